@@ -1,0 +1,1 @@
+"""The robot in MuJoCo, stepped sample by sample; no ROS."""

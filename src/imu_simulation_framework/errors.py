@@ -1,0 +1,29 @@
+"""What can go wrong, said in one sentence for the person at the keyboard.
+
+Tools print the sentence and exit with code 2, nodes log it as fatal and end the
+experiment, services answer with it; anything else that is raised is a defect.
+"""
+
+
+class FrameworkError(Exception):
+    """Root of all errors whose message is a sentence for the user."""
+
+
+class ConfigurationError(FrameworkError):
+    """A setting is unknown, missing, out of range or contradicts another."""
+
+
+class RecordingError(FrameworkError):
+    """A recording cannot be read, or its data cannot serve."""
+
+
+class TrajectoryError(FrameworkError):
+    """A trajectory is empty, too short, or more than the robot can do."""
+
+
+class SimulatorError(FrameworkError):
+    """The simulator does not answer, or answers with a failure."""
+
+
+class ResultError(FrameworkError):
+    """A result cannot be written or read back."""

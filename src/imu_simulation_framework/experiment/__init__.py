@@ -1,0 +1,1 @@
+"""From a configuration to a prepared, executed and reported experiment; no ROS."""

@@ -1,0 +1,1 @@
+"""Everything on disk: configuration, recordings, results."""

@@ -1,0 +1,1 @@
+"""ROS nodes: each subscribes, calls the library below, and publishes."""
