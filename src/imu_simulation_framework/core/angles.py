@@ -1,0 +1,130 @@
+"""Angles and orientations: wrapping, unwrapping, quaternions and roll, pitch, yaw.
+
+Quaternions are in ROS order (x, y, z, w). Roll, pitch and yaw are rotations about
+x, then y, then z of the fixed world frame (REP-103), which is the intrinsic
+z-y-x sequence; yaw is therefore a rotation about the world's z axis.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+TWO_PI = 2.0 * math.pi
+
+
+def wrap(angle):
+    """Bring an angle into (-pi, pi].
+
+    An angle that is already there is returned unchanged, bit for bit.
+
+    Parameters
+    ----------
+    angle : float or array_like
+        Angle or angles [rad].
+
+    Returns
+    -------
+    float or ndarray
+        Wrapped angles [rad], shape of the argument.
+    """
+    if isinstance(angle, (float, int)):
+        wrapped = angle - TWO_PI * math.ceil((angle - math.pi) / TWO_PI)
+        if wrapped <= -math.pi:
+            wrapped += TWO_PI
+        return min(wrapped, math.pi)
+    angle = np.asarray(angle, dtype=float)
+    wrapped = angle - TWO_PI * np.ceil((angle - math.pi) / TWO_PI)
+    # Rounding of large angles can end an ulp outside the interval.
+    wrapped = np.where(wrapped <= -math.pi, wrapped + TWO_PI, wrapped)
+    return np.minimum(wrapped, math.pi)
+
+
+def difference(a, b):
+    """Return ``a - b`` wrapped to (-pi, pi] [rad]; scalars or arrays."""
+    if isinstance(a, float) and isinstance(b, float):
+        return wrap(a - b)
+    return wrap(np.subtract(a, b))
+
+
+def unwrap(angles, axis=-1):
+    """Remove the jumps of a full turn from a sequence of angles [rad].
+
+    Consecutive angles must differ by less than half a turn, otherwise the sense of
+    rotation is not known. Not-a-number spoils all that follows, so remove it first.
+
+    Parameters
+    ----------
+    angles : array_like
+        Angles [rad].
+    axis : int
+        Axis along which they follow each other.
+
+    Returns
+    -------
+    ndarray
+        Angles [rad] that start with the first one given.
+    """
+    return np.unwrap(np.asarray(angles, dtype=float), axis=axis)
+
+
+def roll_pitch_yaw_from_quaternion(quaternions):
+    """Return roll, pitch and yaw of quaternions.
+
+    Parameters
+    ----------
+    quaternions : array_like, shape (..., 4)
+        Order x, y, z, w; of any length but zero.
+
+    Returns
+    -------
+    ndarray, shape (..., 3)
+        Roll, pitch, yaw [rad]; pitch in [-pi/2, pi/2], the others in [-pi, pi].
+
+    Raises
+    ------
+    ValueError
+        If a quaternion has length zero.
+    """
+    quaternions = np.asarray(quaternions, dtype=float)
+    if quaternions.size == 0:
+        return np.empty(quaternions.shape[:-1] + (3,))
+    yaw_pitch_roll = Rotation.from_quat(quaternions.reshape(-1, 4)).as_euler("ZYX")
+    return yaw_pitch_roll[:, ::-1].reshape(quaternions.shape[:-1] + (3,))
+
+
+def yaw_from_quaternion(quaternions):
+    """Return the yaw [rad], in [-pi, pi], of quaternions (..., 4) in order x, y, z, w.
+
+    The result has shape (...); one quaternion gives a float.
+
+    Raises
+    ------
+    ValueError
+        If a quaternion has length zero.
+    """
+    yaw = roll_pitch_yaw_from_quaternion(quaternions)[..., 2]
+    return float(yaw) if yaw.ndim == 0 else yaw
+
+
+def quaternion_from_roll_pitch_yaw(roll_pitch_yaw):
+    """Return unit quaternions of roll, pitch and yaw.
+
+    Parameters
+    ----------
+    roll_pitch_yaw : array_like, shape (..., 3)
+        Roll, pitch, yaw [rad].
+
+    Returns
+    -------
+    ndarray, shape (..., 4)
+        Order x, y, z, w, with w >= 0 so that equal orientations are equal numbers.
+    """
+    angles = np.asarray(roll_pitch_yaw, dtype=float)
+    if angles.size == 0:
+        return np.empty(angles.shape[:-1] + (4,))
+    quaternions = Rotation.from_euler("ZYX", angles.reshape(-1, 3)[:, ::-1]).as_quat()
+    quaternions = np.where(quaternions[:, 3:] < 0.0, -quaternions, quaternions)
+    return quaternions.reshape(angles.shape[:-1] + (4,))

@@ -1,0 +1,480 @@
+"""From recorded poses to a trajectory that the robot can drive.
+
+All functions take and return tables as documented in the package, and never change
+their argument. None needs evenly spaced samples.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+from scipy.interpolate import PchipInterpolator
+
+from imu_simulation_framework.errors import TrajectoryError
+
+POSE_COLUMNS = ["x", "y", "yaw"]
+
+# Samples times samples per window that smoothing holds in memory at once.
+_BLOCK_ELEMENTS = 1_000_000
+# Suggestions for smoothing are tried up to here; a longer window cuts every corner.
+_LONGEST_SUGGESTED_WINDOW = 10.0
+_SUGGESTED_WINDOWS = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0, _LONGEST_SUGGESTED_WINDOW)
+
+
+def _times(table):
+    return table.index.to_numpy(dtype=float)
+
+
+def _require_samples(table, count, purpose):
+    if len(table) < count:
+        raise TrajectoryError(
+            f"{purpose} needs at least {count} samples, but the trajectory has {len(table)}."
+        )
+
+
+def _with_index(values, columns, times):
+    return pd.DataFrame(values, columns=columns, index=pd.Index(times, name="time"))
+
+
+def crop(table, start=None, stop=None):
+    """Keep the samples between two times.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Any table indexed by time.
+    start, stop : float, optional
+        Seconds after the first sample, both inclusive; None is the table's own end.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Times as they were.
+
+    Raises
+    ------
+    TrajectoryError
+        If less than two samples remain.
+    """
+    _require_samples(table, 2, "Cropping")
+    elapsed = _times(table) - _times(table)[0]
+    first = 0.0 if start is None else start
+    last = elapsed[-1] if stop is None else stop
+    # A float holds seconds since 1970 to a quarter of a microsecond.
+    tolerance = 5e-7
+    kept = (elapsed >= first - tolerance) & (elapsed <= last + tolerance)
+    if np.count_nonzero(kept) < 2:
+        raise TrajectoryError(
+            f"Between start {first:g} s and stop {last:g} s lie {np.count_nonzero(kept)} samples "
+            f"of the trajectory, which lasts {elapsed[-1]:.1f} s; at least two are needed."
+        )
+    return table.loc[kept].copy()
+
+
+def crop_by_index(table, start=None, stop=None):
+    """Keep the samples from index ``start`` to before index ``stop``.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Any table indexed by time.
+    start, stop : int, optional
+        Counted from 0; None is the table's own end.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Times as they were.
+
+    Raises
+    ------
+    TrajectoryError
+        If an index is negative, beyond the end, or less than two samples remain.
+    """
+    first = 0 if start is None else start
+    last = len(table) if stop is None else stop
+    if first < 0 or last > len(table) or last - first < 2:
+        raise TrajectoryError(
+            f"Start index {first} and stop index {last} do not select two or more of the "
+            f"trajectory's {len(table)} samples."
+        )
+    return table.iloc[first:last].copy()
+
+
+def resample(table, rate):
+    """Interpolate on an even grid that starts with the first sample.
+
+    Columns are interpolated by monotone cubic polynomials (Fritsch and Carlson, SIAM J.
+    Numer. Anal. 17, 1980): unlike a spline they do not overshoot beside a stop or in a
+    gap, and unlike straight lines they have no jumps in velocity.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Table of numbers indexed by time; angles unwrapped.
+    rate : float
+        Samples per second [Hz].
+
+    Returns
+    -------
+    pandas.DataFrame
+        Samples at ``first + k / rate``, the last one not after the table's last.
+
+    Raises
+    ------
+    TrajectoryError
+        If the rate is not positive or the table lasts less than one period.
+    """
+    if not (math.isfinite(rate) and rate > 0.0):
+        raise TrajectoryError(
+            f"The trajectory's rate is {rate} Hz, but it must be positive."
+        )
+    _require_samples(table, 2, "Resampling")
+    times = _times(table)
+    elapsed = times - times[0]
+    count = math.floor(elapsed[-1] * rate + 1e-4) + 1
+    if count < 2:
+        raise TrajectoryError(
+            f"The trajectory lasts {elapsed[-1]:.3g} s, less than one period of {rate:g} Hz."
+        )
+    grid = np.arange(count) / rate
+    interpolate = PchipInterpolator(elapsed, table.to_numpy(dtype=float), axis=0)
+    values = interpolate(np.minimum(grid, elapsed[-1]))
+    return _with_index(values, table.columns, times[0] + grid)
+
+
+def _local_quadratic(times, values, window):
+    """Return local quadratic regressions with tricube weights, taken at each sample."""
+    half = 0.5 * window
+    first = np.searchsorted(times, times - half, side="left")
+    last = np.searchsorted(times, times + half, side="right")
+    widest = int(np.max(last - first))
+    smoothed = values.copy()
+    rows_per_block = max(1, _BLOCK_ELEMENTS // widest)
+    for begin in range(0, len(times), rows_per_block):
+        rows = np.arange(begin, min(begin + rows_per_block, len(times)))
+        neighbours = first[rows, np.newaxis] + np.arange(widest)
+        inside = neighbours < last[rows, np.newaxis]
+        neighbours = np.minimum(neighbours, len(times) - 1)
+        distance = (times[neighbours] - times[rows, np.newaxis]) / half
+        weight = np.where(
+            inside, np.clip(1.0 - np.abs(distance) ** 3, 0.0, None) ** 3, 0.0
+        )
+
+        moments = [np.sum(weight * distance**power, axis=1) for power in range(5)]
+        normal = np.stack(
+            [np.stack(moments[row : row + 3], axis=-1) for row in range(3)], axis=-2
+        )
+        # Fewer than four samples, or all but three at the very edge: the regression would
+        # return the sample or be ill conditioned, so the sample stays.
+        usable = np.linalg.det(normal / moments[0][:, np.newaxis, np.newaxis]) > 1e-6
+        usable &= np.count_nonzero(weight > 1e-6, axis=1) > 3
+        if not np.any(usable):
+            continue
+        right = np.stack(
+            [
+                np.einsum("ij,ijk->ik", weight * distance**power, values[neighbours])
+                for power in range(3)
+            ],
+            axis=1,
+        )
+        smoothed[rows[usable]] = np.linalg.solve(normal[usable], right[usable])[:, 0, :]
+    return smoothed
+
+
+def smooth(table, window):
+    """Smooth x, y and yaw together, without delay.
+
+    Each value is replaced by that of a quadratic fitted to its neighbours in a window
+    centred on it, with tricube weights (Cleveland, J. Am. Stat. Assoc. 74, 1979, local
+    regression of degree 2). It keeps straights, turns on the spot and, other than a
+    moving mean, the radius of a bend; as one linear filter serves all columns, yaw stays
+    the direction of motion. Toward the ends the window becomes one-sided.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Poses.
+    window : float
+        Full width of the window [s]; 0 changes nothing, and so does a window with less
+        than four samples.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Poses at the same times; other columns are left out, as they no longer fit.
+
+    Raises
+    ------
+    TrajectoryError
+        If the window is negative.
+    """
+    if not (math.isfinite(window) and window >= 0.0):
+        raise TrajectoryError(
+            f"The smoothing window is {window} s; it must be zero or positive."
+        )
+    poses = table[POSE_COLUMNS].astype(float).copy()
+    if window == 0.0 or len(poses) < 4:
+        return poses
+    times = _times(poses)
+    # Large coordinates and stamps would cost digits in the sums.
+    origin = poses.to_numpy()[0]
+    values = _local_quadratic(times - times[0], poses.to_numpy() - origin, window)
+    return _with_index(values + origin, POSE_COLUMNS, times)
+
+
+def move_to_origin(table):
+    """Shift and turn the trajectory so that it starts at x = 0, y = 0, yaw = 0.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Poses or Trajectory; velocities along the robot's axis stay as they are.
+
+    Returns
+    -------
+    pandas.DataFrame
+
+    Raises
+    ------
+    TrajectoryError
+        If there is no sample.
+    """
+    _require_samples(table, 1, "Moving to the origin")
+    moved = table.copy()
+    yaw = table["yaw"].iloc[0]
+    east = table["x"] - table["x"].iloc[0]
+    north = table["y"] - table["y"].iloc[0]
+    moved["x"] = math.cos(yaw) * east + math.sin(yaw) * north
+    moved["y"] = math.cos(yaw) * north - math.sin(yaw) * east
+    moved["yaw"] = table["yaw"] - yaw
+    return moved
+
+
+def scale(table, factor):
+    """Make the trajectory larger or smaller around its first pose.
+
+    Yaw over time stays what it was, so the IMU turns as it did, and speeds are scaled
+    with the lengths: a drive too fast or too wide for a robot becomes one it can do.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Poses or Trajectory.
+    factor : float
+        Positive.
+
+    Returns
+    -------
+    pandas.DataFrame
+
+    Raises
+    ------
+    TrajectoryError
+        If the factor is not positive or there is no sample.
+    """
+    if not (math.isfinite(factor) and factor > 0.0):
+        raise TrajectoryError(
+            f"The trajectory's scale is {factor}, but it must be positive."
+        )
+    _require_samples(table, 1, "Scaling")
+    scaled = table.copy()
+    for column in ("x", "y"):
+        start = table[column].iloc[0]
+        scaled[column] = start + factor * (table[column] - start)
+    if "v" in table:
+        scaled["v"] = factor * table["v"]
+    return scaled
+
+
+def add_velocities(poses):
+    """Add the speed along the robot's axis and the yaw rate.
+
+    Derivatives are central differences of second order for uneven spacing
+    (:func:`numpy.gradient`). The speed is the velocity's component along the heading: it is
+    negative when driving backwards, zero when turning on the spot, and noise does not
+    make it larger, as it would make the magnitude of the velocity.
+
+    Parameters
+    ----------
+    poses : pandas.DataFrame
+        Poses, at least two.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Trajectory.
+
+    Raises
+    ------
+    TrajectoryError
+        If there are less than two samples.
+    """
+    _require_samples(poses, 2, "Computing velocities")
+    times = _times(poses)
+    elapsed = times - times[0]
+    order = 2 if len(poses) > 2 else 1
+    rates = {
+        column: np.gradient(
+            poses[column].to_numpy(dtype=float), elapsed, edge_order=order
+        )
+        for column in POSE_COLUMNS
+    }
+    yaw = poses["yaw"].to_numpy(dtype=float)
+    trajectory = poses[POSE_COLUMNS].astype(float).copy()
+    trajectory["v"] = np.cos(yaw) * rates["x"] + np.sin(yaw) * rates["y"]
+    trajectory["yaw_rate"] = rates["yaw"]
+    return trajectory
+
+
+def wheel_velocities(trajectory, drive):
+    """Return the wheel velocities that drive the trajectory if nothing slips.
+
+    Parameters
+    ----------
+    trajectory : pandas.DataFrame
+        Trajectory.
+    drive : DifferentialDrive
+
+    Returns
+    -------
+    pandas.DataFrame
+        WheelVelocities, at the same times.
+    """
+    left, right = drive.inverse(
+        trajectory["v"].to_numpy(dtype=float),
+        trajectory["yaw_rate"].to_numpy(dtype=float),
+    )
+    return _with_index(
+        {"left": left, "right": right}, ["left", "right"], _times(trajectory)
+    )
+
+
+def _wheel_accelerations(wheels):
+    """Return the accelerations between consecutive samples, (n - 1, 2) [rad/s^2]."""
+    return np.diff(wheels.to_numpy(), axis=0) / np.diff(_times(wheels))[:, np.newaxis]
+
+
+def _fits(trajectory, drive, limits):
+    wheels = wheel_velocities(trajectory, drive)
+    return bool(
+        np.max(np.abs(wheels.to_numpy())) <= limits.max_wheel_velocity
+        and np.max(np.abs(_wheel_accelerations(wheels)))
+        <= limits.max_wheel_acceleration
+    )
+
+
+def _largest_fitting_scale(trajectory, drive, limits):
+    """Return the largest factor, in steps of 0.01, that fits, or None."""
+
+    def fits(hundredths):
+        return _fits(scale(trajectory, hundredths / 100.0), drive, limits)
+
+    if not fits(1):
+        return None
+    # What fits is an interval that holds a fitting small one, as |a + b factor| is convex.
+    low, high = 1, 100
+    while high - low > 1:
+        middle = (low + high) // 2
+        if fits(middle):
+            low = middle
+        else:
+            high = middle
+    return low / 100.0
+
+
+def _shortest_fitting_window(poses, factor, longer_than, drive, limits):
+    """Return the shortest of the usual smoothing windows that fits, or None."""
+    duration = _times(poses)[-1] - _times(poses)[0]
+    for window in _SUGGESTED_WINDOWS:
+        if longer_than < window < 0.5 * duration:
+            smoothed = scale(smooth(poses, window), factor)
+            if _fits(add_velocities(smoothed), drive, limits):
+                return window
+    return None
+
+
+def _describe_excess(values, times, limit, unit, noun):
+    """Return a phrase on where and how much values (n, 2) exceed a limit, or an empty one."""
+    excess = np.abs(values)
+    above = int(np.count_nonzero(np.any(excess > limit, axis=1)))
+    if above == 0:
+        return ""
+    row, wheel = np.unravel_index(int(np.argmax(excess)), excess.shape)
+    return (
+        f"at {times[row]:.2f} s the {('left', 'right')[wheel]} wheel's {noun} is "
+        f"{excess[row, wheel]:.3g} {unit}, {excess[row, wheel] / limit:.2f} times the limit of "
+        f"{limit:g} {unit} ({above} of {len(values)} samples are above it)"
+    )
+
+
+def check_limits(
+    trajectory, drive, limits, unsmoothed=None, present_scale=1.0, present_window=0.0
+):
+    """Refuse a trajectory that the robot's wheels cannot follow, and say what would help.
+
+    Both suggestions, a smaller scale and a longer smoothing window, are tried on the
+    trajectory before they are made.
+
+    Parameters
+    ----------
+    trajectory : pandas.DataFrame
+        Trajectory.
+    drive : DifferentialDrive
+    limits : RobotLimits
+    unsmoothed : pandas.DataFrame, optional
+        Poses before smoothing and scaling, so that the window suggested is the whole
+        window and not one in addition to what was done.
+    present_scale, present_window : float
+        Scale and smoothing window [s] with which the trajectory was made from it.
+
+    Raises
+    ------
+    TrajectoryError
+        If a wheel would have to be faster, or accelerate more, than it can.
+    """
+    _require_samples(trajectory, 2, "Checking the robot's limits")
+    if not np.all(np.isfinite(trajectory[["v", "yaw_rate"]].to_numpy(dtype=float))):
+        raise TrajectoryError(
+            "The trajectory has velocities that are not finite numbers."
+        )
+    if _fits(trajectory, drive, limits):
+        return
+    wheels = wheel_velocities(trajectory, drive)
+    elapsed = _times(trajectory) - _times(trajectory)[0]
+    phrases = [
+        _describe_excess(
+            wheels.to_numpy(), elapsed, limits.max_wheel_velocity, "rad/s", "velocity"
+        ),
+        _describe_excess(
+            _wheel_accelerations(wheels),
+            elapsed,
+            limits.max_wheel_acceleration,
+            "rad/s^2",
+            "acceleration",
+        ),
+    ]
+    factor = _largest_fitting_scale(trajectory, drive, limits)
+    if unsmoothed is None:
+        present_scale, present_window, unsmoothed = 1.0, 0.0, trajectory
+    window = _shortest_fitting_window(
+        unsmoothed, present_scale, present_window, drive, limits
+    )
+    remedies = []
+    if factor is not None:
+        remedies.append(f"scale {present_scale * factor:.4g}")
+    if window is not None:
+        remedies.append(f"smoothing over {window:g} s")
+    if remedies:
+        advice = f"{' or '.join(remedies)} would fit"
+    else:
+        advice = (
+            "neither a smaller scale nor smoothing over up to "
+            f"{_LONGEST_SUGGESTED_WINDOW:g} s would fit, so crop that part or take another robot"
+        )
+    raise TrajectoryError(
+        "The trajectory is too fast for the robot: "
+        f"{' and '.join(phrase for phrase in phrases if phrase)}; {advice}."
+    )
