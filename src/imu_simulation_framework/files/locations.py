@@ -1,0 +1,42 @@
+"""Where the package keeps what it reads at run time, in a source, devel or install space."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from imu_simulation_framework.errors import FrameworkError
+
+PACKAGE = "imu_simulation_framework"
+
+
+def package_share() -> Path:
+    """The folder with config.ini, urdf, data, ...
+
+    That is the repository's root when the library runs from its source or devel space, and
+    share/imu_simulation_framework of the install space otherwise.
+
+    Raises
+    ------
+    FrameworkError
+        Neither is found.
+    """
+    library = Path(__file__).resolve().parents[1]
+    source = library.parents[1]
+    if (source / "package.xml").is_file() and (source / "urdf").is_dir():
+        return source
+    # <prefix>/lib/python3*/{dist,site}-packages/imu_simulation_framework -> <prefix>/share
+    for prefix in library.parents:
+        share = prefix / "share" / PACKAGE
+        if (share / "package.xml").is_file():
+            return share
+    raise FrameworkError(f"the folder of the package {PACKAGE} was not found above {library}")
+
+
+def default_configuration_path() -> Path:
+    """The bundled config.ini."""
+    return package_share() / "config.ini"
+
+
+def urdf_path(name: str) -> Path:
+    """A file of the bundled robot description."""
+    return package_share() / "urdf" / name

@@ -1,0 +1,185 @@
+"""Leads the experiment: prepares the drive, commands the wheels, ends it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from datetime import datetime
+
+import rospy
+from std_msgs.msg import Float64MultiArray
+from std_srvs.srv import Trigger
+
+from imu_simulation_framework.core.tracking import Reference, TrackingError
+from imu_simulation_framework.errors import SimulatorError
+from imu_simulation_framework.experiment.preparation import (
+    imu_label,
+    make_experiment_controller,
+    prepare_drive,
+)
+from imu_simulation_framework.files.results import create_result_folder
+from imu_simulation_framework.msg import ErrorCoordinates2
+from imu_simulation_framework.nodes import topics
+from imu_simulation_framework.nodes.node import Node, advertise, subscribe
+from imu_simulation_framework.nodes.simulators import make_simulator_interface
+from imu_simulation_framework.nodes.simulators.interface import call_service, wait_for_service
+from imu_simulation_framework.srv import StartStopTime
+
+PROGRESS_PERIOD = 5.0
+"""Wall-clock seconds between two progress lines."""
+
+STOPPED_PARTICIPANTS = ("experiment_recorder", "result_comparison")
+"""Participants with a stop service, in the order in which it is called."""
+
+KEEP_ALIVE_PERIOD = 2.0
+"""Wall-clock seconds between zero commands while the results are written."""
+
+
+class PathFollower(Node):
+    """Replays a recorded drive with the simulated robot.
+
+    Once every participant is ready it sends the first wheel command; from then on each
+    ``trajectory_error`` is answered with one command: the wheel velocities that inverse
+    kinematics gives for the coming control period, corrected by the chosen controller.
+    """
+
+    name = "path_follower"
+
+    def __init__(self) -> None:
+        super().__init__()
+        settings = self.configuration
+        self._period = 1.0 / settings.control.rate
+        self._participants = rospy.get_param("~participants", ["error_publisher"])
+        self._simulator = make_simulator_interface(settings.simulation.simulator)
+        self._reference = None
+        self._controller = None
+        self._running = False
+        self._driven = False
+        self._time = 0.0
+        self._answered_at = 0.0
+        self._progressed_at = 0.0
+        self._started_at = 0.0
+        self._command = Float64MultiArray()
+        self._publisher = advertise(topics.WHEEL_COMMAND, Float64MultiArray)
+        subscribe(topics.TRAJECTORY_ERROR, ErrorCoordinates2, self._on_error)
+
+    def run(self):
+        folder, drive = self._prepare()
+        self._start(folder, drive)
+        return super().run()
+
+    def _prepare(self):
+        """Read the recording and write what everybody else reads."""
+        drive = prepare_drive(self.configuration)
+        for sentence in drive.remarks:
+            rospy.logwarn(sentence)
+        folder = create_result_folder(
+            self.configuration.experiment.output,
+            drive.name,
+            imu_label(self.configuration),
+            datetime.now(),
+        )
+        rospy.set_param("~result", str(folder.prefix))
+        folder.write_table("trajectory_data", drive.trajectory)
+        folder.write_text("config.ini", self.configuration.to_ini())
+        self._reference = Reference(drive.trajectory)
+        self._controller = make_experiment_controller(self.configuration)
+        rospy.loginfo(
+            "driving %s: %.1f s, %.1f m, with %s; results in %s",
+            drive.name,
+            self._reference.duration,
+            drive.length,
+            self.configuration.control.controller,
+            folder.directory,
+        )
+        return folder, drive
+
+    def _start(self, folder, drive) -> None:
+        """Wait for everybody, put the robot at its first pose, and give the first command."""
+        timeout = self.configuration.simulation.startup_timeout
+        self._simulator.wait_until_ready(timeout)
+        start, stop = (rospy.Time.from_sec(stamp) for stamp in (drive.start, drive.stop))
+        for participant in self._participants:
+            name = f"{participant}/start"
+            wait_for_service(name, timeout)
+            call_service(
+                rospy.ServiceProxy(name, StartStopTime), str(folder.prefix), start, stop
+            )
+        first = self._reference.pose_at(0.0)
+        self._simulator.set_pose(first.x, first.y, first.yaw)
+        self.wait_for_subscribers(self._publisher)
+        now = time.monotonic()
+        self._started_at = self._answered_at = self._progressed_at = now
+        self._running = True
+        self._send(0.0, TrackingError(0.0, 0.0, 0.0, 0.0))
+
+    def _on_error(self, message):
+        if not self._running:
+            return
+        self._answered_at = time.monotonic()
+        self._time = message.time_from_start
+        if self._time > self._reference.duration - 0.5 * self._period:
+            self._running = False
+            self._driven = True
+            self._publish(0.0, 0.0)
+            self.finish()
+            return
+        error = TrackingError(
+            message.yaw_error,
+            message.distance_error,
+            message.along_track_error,
+            message.cross_track_error,
+        )
+        self._send(self._time, error)
+
+    def _send(self, moment: float, error: TrackingError) -> None:
+        left, right = self._reference.wheel_velocities_at(moment)
+        self._publish(*self._controller.correct(left, right, error))
+
+    def _publish(self, left: float, right: float) -> None:
+        self._command.data = [left, right]
+        self._publisher.publish(self._command)
+
+    def spin_once(self):
+        now = time.monotonic()
+        timeout = self.configuration.simulation.command_timeout
+        if self._running and now - self._answered_at > timeout:
+            self.fail(
+                f"{self.name}: no message on {topics.TRAJECTORY_ERROR} for {timeout:g} s after "
+                f"{self._time:.2f} s of simulated time: the simulator or error_publisher is silent"
+            )
+        elif now - self._progressed_at > PROGRESS_PERIOD:
+            self._progressed_at = now
+            rospy.loginfo("%s", self._progress(now))
+
+    def _progress(self, now: float) -> str:
+        factor = self._time / (now - self._started_at)
+        return (
+            f"simulated {self._time:.1f} of {self._reference.duration:.1f} s, "
+            f"{factor:.1f} x real time"
+        )
+
+    def close(self):
+        """Stop the robot and have the results written."""
+        self._running = False
+        rospy.loginfo("%s", self._progress(time.monotonic()))
+        self._publish(0.0, 0.0)
+        if self._driven:
+            self._stop_participants()
+
+    def _stop_participants(self) -> None:
+        """Call the stop services; zero commands keep the simulator from timing out meanwhile."""
+        worker = threading.Thread(target=self._call_stop_services)
+        worker.start()
+        while worker.is_alive():
+            worker.join(KEEP_ALIVE_PERIOD)
+            self._publish(0.0, 0.0)
+
+    def _call_stop_services(self) -> None:
+        for participant in STOPPED_PARTICIPANTS:
+            if participant not in self._participants:
+                continue
+            try:
+                call_service(rospy.ServiceProxy(f"{participant}/stop", Trigger))
+            except SimulatorError as error:
+                self.fail(str(error))

@@ -1,0 +1,84 @@
+"""The one interface through which nodes speak to a simulator.
+
+Apart from topics (``/clock``, ``imu/data``, ``ground_truth/state``,
+``wheel_velocity_controller/command``) nothing else knows which simulator runs.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Mapping
+
+import rospy
+
+from imu_simulation_framework.errors import SimulatorError
+
+
+class SimulatorInterface(ABC):
+    """Set the robot's pose, set the IMU's parameters, wait until ready."""
+
+    lock_step: bool
+    """Whether simulated time stands still until a command answers the last tick."""
+
+    @abstractmethod
+    def wait_until_ready(self, timeout: float) -> None:
+        """Return when the robot stands in the world and its topics and services are there.
+
+        Raises
+        ------
+        SimulatorError
+            After ``timeout`` seconds of wall clock; says what is missing.
+        """
+
+    @abstractmethod
+    def set_pose(self, x: float, y: float, yaw: float) -> None:
+        """Put the robot at rest at (x, y) [m], yaw [rad] of the world frame.
+
+        Raises
+        ------
+        SimulatorError
+            The simulator refuses, or does not answer.
+        """
+
+    @abstractmethod
+    def set_imu_parameters(self, model: str, parameters: Mapping[str, float], seed: int) -> None:
+        """Give the simulated IMU its error model; its drift starts anew.
+
+        Raises
+        ------
+        SimulatorError
+            The simulator refuses, or does not answer.
+        """
+
+
+def call_service(service: rospy.ServiceProxy, *arguments) -> None:
+    """Call a service that answers with ``success`` and ``message``.
+
+    Raises
+    ------
+    SimulatorError
+        It is not there, breaks off, or answers with a failure.
+    """
+    name = service.resolved_name
+    try:
+        answer = service(*arguments)
+    except (rospy.ServiceException, rospy.ROSException) as error:
+        raise SimulatorError(f"service {name} did not answer ({error})") from None
+    if not answer.success:
+        raise SimulatorError(f"service {name} refused: {answer.message}")
+
+
+def wait_for_service(name: str, timeout: float) -> None:
+    """Wait for a service to be advertised.
+
+    Raises
+    ------
+    SimulatorError
+        After ``timeout`` seconds of wall clock.
+    """
+    try:
+        rospy.wait_for_service(name, timeout=timeout)
+    except rospy.ROSException:
+        raise SimulatorError(
+            f"service {rospy.resolve_name(name)} was not there after {timeout:g} s"
+        ) from None

@@ -1,0 +1,11 @@
+"""Names of the topics of an experiment; remap them as usual."""
+
+IMU = "imu/data"
+IMU_BIAS = "imu/data/bias"
+GROUND_TRUTH = "ground_truth/state"
+WHEEL_COMMAND = "wheel_velocity_controller/command"
+TRAJECTORY_ERROR = "trajectory_error"
+JOINT_STATES = "joint_states"
+YAW_SIMULATED = "imu_yaw/simulated"
+YAW_REAL = "imu_yaw/real"
+YAW_GROUND_TRUTH = "imu_yaw/ground_truth"
