@@ -76,9 +76,7 @@ class Pid:
                     f"A controller's {name} is {value}, but it must be zero or positive."
                 )
         if not (math.isfinite(period) and period > 0.0):
-            raise ConfigurationError(
-                f"A controller's period is {period} s; it must be positive."
-            )
+            raise ConfigurationError(f"A controller's period is {period} s; it must be positive.")
         if not output_limit > 0.0:
             raise ConfigurationError(
                 f"A controller's output limit is {output_limit}, but it must be positive."
@@ -259,9 +257,7 @@ class YawDistancePid:
         # Standing, the robot cannot reduce an error to the side: integrating it would
         # only store a swerve for the start.
         is_rolling = abs(mean) > self._transition_velocity
-        sideways = self._cross_pid.step(
-            side, integrate=is_rolling and not self._cross_is_limited
-        )
+        sideways = self._cross_pid.step(side, integrate=is_rolling and not self._cross_is_limited)
         wanted = sideways * mean / (mean * mean + self._transition_velocity**2)
         offset = min(max(wanted, -self._max_heading_offset), self._max_heading_offset)
         self._cross_is_limited = offset != wanted
@@ -299,9 +295,7 @@ def _make_open_loop(settings, period, limits):
 
 
 def _make_yaw_pid(settings, period, limits):
-    return YawPid(
-        _make_pid("yaw", settings, period, angular=True), limits.max_wheel_velocity
-    )
+    return YawPid(_make_pid("yaw", settings, period, angular=True), limits.max_wheel_velocity)
 
 
 def _make_yaw_distance_pid(settings, period, limits):

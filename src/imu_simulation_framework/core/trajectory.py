@@ -128,9 +128,7 @@ def resample(table, rate):
         If the rate is not positive or the table lasts less than one period.
     """
     if not (math.isfinite(rate) and rate > 0.0):
-        raise TrajectoryError(
-            f"The trajectory's rate is {rate} Hz, but it must be positive."
-        )
+        raise TrajectoryError(f"The trajectory's rate is {rate} Hz, but it must be positive.")
     _require_samples(table, 2, "Resampling")
     times = _times(table)
     elapsed = times - times[0]
@@ -159,14 +157,10 @@ def _local_quadratic(times, values, window):
         inside = neighbours < last[rows, np.newaxis]
         neighbours = np.minimum(neighbours, len(times) - 1)
         distance = (times[neighbours] - times[rows, np.newaxis]) / half
-        weight = np.where(
-            inside, np.clip(1.0 - np.abs(distance) ** 3, 0.0, None) ** 3, 0.0
-        )
+        weight = np.where(inside, np.clip(1.0 - np.abs(distance) ** 3, 0.0, None) ** 3, 0.0)
 
         moments = [np.sum(weight * distance**power, axis=1) for power in range(5)]
-        normal = np.stack(
-            [np.stack(moments[row : row + 3], axis=-1) for row in range(3)], axis=-2
-        )
+        normal = np.stack([np.stack(moments[row : row + 3], axis=-1) for row in range(3)], axis=-2)
         # Fewer than four samples, or all but three at the very edge: the regression would
         # return the sample or be ill conditioned, so the sample stays.
         usable = np.linalg.det(normal / moments[0][:, np.newaxis, np.newaxis]) > 1e-6
@@ -212,9 +206,7 @@ def smooth(table, window):
         If the window is negative.
     """
     if not (math.isfinite(window) and window >= 0.0):
-        raise TrajectoryError(
-            f"The smoothing window is {window} s; it must be zero or positive."
-        )
+        raise TrajectoryError(f"The smoothing window is {window} s; it must be zero or positive.")
     poses = table[POSE_COLUMNS].astype(float).copy()
     if window == 0.0 or len(poses) < 4:
         return poses
@@ -276,9 +268,7 @@ def scale(table, factor):
         If the factor is not positive or there is no sample.
     """
     if not (math.isfinite(factor) and factor > 0.0):
-        raise TrajectoryError(
-            f"The trajectory's scale is {factor}, but it must be positive."
-        )
+        raise TrajectoryError(f"The trajectory's scale is {factor}, but it must be positive.")
     _require_samples(table, 1, "Scaling")
     scaled = table.copy()
     for column in ("x", "y"):
@@ -317,9 +307,7 @@ def add_velocities(poses):
     elapsed = times - times[0]
     order = 2 if len(poses) > 2 else 1
     rates = {
-        column: np.gradient(
-            poses[column].to_numpy(dtype=float), elapsed, edge_order=order
-        )
+        column: np.gradient(poses[column].to_numpy(dtype=float), elapsed, edge_order=order)
         for column in POSE_COLUMNS
     }
     yaw = poses["yaw"].to_numpy(dtype=float)
@@ -347,9 +335,7 @@ def wheel_velocities(trajectory, drive):
         trajectory["v"].to_numpy(dtype=float),
         trajectory["yaw_rate"].to_numpy(dtype=float),
     )
-    return _with_index(
-        {"left": left, "right": right}, ["left", "right"], _times(trajectory)
-    )
+    return _with_index({"left": left, "right": right}, ["left", "right"], _times(trajectory))
 
 
 def _wheel_accelerations(wheels):
@@ -361,8 +347,7 @@ def _fits(trajectory, drive, limits):
     wheels = wheel_velocities(trajectory, drive)
     return bool(
         np.max(np.abs(wheels.to_numpy())) <= limits.max_wheel_velocity
-        and np.max(np.abs(_wheel_accelerations(wheels)))
-        <= limits.max_wheel_acceleration
+        and np.max(np.abs(_wheel_accelerations(wheels))) <= limits.max_wheel_acceleration
     )
 
 
@@ -410,9 +395,7 @@ def _describe_excess(values, times, limit, unit, noun):
     )
 
 
-def check_limits(
-    trajectory, drive, limits, unsmoothed=None, present_scale=1.0, present_window=0.0
-):
+def check_limits(trajectory, drive, limits, unsmoothed=None, present_scale=1.0, present_window=0.0):
     """Refuse a trajectory that the robot's wheels cannot follow, and say what would help.
 
     Both suggestions, a smaller scale and a longer smoothing window, are tried on the
@@ -437,9 +420,7 @@ def check_limits(
     """
     _require_samples(trajectory, 2, "Checking the robot's limits")
     if not np.all(np.isfinite(trajectory[["v", "yaw_rate"]].to_numpy(dtype=float))):
-        raise TrajectoryError(
-            "The trajectory has velocities that are not finite numbers."
-        )
+        raise TrajectoryError("The trajectory has velocities that are not finite numbers.")
     if _fits(trajectory, drive, limits):
         return
     wheels = wheel_velocities(trajectory, drive)
@@ -459,9 +440,7 @@ def check_limits(
     factor = _largest_fitting_scale(trajectory, drive, limits)
     if unsmoothed is None:
         present_scale, present_window, unsmoothed = 1.0, 0.0, trajectory
-    window = _shortest_fitting_window(
-        unsmoothed, present_scale, present_window, drive, limits
-    )
+    window = _shortest_fitting_window(unsmoothed, present_scale, present_window, drive, limits)
     remedies = []
     if factor is not None:
         remedies.append(f"scale {present_scale * factor:.4g}")

@@ -1,0 +1,564 @@
+"""Synthetic drives of a differential-drive robot, with a reference and a recorded IMU.
+
+A drive is a sequence of manoeuvres whose speed and yaw are closed expressions of time, so
+its true motion is known to rounding. On it two sensors are simulated: a reference
+positioning (GPS with heading) and an IMU with onboard fusion. A drive of closed laps
+repeats its lap exactly; only the sensors' errors differ from lap to lap.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from imu_simulation_framework.core.angles import quaternion_from_roll_pitch_yaw
+from imu_simulation_framework.errors import ConfigurationError
+
+IMU_RATE = 100
+"""Samples of the IMU, and of the true motion, per second [Hz]."""
+REFERENCE_RATE = 5
+"""Poses of the reference per second [Hz]."""
+GRAVITY = 9.80665
+"""Standard gravity [m/s^2]."""
+
+# Nodes of the quadrature that integrates a manoeuvre's velocity; with 16 over at most a few
+# metres of smooth path the error is below a nanometre.
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
+
+
+class Manoeuvre(NamedTuple):
+    """A part of a drive in which speed and yaw go smoothly from one value to the next.
+
+    With u = t / duration, the speed is ``v_0 + (v_1 - v_0) (1 - cos(pi u)) / 2`` and the
+    yaw is ``yaw_0 + turn (u - sin(2 pi u) / (2 pi))``: speed, yaw and yaw rate are
+    continuous from manoeuvre to manoeuvre.
+
+    Attributes
+    ----------
+    duration : float
+        [s]
+    speed : float
+        Speed v_1 at the end; negative is backwards [m/s].
+    turn : float
+        Change of yaw, positive to the left [rad].
+    """
+
+    duration: float
+    speed: float
+    turn: float = 0.0
+
+
+@dataclass(frozen=True)
+class Drive:
+    """A synthetic drive.
+
+    Parameters
+    ----------
+    name : str
+        One letter.
+    description : str
+    lap_duration : float
+        Time for one lap, beginning and ending at rest [s].
+    laps : int
+        How many are driven.
+    seed : int
+        Of all random numbers of this drive.
+    lap : tuple of Manoeuvre
+        One lap as drawn; its last manoeuvre but those for closing is followed by rest until
+        `lap_duration`. Empty: a random drive, see :func:`random_lap`.
+    closing : tuple of int
+        Indices of two straights at constant speed whose durations are set so that the lap
+        ends where it began; empty for a drive that is not closed.
+    """
+
+    name: str
+    description: str
+    lap_duration: float
+    laps: int
+    seed: int
+    lap: tuple = ()
+    closing: tuple = ()
+
+    @property
+    def duration(self):
+        """Time for all laps [s]."""
+        return self.laps * self.lap_duration
+
+
+@dataclass(frozen=True)
+class ReferenceErrors:
+    """Errors of the reference: white, independent, Gaussian.
+
+    Parameters
+    ----------
+    position_noise : float
+        Standard deviation of x and of y [m].
+    yaw_noise : float
+        Standard deviation of yaw [rad].
+    """
+
+    position_noise: float = 0.02
+    yaw_noise: float = math.radians(0.25)
+
+
+@dataclass(frozen=True)
+class FusionImuErrors:
+    """Errors of a BNO055 in IMU fusion mode (gyroscope and accelerometer, no magnetometer).
+
+    The yaw is the integral of the rate that the sensor believes in, so its error is that of
+    the z gyroscope integrated::
+
+        rate error = bias(t) + scale_error * yaw_rate + white noise
+        bias(t)    = rate_bias + random walk
+
+    Roll and pitch come from gravity and do not drift. Noise densities are two-sided.
+
+    Parameters
+    ----------
+    rate_bias : float
+        Constant part of what is left of the z gyroscope's bias [rad/s].
+    scale_error : float
+        Scale factor error of the z gyroscope.
+    angle_random_walk : float
+        White noise of each gyroscope axis [rad/s/sqrt(Hz)]: 0.014 deg/s/sqrt(Hz), the
+        data sheet's typical value, one-sided, hence divided by sqrt(2).
+    rate_random_walk : float
+        Random walk of the z gyroscope's bias [rad/s^2/sqrt(Hz)].
+    accel_noise : float
+        Standard deviation of an accelerometer sample [m/s^2]: 150 ug/sqrt(Hz) in the
+        62.5 Hz that fusion mode sets.
+    tilt_noise : float
+        Standard deviation of a sample's roll and pitch [rad].
+    gyro_resolution, accel_resolution, quaternion_resolution : float
+        Steps of the output registers: 1/16 deg/s [rad/s], 0.01 m/s^2, 2^-14.
+    """
+
+    rate_bias: float = 2.1e-4
+    scale_error: float = 1.3e-3
+    angle_random_walk: float = math.radians(0.014) / math.sqrt(2.0)
+    rate_random_walk: float = 3e-6
+    accel_noise: float = 150e-6 * GRAVITY * math.sqrt(62.5)
+    tilt_noise: float = 2e-4
+    gyro_resolution: float = math.radians(1.0 / 16.0)
+    accel_resolution: float = 0.01
+    quaternion_resolution: float = 2.0**-14
+
+
+class ImuSamples(NamedTuple):
+    """What the IMU says: arrays over time.
+
+    Attributes
+    ----------
+    time : ndarray, shape (n,)
+        [s]
+    orientation : ndarray, shape (n, 4)
+        Quaternions x, y, z, w; their length is one only to the resolution.
+    angular_velocity : ndarray, shape (n, 3)
+        [rad/s]
+    specific_force : ndarray, shape (n, 3)
+        [m/s^2]
+    """
+
+    time: np.ndarray
+    orientation: np.ndarray
+    angular_velocity: np.ndarray
+    specific_force: np.ndarray
+
+
+def _deg(angle):
+    return math.radians(angle)
+
+
+DRIVES = {
+    "a": Drive(
+        "a",
+        "a closed loop of a minute, driven eleven times: bends, an S, a sharp turn, a stop with "
+        "a turn on the spot",
+        lap_duration=60.0,
+        laps=11,
+        seed=1,
+        lap=(
+            Manoeuvre(1.0, 0.0),
+            Manoeuvre(3.0, 0.9),
+            Manoeuvre(0.0, 0.9),
+            Manoeuvre(1.5, 0.7),
+            Manoeuvre(3.5, 0.7, _deg(90)),
+            Manoeuvre(1.5, 1.0),
+            Manoeuvre(3.0, 1.0, _deg(40)),
+            Manoeuvre(3.0, 1.0, _deg(-40)),
+            Manoeuvre(0.0, 1.0),
+            Manoeuvre(1.5, 0.5),
+            Manoeuvre(3.5, 0.5, _deg(135)),
+            Manoeuvre(1.5, 0.8),
+            Manoeuvre(2.5, 0.8),
+            Manoeuvre(1.5, 0.0),
+            Manoeuvre(1.5, 0.0),
+            Manoeuvre(2.5, 0.0, _deg(-60)),
+            Manoeuvre(0.5, 0.0),
+            Manoeuvre(1.5, 0.8),
+            Manoeuvre(2.0, 0.8),
+            Manoeuvre(4.0, 0.8, _deg(105)),
+            Manoeuvre(9.0, 0.8),
+            Manoeuvre(3.5, 0.8, _deg(90)),
+            Manoeuvre(2.0, 0.0),
+        ),
+        closing=(2, 8),
+    ),
+    "b": Drive(
+        "b",
+        "ten minutes without repetition: bends, stops, turns on the spot, reversing",
+        lap_duration=600.0,
+        laps=1,
+        seed=2,
+    ),
+    "c": Drive(
+        "c",
+        "a figure of eight of forty seconds, driven fifteen times: as many turns to the left as "
+        "to the right",
+        lap_duration=40.0,
+        laps=15,
+        seed=3,
+        lap=(
+            Manoeuvre(1.0, 0.0),
+            Manoeuvre(2.5, 0.9),
+            Manoeuvre(0.0, 0.9),
+            Manoeuvre(13.0, 0.9, _deg(230)),
+            Manoeuvre(0.0, 0.9),
+            Manoeuvre(13.0, 0.9, _deg(-230)),
+            Manoeuvre(2.5, 0.0),
+        ),
+        closing=(2, 4),
+    ),
+    "d": Drive(
+        "d",
+        "a rectangle of seventy-five seconds, driven clockwise eight times: turns on the spot at "
+        "its corners, and a side driven backwards",
+        lap_duration=75.0,
+        laps=8,
+        seed=4,
+        lap=(
+            Manoeuvre(1.0, 0.0),
+            Manoeuvre(2.0, 0.8),
+            Manoeuvre(9.0, 0.8),
+            Manoeuvre(2.0, 0.0),
+            Manoeuvre(1.0, 0.0),
+            Manoeuvre(3.0, 0.0, _deg(-90)),
+            Manoeuvre(2.0, 0.8),
+            Manoeuvre(5.0, 0.8),
+            Manoeuvre(2.0, 0.0),
+            Manoeuvre(1.0, 0.0),
+            Manoeuvre(3.0, 0.0, _deg(90)),
+            Manoeuvre(2.0, -0.5),
+            Manoeuvre(0.0, -0.5),
+            Manoeuvre(2.0, 0.0),
+            Manoeuvre(1.0, 0.0),
+            Manoeuvre(6.0, 0.0, _deg(-270)),
+            Manoeuvre(2.0, 0.6),
+            Manoeuvre(0.0, 0.6),
+            Manoeuvre(2.0, 0.0),
+            Manoeuvre(3.0, 0.0, _deg(-90)),
+        ),
+        closing=(12, 17),
+    ),
+}
+"""The drives that come with the package, by name."""
+
+
+def get_drive(name):
+    """Return a drive of `DRIVES`.
+
+    Raises
+    ------
+    ConfigurationError
+        If there is none of that name.
+    """
+    if name not in DRIVES:
+        raise ConfigurationError(f"There is no drive '{name}'; choose one of {', '.join(DRIVES)}.")
+    return DRIVES[name]
+
+
+def with_laps(drive, laps):
+    """Return the drive with another number of laps.
+
+    Raises
+    ------
+    ConfigurationError
+        If the number is not positive, or the drive has no laps to repeat.
+    """
+    if laps < 1:
+        raise ConfigurationError(f"The number of laps is {laps}, but it must be 1 or more.")
+    if laps > 1 and not drive.lap:
+        raise ConfigurationError(
+            f"Drive {drive.name} does not repeat itself, so it has one lap and not {laps}."
+        )
+    return replace(drive, laps=laps)
+
+
+def _motion(manoeuvres, time):
+    """Return v, acceleration, yaw and yaw rate at times (any shape) since the start."""
+    durations = np.array([manoeuvre.duration for manoeuvre in manoeuvres])
+    speeds = np.array([0.0] + [manoeuvre.speed for manoeuvre in manoeuvres])
+    turns = np.array([manoeuvre.turn for manoeuvre in manoeuvres])
+    ends = np.cumsum(durations)
+    yaws = np.concatenate(([0.0], np.cumsum(turns)))
+    index = np.minimum(np.searchsorted(ends, time, side="right"), len(ends) - 1)
+    duration = durations[index]
+    u = np.clip((time - (ends[index] - duration)) / duration, 0.0, 1.0)
+    change = speeds[index + 1] - speeds[index]
+    v = speeds[index] + change * 0.5 * (1.0 - np.cos(np.pi * u))
+    acceleration = change * 0.5 * np.pi * np.sin(np.pi * u) / duration
+    yaw = yaws[index] + turns[index] * (u - np.sin(2.0 * np.pi * u) / (2.0 * np.pi))
+    yaw_rate = turns[index] * (1.0 - np.cos(2.0 * np.pi * u)) / duration
+    return v, acceleration, yaw, yaw_rate
+
+
+def _displacements(manoeuvres, edges):
+    """Return the displacement (n - 1, 2) [m] in each interval between edges [s]."""
+    half = 0.5 * np.diff(edges)[:, np.newaxis]
+    middle = 0.5 * (edges[1:] + edges[:-1])[:, np.newaxis]
+    v, _, yaw, _ = _motion(manoeuvres, middle + half * _NODES)
+    return np.stack(
+        [
+            np.sum(half * _WEIGHTS * v * np.cos(yaw), axis=1),
+            np.sum(half * _WEIGHTS * v * np.sin(yaw), axis=1),
+        ],
+        axis=1,
+    )
+
+
+def _closed_lap(drive):
+    """Return the lap with the closing straights' durations set, and rest at its end."""
+    manoeuvres = list(drive.lap)
+    if drive.closing:
+        ends = np.cumsum([manoeuvre.duration for manoeuvre in manoeuvres])
+        # Half-second pieces, so that the quadrature's error stays negligible.
+        edges = np.union1d(np.append(0.0, ends), np.arange(0.0, ends[-1], 0.5))
+        open_end = _displacements(manoeuvres, edges).sum(axis=0)
+        velocities = []
+        for index in drive.closing:
+            yaw = sum(manoeuvre.turn for manoeuvre in manoeuvres[:index])
+            velocities.append(manoeuvres[index].speed * np.array([math.cos(yaw), math.sin(yaw)]))
+        durations = np.linalg.solve(np.stack(velocities, axis=1), -open_end)
+        for index, duration in zip(drive.closing, durations):
+            if duration <= 0.0:
+                raise ValueError(f"drive {drive.name}: straight {index} would last {duration} s")
+            manoeuvres[index] = manoeuvres[index]._replace(duration=float(duration))
+    return tuple(manoeuvres)
+
+
+def random_lap(duration, generator):
+    """Return random manoeuvres that fill a time and stay within some 50 m of the start.
+
+    Parameters
+    ----------
+    duration : float
+        [s]
+    generator : numpy.random.Generator
+
+    Returns
+    -------
+    tuple of Manoeuvre
+        From rest to rest.
+    """
+    manoeuvres = [Manoeuvre(2.0, 0.0)]
+    elapsed = 2.0
+    speed = 0.0
+    yaw = 0.0
+    position = np.zeros(2)
+
+    def draw(low, high):
+        return float(np.round(low + (high - low) * generator.random(), 2))
+
+    def add(*added):
+        nonlocal elapsed, speed, yaw, position
+        for manoeuvre in added:
+            direction = np.array(
+                [math.cos(yaw + 0.5 * manoeuvre.turn), math.sin(yaw + 0.5 * manoeuvre.turn)]
+            )
+            mean_speed = 0.5 * (speed + manoeuvre.speed)
+            position = position + mean_speed * manoeuvre.duration * direction
+            manoeuvres.append(manoeuvre)
+            elapsed += manoeuvre.duration
+            speed = manoeuvre.speed
+            yaw += manoeuvre.turn
+
+    def homeward():
+        """Return -1 or 1: the side to which to turn."""
+        if np.hypot(*position) < 15.0:
+            return 1.0 if generator.random() < 0.5 else -1.0
+        home = math.atan2(-position[1], -position[0])
+        return 1.0 if math.sin(home - yaw) > 0.0 else -1.0
+
+    # No choice takes longer than 18 s, and the way to rest at the end 2 s.
+    while elapsed < duration - 25.0:
+        kind = generator.random()
+        if speed == 0.0:
+            add(Manoeuvre(2.5, draw(0.7, 1.0)))
+        elif kind < 0.5:
+            turn = homeward() * math.radians(draw(30.0, 110.0))
+            add(Manoeuvre(draw(3.0, 5.0), speed, turn), Manoeuvre(draw(1.0, 4.0), speed))
+        elif kind < 0.72:
+            turn = homeward() * math.radians(draw(25.0, 50.0))
+            length = draw(2.5, 4.0)
+            add(Manoeuvre(length, speed, turn), Manoeuvre(length, speed, -turn))
+        elif kind < 0.82:
+            add(Manoeuvre(2.0, draw(0.5, 1.0)), Manoeuvre(draw(2.0, 6.0), manoeuvres[-1].speed))
+        elif kind < 0.90:
+            turn = homeward() * math.radians(draw(60.0, 150.0))
+            add(Manoeuvre(1.5, 0.5), Manoeuvre(draw(3.0, 4.0), 0.5, turn))
+        elif kind < 0.96:
+            turn = homeward() * math.radians(draw(40.0, 120.0))
+            add(
+                Manoeuvre(2.0, 0.0),
+                Manoeuvre(draw(1.0, 4.0), 0.0),
+                Manoeuvre(draw(2.5, 4.0), 0.0, turn),
+            )
+        else:
+            add(
+                Manoeuvre(2.0, 0.0),
+                Manoeuvre(1.5, -0.5),
+                Manoeuvre(draw(2.0, 4.0), -0.5),
+                Manoeuvre(1.5, 0.0),
+            )
+    add(Manoeuvre(2.0, 0.0))
+    return tuple(manoeuvres)
+
+
+def _generator(seed, stream):
+    # One stream per use: the sensors' noise then does not depend on how a path was drawn,
+    # and a drive of fewer laps is the beginning of the longer one.
+    return np.random.default_rng(np.random.SeedSequence([seed, stream]))
+
+
+def true_motion(drive):
+    """Return the true motion of a drive.
+
+    Parameters
+    ----------
+    drive : Drive
+
+    Returns
+    -------
+    pandas.DataFrame
+        Trajectory, and acceleration (of v) [m/s^2], at `IMU_RATE` from 0 to the end.
+        The robot is at the origin with yaw 0 at the start.
+    """
+    if drive.lap:
+        manoeuvres = _closed_lap(drive)
+    else:
+        manoeuvres = random_lap(drive.lap_duration, _generator(drive.seed, 0))
+    rest = drive.lap_duration - sum(manoeuvre.duration for manoeuvre in manoeuvres)
+    if rest <= 0.0:
+        raise ValueError(f"drive {drive.name}: a lap lasts {-rest} s too long")
+    manoeuvres += (Manoeuvre(rest, 0.0),)
+
+    samples_per_lap = round(drive.lap_duration * IMU_RATE)
+    time = np.arange(samples_per_lap + 1) / IMU_RATE
+    v, acceleration, yaw, yaw_rate = _motion(manoeuvres, time)
+    position = np.zeros((len(time), 2))
+    np.cumsum(_displacements(manoeuvres, time), axis=0, out=position[1:])
+    lap = np.column_stack([position, yaw, v, yaw_rate, acceleration])
+
+    # Every lap begins where the one before ended, turned by the lap's whole turns.
+    laps = [lap[:-1] + (0.0, 0.0, k * yaw[-1], 0.0, 0.0, 0.0) for k in range(drive.laps)]
+    laps.append(lap[-1:] + (0.0, 0.0, (drive.laps - 1) * yaw[-1], 0.0, 0.0, 0.0))
+    values = np.concatenate(laps)
+    return pd.DataFrame(
+        values,
+        columns=["x", "y", "yaw", "v", "yaw_rate", "acceleration"],
+        index=pd.Index(np.arange(len(values)) / IMU_RATE, name="time"),
+    )
+
+
+def reference_poses(motion, errors, generator):
+    """Return what the reference positioning says.
+
+    Parameters
+    ----------
+    motion : pandas.DataFrame
+        As :func:`true_motion` returns it.
+    errors : ReferenceErrors
+    generator : numpy.random.Generator
+
+    Returns
+    -------
+    pandas.DataFrame
+        Poses at `REFERENCE_RATE`.
+    """
+    poses = motion[["x", "y", "yaw"]].iloc[:: IMU_RATE // REFERENCE_RATE]
+    deviations = np.array([errors.position_noise, errors.position_noise, errors.yaw_noise])
+    return poses + deviations * generator.standard_normal(poses.shape)
+
+
+def imu_samples(motion, errors, generator):
+    """Return what the IMU says, mounted at the middle of the axle along the robot's axes.
+
+    Parameters
+    ----------
+    motion : pandas.DataFrame
+        As :func:`true_motion` returns it.
+    errors : FusionImuErrors
+    generator : numpy.random.Generator
+
+    Returns
+    -------
+    ImuSamples
+    """
+    step = 1.0 / IMU_RATE
+    count = len(motion)
+    yaw_rate = motion["yaw_rate"].to_numpy()
+    noise = generator.standard_normal((count, 9))
+
+    bias = errors.rate_bias + errors.rate_random_walk * math.sqrt(step) * np.cumsum(noise[:, 0])
+    angular_velocity = errors.angle_random_walk / math.sqrt(step) * noise[:, 1:4]
+    rate_error = bias + errors.scale_error * yaw_rate + angular_velocity[:, 2]
+    angular_velocity[:, 2] = yaw_rate + rate_error
+    yaw_error = step * (np.cumsum(rate_error) - rate_error[0])
+
+    specific_force = errors.accel_noise * noise[:, 4:7]
+    specific_force[:, 0] += motion["acceleration"].to_numpy()
+    specific_force[:, 1] += motion["v"].to_numpy() * yaw_rate
+    specific_force[:, 2] += GRAVITY
+
+    roll_pitch = errors.tilt_noise * noise[:, 7:9]
+    orientation = quaternion_from_roll_pitch_yaw(
+        np.column_stack([roll_pitch, motion["yaw"].to_numpy() + yaw_error])
+    )
+    return ImuSamples(
+        motion.index.to_numpy(),
+        _quantise(orientation, errors.quaternion_resolution),
+        _quantise(angular_velocity, errors.gyro_resolution),
+        _quantise(specific_force, errors.accel_resolution),
+    )
+
+
+def _quantise(values, resolution):
+    # Adding zero turns -0.0 into 0.0, which would be written differently.
+    return resolution * np.round(values / resolution) + 0.0
+
+
+def simulate_drive(drive, reference_errors=None, imu_errors=None):
+    """Return true motion, reference poses and IMU samples of a drive.
+
+    Parameters
+    ----------
+    drive : Drive
+    reference_errors : ReferenceErrors, optional
+    imu_errors : FusionImuErrors, optional
+
+    Returns
+    -------
+    motion : pandas.DataFrame
+    poses : pandas.DataFrame
+    samples : ImuSamples
+    """
+    motion = true_motion(drive)
+    poses = reference_poses(
+        motion, reference_errors or ReferenceErrors(), _generator(drive.seed, 1)
+    )
+    samples = imu_samples(motion, imu_errors or FusionImuErrors(), _generator(drive.seed, 2))
+    return motion, poses, samples
