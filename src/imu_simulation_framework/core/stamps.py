@@ -1,0 +1,234 @@
+"""Time stamps of a recording: what is wrong with them, and an order in which they serve."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+
+import numpy as np
+
+NANOSECONDS = 1_000_000_000
+
+
+@dataclass(frozen=True)
+class Finding:
+    """How often something was found, and where first.
+
+    Attributes
+    ----------
+    count : int
+    first_place : int or None
+        Where it was first: a message, line or index, as the caller numbers samples.
+    first_time : float or None
+        Its time [s] after the recording's first sample; None if it has no time.
+    """
+
+    count: int = 0
+    first_place: int | None = None
+    first_time: float | None = None
+
+    def __bool__(self):
+        return self.count > 0
+
+
+@dataclass(frozen=True)
+class StampLimits:
+    """When time stamps are only reported, and when they cannot serve.
+
+    Attributes
+    ----------
+    gap_factor : float
+        A step longer than this many median periods is a gap.
+    backward_step : float
+        A longer step back [s] means that the clock itself went back.
+    unordered_fraction : float
+        A larger share of unordered samples means that they have no usable order; three
+        of them are always accepted.
+    """
+
+    gap_factor: float = 5.0
+    backward_step: float = 1.0
+    unordered_fraction: float = 0.05
+
+
+@dataclass(frozen=True)
+class StampReport:
+    """What the time stamps of a recording are like.
+
+    Attributes
+    ----------
+    samples, usable : int
+        Samples that were looked at, and those that remain.
+    start, stop : float
+        First and last time [s] on the recording's clock; nan if nothing remains.
+    rate, median_period : float
+        Samples per second over the whole time, and median step [s]; nan below two samples.
+    missing : Finding
+        Samples without a time, dropped.
+    unordered : Finding
+        Samples that are older than one before them, sorted in.
+    duplicates : Finding
+        Samples with the time of another one; the first of them remains.
+    gaps : Finding
+        Steps that are long against the median; the place is that of the sample behind it.
+    longest_gap, longest_gap_time : float
+        Length of the longest gap and its start after the first sample [s]; 0 without gaps.
+    backward_step : float
+        Longest step back from one sample to the next [s].
+    backward_place : int or None
+        Where that was.
+    """
+
+    samples: int = 0
+    usable: int = 0
+    start: float = float("nan")
+    stop: float = float("nan")
+    rate: float = float("nan")
+    median_period: float = float("nan")
+    missing: Finding = field(default_factory=Finding)
+    unordered: Finding = field(default_factory=Finding)
+    duplicates: Finding = field(default_factory=Finding)
+    gaps: Finding = field(default_factory=Finding)
+    longest_gap: float = 0.0
+    longest_gap_time: float = 0.0
+    backward_step: float = 0.0
+    backward_place: int | None = None
+
+    @property
+    def duration(self) -> float:
+        """Time from the first to the last sample [s]."""
+        return self.stop - self.start
+
+    def refusal(self, limits: StampLimits, place_name="sample") -> str:
+        """Why these stamps cannot serve, as half a sentence; empty if they can."""
+        if self.backward_step > limits.backward_step:
+            return (
+                f"the clock runs backwards by {self.backward_step:.3f} s at {place_name} "
+                f"{self.backward_place}, expected time stamps that grow"
+            )
+        if self.unordered.count > max(3, limits.unordered_fraction * self.samples):
+            return (
+                f"{self.unordered.count} of {self.samples} time stamps are older than one before "
+                f"them, the first at {place_name} {self.unordered.first_place}, "
+                "expected time stamps that grow"
+            )
+        return ""
+
+    def to_dict(self) -> dict:
+        """Plain numbers, for a summary; what is not a number is None."""
+        values = asdict(self)
+        return {
+            key: None if isinstance(value, float) and not np.isfinite(value) else value
+            for key, value in values.items()
+        }
+
+
+def seconds_from_nanoseconds(nanoseconds):
+    """Return whole nanoseconds as seconds.
+
+    The whole seconds are separated first: nanoseconds since 1970 do not fit a float64, so
+    that a plain division would round twice.
+
+    Parameters
+    ----------
+    nanoseconds : int or array_like of int
+
+    Returns
+    -------
+    float or ndarray
+    """
+    seconds, rest = np.divmod(np.asarray(nanoseconds), NANOSECONDS)
+    return seconds + rest / float(NANOSECONDS)
+
+
+def find(mask, times, places=None, start=None) -> Finding:
+    """Count where a mask is true and tell the first place.
+
+    Parameters
+    ----------
+    mask : array_like of bool, shape (n,)
+    times : array_like, shape (n,)
+        Time of each sample [s], nan where it has none.
+    places : array_like of int, shape (n,), optional
+        Number of each sample in the recording, default 0, 1, 2...
+    start : float, optional
+        Time that counts as zero [s], default the smallest of ``times``.
+    """
+    where = np.flatnonzero(mask)
+    if len(where) == 0:
+        return Finding()
+    times = np.asarray(times, dtype=float)
+    first = int(where[0])
+    finite = times[np.isfinite(times)]
+    if start is None:
+        start = finite.min() if len(finite) else float("nan")
+    after = float(times[first] - start)
+    return Finding(
+        count=len(where),
+        first_place=first if places is None else int(places[first]),
+        first_time=after if np.isfinite(after) else None,
+    )
+
+
+def examine_stamps(times, places=None, limits=None):
+    """Look at time stamps and find the order in which the samples serve.
+
+    Samples without a time are left out, unordered ones sorted in, and of those with equal
+    times the first one recorded remains. Whether the result should be used at all is told
+    by :meth:`StampReport.refusal`.
+
+    Parameters
+    ----------
+    times : array_like, shape (n,)
+        Time of each sample [s] in the order of recording; nan where it is missing.
+    places : array_like of int, shape (n,), optional
+        Number of each sample in the recording, for the report; default 0, 1, 2...
+    limits : StampLimits, optional
+
+    Returns
+    -------
+    order : ndarray of int
+        Indices of the remaining samples; their times grow strictly.
+    report : StampReport
+    """
+    limits = limits or StampLimits()
+    times = np.asarray(times, dtype=float)
+    places = np.arange(len(times)) if places is None else np.asarray(places)
+    finite = np.flatnonzero(np.isfinite(times))
+    missing = find(~np.isfinite(times), times, places)
+    if len(finite) == 0:
+        return finite, StampReport(samples=len(times), missing=missing)
+
+    recorded = times[finite]
+    newest = np.maximum.accumulate(recorded)
+    older = np.concatenate([[False], recorded[1:] < newest[:-1]])
+    steps = np.diff(recorded, prepend=recorded[0])
+    back = int(np.argmin(steps))
+
+    order = finite[np.argsort(recorded, kind="stable")]
+    repeated = np.concatenate([[False], np.diff(times[order]) == 0.0])
+    duplicates = np.sort(order[repeated])
+    duplicate_mask = np.zeros(len(times), dtype=bool)
+    duplicate_mask[duplicates] = True
+    order = order[~repeated]
+
+    used = times[order]
+    periods = np.diff(used)
+    median_period = float(np.median(periods)) if len(periods) else float("nan")
+    long_step = np.concatenate([[False], periods > limits.gap_factor * median_period])
+    longest = int(np.argmax(periods)) if long_step.any() else None
+    return order, StampReport(
+        samples=len(times),
+        usable=len(order),
+        start=float(used[0]),
+        stop=float(used[-1]),
+        rate=float(len(periods) / (used[-1] - used[0])) if len(periods) else float("nan"),
+        median_period=median_period,
+        missing=missing,
+        unordered=find(older, recorded, places[finite]),
+        duplicates=find(duplicate_mask, times, places),
+        gaps=find(long_step, used, places[order]),
+        longest_gap=float(periods[longest]) if longest is not None else 0.0,
+        longest_gap_time=float(used[longest] - used[0]) if longest is not None else 0.0,
+        backward_step=float(max(0.0, -steps[back])),
+        backward_place=int(places[finite][back]) if steps[back] < 0.0 else None,
+    )
