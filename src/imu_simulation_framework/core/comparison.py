@@ -1,0 +1,311 @@
+"""Yaw error of the simulated IMU beside the yaw error of the recorded one."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import Dict, List, Optional
+
+import numpy as np
+import pandas as pd
+
+from imu_simulation_framework.core import angles
+from imu_simulation_framework.core.error_statistics import (
+    ErrorStatistics,
+    edge_samples,
+    error_statistics,
+)
+from imu_simulation_framework.core.spectrum import (
+    Spectrum,
+    median_rate,
+    power_spectral_density,
+    uniform_grid,
+)
+from imu_simulation_framework.core.time_alignment import TimeShift, find_time_shift
+from imu_simulation_framework.errors import ConfigurationError
+
+
+@dataclass(frozen=True)
+class ComparisonSettings:
+    """How errors are filtered and aligned.
+
+    Attributes
+    ----------
+    median_window : float
+        Window of the trend's median filter [s].
+    align : bool
+        Whether the recorded IMU is shifted in time until its yaw rate fits the reference's
+        best. The simulated IMU and its truth share one clock and are never shifted.
+    max_shift : float
+        Largest such shift [s].
+    start_window : float
+        An error starts at zero on the median over this long a beginning [s], and its
+        final value is the median over as long an end. Three seconds hold 15 samples of a
+        5 Hz GPS, whose noise of 0.25 deg then moves the whole error by 0.08 deg rather
+        than 0.25 deg, while a drift of 1.3 deg/min adds up to no more than that.
+
+    Raises
+    ------
+    ConfigurationError
+        A value is out of range.
+    """
+
+    median_window: float = 5.19
+    align: bool = False
+    max_shift: float = 1.0
+    start_window: float = 3.0
+
+    def __post_init__(self):
+        for key in ("median_window", "max_shift", "start_window"):
+            value = getattr(self, key)
+            if not (math.isfinite(value) and value > 0.0):
+                raise ConfigurationError(
+                    f"[comparison] {key} must be a number of seconds above 0, got {value!r}"
+                )
+
+
+@dataclass(frozen=True)
+class YawComparison:
+    """One IMU's heading against the heading that counts as right.
+
+    All series are indexed by time [s] and in rad, unwrapped.
+
+    Attributes
+    ----------
+    imu_yaw : Series
+        Heading of the IMU, turned by ``start_offset`` so that its error starts at zero.
+    reference_yaw : Series
+        The right heading at the same stamps.
+    error, trend : Series
+        ``reference_yaw - imu_yaw``, and its running median.
+    start_offset : float
+        What was added to the IMU's heading [rad], within (-pi, pi].
+    time_shift : TimeShift or None
+        None if no alignment in time was asked for.
+    statistics, trend_statistics : ErrorStatistics
+    yaw_spectrum, error_spectrum : Spectrum or None
+        [rad^2/Hz]; None for too few samples.
+    """
+
+    imu_yaw: pd.Series
+    reference_yaw: pd.Series
+    error: pd.Series
+    trend: pd.Series
+    start_offset: float
+    time_shift: Optional[TimeShift]
+    statistics: ErrorStatistics
+    trend_statistics: ErrorStatistics
+    yaw_spectrum: Optional[Spectrum]
+    error_spectrum: Optional[Spectrum]
+
+
+@dataclass(frozen=True)
+class YawErrorDifference:
+    """Error of the recorded IMU minus error of the simulated one, on a uniform grid [rad]."""
+
+    difference: pd.Series
+    trend: pd.Series
+    statistics: ErrorStatistics
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All that a figure or a summary tells about one experiment.
+
+    ``simulated``, ``real`` and ``difference`` are None where data are missing; ``notes``
+    then says why, a sentence each. ``tracking`` maps the columns of ``control_error`` to
+    their statistics.
+    """
+
+    settings: ComparisonSettings
+    trajectory: pd.DataFrame
+    ground_truth: pd.DataFrame
+    control_error: pd.DataFrame
+    simulated: Optional[YawComparison]
+    real: Optional[YawComparison]
+    difference: Optional[YawErrorDifference]
+    tracking: Dict[str, ErrorStatistics]
+    notes: List[str] = field(default_factory=list)
+
+
+def compare(imu_simulated, ground_truth, imu_real, trajectory, control_error, settings=None):
+    """Compare an experiment's simulated IMU with the recorded one.
+
+    ``e_real = yaw of trajectory - yaw of imu_real`` and ``e_sim = yaw of ground_truth - yaw of
+    imu_simulated``, at the IMU's stamps, signed, unwrapped and zero at the start.
+
+    Parameters
+    ----------
+    imu_simulated, imu_real : DataFrame
+        ``ImuRecord`` tables; ``imu_real`` may be None.
+    ground_truth : DataFrame
+        ``GroundTruth`` of the simulated robot.
+    trajectory : DataFrame
+        ``Trajectory`` that was recorded, the reference of the real IMU.
+    control_error : DataFrame
+        ``ControlError`` of the simulated robot against ``trajectory``.
+    settings : ComparisonSettings, optional
+
+    Returns
+    -------
+    Comparison
+        Whatever is short or missing is left out and mentioned in its notes.
+    """
+    settings = ComparisonSettings() if settings is None else settings
+    notes = []
+    one_clock = replace(settings, align=False)
+    simulated = _compare_or_note(imu_simulated, ground_truth, one_clock, "simulated IMU", notes)
+    real = None
+    if imu_real is None:
+        notes.append("There is no recorded IMU, so the simulated one stands alone.")
+    else:
+        real = _compare_or_note(imu_real, trajectory, settings, "recorded IMU", notes)
+    difference = None
+    if simulated is not None and real is not None:
+        difference = yaw_error_difference(real.error, simulated.error, settings)
+        if difference is None:
+            notes.append("The errors of the two IMUs do not overlap in time.")
+    tracking = {}
+    for column in control_error.columns:
+        error = control_error[column].dropna()
+        statistics = error_statistics(error.index, error, settings.start_window)
+        if statistics is not None:
+            tracking[column] = statistics
+    if not tracking:
+        notes.append("No tracking error was recorded.")
+    return Comparison(
+        settings=settings,
+        trajectory=trajectory,
+        ground_truth=ground_truth,
+        control_error=control_error,
+        simulated=simulated,
+        real=real,
+        difference=difference,
+        tracking=tracking,
+        notes=notes,
+    )
+
+
+def compare_yaw(imu_yaw, reference_yaw, settings):
+    """Compare one IMU's heading with a reference.
+
+    Parameters
+    ----------
+    imu_yaw, reference_yaw : Series
+        Headings [rad] indexed by time [s]; wrapped or not, values that are not a number
+        are left out. The reference is interpolated at the IMU's stamps.
+    settings : ComparisonSettings
+
+    Returns
+    -------
+    YawComparison or None
+        None if no sample of the IMU lies within the reference's time.
+    """
+    imu_yaw = imu_yaw.dropna()
+    reference_yaw = reference_yaw.dropna()
+    if len(imu_yaw) == 0 or len(reference_yaw) == 0:
+        return None
+    time = imu_yaw.index.to_numpy(dtype=float)
+    reference_time = reference_yaw.index.to_numpy(dtype=float)
+
+    time_shift = None
+    if settings.align:
+        time_shift = find_time_shift(
+            time, imu_yaw, reference_time, reference_yaw, settings.max_shift
+        )
+        time = time - time_shift.shift
+
+    common = (time >= reference_time[0]) & (time <= reference_time[-1])
+    time = time[common]
+    if len(time) == 0:
+        return None
+    imu = angles.unwrap(imu_yaw.to_numpy()[common])
+    reference = np.interp(time, reference_time, angles.unwrap(reference_yaw.to_numpy()))
+
+    # Unwrapping the error also forgives a turn that one of the two counted wrongly.
+    error = angles.unwrap(reference - imu)
+    start = float(np.median(error[: edge_samples(time, settings.start_window)]))
+    error = error - start
+    index = pd.Index(time, name="time")
+    error = pd.Series(error, index=index, name="yaw_error")
+    trend = median_trend(error, settings.median_window)
+    return YawComparison(
+        imu_yaw=pd.Series(reference - error.to_numpy(), index=index, name="yaw"),
+        reference_yaw=pd.Series(reference, index=index, name="yaw"),
+        error=error,
+        trend=trend,
+        start_offset=angles.wrap(start),
+        time_shift=time_shift,
+        statistics=error_statistics(time, error, settings.start_window),
+        trend_statistics=error_statistics(time, trend, settings.start_window),
+        # Closed loops add a full turn each; that ramp is not what the spectrum is about.
+        yaw_spectrum=power_spectral_density(time, imu, detrend="linear"),
+        error_spectrum=power_spectral_density(time, error),
+    )
+
+
+def yaw_error_difference(real_error, simulated_error, settings):
+    """Subtract two errors on a uniform grid of the slower one's rate.
+
+    Returns
+    -------
+    YawErrorDifference or None
+        None if they do not overlap in time.
+    """
+    start = max(real_error.index[0], simulated_error.index[0])
+    stop = min(real_error.index[-1], simulated_error.index[-1])
+    if stop < start:
+        return None
+    rates = [median_rate(error.index) for error in (real_error, simulated_error) if len(error) > 1]
+    grid = uniform_grid(start, stop, min(rates)) if rates else np.array([start])
+    difference = pd.Series(
+        np.interp(grid, real_error.index, real_error)
+        - np.interp(grid, simulated_error.index, simulated_error),
+        index=pd.Index(grid, name="time"),
+        name="yaw_error_difference",
+    )
+    return YawErrorDifference(
+        difference=difference,
+        trend=median_trend(difference, settings.median_window),
+        statistics=error_statistics(grid, difference, settings.start_window),
+    )
+
+
+def median_filter_samples(time, window) -> int:
+    """Odd number of samples nearest to a window [s] at the median rate of the times [s]."""
+    if len(time) < 2:
+        return 1
+    return max(1, 2 * int(round(0.5 * (window * median_rate(time) - 1.0))) + 1)
+
+
+def median_trend(series, window):
+    """Running median over a centred window.
+
+    At the ends the window is cut off and holds the samples that exist: padding with
+    zeros would bend the trend to zero, repeating the last sample would let its noise decide.
+
+    Parameters
+    ----------
+    series : Series
+        Indexed by time [s], nearly uniform.
+    window : float
+        Length of the window [s], taken as an odd number of samples.
+
+    Returns
+    -------
+    Series
+    """
+    samples = median_filter_samples(series.index, window)
+    return series.rolling(samples, center=True, min_periods=1).median()
+
+
+def _compare_or_note(imu, reference, settings, name, notes):
+    result = compare_yaw(imu["yaw"], reference["yaw"], settings)
+    if result is None:
+        notes.append(f"The {name} has no sample within the time of its reference.")
+        return None
+    if result.time_shift is not None and result.time_shift.problem:
+        notes.append(f"The {name} was not aligned: {result.time_shift.problem}.")
+    if result.error_spectrum is None:
+        notes.append(f"The {name} has too few samples for a power spectral density.")
+    return result

@@ -1,0 +1,286 @@
+"""From an experiment's tables to its summary, its figures and a table for the terminal.
+
+The summary is a dictionary that is written as ``summary.json``:
+
+======================= ==============================================================
+key                     holds
+======================= ==============================================================
+``run``                 what the caller told about the experiment: trajectory, IMU,
+                        controller, seed, configuration ...
+``durations``           seconds planned and recorded
+``comparison_settings`` filter and alignment of this evaluation
+``yaw_error``           statistics of ``simulated``, ``real`` and ``difference``, each
+                        possibly null
+``tracking``            statistics of each column of the control error
+``messages``            per recorded topic: expected, received, gaps
+``notes``               sentences on what is missing and why
+``execution``           dates, wall time, real-time factor, versions
+======================= ==============================================================
+
+Everything but ``execution`` is the same for two runs with one seed. Units are at the end
+of a key: ``rms_rad``, ``drift_rad_per_s``, ``wall_time_s``; rms, mean, median,
+standard_deviation, minimum, maximum, maximum_absolute, final and drift mean what
+:class:`~imu_simulation_framework.core.error_statistics.ErrorStatistics` says.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import platform
+import traceback
+
+import matplotlib
+import numpy as np
+import pandas as pd
+import scipy
+
+import imu_simulation_framework
+from imu_simulation_framework.core.comparison import ComparisonSettings, compare
+from imu_simulation_framework.errors import FrameworkError
+from imu_simulation_framework.experiment.tables import ExperimentTables
+from imu_simulation_framework.plots.figures import FIGURES
+
+__all__ = ["ExperimentTables", "evaluate", "terminal_table", "write_report"]
+
+
+def write_report(folder, tables, settings=None, run_information=None, save_tables=True):
+    """Write an experiment's CSV files, its summary and its figures, in this order.
+
+    Parameters
+    ----------
+    folder : ResultFolder
+    tables : ExperimentTables
+        Complete, or as far as they came.
+    settings : ComparisonSettings, optional
+    run_information : Mapping, optional
+        Goes into the summary's ``run``, apart from two keys: ``execution``, a mapping that
+        goes into the summary's ``execution`` (``wall_time_s`` in it gives the real-time
+        factor), and ``messages_expected``, which maps table names to the number of messages
+        that the simulator sent.
+    save_tables : bool
+        False leaves the CSV files alone.
+
+    Returns
+    -------
+    dict
+        The summary.
+
+    Raises
+    ------
+    ResultError
+        A file cannot be written. What came before in the order is there and whole.
+    """
+    if save_tables:
+        tables.save(folder)
+    summary, comparison = evaluate(tables, settings, run_information)
+    _write_summary(folder, summary)
+    failures = _write_figures(folder, comparison)
+    if failures:
+        summary["notes"].extend(failures)
+        _write_summary(folder, summary)
+    return summary
+
+
+def evaluate(tables, settings=None, run_information=None):
+    """Compare the tables and sum up, without writing anything.
+
+    Returns
+    -------
+    summary : dict
+        Of numbers, texts, None, lists and dictionaries.
+    comparison : Comparison
+    """
+    settings = ComparisonSettings() if settings is None else settings
+    run = dict(run_information or {})
+    execution = dict(run.pop("execution", None) or {})
+    expected = dict(run.pop("messages_expected", None) or {})
+    comparison = compare(
+        imu_simulated=tables.imu_simulated,
+        ground_truth=tables.ground_truth,
+        imu_real=tables.imu_real,
+        trajectory=tables.trajectory_data,
+        control_error=tables.control_error,
+        settings=settings,
+    )
+    recorded = _duration(tables.ground_truth)
+    wall_time = execution.get("wall_time_s")
+    if wall_time and "real_time_factor" not in execution:
+        execution["real_time_factor"] = recorded / wall_time
+    execution.setdefault("versions", _versions())
+    summary = {
+        "run": run,
+        "durations": {
+            "planned_s": _duration(tables.trajectory_data),
+            "recorded_s": recorded,
+            "recorded_imu_s": None if tables.imu_real is None else _duration(tables.imu_real),
+        },
+        "comparison_settings": {
+            "median_window_s": settings.median_window,
+            "align": settings.align,
+            "max_shift_s": settings.max_shift,
+            "start_window_s": settings.start_window,
+        },
+        "yaw_error": {
+            "simulated": _yaw_summary(comparison.simulated),
+            "real": _yaw_summary(comparison.real),
+            "difference": None
+            if comparison.difference is None
+            else statistics_summary(comparison.difference.statistics, "rad"),
+        },
+        "tracking": {
+            name: statistics_summary(statistics, "rad" if name == "yaw_error" else "m")
+            for name, statistics in comparison.tracking.items()
+        },
+        "messages": {
+            name: _message_summary(getattr(tables, name), expected.get(name))
+            for name in ("imu_simulated", "ground_truth", "control_error")
+        },
+        "notes": list(comparison.notes),
+        "execution": execution,
+    }
+    return _plain(summary), comparison
+
+
+def statistics_summary(statistics, unit) -> dict:
+    """The fields of an :class:`ErrorStatistics` with their unit in the key."""
+    values = dataclasses.asdict(statistics)
+    summary = {"samples": values.pop("samples")}
+    drift = values.pop("drift")
+    summary.update({f"{name}_{unit}": value for name, value in values.items()})
+    summary[f"drift_{unit}_per_s"] = drift
+    return summary
+
+
+def _yaw_summary(comparison):
+    if comparison is None:
+        return None
+    summary = statistics_summary(comparison.statistics, "rad")
+    summary["trend"] = statistics_summary(comparison.trend_statistics, "rad")
+    summary["start_offset_rad"] = comparison.start_offset
+    if comparison.time_shift is not None:
+        summary["time_shift_s"] = comparison.time_shift.shift
+        summary["time_shift_correlation"] = comparison.time_shift.correlation
+    for name in ("yaw_spectrum", "error_spectrum"):
+        spectrum = getattr(comparison, name)
+        summary[name] = spectrum and {
+            "sample_rate_hz": spectrum.rate,
+            "segment_samples": spectrum.segment_length,
+            "segments": spectrum.segments,
+        }
+    return summary
+
+
+def _message_summary(table, expected):
+    """Count what came, and what should have come; without the sender's word from the stamps."""
+    time = table.index.to_numpy(dtype=float)
+    steps = np.diff(time)
+    summary = {"expected": len(time), "received": len(time), "gaps": 0, "longest_gap_s": 0.0}
+    if len(steps):
+        period = float(np.median(steps))
+        gaps = steps[steps > 1.5 * period]
+        summary["expected"] = 1 + int(round((time[-1] - time[0]) / period))
+        summary["gaps"] = len(gaps)
+        summary["longest_gap_s"] = float(gaps.max()) if len(gaps) else 0.0
+    if expected is not None:
+        summary["expected"] = expected
+    summary["expected_according_to"] = "stamps" if expected is None else "simulator"
+    return summary
+
+
+def _duration(table) -> float:
+    return float(table.index[-1] - table.index[0]) if len(table) else 0.0
+
+
+def _versions() -> dict:
+    return {
+        "imu_simulation_framework": imu_simulation_framework.__version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "pandas": pd.__version__,
+        "matplotlib": matplotlib.__version__,
+    }
+
+
+def _write_summary(folder, summary):
+    folder.write_text("summary.json", json.dumps(summary, indent=2, allow_nan=False) + "\n")
+
+
+def _write_figures(folder, comparison):
+    """Write all figures; a sentence for each that could not be drawn.
+
+    A defect in one figure must cost neither the other figures nor the experiment.
+    """
+    failures = []
+    for name, make_figure in FIGURES.items():
+        try:
+            folder.write_figure(name, make_figure(comparison))
+        except FrameworkError:
+            raise
+        except Exception as error:
+            traceback.print_exc()
+            failures.append(f"The figure {name} could not be drawn: {error!r}.")
+    return failures
+
+
+def _plain(value):
+    """Only what JSON knows: numpy's numbers become Python's, what is not finite None."""
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    if isinstance(value, (int, np.integer)):
+        return int(value)
+    if isinstance(value, (float, np.floating)):
+        return float(value) if math.isfinite(value) else None
+    return value if value is None or isinstance(value, str) else str(value)
+
+
+def terminal_table(summary) -> str:
+    """A few aligned lines on a summary, for the person who waited for it."""
+    rows = [("", "rms", "max", "final", "drift")]
+    for key, name in (("real", "recorded IMU"), ("simulated", "simulated IMU")):
+        statistics = summary["yaw_error"][key] or {}
+        rows.append(
+            (
+                f"yaw error, {name}",
+                _number(statistics.get("rms_rad"), "deg", math.degrees(1.0)),
+                _number(statistics.get("maximum_absolute_rad"), "deg", math.degrees(1.0)),
+                _number(statistics.get("final_rad"), "deg", math.degrees(1.0)),
+                _number(statistics.get("drift_rad_per_s"), "deg/min", 60.0 * math.degrees(1.0)),
+            )
+        )
+    for key, name, unit, unit_key, factor in (
+        ("yaw_error", "yaw", "deg", "rad", math.degrees(1.0)),
+        ("distance_error", "distance", "m", "m", 1.0),
+    ):
+        statistics = summary["tracking"].get(key) or {}
+        rows.append(
+            (
+                f"tracking error, {name}",
+                _number(statistics.get(f"rms_{unit_key}"), unit, factor),
+                _number(statistics.get(f"maximum_absolute_{unit_key}"), unit, factor),
+                _number(statistics.get(f"final_{unit_key}"), unit, factor),
+                "",
+            )
+        )
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    lines = [
+        "  ".join(
+            [row[0].ljust(widths[0])]
+            + [cell.rjust(width) for cell, width in zip(row[1:], widths[1:])]
+        ).rstrip()
+        for row in rows
+    ]
+    factor = summary["execution"].get("real_time_factor")
+    if factor is not None:
+        lines.append(f"{'real-time factor'.ljust(widths[0])}  {factor:.1f}")
+    return "\n".join(lines)
+
+
+def _number(value, unit, factor) -> str:
+    return "-" if value is None else f"{factor * value:.3f} {unit}"

@@ -1,0 +1,82 @@
+"""The tables that an experiment records, together and on disk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Optional
+
+import pandas as pd
+
+from imu_simulation_framework.errors import ResultError
+
+REQUIRED_COLUMNS = {
+    "trajectory_data": ("x", "y", "yaw", "v", "yaw_rate", "left", "right"),
+    "imu_simulated": ("yaw",),
+    "imu_real": ("yaw",),
+    "ground_truth": ("x", "y", "yaw"),
+    "wheel_velocities": ("left", "right"),
+    "control_error": (
+        "yaw_error",
+        "distance_error",
+        "along_track_error",
+        "cross_track_error",
+    ),
+}
+"""Table name -> the columns that its evaluation needs."""
+
+
+@dataclass
+class ExperimentTables:
+    """What was driven and what was measured, time zero being the start of the drive.
+
+    Attributes
+    ----------
+    trajectory_data : DataFrame
+        ``Trajectory`` as the robot was to follow it, and the wheel velocities left and
+        right [rad/s] that inverse kinematics gave for it.
+    imu_simulated : DataFrame
+        ``ImuRecord`` of the simulated IMU.
+    imu_real : DataFrame or None
+        ``ImuRecord`` of the recorded IMU; None if there was none.
+    ground_truth : DataFrame
+        ``GroundTruth`` of the simulated robot.
+    wheel_velocities : DataFrame
+        ``WheelVelocities`` as commanded.
+    control_error : DataFrame
+        ``ControlError`` of the simulated robot against the trajectory.
+    """
+
+    trajectory_data: pd.DataFrame
+    imu_simulated: pd.DataFrame
+    imu_real: Optional[pd.DataFrame]
+    ground_truth: pd.DataFrame
+    wheel_velocities: pd.DataFrame
+    control_error: pd.DataFrame
+
+    def save(self, folder):
+        """Write each table as CSV into a :class:`ResultFolder`; ResultError if not possible."""
+        for name in REQUIRED_COLUMNS:
+            table = getattr(self, name)
+            if table is not None:
+                folder.write_table(name, table)
+
+    @classmethod
+    def load(cls, folder) -> ExperimentTables:
+        """Read the tables of a :class:`ResultFolder` back.
+
+        Raises
+        ------
+        ResultError
+            A file is missing or broken, or lacks a column; only imu_real may be missing.
+        """
+        return cls(**{name: _load_table(folder, name) for name in REQUIRED_COLUMNS})
+
+
+def _load_table(folder, name):
+    if name == "imu_real" and not folder.path("imu_real.csv").exists():
+        return None
+    table = folder.read_table(name)
+    missing = [column for column in REQUIRED_COLUMNS[name] if column not in table.columns]
+    if missing:
+        raise ResultError(f"{folder.path(name + '.csv')}: lacks the column {', '.join(missing)}")
+    return table

@@ -1,0 +1,115 @@
+"""An experiment's tables with errors of known size, for the tests of comparison and report."""
+
+import numpy as np
+import pandas as pd
+from scipy import signal
+
+from imu_simulation_framework.experiment.tables import ExperimentTables
+
+HALF_TRACK = 0.3
+WHEEL_RADIUS = 0.1
+
+
+def make_tables(duration=660.0, seed=1, lap=60.0, with_real_imu=True):
+    """A robot on a loop driven again and again; GPS 5 Hz, both IMUs and the truth 100 Hz.
+
+    The recorded IMU has a rate bias, a scale-factor error and a random walk, the simulated one a
+    slow Gauss-Markov drift and white noise; the robot follows with a wavering error.
+    """
+    generator = np.random.default_rng(seed)
+    time = np.arange(int(round(duration * 100)) + 1) / 100.0
+    poses = _loop(time, lap)
+    gps_time = np.arange(0.0, duration + 1e-9, 0.2)
+    gps = _loop(gps_time, lap) + generator.normal(size=(3, len(gps_time))) * np.array(
+        [[0.02], [0.02], [np.radians(0.25)]]
+    )
+    # Prepared as an experiment does it: onto 20 Hz, smoothed over half a second.
+    control_time = np.arange(0.0, duration + 1e-9, 0.05)
+    x, y, yaw = (
+        pd.Series(np.interp(control_time, gps_time, row)).rolling(21, 1, center=True).mean()
+        for row in gps
+    )
+    v = np.hypot(np.gradient(x, 0.05), np.gradient(y, 0.05))
+    yaw_rate = np.gradient(yaw, 0.05)
+    index = pd.Index(control_time, name="time")
+    left = (v - HALF_TRACK * yaw_rate) / WHEEL_RADIUS
+    right = (v + HALF_TRACK * yaw_rate) / WHEEL_RADIUS
+    trajectory_data = pd.DataFrame(
+        {
+            "x": x.to_numpy(), "y": y.to_numpy(), "yaw": yaw.to_numpy(),
+            "v": v, "yaw_rate": yaw_rate, "left": left, "right": right,
+        },
+        index=index,
+    )  # fmt: skip
+
+    along = 0.05 * np.sin(2 * np.pi * time / 23.0) + 0.02 * np.sin(2 * np.pi * time / 7.0)
+    across = 0.03 * np.sin(2 * np.pi * time / 17.0 + 1.0)
+    yaw_deviation = np.radians(0.6) * np.sin(2 * np.pi * time / 5.0)
+    cosine, sine = np.cos(poses[2]), np.sin(poses[2])
+    truth_yaw = poses[2] + yaw_deviation
+    stamps = pd.Index(time, name="time")
+    ground_truth = pd.DataFrame(
+        {
+            "x": poses[0] + cosine * along - sine * across,
+            "y": poses[1] + sine * along + cosine * across,
+            "z": 0.0, "roll": 0.0, "pitch": 0.0, "yaw": truth_yaw,
+            "v": 0.6, "yaw_rate": np.gradient(truth_yaw, 0.01),
+        },
+        index=stamps,
+    )  # fmt: skip
+    control_error = pd.DataFrame(
+        {
+            "yaw_error": -yaw_deviation,
+            "distance_error": np.hypot(along, across),
+            "along_track_error": -along,
+            "cross_track_error": -across,
+        },
+        index=stamps,
+    ).iloc[::5]
+
+    white = generator.normal(size=(2, len(time)))
+    random_walk = np.cumsum(white[0]) * 2e-4
+    real_yaw = poses[2] * (1 + 0.0015) + 2.4e-4 * time + random_walk + 1.2
+    decay = np.exp(-0.005 * 0.01)
+    drift = signal.lfilter([0.01 * np.sqrt(2 * 0.005) * 0.5], [1.0, -decay], white[1])
+    noise = generator.normal(size=len(time)) * 0.00215
+    return ExperimentTables(
+        trajectory_data=trajectory_data,
+        imu_simulated=_imu(stamps, truth_yaw + drift + noise),
+        imu_real=_imu(stamps, np.round(real_yaw * 916.7) / 916.7) if with_real_imu else None,
+        ground_truth=ground_truth,
+        wheel_velocities=trajectory_data[["left", "right"]],
+        control_error=control_error,
+    )
+
+
+def cut(tables, stop):
+    """The tables of the same experiment, interrupted after ``stop`` seconds."""
+    return ExperimentTables(
+        trajectory_data=tables.trajectory_data,
+        imu_real=tables.imu_real,
+        **{
+            name: getattr(tables, name).loc[:stop]
+            for name in ("imu_simulated", "ground_truth", "wheel_velocities", "control_error")
+        },
+    )
+
+
+def _imu(stamps, yaw):
+    columns = {"roll": 0.0, "pitch": 0.0, "yaw": yaw}
+    columns.update({f"gyro_{axis}": 0.0 for axis in "xyz"})
+    columns.update({"accel_x": 0.0, "accel_y": 0.0, "accel_z": 9.81})
+    return pd.DataFrame(columns, index=stamps)
+
+
+def _loop(time, lap):
+    """A bent closed loop about 12 m wide: x, y, yaw, one turn to the left per lap."""
+    phase = 2 * np.pi * np.asarray(time) / lap
+
+    def point(phase):
+        radius = 5.0 + 1.2 * np.cos(3 * phase)
+        return radius * np.cos(phase), radius * np.sin(phase)
+
+    (x, y), (x_next, y_next) = point(phase), point(phase + 1e-6)
+    yaw = np.unwrap(np.arctan2(y_next - y, x_next - x))
+    return np.array([x - 6.2, y, yaw])
