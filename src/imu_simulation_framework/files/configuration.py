@@ -197,8 +197,8 @@ def load_configuration(path, overrides=None, working_directory=None) -> Configur
     path : str or Path
         The file. Relative paths in it are taken from its own folder.
     overrides : mapping, optional
-        ``{section: {key: value}}``; a value may be text or already of its type. An
-        empty text means the key's default.
+        ``{section: {key: value}}``; a value may be text or already of its type. What is
+        empty does not override.
     working_directory : str or Path, optional
         Where relative paths in ``overrides``, and the default output folder, start;
         the current folder if absent.
@@ -212,15 +212,16 @@ def load_configuration(path, overrides=None, working_directory=None) -> Configur
     path = Path(path)
     working_directory = Path(working_directory or os.getcwd())
     given = _read(path)
-    origins = {}
+    overridden = set()
     for section, values in (overrides or {}).items():
         if not isinstance(values, Mapping):
             raise ConfigurationError(
                 f"override of section [{section}]: expected keys with values, got {values!r}"
             )
         for key, value in values.items():
-            given.setdefault(section, {})[key] = _to_text(value)
-            origins[section, key] = "override"
+            if _to_text(value):
+                given.setdefault(section, {})[key] = _to_text(value)
+                overridden.add((section, key))
 
     _refuse_unknown_sections(path, given)
     sections = {}
@@ -229,14 +230,14 @@ def load_configuration(path, overrides=None, working_directory=None) -> Configur
         keys = {f.name: f for f in dataclasses.fields(section_type)}
         parsed = {}
         for key, text in values.items():
-            where = _where(path, name, key, origins)
+            where = _where(path, name, key, overridden)
             if key not in keys:
                 raise ConfigurationError(f"{where}: unknown key{_suggestion(key, keys)}")
             if text == "":
                 continue
             parsed[key] = _parse(where, keys[key], text)
             if keys[key].metadata["path"]:
-                base = working_directory if (name, key) in origins else path.parent
+                base = working_directory if (name, key) in overridden else path.parent
                 parsed[key] = os.path.join(base, os.path.expanduser(parsed[key]))
         sections[name] = section_type(**parsed)
 
@@ -247,7 +248,7 @@ def load_configuration(path, overrides=None, working_directory=None) -> Configur
     columns = {name: dict(given.get(name, {})) for name in COLUMN_SECTIONS}
     imu_parameters = {
         model: {
-            key: _parse_number(_where(path, name, key, origins), text)
+            key: _parse_number(_where(path, name, key, overridden), text)
             for key, text in given.get(name, {}).items()
             if text != ""
         }
@@ -291,8 +292,8 @@ def _refuse_unknown_sections(path: Path, given) -> None:
             )
 
 
-def _where(path, section, key, origins) -> str:
-    if (section, key) in origins:
+def _where(path, section, key, overridden) -> str:
+    if (section, key) in overridden:
         return f"override of [{section}] {key}"
     return f"configuration {path}, [{section}] {key}"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from imu_simulation_framework.errors import FrameworkError
@@ -40,3 +41,16 @@ def default_configuration_path() -> Path:
 def urdf_path(name: str) -> Path:
     """A file of the bundled robot description."""
     return package_share() / "urdf" / name
+
+
+def drive_folder() -> Path:
+    """Where the bundled drives are, and the others are made on first use.
+
+    That is the package's data folder, or where ROS keeps its files (``ROS_HOME``) when the
+    package's folder cannot be written, as when it is installed for everybody.
+    """
+    bundled = package_share() / "data"
+    if os.access(bundled, os.W_OK):
+        return bundled
+    home = os.environ.get("ROS_HOME") or Path.home() / ".ros"
+    return Path(home) / PACKAGE

@@ -16,8 +16,9 @@ from imu_simulation_framework.errors import ConfigurationError, FrameworkError, 
 from imu_simulation_framework.files.configuration import Configuration, load_configuration
 from imu_simulation_framework.files.locations import default_configuration_path
 
-RESERVED_PARAMETERS = ("config", "working_directory", "participants", "result")
-"""Private parameters that are not sections of config.ini."""
+EXPERIMENT_PARAMETERS = "experiment"
+"""Parameters that all nodes of an experiment share: ``config``, ``working_directory``,
+``participants``, and ``settings``, which has sections and keys as config.ini has."""
 
 POLL_PERIOD = 0.02
 """Wall-clock seconds between two looks at a condition that no message announces."""
@@ -136,20 +137,30 @@ class Node:
         )
 
 
+def experiment_parameter(name: str, default):
+    """A parameter that all nodes of the experiment share."""
+    return rospy.get_param(f"{EXPERIMENT_PARAMETERS}/{name}", default)
+
+
 def _configuration() -> Configuration:
-    """The settings of this node: its config.ini and its private parameters."""
-    parameters = rospy.get_param("~", {})
-    overrides = {
-        name: value for name, value in parameters.items() if name not in RESERVED_PARAMETERS
-    }
-    path = parameters.get("config") or default_configuration_path()
-    working_directory = parameters.get("working_directory") or "."
-    for value in (path, working_directory):
-        if not isinstance(value, (str, Path)):
-            raise ConfigurationError(f"a path was expected as ROS parameter, got {value!r}")
-    return load_configuration(
-        Path(working_directory) / path, overrides, working_directory=working_directory
-    )
+    """The settings of this node.
+
+    That is the experiment's config.ini, overridden by the experiment's shared settings,
+    overridden by the node's private parameters ``~<section>/<key>``.
+    """
+    overrides = {}
+    for layer in (experiment_parameter("settings", {}), rospy.get_param("~", {})):
+        for section, values in layer.items():
+            if not isinstance(values, dict):
+                raise ConfigurationError(
+                    f"{rospy.get_name()}: the parameter {section} is no section of config.ini"
+                )
+            overrides.setdefault(section, {}).update(
+                {key: value for key, value in values.items() if value not in ("", None)}
+            )
+    working_directory = Path(experiment_parameter("working_directory", "."))
+    path = experiment_parameter("config", "") or default_configuration_path()
+    return load_configuration(working_directory / path, overrides, working_directory)
 
 
 def run_node(node_type) -> None:

@@ -20,7 +20,12 @@ from imu_simulation_framework.experiment.preparation import (
 from imu_simulation_framework.files.results import create_result_folder
 from imu_simulation_framework.msg import ErrorCoordinates2
 from imu_simulation_framework.nodes import topics
-from imu_simulation_framework.nodes.node import Node, advertise, subscribe
+from imu_simulation_framework.nodes.node import (
+    Node,
+    advertise,
+    experiment_parameter,
+    subscribe,
+)
 from imu_simulation_framework.nodes.simulators import make_simulator_interface
 from imu_simulation_framework.nodes.simulators.interface import call_service, wait_for_service
 from imu_simulation_framework.srv import StartStopTime
@@ -49,7 +54,7 @@ class PathFollower(Node):
         super().__init__()
         settings = self.configuration
         self._period = 1.0 / settings.control.rate
-        self._participants = rospy.get_param("~participants", ["error_publisher"])
+        self._participants = experiment_parameter("participants", ["error_publisher"])
         self._simulator = make_simulator_interface(settings.simulation.simulator)
         self._reference = None
         self._controller = None
@@ -79,10 +84,10 @@ class PathFollower(Node):
             imu_label(self.configuration),
             datetime.now(),
         )
-        rospy.set_param("~result", str(folder.prefix))
+        rospy.set_param("experiment/result", folder.prefix_path)
         folder.write_table("trajectory_data", drive.trajectory)
         folder.write_text("config.ini", self.configuration.to_ini())
-        self._reference = Reference(drive.trajectory)
+        self._reference = Reference(drive.trajectory, drive.trajectory[["left", "right"]])
         self._controller = make_experiment_controller(self.configuration)
         rospy.loginfo(
             "driving %s: %.1f s, %.1f m, with %s; results in %s",
@@ -90,7 +95,7 @@ class PathFollower(Node):
             self._reference.duration,
             drive.length,
             self.configuration.control.controller,
-            folder.directory,
+            folder.folder,
         )
         return folder, drive
 
@@ -103,7 +108,7 @@ class PathFollower(Node):
             name = f"{participant}/start"
             wait_for_service(name, timeout)
             call_service(
-                rospy.ServiceProxy(name, StartStopTime), str(folder.prefix), start, stop
+                rospy.ServiceProxy(name, StartStopTime), folder.prefix_path, start, stop
             )
         first = self._reference.pose_at(0.0)
         self._simulator.set_pose(first.x, first.y, first.yaw)
@@ -133,7 +138,8 @@ class PathFollower(Node):
         self._send(self._time, error)
 
     def _send(self, moment: float, error: TrackingError) -> None:
-        left, right = self._reference.wheel_velocities_at(moment)
+        # Held for one period, so the value in its middle follows best.
+        left, right = self._reference.wheel_velocities_at(moment + 0.5 * self._period)
         self._publish(*self._controller.correct(left, right, error))
 
     def _publish(self, left: float, right: float) -> None:

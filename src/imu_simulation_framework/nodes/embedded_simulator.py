@@ -1,0 +1,232 @@
+"""The embedded MuJoCo simulator as a ROS node, in lock-step with whoever commands the wheels."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+
+import numpy as np
+import rospy
+import yaml
+from nav_msgs.msg import Odometry
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import Imu, JointState
+from std_msgs.msg import Float64MultiArray
+from tf2_msgs.msg import TFMessage
+
+from imu_simulation_framework.core.imu_models import ImuTruth, make_imu_model
+from imu_simulation_framework.embedded_simulator.robot_parameters import load_robot_parameters
+from imu_simulation_framework.embedded_simulator.simulator import EmbeddedSimulator
+from imu_simulation_framework.errors import ConfigurationError, FrameworkError
+from imu_simulation_framework.experiment.preparation import imu_model_and_parameters
+from imu_simulation_framework.nodes import topics
+from imu_simulation_framework.nodes.node import Node, advertise, subscribe
+from imu_simulation_framework.nodes.simulator_messages import TickMessages
+from imu_simulation_framework.nodes.simulators.embedded import SET_IMU_PARAMETERS, SET_POSE
+from imu_simulation_framework.srv import (
+    SetImuParameters,
+    SetImuParametersResponse,
+    SetPose,
+    SetPoseResponse,
+)
+
+HOLD_PERIOD = 0.1
+"""Wall-clock seconds between repetitions of the first tick, until the first command."""
+
+WAITING_PERIOD = 5.0
+"""Wall-clock seconds between two lines that say what is waited for."""
+
+
+class EmbeddedSimulatorNode(Node):
+    """Publishes each control period's samples, then waits for the command that answers them.
+
+    Until the first command, time stands still and the first tick is repeated, so that
+    whoever joins late sees it. After that, a command that does not come within the
+    configured time ends the node with an error.
+    """
+
+    name = "embedded_simulator"
+
+    def __init__(self) -> None:
+        super().__init__()
+        settings = self.configuration
+        robot = load_robot_parameters(settings.robot.parameters or None)
+        self._samples_per_tick = _samples_per_tick(settings.imu.rate, settings.control.rate)
+        self._sample_period = 1.0 / settings.imu.rate
+        self._lock = threading.Lock()
+        self._simulator = EmbeddedSimulator(robot, sample_rate=settings.imu.rate)
+        self._simulator.reset(0.0, 0.0, 0.0)
+        self._samples = 0
+        self._make_imu = self._imu_factory(
+            *imu_model_and_parameters(settings), settings.experiment.seed
+        )
+        self._imu = self._make_imu()
+        self._clock = advertise("/clock", Clock)
+        self._imu_data = advertise(topics.IMU, Imu)
+        self._imu_bias = advertise(topics.IMU_BIAS, Imu)
+        self._ground_truth = advertise(topics.GROUND_TRUTH, Odometry)
+        self._joint_states = advertise(topics.JOINT_STATES, JointState)
+        self._transforms = advertise("/tf", TFMessage)
+        self._messages = TickMessages(self._imu.covariances())
+        self._held_state = self._simulator.state
+        self._held_reading = self._reading(self._held_state)
+        self._commands = 0
+        self._command = (0.0, 0.0)
+        self._command_given = threading.Condition()
+        rospy.Service(SET_POSE, SetPose, self._on_set_pose)
+        rospy.Service(SET_IMU_PARAMETERS, SetImuParameters, self._on_set_imu_parameters)
+        subscribe(topics.WHEEL_COMMAND, Float64MultiArray, self._on_command)
+
+    @property
+    def _publishers(self):
+        return (
+            self._clock,
+            self._imu_data,
+            self._imu_bias,
+            self._ground_truth,
+            self._joint_states,
+            self._transforms,
+        )
+
+    def run(self):
+        """Simulate tick by tick until the experiment ends."""
+        self._hold()
+        if not self.ended:
+            self.wait_for_subscribers(*self._publishers)
+        factor = self.configuration.simulation.real_time_factor
+        started = time.monotonic()
+        while not self.ended:
+            answered = self._commands
+            self._tick()
+            if factor > 0.0:
+                ahead = self._samples * self._sample_period / factor
+                self._ended.wait(max(0.0, ahead - (time.monotonic() - started)))
+            self._wait_for_command(answered)
+        return super().run()
+
+    def _hold(self) -> None:
+        """Repeat the first tick until the first command."""
+        waited = time.monotonic()
+        while not self.ended:
+            with self._lock:
+                self._publish_sample(self._held_state, self._held_reading, last=True)
+            with self._command_given:
+                if self._command_given.wait_for(lambda: self._commands > 0, HOLD_PERIOD):
+                    return
+            if time.monotonic() - waited > WAITING_PERIOD:
+                waited = time.monotonic()
+                rospy.loginfo("waiting for the first command on %s", topics.WHEEL_COMMAND)
+
+    def _wait_for_command(self, answered: int) -> None:
+        """Wait until there are more than ``answered`` commands; fail after the time-out."""
+        timeout = self.configuration.simulation.command_timeout
+        deadline = time.monotonic() + timeout
+        while not self.ended:
+            left = deadline - time.monotonic()
+            if left <= 0.0:
+                self.fail(
+                    f"{self.name}: no command on {topics.WHEEL_COMMAND} for {timeout:g} s "
+                    f"at {self._samples * self._sample_period:.2f} s of simulated time"
+                )
+                return
+            with self._command_given:
+                if self._command_given.wait_for(
+                    lambda: self._commands > answered, min(left, WAITING_PERIOD)
+                ):
+                    return
+            rospy.loginfo("waiting for a command on %s", topics.WHEEL_COMMAND)
+
+    def _tick(self) -> None:
+        """Simulate and publish one control period."""
+        with self._lock:
+            self._simulator.set_wheel_velocities(*self._command)
+            for sample in range(1, self._samples_per_tick + 1):
+                state = self._simulator.step()
+                self._samples += 1
+                last = sample == self._samples_per_tick
+                self._publish_sample(state, self._reading(state), last)
+
+    def _reading(self, state):
+        return self._imu.step(
+            ImuTruth(state.imu_orientation, state.angular_velocity, state.specific_force)
+        )
+
+    def _publish_sample(self, state, reading, last: bool) -> None:
+        """Publish one sample; ground truth comes last, since it is what the others answer."""
+        messages = self._messages
+        messages.set_stamp(round(self._samples * self._sample_period * 1e9))
+        self._clock.publish(messages.clock)
+        if last:
+            self._joint_states.publish(messages.joint_states(state))
+            self._transforms.publish(messages.transforms(state))
+        self._imu_bias.publish(messages.imu_bias(reading))
+        self._imu_data.publish(messages.imu_data(reading))
+        self._ground_truth.publish(messages.ground_truth(state))
+
+    def _on_command(self, message):
+        if len(message.data) != 2 or not all(math.isfinite(v) for v in message.data):
+            self.fail(
+                f"{self.name}: expected two finite wheel velocities on {topics.WHEEL_COMMAND}, "
+                f"got {list(message.data)}"
+            )
+            return
+        with self._command_given:
+            self._command = tuple(message.data)
+            self._commands += 1
+            self._command_given.notify()
+
+    def _on_set_pose(self, request):
+        pose = request.pose
+        if not all(math.isfinite(value) for value in (pose.x, pose.y, pose.theta)):
+            return SetPoseResponse(success=False, message=f"expected finite numbers, got {pose}")
+        with self._lock:
+            self._simulator.set_pose(pose.x, pose.y, pose.theta)
+            self._held_state = self._simulator.state
+            self._restart_imu()
+        return SetPoseResponse(success=True, message="")
+
+    def _on_set_imu_parameters(self, request):
+        try:
+            parameters = yaml.safe_load(request.parameters) or {}
+            if not isinstance(parameters, dict):
+                raise ConfigurationError(f"expected a mapping, got {request.parameters!r}")
+            make = self._imu_factory(request.model, parameters, request.seed)
+            with self._lock:
+                self._make_imu = make
+                self._restart_imu()
+        except (FrameworkError, yaml.YAMLError) as error:
+            return SetImuParametersResponse(success=False, message=str(error))
+        return SetImuParametersResponse(success=True, message="")
+
+    def _imu_factory(self, model, parameters, seed):
+        """A function that makes the IMU's error model anew, with the same random numbers."""
+
+        def make():
+            generator = np.random.default_rng(seed)
+            return make_imu_model(model, parameters, self._sample_period, generator)
+
+        return make
+
+    def _restart_imu(self) -> None:
+        """Start the error model anew, with the robot at rest where it is."""
+        self._imu = self._make_imu()
+        self._messages.set_covariances(self._imu.covariances())
+        self._held_reading = self._reading(self._held_state)
+
+
+def _samples_per_tick(sample_rate: float, control_rate: float) -> int:
+    """How many samples a control period has.
+
+    Raises
+    ------
+    ConfigurationError
+        That is not a whole number.
+    """
+    ratio = sample_rate / control_rate
+    if abs(ratio - round(ratio)) > 1e-9 or ratio < 1.0:
+        raise ConfigurationError(
+            f"[imu] rate must be a multiple of [control] rate in lock-step, "
+            f"got {sample_rate:g} and {control_rate:g} Hz"
+        )
+    return round(ratio)

@@ -1,0 +1,103 @@
+"""The messages that the embedded simulator publishes, filled from its state."""
+
+from __future__ import annotations
+
+from geometry_msgs.msg import TransformStamped
+from nav_msgs.msg import Odometry
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import Imu, JointState
+from tf2_msgs.msg import TFMessage
+
+WORLD_FRAME = "odom"
+ROBOT_FRAME = "base_footprint"
+IMU_FRAME = "imu_link"
+WHEEL_JOINTS = ("left_wheel_joint", "right_wheel_joint")
+
+
+class TickMessages:
+    """One message of each kind, filled anew for each sample.
+
+    They are published without a queue, so a message has been serialised before it is
+    filled again; making new ones for each sample would take a third of the loop's time.
+    """
+
+    def __init__(self, covariances) -> None:
+        self.clock = Clock()
+        self._imu = Imu()
+        self._bias = Imu()
+        self._odometry = Odometry(child_frame_id=ROBOT_FRAME)
+        self._joints = JointState(name=list(WHEEL_JOINTS))
+        self._transform = TransformStamped(child_frame_id=ROBOT_FRAME)
+        self._transforms = TFMessage(transforms=[self._transform])
+        self._imu.header.frame_id = self._bias.header.frame_id = IMU_FRAME
+        self._odometry.header.frame_id = self._transform.header.frame_id = WORLD_FRAME
+        self.set_covariances(covariances)
+
+    def set_covariances(self, covariances) -> None:
+        """Orientation, angular velocity and acceleration covariance, nine numbers each."""
+        orientation, angular_velocity, linear_acceleration = covariances
+        self._imu.orientation_covariance = list(orientation)
+        self._imu.angular_velocity_covariance = list(angular_velocity)
+        self._imu.linear_acceleration_covariance = list(linear_acceleration)
+
+    def set_stamp(self, nanoseconds: int) -> None:
+        """Stamp all messages with a simulated time [ns]."""
+        seconds, nanoseconds = divmod(nanoseconds, 1_000_000_000)
+        for stamp in (
+            self.clock.clock,
+            self._imu.header.stamp,
+            self._bias.header.stamp,
+            self._odometry.header.stamp,
+            self._joints.header.stamp,
+            self._transform.header.stamp,
+        ):
+            stamp.secs, stamp.nsecs = seconds, nanoseconds
+
+    def imu_data(self, reading) -> Imu:
+        """What the IMU says."""
+        _fill_imu(
+            self._imu, reading.orientation, reading.angular_velocity, reading.specific_force
+        )
+        return self._imu
+
+    def imu_bias(self, reading) -> Imu:
+        """How wrong it is at this moment, apart from white noise, as Hector's plug-in tells."""
+        _fill_imu(
+            self._bias,
+            reading.orientation_error,
+            reading.angular_velocity_bias,
+            reading.specific_force_bias,
+        )
+        return self._bias
+
+    def ground_truth(self, state) -> Odometry:
+        """Pose of base_footprint in the world; twist in the robot's own axes (REP-103)."""
+        pose, twist = self._odometry.pose.pose, self._odometry.twist.twist
+        _fill(pose.position, "xyz", state.position)
+        _fill(pose.orientation, "xyzw", state.orientation)
+        _fill(twist.linear, "xyz", state.linear_velocity)
+        _fill(twist.angular, "xyz", state.angular_velocity)
+        return self._odometry
+
+    def joint_states(self, state) -> JointState:
+        """Angles and velocities of the driven wheels."""
+        self._joints.position = list(state.wheel_positions)
+        self._joints.velocity = list(state.wheel_velocities)
+        return self._joints
+
+    def transforms(self, state) -> TFMessage:
+        """From the world to the robot; robot_state_publisher adds the rest."""
+        _fill(self._transform.transform.translation, "xyz", state.position)
+        _fill(self._transform.transform.rotation, "xyzw", state.orientation)
+        return self._transforms
+
+
+def _fill_imu(message, orientation, angular_velocity, acceleration) -> None:
+    _fill(message.orientation, "xyzw", orientation)
+    _fill(message.angular_velocity, "xyz", angular_velocity)
+    _fill(message.linear_acceleration, "xyz", acceleration)
+
+
+def _fill(message, fields, values) -> None:
+    for field, value in zip(fields, values):
+        setattr(message, field, float(value))
