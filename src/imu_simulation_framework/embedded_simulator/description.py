@@ -1,0 +1,41 @@
+"""The robot's URDF from its xacro."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Mapping, Optional
+from xml.parsers.expat import ExpatError
+
+import xacro
+
+from imu_simulation_framework.embedded_simulator.robot_parameters import RobotParameters
+from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.files.locations import urdf_path
+
+
+def expand_xacro(path, arguments: Optional[Mapping[str, str]] = None) -> str:
+    """Return the URDF that a xacro file describes.
+
+    Parameters
+    ----------
+    path : str or Path
+        The xacro file.
+    arguments : mapping, optional
+        Values of its ``xacro:arg``.
+
+    Raises
+    ------
+    ConfigurationError
+        The file cannot be read or evaluated.
+    """
+    mappings = {name: str(value) for name, value in (arguments or {}).items()}
+    try:
+        document = xacro.process_file(str(Path(path).resolve()), mappings=mappings)
+    except (xacro.XacroException, ExpatError, OSError) as error:
+        raise ConfigurationError(f"{path}: the robot's description cannot be expanded: {error}.")
+    return document.toxml()
+
+
+def robot_description(parameters: RobotParameters) -> str:
+    """Return the URDF of the bundled robot with these parameters."""
+    return expand_xacro(urdf_path("robot.xacro"), {"parameters": parameters.path})
