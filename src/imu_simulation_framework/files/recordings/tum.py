@@ -1,0 +1,34 @@
+"""Trajectories in the format of the TUM RGB-D benchmark: ``time x y z qx qy qz qw`` a line."""
+
+from __future__ import annotations
+
+from imu_simulation_framework.files.recordings.samples import Samples
+from imu_simulation_framework.files.recordings.text_table import parse_table
+
+COLUMNS = ("time", "x", "y", "z", "qx", "qy", "qz", "qw")
+
+
+def read_tum(path, text) -> Samples:
+    """Read a trajectory.
+
+    Parameters
+    ----------
+    path : path-like
+    text : str
+        Content of the file.
+
+    Raises
+    ------
+    RecordingError
+        The table cannot be parsed.
+    """
+    table = parse_table(path, text, names=COLUMNS)
+    columns = {name: table.numbers(name).astype(float) for name in COLUMNS}
+    columns["stamp"] = columns.pop("time")
+    return Samples(
+        path=str(path),
+        format="tum",
+        columns=columns,
+        places=table.lines,
+        place_name="line",
+    )
