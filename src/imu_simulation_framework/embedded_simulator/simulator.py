@@ -204,7 +204,12 @@ class EmbeddedSimulator:
             raise SimulatorError(
                 "The robot does not stand still on the ground with the given parameters."
             )
-        return self._base_position.copy(), self._base_quaternion.copy()
+        position, quaternion = self._base_position.copy(), self._base_quaternion.copy()
+        # What little it moved and turned while it sank is no part of standing.
+        position[:2] = 0.0
+        quaternion[3] = 0.0
+        mujoco.mju_normalize4(quaternion)
+        return position, quaternion
 
     def _require_stable(self):
         # MuJoCo answers instability by resetting itself, time included.

@@ -126,18 +126,21 @@ class HectorImu(ImuModel):
     def batch(self, truth: ImuTruth, runs: int = 1) -> ImuReading:
         samples = np.shape(truth.orientation)[0]
         numbers = self._generator.standard_normal((runs, samples, _NUMBERS_PER_SAMPLE))
-        bias = np.empty((runs, samples, 7))
+        bias = np.empty((runs, samples, _DRIFTS.stop))
         for index, correlation in enumerate(self._correlation):
-            bias[..., index] = lfilter(
-                [1.0],
-                [1.0, -correlation],
-                self._innovation_std[index] * numbers[..., index],
-                axis=1,
-            )
+            innovation = self._innovation_std[index] * numbers[..., index]
+            bias[..., index] = lfilter([1.0], [1.0, -correlation], innovation, axis=1)
         bias += self._offset
-        return self._read(truth, bias, numbers)
+        # Rotation holds one row of rotations: the runs are laid one after the other.
+        rows = runs * samples
+        row_truth = ImuTruth(*(np.concatenate([values] * runs) for values in truth))
+        reading = self._read(row_truth, bias.reshape(rows, -1), numbers.reshape(rows, -1))
+        return ImuReading(
+            *(values.reshape((runs, samples) + values.shape[1:]) for values in reading)
+        )
 
     def _read(self, truth, bias, numbers):
+        # For one sample or for a row of them.
         p = self.parameters
         force_bias, rate_bias, yaw_bias = bias[..., _FORCE], bias[..., _RATE], bias[..., _YAW]
         orientation, orientation_bias = self._turn(truth.orientation, force_bias, yaw_bias)
@@ -154,21 +157,21 @@ class HectorImu(ImuModel):
         )
 
     def _turn(self, orientation, force_bias, yaw_bias):
-        # Rotation holds one axis of rotations: runs and samples are laid in a row for it.
-        shape = np.shape(yaw_bias)
-        orientation = np.broadcast_to(orientation, (*shape, 4)).reshape((-1, 4) if shape else 4)
-        yaw_bias = np.reshape(yaw_bias, -1) if shape else yaw_bias
         true = Rotation.from_quat(orientation)
-        error = Rotation.from_euler("z", yaw_bias)
+        bias = np.zeros(np.shape(orientation))
+        bias[..., 2] = np.sin(0.5 * yaw_bias)
+        bias[..., 3] = np.cos(0.5 * yaw_bias)
+        error = Rotation.from_quat(bias)
         if self._tilts:
-            in_world = true.apply(np.reshape(force_bias, (-1, 3) if shape else 3)) / GRAVITY
-            tilt = np.zeros_like(orientation)
+            # A filter takes a horizontal error a of the accelerometer for a tilt of a / g.
+            in_world = true.apply(force_bias) / GRAVITY
+            tilt = np.zeros_like(bias)
             tilt[..., 0] = 0.5 * in_world[..., 1]
             tilt[..., 1] = -0.5 * in_world[..., 0]
             tilt[..., 3] = 1.0
             error = error * Rotation.from_quat(tilt)
-        turned = (error * true).as_quat()
-        return turned.reshape((*shape, 4)), error.as_quat().reshape((*shape, 4))
+            bias = error.as_quat()
+        return (error * true).as_quat(), bias
 
     def covariances(self):
         """Return what the plug-in publishes as covariances, row by row.
