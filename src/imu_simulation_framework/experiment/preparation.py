@@ -33,6 +33,15 @@ CONTROLLER_SETTINGS = (
 """Keys of section control that a controller takes."""
 
 
+FIX_SETTINGS = (
+    "minimum_speed",
+    "maximum_turn_rate",
+    "acceleration_density",
+    "error_correlation_time",
+)
+"""Keys of section reference that turn satellite fixes into a trajectory."""
+
+
 @dataclass(frozen=True)
 class PreparedDrive:
     """A recorded drive, ready to be replayed.
@@ -83,8 +92,8 @@ def prepare_drive(configuration: Configuration) -> PreparedDrive:
         topic=configuration.reference.topic,
         format=configuration.reference.format,
         columns=configuration.columns["reference_columns"],
-        minimum_speed=configuration.reference.minimum_speed,
-        acceleration_density=configuration.reference.acceleration_density,
+        time_offset=configuration.reference.time_offset,
+        **{key: getattr(configuration.reference, key) for key in FIX_SETTINGS},
     )
     stop = settings.stop if settings.stop is not None else sources.stop
     table = trajectory.crop_by_index(recorded.table, settings.start_index, settings.stop_index)
@@ -151,6 +160,7 @@ def prepare_recorded_imu(configuration: Configuration, start: float, stop: float
         topic=settings.topic,
         format=settings.format,
         columns=configuration.columns["imu_columns"],
+        time_offset=settings.time_offset,
         mounting=(settings.mounting_roll, settings.mounting_pitch, settings.mounting_yaw),
     )
     times = recorded.table.index.to_numpy()
@@ -178,25 +188,22 @@ def make_experiment_controller(configuration: Configuration):
 
 
 def imu_model_and_parameters(configuration: Configuration):
-    """The IMU model's name and the parameters given for it, a preset resolved.
+    """The IMU model's name (or its preset's) and the parameters given for it.
 
     Returns
     -------
-    model : str
+    name : str
     parameters : dict
     """
     name = configuration.imu.model
-    if name in PRESETS:
-        model, preset = PRESETS[name]
-        return model, {**configuration.imu_parameters[model], **preset}
-    return name, dict(configuration.imu_parameters.get(name, {}))
+    return name, dict(configuration.imu_parameters.get(PRESETS[name].model, {}))
 
 
 def make_experiment_imu(configuration: Configuration):
     """The simulated IMU's error model, its random numbers from the experiment's seed."""
-    model, parameters = imu_model_and_parameters(configuration)
+    name, parameters = imu_model_and_parameters(configuration)
     generator = np.random.default_rng(configuration.experiment.seed)
-    return make_imu_model(model, parameters, 1.0 / configuration.imu.rate, generator)
+    return make_imu_model(name, parameters, 1.0 / configuration.imu.rate, generator)
 
 
 def imu_label(configuration: Configuration) -> str:

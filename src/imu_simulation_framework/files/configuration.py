@@ -19,6 +19,7 @@ from typing import Any, Mapping
 
 from imu_simulation_framework.core.control import CONTROLLERS
 from imu_simulation_framework.core.imu_models import IMU_MODELS, PRESETS
+from imu_simulation_framework.core.positioning import FixSettings
 from imu_simulation_framework.errors import ConfigurationError
 
 SIMULATORS = ("embedded",)
@@ -59,8 +60,11 @@ class ReferenceSection:
     path: str = _setting("", path=True)
     format: str = _setting("auto", choices=FORMATS)
     topic: str = _setting("")
-    minimum_speed: float = _setting(0.3, above=0.0)
-    acceleration_density: float = _setting(0.3, above=0.0)
+    time_offset: float = _setting(0.0)
+    minimum_speed: float = _setting(FixSettings.minimum_speed, above=0.0)
+    maximum_turn_rate: float = _setting(FixSettings.maximum_turn_rate, above=0.0)
+    acceleration_density: float = _setting(FixSettings.acceleration_density, above=0.0)
+    error_correlation_time: float = _setting(FixSettings.error_correlation_time, above=0.0)
 
 
 @dataclass(frozen=True)
@@ -69,6 +73,7 @@ class ImuRecordingSection:
     path: str = _setting("", path=True)
     format: str = _setting("auto", choices=FORMATS)
     topic: str = _setting("")
+    time_offset: float = _setting(0.0)
     mounting_roll: float = _setting(0.0)
     mounting_pitch: float = _setting(0.0)
     mounting_yaw: float = _setting(0.0)
@@ -80,7 +85,7 @@ class TrajectorySection:
     stop: float | None = _setting(None, above=0.0)
     start_index: int | None = _setting(None, minimum=0)
     stop_index: int | None = _setting(None, minimum=1)
-    smoothing_window: float = _setting(0.0, minimum=0.0)
+    smoothing_window: float = _setting(1.5, minimum=0.0)
     to_origin: bool = _setting(True)
     scale: float = _setting(1.0, above=0.0)
     check_limits: bool = _setting(True)
@@ -115,7 +120,7 @@ class SimulationSection:
 
 @dataclass(frozen=True)
 class ImuSection:
-    model: str = _setting("hector", choices=tuple(IMU_MODELS) + tuple(PRESETS))
+    model: str = _setting("hector", choices=tuple(PRESETS))
     rate: float = _setting(100.0, above=0.0, maximum=1000.0)
 
 
@@ -143,7 +148,9 @@ SECTIONS = {
 COLUMN_SECTIONS = ("reference_columns", "imu_columns")
 """Sections whose keys are the quantities of a plain CSV file and whose values name its columns."""
 
-IMU_PARAMETER_SECTIONS = {f"imu_{name}": name for name in IMU_MODELS}
+IMU_PARAMETER_SECTIONS = {
+    f"imu_{name}": name for name, kind in IMU_MODELS.items() if dataclasses.fields(kind.parameters)
+}
 """Section name -> IMU model whose parameters it holds."""
 
 

@@ -15,7 +15,7 @@ from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import Float64MultiArray
 from tf2_msgs.msg import TFMessage
 
-from imu_simulation_framework.core.imu_models import ImuTruth, make_imu_model
+from imu_simulation_framework.core.imu_models import make_imu_model
 from imu_simulation_framework.embedded_simulator.robot_parameters import load_robot_parameters
 from imu_simulation_framework.embedded_simulator.simulator import EmbeddedSimulator
 from imu_simulation_framework.errors import ConfigurationError, FrameworkError
@@ -148,9 +148,7 @@ class EmbeddedSimulatorNode(Node):
                 self._publish_sample(state, self._reading(state), last)
 
     def _reading(self, state):
-        return self._imu.step(
-            ImuTruth(state.imu_orientation, state.angular_velocity, state.specific_force)
-        )
+        return self._imu.step(state.imu_truth)
 
     def _publish_sample(self, state, reading, last: bool) -> None:
         """Publish one sample; ground truth comes last, since it is what the others answer."""

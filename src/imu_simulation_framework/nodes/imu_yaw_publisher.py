@@ -36,7 +36,7 @@ class ImuYawPublisher(Participant):
         self.offer_start()
 
     def prepare(self, start, stop):
-        if self.folder.has_table("imu_real"):
+        if self.folder.path("imu_real.csv").exists():
             table = self.folder.read_table("imu_real")
             self._real = (table.index.to_numpy(), table["yaw"].to_numpy())
 

@@ -10,6 +10,7 @@ import time
 
 import rosgraph
 import roslaunch
+import roslaunch.arg_dump
 import roslaunch.parent
 from roslaunch.pmon import ProcessListener
 

@@ -64,7 +64,7 @@ class TickMessages:
         """How wrong it is at this moment, apart from white noise, as Hector's plug-in tells."""
         _fill_imu(
             self._bias,
-            reading.orientation_error,
+            reading.orientation_bias,
             reading.angular_velocity_bias,
             reading.specific_force_bias,
         )

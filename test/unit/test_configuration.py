@@ -1,0 +1,100 @@
+"""config.ini against its schema, overrides, and refusals."""
+
+import dataclasses
+import re
+
+import pytest
+
+from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.files import configuration
+from imu_simulation_framework.files.configuration import load_configuration
+from imu_simulation_framework.files.locations import default_configuration_path
+
+
+def _write(folder, text):
+    path = folder / "config.ini"
+    path.write_text(text)
+    return path
+
+
+def test_the_bundled_file_names_every_key_with_its_default(tmp_path):
+    bundled = load_configuration(default_configuration_path(), working_directory=tmp_path)
+    empty = load_configuration(_write(tmp_path, ""), working_directory=tmp_path)
+    text = default_configuration_path().read_text()
+    for name, section in configuration.SECTIONS.items():
+        assert getattr(bundled, name) == getattr(empty, name)
+        body = re.search(rf"^\[{name}\]\n(.*?)(?=^\[|\Z)", text, re.DOTALL | re.MULTILINE).group(1)
+        keys = re.findall(r"^(\w+) =", body, re.MULTILINE)
+        assert keys == [field.name for field in dataclasses.fields(section)]
+
+
+def test_the_bundled_file_names_every_parameter_of_every_imu_model():
+    text = default_configuration_path().read_text()
+    for section, model in configuration.IMU_PARAMETER_SECTIONS.items():
+        body = re.search(rf"^\[{section}\]\n(.*?)(?=^\[|\Z)", text, re.DOTALL | re.MULTILINE)
+        keys = set(re.findall(r"^(\w+) =", body.group(1), re.MULTILINE))
+        parameters = configuration.IMU_MODELS[model].parameters
+        assert keys == {field.name for field in dataclasses.fields(parameters)}
+
+
+def test_an_override_replaces_the_file_and_an_empty_one_does_not(tmp_path):
+    path = _write(tmp_path, "[control]\nrate = 10\nyaw_integral = 3\n")
+    settings = load_configuration(path, {"control": {"rate": 25, "yaw_integral": ""}})
+    assert settings.control.rate == 25.0
+    assert settings.control.yaw_integral == 3.0
+
+
+def test_relative_paths_start_at_the_file_or_at_the_working_directory(tmp_path):
+    path = _write(tmp_path, "[recording]\npath = a.bag\n[reference]\npath = b.csv\n")
+    elsewhere = tmp_path / "elsewhere"
+    settings = load_configuration(path, {"recording": {"path": "c.bag"}}, elsewhere)
+    assert settings.recording.path == str(elsewhere / "c.bag")
+    assert settings.reference.path == str(tmp_path / "b.csv")
+    assert settings.experiment.output == str(elsewhere / "experiment_results")
+
+
+def test_the_written_copy_gives_the_same_settings(tmp_path):
+    path = _write(
+        tmp_path,
+        "[trajectory]\nstart = 2.5\nscale = 0.1\n[imu_hector]\nyaw_drift = 0.7\n"
+        "[imu_columns]\ntime = t [ms]\n",
+    )
+    settings = load_configuration(path, {"imu_recording": {"use": False}}, tmp_path)
+    copy = tmp_path / "copy.ini"
+    copy.write_text(settings.to_ini())
+    again = load_configuration(copy, working_directory=tmp_path / "elsewhere")
+    assert dataclasses.replace(again, path=settings.path) == settings
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("[control]\nyaw_proportinal = 1\n", "yaw_proportinal: unknown key; did you mean yaw_prop"),
+        ("[contrl]\nrate = 1\n", r"unknown section \[contrl\]; did you mean control"),
+        ("[control]\nrate = fast\n", r"\[control\] rate: expected a number, got 'fast'"),
+        ("[control]\nrate = 0\n", r"\[control\] rate: expected more than 0"),
+        ("[control]\nrate = nan\n", "expected a finite number"),
+        ("[control]\ncontroller = lqr\n", "expected one of open_loop, yaw_pid"),
+        ("[trajectory]\nscale = -1\n", r"\[trajectory\] scale: expected more than 0"),
+        ("[trajectory]\nstop_index = 1.5\n", "expected a whole number"),
+        ("[trajectory]\nto_origin = maybe\n", "expected true or false"),
+        ("[imu_hector]\nyaw_drift = big\n", r"\[imu_hector\] yaw_drift: expected a number"),
+        ("rate = 1\n", "no section headers"),
+        ("[control]\nrate = 1\nrate = 2\n", "already exists"),
+    ],
+)
+def test_a_bad_setting_is_refused_by_file_section_and_key(tmp_path, text, sentence):
+    path = _write(tmp_path, text)
+    with pytest.raises(ConfigurationError, match=sentence) as refusal:
+        load_configuration(path)
+    assert str(path) in str(refusal.value)
+
+
+def test_a_bad_override_is_called_an_override(tmp_path):
+    with pytest.raises(ConfigurationError, match=r"override of \[imu\] model: expected one of"):
+        load_configuration(_write(tmp_path, ""), {"imu": {"model": "perfect"}})
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(ConfigurationError, match="nowhere.ini: no such file"):
+        load_configuration(tmp_path / "nowhere.ini")
