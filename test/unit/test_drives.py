@@ -197,7 +197,7 @@ def test_output_is_quantised_as_the_sensor_does(simulated):
 def test_fewer_laps_are_the_beginning_of_the_drive(simulated_a):
     motion, poses, samples = drives.simulate_drive(drives.with_laps(DRIVES["a"], 2))
     assert motion.index[-1] == 120.0
-    assert poses[:-1].equals(simulated_a[1].iloc[: len(poses) - 1])
+    assert poses.iloc[:-1].equals(simulated_a[1].iloc[: len(poses) - 1])
     # The next lap's first sample is this one's last to rounding only.
     assert np.allclose(poses.iloc[-1], simulated_a[1].iloc[len(poses) - 1], atol=1e-7)
     assert np.array_equal(samples.orientation, simulated_a[2].orientation[: len(motion)])
