@@ -227,9 +227,7 @@ def poses_from_fix(fix, settings=None):
         for axis, name in enumerate(("east", "north"))
     ]
     velocities = np.column_stack([spline(grid, 1) for spline in splines])
-    yaw = heading_from_course(
-        grid, velocities, settings.minimum_speed, settings.maximum_turn_rate
-    )
+    yaw = heading_from_course(grid, velocities, settings.minimum_speed, settings.maximum_turn_rate)
     return pd.DataFrame(
         {"x": splines[0](grid), "y": splines[1](grid), "yaw": yaw},
         index=pd.Index(times[0] + grid, name="time"),

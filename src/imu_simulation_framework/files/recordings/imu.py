@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 from scipy.spatial.transform import Rotation
@@ -18,10 +20,8 @@ from imu_simulation_framework.files.recordings.samples import ACCEL, EULER, GYRO
 ALTERNATIVES = (QUATERNION, EULER, ("yaw",), GYRO, ACCEL)
 """What a record can be made of."""
 
-GROUPS = {"orientation": EULER, "gyro": GYRO, "accel": ACCEL}
-"""Parts of an IMU and their columns in the table."""
-
 _UPRIGHT = np.radians(30.0)
+_GRAVITY_SHOWS = 5.0  # m/s^2; some IMUs subtract gravity
 
 
 def imu_table(samples, mounting, require, limits, minimum_samples, time_offset):
@@ -38,20 +38,21 @@ def imu_table(samples, mounting, require, limits, minimum_samples, time_offset):
     RecordingError
         The samples cannot serve, or lack what is required.
     """
+    samples = _without_unknown(samples)
     orientation = _orientation_columns(samples)
     groups = {"orientation": orientation, "gyro": GYRO, "accel": ACCEL}
-    present = {
-        name: columns for name, columns in groups.items() if _is_there(samples, name, columns)
-    }
+    present = {name: group for name, group in groups.items() if _is_given(samples, group)}
+    if not present:
+        raise RecordingError(f"{samples.source}: no sample holds a number")
     for name in require:
         if name not in present:
             raise RecordingError(f"{samples.source}: the IMU gives no {name}, which is needed")
     cleaner = Cleaner(samples, time_offset)
-    cleaner.drop_nan([column for columns in present.values() for column in columns])
+    cleaner.drop_nan([column for group in present.values() for column in group])
     quaternions = None
-    if "orientation" in present and orientation == QUATERNION:
+    if present.get("orientation") == QUATERNION:
         quaternions = cleaner.unit_quaternions(QUATERNION)
-    mounted = Rotation.from_euler("ZYX", mounting[::-1])
+    mounted, turned = Rotation.from_euler("ZYX", mounting[::-1]), np.any(mounting)
     if "accel" in present:
         _check_upright(cleaner, mounted)
     absent = [name for name in groups if name not in present]
@@ -61,20 +62,19 @@ def imu_table(samples, mounting, require, limits, minimum_samples, time_offset):
     if "orientation" in present:
         if quaternions is None:
             angles = _angles(samples)[order]
-            quaternion = quaternion_from_roll_pitch_yaw(angles)
+            quaternions = quaternion_from_roll_pitch_yaw(angles) if turned else None
         else:
-            quaternion = quaternions[order]
-            angles = None
-        if angles is None or np.any(mounting):
-            # q: IMU to world; the IMU's axes to the robot's: mounted; so robot to world is
-            # q after the inverse of mounted.
-            turned = (Rotation.from_quat(quaternion) * mounted.inv()).as_quat()
-            angles = roll_pitch_yaw_from_quaternion(turned)
+            quaternions = quaternions[order]
+        if quaternions is not None:
+            # A quaternion takes the IMU's axes to the world's, the mounting them to the
+            # robot's; from the robot's to the world's is therefore back through the mounting.
+            robot = Rotation.from_quat(quaternions) * mounted.inv()
+            angles = roll_pitch_yaw_from_quaternion(robot.as_quat())
         table[list(EULER)] = np.column_stack([angles[:, :2], unwrap(angles[:, 2])])
     for name in ("gyro", "accel"):
         if name in present:
             vectors = samples.matrix(groups[name])[order]
-            table[list(groups[name])] = mounted.apply(vectors) if np.any(mounting) else vectors
+            table[list(groups[name])] = mounted.apply(vectors) if turned else vectors
     return table, report
 
 
@@ -93,34 +93,39 @@ def _angles(samples):
     return np.column_stack([np.zeros((len(yaw), 2)), yaw])
 
 
-def _is_there(samples, name, columns) -> bool:
-    """Whether a part is given at all; -1 in its covariance says no (REP-145)."""
+def _without_unknown(samples):
+    """The samples with nan where -1 in a covariance says that a part is not known (REP-145)."""
+    columns = dict(samples.columns)
+    for name, group in (("orientation", QUATERNION), ("gyro", GYRO), ("accel", ACCEL)):
+        covariance = columns.get(f"{name}_covariance")
+        if covariance is not None:
+            for column in group:
+                columns[column] = np.where(covariance == -1.0, np.nan, columns[column])
+    return replace(samples, columns=columns)
+
+
+def _is_given(samples, columns) -> bool:
+    """Whether a part has a value anywhere; drivers leave a quaternion zero that they lack."""
     if not samples.has(columns):
         return False
     values = samples.matrix(columns)
-    unusable = ~np.isfinite(values).all(axis=1)
-    covariance = samples.columns.get(f"{name}_covariance")
-    if covariance is not None:
-        # A driver says so in every message; single ones are left out as if not a number.
-        unusable |= covariance == -1.0
-        for column in columns:
-            samples.columns[column] = np.where(covariance == -1.0, np.nan, samples.columns[column])
+    usable = np.isfinite(values).all(axis=1)
     if columns == QUATERNION:
-        unusable |= ~values.any(axis=1)
-    return not unusable.all()
+        usable &= values.any(axis=1)
+    return bool(usable.any())
 
 
 def _check_upright(cleaner, mounted):
     """Remark if gravity does not lie on the robot's z axis."""
     mean = cleaner.samples.matrix(ACCEL)[cleaner.keep].mean(axis=0)
     length = np.linalg.norm(mean)
-    if length == 0.0:
+    if length < _GRAVITY_SHOWS:
         return
     up = mounted.apply(mean / length)
     if up[2] < np.cos(_UPRIGHT):
         axis = int(np.argmax(np.abs(up)))
         sign = "-" if up[axis] < 0.0 else "+"
         cleaner.remarks.append(
-            f"gravity lies on {sign}{'xyz'[axis]} of the IMU instead of +z, "
-            "so it is mounted turned: set its mounting"
+            f"gravity lies on {sign}{'xyz'[axis]} instead of +z, "
+            "so the IMU is mounted turned: set its mounting"
         )

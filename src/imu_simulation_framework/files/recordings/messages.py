@@ -70,9 +70,7 @@ ODOMETRY = _message(
     + _array("twist.covariance", 36),
     _pose_quantities("pose.pose."),
 )
-POSE_STAMPED = _message(
-    "geometry_msgs/PoseStamped", 0, _pose("pose."), _pose_quantities("pose.")
-)
+POSE_STAMPED = _message("geometry_msgs/PoseStamped", 0, _pose("pose."), _pose_quantities("pose."))
 POSE_WITH_COVARIANCE_STAMPED = _message(
     "geometry_msgs/PoseWithCovarianceStamped",
     0,

@@ -61,10 +61,11 @@ class RecordingReport:
         stamps = self.stamps
         kind = f" ({self.message_type})" if self.message_type else ""
         source = f"{self.path}, topic {self.topic}" if self.topic else self.path
-        sentences = [
+        summary = (
             f"{source}{kind}: {stamps.usable} of {self.samples} samples in use, "
             f"{stamps.duration:.2f} s at {stamps.rate:.2f} Hz"
-        ]
+        )
+        sentences = [summary]
         if self.time_source == "receipt time":
             sentences.append(
                 "the header stamps are not set, the time at which messages were recorded is used"
@@ -73,7 +74,10 @@ class RecordingReport:
             (self.no_fix, "without a fix, dropped"),
             (self.nan, "with a value that is not a number, dropped"),
             (self.zero_quaternions, "with a quaternion of length zero, dropped"),
-            (self.unnormalised_quaternions, "with a quaternion of a length other than 1, normalised"),
+            (
+                self.unnormalised_quaternions,
+                "with a quaternion of a length other than 1, normalised",
+            ),
             (self.unknown_variance, "without a known variance, a usual one assumed"),
             (stamps.missing, "without a time stamp, dropped"),
             (stamps.unordered, "older than one before, sorted in"),

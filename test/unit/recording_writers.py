@@ -1,0 +1,178 @@
+"""Small recordings for tests, in every format that can be read."""
+
+from __future__ import annotations
+
+import dataclasses
+import gzip
+
+import numpy as np
+from rosbags.rosbag1 import Writer
+from rosbags.typesys import Stores, get_typestore
+
+STORE = get_typestore(Stores.ROS1_NOETIC)
+NANOSECONDS = 10**9
+
+
+def message_class(name):
+    """The class of a message as ROS 1 names it, ``package/Type``."""
+    package, kind = name.split("/")
+    return STORE.types[f"{package}/msg/{kind}"]
+
+
+def header(nanoseconds, sequence=0, frame="base_link"):
+    time = message_class("builtin_interfaces/Time")
+    return message_class("std_msgs/Header")(
+        seq=sequence,
+        stamp=time(sec=nanoseconds // NANOSECONDS, nanosec=nanoseconds % NANOSECONDS),
+        frame_id=frame,
+    )
+
+
+def vector(values):
+    return message_class("geometry_msgs/Vector3")(*map(float, values))
+
+
+def quaternion(values):
+    return message_class("geometry_msgs/Quaternion")(*map(float, values))
+
+
+def pose(position, orientation):
+    point = message_class("geometry_msgs/Point")(*map(float, position))
+    return message_class("geometry_msgs/Pose")(position=point, orientation=quaternion(orientation))
+
+
+def pose_stamped(nanoseconds, position, orientation):
+    return message_class("geometry_msgs/PoseStamped")(
+        header(nanoseconds), pose(position, orientation)
+    )
+
+
+def pose_with_covariance_stamped(nanoseconds, position, orientation):
+    with_covariance = message_class("geometry_msgs/PoseWithCovariance")
+    return message_class("geometry_msgs/PoseWithCovarianceStamped")(
+        header(nanoseconds), with_covariance(pose(position, orientation), np.zeros(36))
+    )
+
+
+def odometry(nanoseconds, position, orientation):
+    with_covariance = message_class("geometry_msgs/PoseWithCovariance")
+    twist = message_class("geometry_msgs/Twist")(vector(np.zeros(3)), vector(np.zeros(3)))
+    return message_class("nav_msgs/Odometry")(
+        # Names of changing length, as nothing says that they stay alike.
+        header(nanoseconds, frame="odom" + "x" * (nanoseconds % 3)),
+        "base_link",
+        with_covariance(pose(position, orientation), np.arange(36.0)),
+        message_class("geometry_msgs/TwistWithCovariance")(twist, np.zeros(36)),
+    )
+
+
+def imu(nanoseconds, orientation, gyro, accel, unknown=()):
+    """``unknown`` names the parts whose covariance begins with -1."""
+    covariances = []
+    for part in ("orientation", "gyro", "accel"):
+        covariances.append(np.zeros(9))
+        covariances[-1][0] = -1.0 if part in unknown else 0.01
+    return message_class("sensor_msgs/Imu")(
+        header(nanoseconds, frame="imu_link"),
+        quaternion(orientation),
+        covariances[0],
+        vector(gyro),
+        covariances[1],
+        vector(accel),
+        covariances[2],
+    )
+
+
+def fix(nanoseconds, latitude, longitude, variance=1.0, status=0, covariance_type=2, altitude=0.0):
+    covariance = np.diag([variance, variance, 4.0 * variance]).ravel()
+    return message_class("sensor_msgs/NavSatFix")(
+        header(nanoseconds, frame="gps"),
+        message_class("sensor_msgs/NavSatStatus")(status=status, service=1),
+        latitude,
+        longitude,
+        altitude,
+        covariance,
+        covariance_type,
+    )
+
+
+def ros_name(message):
+    return message.__msgtype__.replace("/msg/", "/")
+
+
+def write_bag(path, topics, receipt=None, compression=None, chunk_size=None):
+    """Write ``{topic: [message, ...]}``; messages are received when they are stamped.
+
+    ``receipt`` gives other times [ns] of reception.
+    """
+    writer = Writer(path)
+    if compression:
+        writer.set_compression(getattr(Writer.CompressionFormat, compression))
+    if chunk_size:
+        writer.chunk_threshold = chunk_size
+    with writer:
+        for topic, messages in topics.items():
+            kind = messages[0].__msgtype__
+            connection = writer.add_connection(topic, kind, typestore=STORE)
+            for index, message in enumerate(messages):
+                stamp = message.header.stamp
+                time = stamp.sec * NANOSECONDS + stamp.nanosec
+                time = time if receipt is None else receipt[index]
+                writer.write(connection, time, STORE.serialize_ros1(message, kind))
+    return path
+
+
+def flatten(value, name="field"):
+    """Names and cells of a message as rostopic echo -p writes them."""
+    if hasattr(value, "sec") and hasattr(value, "nanosec"):
+        return [(name, str(value.sec * NANOSECONDS + value.nanosec))]
+    if dataclasses.is_dataclass(value):
+        cells = []
+        for field in dataclasses.fields(value):
+            if field.name == "__msgtype__":
+                continue
+            cells += flatten(getattr(value, field.name), f"{name}.{field.name}")
+        return cells
+    if isinstance(value, np.ndarray):
+        return [(f"{name}{index}", repr(float(x))) for index, x in enumerate(value)]
+    return [(name, repr(value) if isinstance(value, float) else str(value))]
+
+
+def write_rostopic_csv(path, messages, leave_out=lambda name: False):
+    """What rostopic echo -p prints; received 1 ms after the stamp."""
+    lines = []
+    for message in messages:
+        stamp = message.header.stamp
+        receipt = stamp.sec * NANOSECONDS + stamp.nanosec + 10**6
+        cells = [("%time", str(receipt))] + flatten(message)
+        cells = [(name, cell) for name, cell in cells if not leave_out(name)]
+        if not lines:
+            lines.append(",".join(name for name, _ in cells))
+        lines.append(",".join(cell for _, cell in cells))
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def write_csv(path, columns, separator=","):
+    """Columns of numbers or text, ``{name: values}``."""
+    lines = [separator.join(columns)]
+    for row in zip(*columns.values()):
+        lines.append(separator.join(x if isinstance(x, str) else repr(x) for x in row))
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def write_tum(path, nanoseconds, positions, orientations):
+    lines = ["# time x y z qx qy qz qw"]
+    for time, position, orientation in zip(nanoseconds, positions, orientations):
+        numbers = " ".join(repr(float(x)) for x in (*position, *orientation))
+        lines.append(f"{time // NANOSECONDS}.{time % NANOSECONDS:09d} {numbers}")
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def pack(path):
+    """A packed copy, with .gz behind its name."""
+    packed = path.with_name(path.name + ".gz")
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    return packed
