@@ -99,8 +99,9 @@ def _check_quantities(path, columns, present, alternatives):
     complete = [names for names in alternatives if all(name in columns for name in names)]
     if "time" not in columns or not complete:
         expected = " or ".join(" ".join(names) for names in alternatives)
+        found = " ".join(columns) or "none"
         raise RecordingError(
-            f"{path}: expected columns for time and {expected}, found {' '.join(columns) or 'none'}; "
+            f"{path}: expected columns for time and {expected}, found {found}; "
             f"map them, the file's columns are {', '.join(present)}"
         )
 
