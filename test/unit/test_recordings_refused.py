@@ -288,6 +288,12 @@ def test_a_clock_that_runs_backwards(tmp_path):
     assert "the clock runs backwards by 9.900 s at message 26" in sentence
 
 
+def test_a_clock_that_was_set_in_between(tmp_path):
+    stamps = [stamp - STAMPS[0] + 10**9 for stamp in STAMPS[:20]] + STAMPS[20:]
+    path = writers.write_bag(tmp_path / "a.bag", {"/odom": odometry(stamps)}, receipt=STAMPS)
+    assert "expected no gap over 600 s" in refusal(read_reference, path)
+
+
 def test_stamps_in_no_order(tmp_path):
     stamps = [STAMPS[k ^ 1] for k in range(COUNT)]
     path = writers.write_bag(tmp_path / "a.bag", {"/odom": odometry(stamps)}, receipt=STAMPS)

@@ -94,6 +94,14 @@ def test_many_unordered_stamps_are_refused():
     assert "99 of 100 time stamps are older" in report.refusal(StampLimits())
 
 
+def test_a_gap_across_which_nothing_is_known_is_refused():
+    times = regular()
+    times[50:] += 700.0
+    _, report = examine_stamps(times)
+    assert "nothing was recorded for 700.1 s from 4.900 s on" in report.refusal(StampLimits())
+    assert report.refusal(StampLimits(longest_gap=800.0)) == ""
+
+
 def test_nothing_is_found_in_nothing():
     order, report = examine_stamps([])
     assert len(order) == 0

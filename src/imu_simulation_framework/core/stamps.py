@@ -43,11 +43,14 @@ class StampLimits:
     unordered_fraction : float
         A larger share of unordered samples means that they have no usable order; three
         of them are always accepted.
+    longest_gap : float
+        Across a longer gap [s] nothing can be said about the drive, or the clock was set.
     """
 
     gap_factor: float = 5.0
     backward_step: float = 1.0
     unordered_fraction: float = 0.05
+    longest_gap: float = 600.0
 
 
 @dataclass(frozen=True)
@@ -110,6 +113,11 @@ class StampReport:
                 f"{self.unordered.count} of {self.samples} time stamps are older than one before "
                 f"them, the first at {place_name} {self.unordered.first_place}, "
                 "expected time stamps that grow"
+            )
+        if self.longest_gap > limits.longest_gap:
+            return (
+                f"nothing was recorded for {self.longest_gap:.1f} s from "
+                f"{self.longest_gap_time:.3f} s on, expected no gap over {limits.longest_gap:g} s"
             )
         return ""
 
