@@ -220,7 +220,7 @@ def test_an_orientation_that_is_never_set_is_absent(tmp_path, orientation):
     messages = imu(orientation=dict.fromkeys(range(COUNT), orientation))
     recorded = read_imu(written(tmp_path, messages), require=("gyro",))
     assert recorded.report.absent == ("orientation",)
-    assert list(recorded.table.columns)[0] == "gyro_x"
+    assert recorded.table.columns[0] == "gyro_x"
     assert len(recorded.table) == COUNT
 
 
