@@ -40,6 +40,8 @@ _SCHEMA = {
         "max_wheel_acceleration": (0, _POSITIVE),
         "max_wheel_torque": (0, _POSITIVE),
         "velocity_gain": (0, _POSITIVE),
+        "velocity_integral_gain": (0, _NOT_NEGATIVE),
+        "motor_inertia": (0, _NOT_NEGATIVE),
     },
     "contact": {"wheel_friction": (0, _POSITIVE), "caster_friction": (0, _NOT_NEGATIVE)},
 }
@@ -61,6 +63,10 @@ class RobotParameters:
         [N m]
     velocity_gain : float
         Torque of a wheel's motor per error of its velocity [N m s/rad].
+    velocity_integral_gain : float
+        Torque per integral of that error [N m/rad].
+    motor_inertia : float
+        Of motor and gear, as felt at the wheel [kg m^2].
     imu_position : tuple of 3 float
         Of the IMU in base_footprint [m].
     imu_orientation : tuple of 3 float
@@ -74,6 +80,8 @@ class RobotParameters:
     limits: RobotLimits
     max_wheel_torque: float
     velocity_gain: float
+    velocity_integral_gain: float
+    motor_inertia: float
     imu_position: Tuple[float, float, float]
     imu_orientation: Tuple[float, float, float]
     wheel_friction: float
@@ -104,6 +112,8 @@ def load_robot_parameters(path=None) -> RobotParameters:
         limits=RobotLimits(drive["max_wheel_velocity"], drive["max_wheel_acceleration"]),
         max_wheel_torque=drive["max_wheel_torque"],
         velocity_gain=drive["velocity_gain"],
+        velocity_integral_gain=drive["velocity_integral_gain"],
+        motor_inertia=drive["motor_inertia"],
         imu_position=values["imu"]["position"],
         imu_orientation=values["imu"]["orientation"],
         wheel_friction=values["contact"]["wheel_friction"],

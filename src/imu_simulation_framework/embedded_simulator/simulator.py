@@ -10,7 +10,17 @@ import numpy as np
 
 from imu_simulation_framework.core.imu_models import ImuTruth
 from imu_simulation_framework.embedded_simulator.integrating_imu import IntegratingImu
-from imu_simulation_framework.embedded_simulator.model import IMU, build_model
+from imu_simulation_framework.embedded_simulator.model import (
+    BASE_ANGULAR_VELOCITY,
+    BASE_POSITION,
+    BASE_QUATERNION,
+    BASE_VELOCITY,
+    IMU,
+    WHEEL_POSITIONS,
+    WHEEL_VELOCITIES,
+    build_model,
+)
+from imu_simulation_framework.embedded_simulator.motors import WheelMotors
 from imu_simulation_framework.embedded_simulator.robot_parameters import RobotParameters
 from imu_simulation_framework.errors import ConfigurationError, SimulatorError
 
@@ -84,14 +94,14 @@ class EmbeddedSimulator:
         self._model = build_model(parameters, physics_rate)
         self._data = mujoco.MjData(self._model)
         self._gravity = float(np.linalg.norm(self._model.opt.gravity))
-        # Views of MuJoCo's memory; the model's first joint is the free one of the base.
-        self._base_position = self._data.qpos[:3]
-        self._base_quaternion = self._data.qpos[3:7]
-        self._base_velocity = self._data.qvel[:3]
-        self._base_angular_velocity = self._data.qvel[3:6]
-        self._wheel_positions = self._data.qpos[7:9]
-        self._wheel_velocities = self._data.qvel[6:8]
-        self._command = self._data.ctrl
+        # Views of MuJoCo's memory.
+        self._base_position = self._data.qpos[BASE_POSITION]
+        self._base_quaternion = self._data.qpos[BASE_QUATERNION]
+        self._base_velocity = self._data.qvel[BASE_VELOCITY]
+        self._base_angular_velocity = self._data.qvel[BASE_ANGULAR_VELOCITY]
+        self._wheel_positions = self._data.qpos[WHEEL_POSITIONS]
+        self._wheel_velocities = self._data.qvel[WHEEL_VELOCITIES]
+        self._motors = WheelMotors(parameters, self.sample_period)
         self._world_to_base = np.empty(4)
         self._imu = self._mount_imu()
         self._rest_position, self._rest_quaternion = self._settle()
@@ -133,7 +143,7 @@ class EmbeddedSimulator:
         self._base_position[:2] += x, y
         mujoco.mju_mulQuat(self._base_quaternion, turn, self._rest_quaternion)
         self._data.qvel[:] = 0.0
-        self._command[:] = 0.0
+        self._motors.reset()
         # The solver starts from the last accelerations; those of another pose are wrong here.
         self._data.qacc_warmstart[:] = 0.0
         self._state = self._observe(self._imu.start(self._base_quaternion))
@@ -149,8 +159,7 @@ class EmbeddedSimulator:
         """
         if not (math.isfinite(left) and math.isfinite(right)):
             raise SimulatorError(f"The wheels cannot turn with {left} and {right} rad/s.")
-        self._command[0] = left
-        self._command[1] = right
+        self._motors.command(left, right)
 
     def step(self) -> SimulatorState:
         """Advance by one sample period.
@@ -160,6 +169,7 @@ class EmbeddedSimulator:
         SimulatorError
             The physics became unstable.
         """
+        self._data.ctrl[:] = self._motors.control(*self._wheel_velocities.tolist())
         mujoco.mj_step(self._model, self._data, self._steps_per_sample)
         self._samples += 1
         self._require_stable()
