@@ -12,9 +12,11 @@ import pandas as pd
 
 from imu_simulation_framework.core import drives, trajectory
 from imu_simulation_framework.core.control import make_controller
+from imu_simulation_framework.core.following import Follower
 from imu_simulation_framework.core.imu_models import PRESETS, make_imu_model
+from imu_simulation_framework.core.tracking import Reference
 from imu_simulation_framework.embedded_simulator.robot_parameters import load_robot_parameters
-from imu_simulation_framework.errors import RecordingError
+from imu_simulation_framework.errors import ConfigurationError, RecordingError
 from imu_simulation_framework.files import locations
 from imu_simulation_framework.files.configuration import Configuration
 from imu_simulation_framework.files.bundled_drives import ensure_drive
@@ -179,12 +181,33 @@ def prepare_recorded_imu(configuration: Configuration, start: float, stop: float
     return PreparedImu(table=table, remarks=tuple(remarks), report=recorded.report.to_dict())
 
 
-def make_experiment_controller(configuration: Configuration):
-    """The controller of section control."""
+def make_follower(configuration: Configuration, drive: PreparedDrive) -> Follower:
+    """What commands the wheels along a prepared drive, as section control says."""
     robot = load_robot_parameters(configuration.robot.parameters or None)
     control = configuration.control
     settings = {key: getattr(control, key) for key in CONTROLLER_SETTINGS}
-    return make_controller(control.controller, settings, 1.0 / control.rate, robot.limits)
+    period = 1.0 / control.rate
+    controller = make_controller(control.controller, settings, period, robot.limits)
+    reference = Reference(drive.trajectory, drive.trajectory[["left", "right"]])
+    return Follower(reference, controller, period)
+
+
+def samples_per_tick(configuration: Configuration) -> int:
+    """How many samples of the IMU a control period has.
+
+    Raises
+    ------
+    ConfigurationError
+        That is not a whole number.
+    """
+    sample_rate, control_rate = configuration.imu.rate, configuration.control.rate
+    ratio = sample_rate / control_rate
+    if abs(ratio - round(ratio)) > 1e-9 or ratio < 1.0:
+        raise ConfigurationError(
+            "[imu] rate must be a multiple of [control] rate in lock-step, "
+            f"got {sample_rate:g} and {control_rate:g} Hz"
+        )
+    return round(ratio)
 
 
 def imu_model_and_parameters(configuration: Configuration):

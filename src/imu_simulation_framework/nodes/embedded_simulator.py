@@ -19,7 +19,7 @@ from imu_simulation_framework.core.imu_models import make_imu_model
 from imu_simulation_framework.embedded_simulator.robot_parameters import load_robot_parameters
 from imu_simulation_framework.embedded_simulator.simulator import EmbeddedSimulator
 from imu_simulation_framework.errors import ConfigurationError, FrameworkError
-from imu_simulation_framework.experiment.preparation import imu_model_and_parameters
+from imu_simulation_framework.experiment.preparation import imu_model_and_parameters, samples_per_tick
 from imu_simulation_framework.nodes import topics
 from imu_simulation_framework.nodes.node import Node, advertise, subscribe
 from imu_simulation_framework.nodes.simulator_messages import TickMessages
@@ -52,7 +52,7 @@ class EmbeddedSimulatorNode(Node):
         super().__init__()
         settings = self.configuration
         robot = load_robot_parameters(settings.robot.parameters or None)
-        self._samples_per_tick = _samples_per_tick(settings.imu.rate, settings.control.rate)
+        self._samples_per_tick = samples_per_tick(settings)
         self._sample_period = 1.0 / settings.imu.rate
         self._lock = threading.Lock()
         self._simulator = EmbeddedSimulator(robot, sample_rate=settings.imu.rate)
@@ -151,14 +151,21 @@ class EmbeddedSimulatorNode(Node):
         return self._imu.step(state.imu_truth)
 
     def _publish_sample(self, state, reading, last: bool) -> None:
-        """Publish one sample; ground truth comes last, since it is what the others answer."""
+        """Publish one sample; what has a rate of its own only with the tick's last one.
+
+        The ground truth comes last, since it is what the others answer. What nobody has
+        subscribed to is not filled.
+        """
         messages = self._messages
         messages.set_stamp(round(self._samples * self._sample_period * 1e9))
-        self._clock.publish(messages.clock)
         if last:
-            self._joint_states.publish(messages.joint_states(state))
-            self._transforms.publish(messages.transforms(state))
-        self._imu_bias.publish(messages.imu_bias(reading))
+            self._clock.publish(messages.clock)
+            if self._joint_states.get_num_connections():
+                self._joint_states.publish(messages.joint_states(state))
+            if self._transforms.get_num_connections():
+                self._transforms.publish(messages.transforms(state))
+        if self._imu_bias.get_num_connections():
+            self._imu_bias.publish(messages.imu_bias(reading))
         self._imu_data.publish(messages.imu_data(reading))
         self._ground_truth.publish(messages.ground_truth(state))
 
@@ -211,20 +218,3 @@ class EmbeddedSimulatorNode(Node):
         self._imu = self._make_imu()
         self._messages.set_covariances(self._imu.covariances())
         self._held_reading = self._reading(self._held_state)
-
-
-def _samples_per_tick(sample_rate: float, control_rate: float) -> int:
-    """How many samples a control period has.
-
-    Raises
-    ------
-    ConfigurationError
-        That is not a whole number.
-    """
-    ratio = sample_rate / control_rate
-    if abs(ratio - round(ratio)) > 1e-9 or ratio < 1.0:
-        raise ConfigurationError(
-            f"[imu] rate must be a multiple of [control] rate in lock-step, "
-            f"got {sample_rate:g} and {control_rate:g} Hz"
-        )
-    return round(ratio)

@@ -10,11 +10,11 @@ import rospy
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 
-from imu_simulation_framework.core.tracking import Reference, TrackingError
+from imu_simulation_framework.core.tracking import TrackingError
 from imu_simulation_framework.errors import SimulatorError
 from imu_simulation_framework.experiment.preparation import (
     imu_label,
-    make_experiment_controller,
+    make_follower,
     prepare_drive,
 )
 from imu_simulation_framework.files.results import create_result_folder
@@ -53,11 +53,9 @@ class PathFollower(Node):
     def __init__(self) -> None:
         super().__init__()
         settings = self.configuration
-        self._period = 1.0 / settings.control.rate
         self._participants = experiment_parameter("participants", ["error_publisher"])
         self._simulator = make_simulator_interface(settings.simulation.simulator)
-        self._reference = None
-        self._controller = None
+        self._follower = None
         self._running = False
         self._driven = False
         self._time = 0.0
@@ -87,12 +85,11 @@ class PathFollower(Node):
         rospy.set_param("experiment/result", folder.prefix_path)
         folder.write_table("trajectory_data", drive.trajectory)
         folder.write_text("config.ini", self.configuration.to_ini())
-        self._reference = Reference(drive.trajectory, drive.trajectory[["left", "right"]])
-        self._controller = make_experiment_controller(self.configuration)
+        self._follower = make_follower(self.configuration, drive)
         rospy.loginfo(
             "driving %s: %.1f s, %.1f m, with %s; results in %s",
             drive.name,
-            self._reference.duration,
+            self._follower.reference.duration,
             drive.length,
             self.configuration.control.controller,
             folder.folder,
@@ -110,20 +107,20 @@ class PathFollower(Node):
             call_service(
                 rospy.ServiceProxy(name, StartStopTime), folder.prefix_path, start, stop
             )
-        first = self._reference.pose_at(0.0)
+        first = self._follower.reference.pose_at(0.0)
         self._simulator.set_pose(first.x, first.y, first.yaw)
         self.wait_for_subscribers(self._publisher)
         now = time.monotonic()
         self._started_at = self._answered_at = self._progressed_at = now
         self._running = True
-        self._send(0.0, TrackingError(0.0, 0.0, 0.0, 0.0))
+        self._publish(*self._follower.command(0.0))
 
     def _on_error(self, message):
         if not self._running:
             return
         self._answered_at = time.monotonic()
         self._time = message.time_from_start
-        if self._time > self._reference.duration - 0.5 * self._period:
+        if self._follower.finished(self._time):
             self._running = False
             self._driven = True
             self._publish(0.0, 0.0)
@@ -135,12 +132,7 @@ class PathFollower(Node):
             message.along_track_error,
             message.cross_track_error,
         )
-        self._send(self._time, error)
-
-    def _send(self, moment: float, error: TrackingError) -> None:
-        # Held for one period, so the value in its middle follows best.
-        left, right = self._reference.wheel_velocities_at(moment + 0.5 * self._period)
-        self._publish(*self._controller.correct(left, right, error))
+        self._publish(*self._follower.command(self._time, error))
 
     def _publish(self, left: float, right: float) -> None:
         self._command.data = [left, right]
@@ -161,7 +153,7 @@ class PathFollower(Node):
     def _progress(self, now: float) -> str:
         factor = self._time / (now - self._started_at)
         return (
-            f"simulated {self._time:.1f} of {self._reference.duration:.1f} s, "
+            f"simulated {self._time:.1f} of {self._follower.reference.duration:.1f} s, "
             f"{factor:.1f} x real time"
         )
 

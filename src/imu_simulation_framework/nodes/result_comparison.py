@@ -49,6 +49,7 @@ class ResultComparison(Participant):
 
     def __init__(self) -> None:
         super().__init__()
+        self._lock = threading.Lock()
         self._record = ExperimentRecord()
         self._imu_real = None
         self._trajectory = None
@@ -85,11 +86,18 @@ class ResultComparison(Participant):
             return
         if self._commanded_at is None:
             self._commanded_at = time.monotonic()
-        self._record.append_command(*message.data)
+        self._append(self._record.append_command, *message.data)
+
+    def _append(self, append, *sample) -> None:
+        """Record one message, unless the drive is over."""
+        with self._lock:
+            if not self._written:
+                append(*sample)
 
     def _on_imu(self, message):
         q, w, a = message.orientation, message.angular_velocity, message.linear_acceleration
-        self._record.imu.append(
+        self._append(
+            self._record.imu.append,
             message.header.stamp.to_nsec(),
             (q.x, q.y, q.z, q.w, w.x, w.y, w.z, a.x, a.y, a.z),
         )
@@ -98,7 +106,8 @@ class ResultComparison(Participant):
         self._message_at = time.monotonic()
         p, q = message.pose.pose.position, message.pose.pose.orientation
         twist = message.twist.twist
-        self._record.ground_truth.append(
+        self._append(
+            self._record.ground_truth.append,
             message.header.stamp.to_nsec(),
             (p.x, p.y, p.z, q.x, q.y, q.z, q.w, twist.linear.x, twist.angular.z),
         )
@@ -107,7 +116,8 @@ class ResultComparison(Participant):
         stamp = message.header.stamp.to_nsec()
         if self._zero is None:
             self._zero = stamp - round(message.time_from_start * NANOSECONDS)
-        self._record.errors.append(
+        self._append(
+            self._record.errors.append,
             stamp,
             (
                 message.yaw_error,
@@ -167,7 +177,8 @@ class ResultComparison(Participant):
     def _write_once(self) -> None:
         with self._writing:
             if not self._written:
-                self._written = True
+                with self._lock:
+                    self._written = True
                 self._write()
 
     def _write(self) -> None:

@@ -1,0 +1,99 @@
+"""The experiment in one process, without ROS: the same parts, called instead of sent messages.
+
+It gives the same tables as the nodes do, to the last bit, several times faster; made for
+many runs, and for measuring what the transport costs.
+"""
+
+from __future__ import annotations
+
+from imu_simulation_framework.core.angles import yaw_from_quaternion
+from imu_simulation_framework.core.tracking import Pose2D, tracking_error
+from imu_simulation_framework.embedded_simulator.robot_parameters import load_robot_parameters
+from imu_simulation_framework.embedded_simulator.simulator import EmbeddedSimulator
+from imu_simulation_framework.experiment.preparation import (
+    PreparedDrive,
+    make_experiment_imu,
+    make_follower,
+    prepare_drive,
+    prepare_recorded_imu,
+    samples_per_tick,
+)
+from imu_simulation_framework.experiment.record import NANOSECONDS, ExperimentRecord
+from imu_simulation_framework.experiment.tables import ExperimentTables
+from imu_simulation_framework.files.configuration import Configuration
+
+
+def drive_in_process(configuration: Configuration, drive: PreparedDrive) -> ExperimentRecord:
+    """Let the robot of the embedded simulator follow a prepared drive.
+
+    Returns
+    -------
+    ExperimentRecord
+        From stamp 0 to the drive's end.
+    """
+    robot = load_robot_parameters(configuration.robot.parameters or None)
+    rate = configuration.imu.rate
+    per_tick = samples_per_tick(configuration)
+    follower = make_follower(configuration, drive)
+    imu = make_experiment_imu(configuration)
+    simulator = EmbeddedSimulator(robot, sample_rate=rate)
+    first = follower.reference.pose_at(0.0)
+    state = simulator.set_pose(first.x, first.y, first.yaw)
+
+    record = ExperimentRecord()
+    _append(record, 0, state, imu.step(state.imu_truth))
+    command = follower.command(0.0)
+    samples = 0
+    while True:
+        record.append_command(*command)
+        simulator.set_wheel_velocities(*command)
+        for _ in range(per_tick):
+            state = simulator.step()
+            samples += 1
+            stamp = round(samples / rate * NANOSECONDS)
+            _append(record, stamp, state, imu.step(state.imu_truth))
+        time = stamp / NANOSECONDS
+        error = tracking_error(follower.reference.pose_at(time), _pose(state))
+        record.errors.append(stamp, error)
+        if follower.finished(time):
+            record.append_command(0.0, 0.0)
+            return record
+        command = follower.command(time, error)
+
+
+def run_in_process(configuration: Configuration) -> ExperimentTables:
+    """Prepare and drive the configured experiment; return what the nodes would write.
+
+    Raises
+    ------
+    FrameworkError
+        The experiment cannot be done.
+    """
+    drive = prepare_drive(configuration)
+    recorded_imu = prepare_recorded_imu(configuration, drive.start, drive.stop)
+    record = drive_in_process(configuration, drive)
+    return ExperimentTables(
+        trajectory_data=drive.trajectory,
+        imu_real=recorded_imu.table if recorded_imu else None,
+        **record.tables(0, record.ground_truth.newest),
+    )
+
+
+def _append(record, stamp, state, reading) -> None:
+    record.imu.append(
+        stamp, (*reading.orientation, *reading.angular_velocity, *reading.specific_force)
+    )
+    record.ground_truth.append(
+        stamp,
+        (
+            *state.position,
+            *state.orientation,
+            state.linear_velocity[0],
+            state.angular_velocity[2],
+        ),
+    )
+
+
+def _pose(state) -> Pose2D:
+    yaw = float(yaw_from_quaternion(state.orientation))
+    return Pose2D(float(state.position[0]), float(state.position[1]), yaw)
