@@ -23,10 +23,10 @@ def make_tables(duration=660.0, seed=1, lap=60.0, with_real_imu=True):
     gps = _loop(gps_time, lap) + generator.normal(size=(3, len(gps_time))) * np.array(
         [[0.02], [0.02], [np.radians(0.25)]]
     )
-    # Prepared as an experiment does it: onto 20 Hz, smoothed over half a second.
+    # Prepared as an experiment does it: onto 20 Hz, smoothed over a second.
     control_time = np.arange(0.0, duration + 1e-9, 0.05)
     x, y, yaw = (
-        pd.Series(np.interp(control_time, gps_time, row)).rolling(21, 1, center=True).mean()
+        pd.Series(signal.savgol_filter(np.interp(control_time, gps_time, row), 21, 2))
         for row in gps
     )
     v = np.hypot(np.gradient(x, 0.05), np.gradient(y, 0.05))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Dict, List, Optional
 
 import numpy as np
 import pandas as pd
@@ -58,7 +57,7 @@ class ComparisonSettings:
     def __post_init__(self):
         for key in ("median_window", "max_shift", "start_window"):
             value = getattr(self, key)
-            if not (math.isfinite(value) and value > 0.0):
+            if not (isinstance(value, (int, float)) and math.isfinite(value) and value > 0.0):
                 raise ConfigurationError(
                     f"[comparison] {key} must be a number of seconds above 0, got {value!r}"
                 )
@@ -92,11 +91,11 @@ class YawComparison:
     error: pd.Series
     trend: pd.Series
     start_offset: float
-    time_shift: Optional[TimeShift]
+    time_shift: TimeShift | None
     statistics: ErrorStatistics
     trend_statistics: ErrorStatistics
-    yaw_spectrum: Optional[Spectrum]
-    error_spectrum: Optional[Spectrum]
+    yaw_spectrum: Spectrum | None
+    error_spectrum: Spectrum | None
 
 
 @dataclass(frozen=True)
@@ -121,18 +120,19 @@ class Comparison:
     trajectory: pd.DataFrame
     ground_truth: pd.DataFrame
     control_error: pd.DataFrame
-    simulated: Optional[YawComparison]
-    real: Optional[YawComparison]
-    difference: Optional[YawErrorDifference]
-    tracking: Dict[str, ErrorStatistics]
-    notes: List[str] = field(default_factory=list)
+    simulated: YawComparison | None
+    real: YawComparison | None
+    difference: YawErrorDifference | None
+    tracking: dict[str, ErrorStatistics]
+    notes: list[str] = field(default_factory=list)
 
 
 def compare(imu_simulated, ground_truth, imu_real, trajectory, control_error, settings=None):
     """Compare an experiment's simulated IMU with the recorded one.
 
     ``e_real = yaw of trajectory - yaw of imu_real`` and ``e_sim = yaw of ground_truth - yaw of
-    imu_simulated``, at the IMU's stamps, signed, unwrapped and zero at the start.
+    imu_simulated``, at the IMU's stamps, signed, unwrapped and zero at the start. If the
+    simulation ended early the recorded IMU is compared up to the same time.
 
     Parameters
     ----------
@@ -159,6 +159,8 @@ def compare(imu_simulated, ground_truth, imu_real, trajectory, control_error, se
     if imu_real is None:
         notes.append("There is no recorded IMU, so the simulated one stands alone.")
     else:
+        if simulated is not None:
+            imu_real = _until(imu_real, simulated.error.index[-1], notes)
         real = _compare_or_note(imu_real, trajectory, settings, "recorded IMU", notes)
     difference = None
     if simulated is not None and real is not None:
@@ -297,6 +299,16 @@ def median_trend(series, window):
     """
     samples = median_filter_samples(series.index, window)
     return series.rolling(samples, center=True, min_periods=1).median()
+
+
+def _until(imu_real, stop, notes):
+    """The part of the recording that the simulated robot has driven: errors grow with time."""
+    if len(imu_real) and imu_real.index[-1] > stop + 1.0:
+        notes.append(
+            f"The simulation ended at {stop:.1f} s of {imu_real.index[-1]:.1f} s, and the recorded "
+            "IMU is judged up to there."
+        )
+    return imu_real.loc[:stop]
 
 
 def _compare_or_note(imu, reference, settings, name, notes):

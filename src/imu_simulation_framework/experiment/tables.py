@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Optional
 
 import pandas as pd
 
@@ -48,7 +47,7 @@ class ExperimentTables:
 
     trajectory_data: pd.DataFrame
     imu_simulated: pd.DataFrame
-    imu_real: Optional[pd.DataFrame]
+    imu_real: pd.DataFrame | None
     ground_truth: pd.DataFrame
     wheel_velocities: pd.DataFrame
     control_error: pd.DataFrame

@@ -9,6 +9,9 @@ from imu_simulation_framework.plots import style
 
 NO_IMU = "There is no yaw error to show: no sample of an IMU lies within its reference's time."
 
+BANDS = 40
+"""Frequency bands per decade in which a density is averaged for drawing."""
+
 _DETAIL_FRACTION = 0.1
 _LONGEST_DETAIL = 60.0
 
@@ -25,7 +28,7 @@ def control_error(comparison):
 
     distance.axhline(0.0, **style.ZERO)
     for column, name, line in (
-        ("distance_error", "distance", {"color": "#b9b9b9", "linewidth": 2.6}),
+        ("distance_error", "distance", style.DISTANCE),
         ("along_track_error", "along track", {**style.SIMULATED, "linewidth": 1.2}),
         ("cross_track_error", "across track", _dark()),
     ):
@@ -75,7 +78,7 @@ def trajectory(comparison):
     figure, (axis,) = style.make_figure(height=6.2, width=7.0)
     wanted, driven = comparison.trajectory, comparison.ground_truth
     for table, line, name in (
-        (wanted, {**style.REFERENCE, "linewidth": 3.0}, "trajectory"),
+        (wanted, {**style.REFERENCE, "linewidth": 4.5}, "trajectory"),
         (driven, {**style.REAL, "linewidth": 0.9}, "simulated robot"),
     ):
         if len(table):
@@ -146,7 +149,7 @@ def yaw_errors_psd(comparison):
 
 def yaw_psd(comparison):
     """Power spectral density of the headings, their linear trend removed."""
-    return _spectra(comparison, "yaw_spectrum", "Power spectral density of yaw")
+    return _spectra(comparison, "yaw_spectrum", "Power spectral density of yaw, detrended")
 
 
 FIGURES = {
@@ -183,31 +186,19 @@ def _spectra(comparison, attribute, title):
     if not spectra:
         return style.message_figure("There are too few samples for a power spectral density.")
     figure, (axis,) = style.make_figure(height=4.8)
-    for spectrum, line, _ in spectra:
-        axis.loglog(*_thin_logarithmic(spectrum), **style.raw(line))
     for spectrum, line, name in spectra:
         averages = "1 segment" if spectrum.segments == 1 else f"{spectrum.segments} segments"
         name = f"{name}, {averages} of {spectrum.segment_length} samples"
-        axis.loglog(*logarithmic_average(spectrum), label=name, zorder=3, **line)
-    axis.grid(True, which="minor", color="#ececec", linewidth=0.4)
-    style.label(axis, x="frequency [Hz]", y="density [rad$^2$/Hz]", title=title)
+        axis.loglog(*logarithmic_average(spectrum, BANDS), label=name, **line)
+    axis.grid(True, which="minor", axis="x", color="#ececec", linewidth=0.4)
+    style.label(
+        axis,
+        x=f"frequency [Hz] (mean within bands of 1/{BANDS} decade)",
+        y="density [rad$^2$/Hz]",
+        title=title,
+    )
     style.legend(axis, columns=1)
     return figure
-
-
-def _thin_logarithmic(spectrum):
-    """Thin a density evenly on the logarithmic axis, peaks and valleys kept."""
-    frequency, density = spectrum.frequency, spectrum.density
-    column = np.floor(500.0 * np.log10(frequency / frequency[0]))
-    first = np.unique(column, return_index=True)[1]
-    return (
-        np.repeat(frequency[first], 2),
-        np.ravel(
-            np.column_stack(
-                (np.minimum.reduceat(density, first), np.maximum.reduceat(density, first))
-            )
-        ),
-    )
 
 
 def _line(axis, time, values, line, name, **options):

@@ -18,11 +18,14 @@ DRAWN_POINTS = 4000
 REAL = {"color": "#0b2a5b", "linestyle": "-", "linewidth": 1.6}
 SIMULATED = {"color": "#e07a10", "linestyle": (0, (5, 1.5)), "linewidth": 1.8}
 DIFFERENCE = {"color": "#1d6b4f", "linestyle": "-", "linewidth": 1.6}
-REFERENCE = {"color": "#a8b8d0", "linestyle": "-", "linewidth": 3.5}
-TRUTH = {"color": "#f3c98b", "linestyle": "-", "linewidth": 3.5}
+REFERENCE = {"color": "#a8b8d0", "linewidth": 5.5, "solid_capstyle": "butt"}
+TRUTH = {"color": "#f6d6a8", "linewidth": 3.5, "solid_capstyle": "butt"}
+DISTANCE = {"color": "#c2c2c2", "linewidth": 2.4, "solid_capstyle": "butt"}
 ZERO = {"color": "#555555", "linewidth": 0.7}
 
 RAW_LINEWIDTH = 0.5
+LEGEND_LINEWIDTH = 1.5
+"""At least, so that a thin line's colour can be told in the legend."""
 
 
 def raw(style) -> dict:
@@ -48,6 +51,7 @@ def make_figure(rows=1, height=4.2, width=WIDTH, **subplot_options):
     for axis in axes:
         axis.grid(True, color="#d8d8d8", linewidth=0.6)
         axis.set_axisbelow(True)
+        axis.margins(x=0.01)
         axis.tick_params(labelsize=9)
         for side in ("top", "right"):
             axis.spines[side].set_visible(False)
@@ -67,7 +71,7 @@ def label(axis, x=None, y=None, title=None):
 def legend(axis, columns=2):
     """A legend above the axes, where it never hides a line."""
     if axis.get_legend_handles_labels()[0]:
-        axis.legend(
+        box = axis.legend(
             loc="lower right",
             bbox_to_anchor=(1.0, 1.0),
             ncol=columns,
@@ -76,6 +80,8 @@ def legend(axis, columns=2):
             borderaxespad=0.2,
             handlelength=2.8,
         )
+        for line in box.get_lines():
+            line.set_linewidth(max(line.get_linewidth(), LEGEND_LINEWIDTH))
 
 
 def message_figure(sentence):

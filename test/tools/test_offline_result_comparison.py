@@ -1,0 +1,169 @@
+import json
+import os
+import shutil
+import subprocess
+import sys
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "test" / "unit"))
+
+from synthetic_experiment import make_tables  # noqa: E402
+
+from imu_simulation_framework.experiment.report import write_report  # noqa: E402
+from imu_simulation_framework.files.results import (  # noqa: E402
+    ResultFolder,
+    create_result_folder,
+)
+
+TOOL = ROOT / "offline_processing" / "offline_result_comparison.py"
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory):
+    """One experiment's result, written once."""
+    output = tmp_path_factory.mktemp("original")
+    folder = create_result_folder(output, "drive", "ideal", datetime(2019, 5, 16, 17, 42))
+    told = {
+        "seed": 5,
+        "messages_expected": {"imu_simulated": 3001},
+        "execution": {"wall_time_s": 1.0},
+    }
+    write_report(folder, make_tables(30.0), None, told)
+    return folder
+
+
+@pytest.fixture
+def result(original, tmp_path):
+    """A copy of it to work on."""
+    shutil.copytree(str(original.folder), str(tmp_path / "run"))
+    return ResultFolder(tmp_path / "run", original.prefix)
+
+
+def run(*arguments):
+    return subprocess.run(
+        [sys.executable, str(TOOL), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
+
+
+def refused(done, *words):
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stderr.startswith("offline_result_comparison.py: ")
+    for word in words:
+        assert str(word) in done.stderr
+
+
+def test_the_same_settings_give_the_same_files(result):
+    before = contents(result.folder)
+    done = run(result.folder)
+    assert done.returncode == 0, done.stderr
+    assert contents(result.folder) == before
+    lines = done.stdout.splitlines()
+    assert lines[-1] == str(result.folder)
+    assert any(line.startswith("real-time factor") and line.endswith("30.0") for line in lines)
+
+
+def test_other_settings_go_to_another_folder_and_change_figures_and_summary(result, tmp_path):
+    before = contents(result.folder)
+    target = tmp_path / "again" / "wide"
+    done = run(
+        result.prefix_path, "--median-window", 12, "--align", "--max-shift", 0.5, "--out", target
+    )
+    assert done.returncode == 0, done.stderr
+    assert contents(result.folder) == before
+    after = contents(target)
+    assert {name for name in before if not name.endswith(".csv")} == set(after)
+    assert after[f"{result.prefix}_yaw_error.png"] != before[f"{result.prefix}_yaw_error.png"]
+    summary = json.loads(after[f"{result.prefix}_summary.json"].decode())
+    assert summary["comparison_settings"] == {
+        "median_window_s": 12.0,
+        "align": True,
+        "max_shift_s": 0.5,
+        "start_window_s": 3.0,
+    }
+    assert abs(summary["yaw_error"]["real"]["time_shift_s"]) < 0.05
+    assert summary["run"] == {"seed": 5}
+    assert summary["messages"]["imu_simulated"]["expected_according_to"] == "simulator"
+
+
+def test_what_is_not_said_stays_as_it_was(result):
+    assert run(result.folder, "--align", "--median-window", 3).returncode == 0
+    assert run(result.folder, "--median-window", 4).returncode == 0
+    settings = json.loads(result.read_text("summary.json"))["comparison_settings"]
+    assert (settings["align"], settings["median_window_s"]) == (True, 4.0)
+    assert run(result.folder, "--no-align").returncode == 0
+    assert json.loads(result.read_text("summary.json"))["comparison_settings"]["align"] is False
+
+
+def test_a_result_without_summary_gets_one(result):
+    result.path("summary.json").unlink()
+    done = run(result.folder)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(result.read_text("summary.json"))["yaw_error"]["simulated"]
+
+
+def test_a_missing_result_is_refused(tmp_path):
+    refused(run(tmp_path / "gone" / "x"), tmp_path / "gone" / "x", "no such folder or result")
+    refused(run(tmp_path), tmp_path, "no result in this folder")
+
+
+def test_a_missing_table_is_refused(result):
+    result.path("ground_truth.csv").unlink()
+    refused(run(result.folder), result.path("ground_truth.csv"), "No such file")
+
+
+def test_a_broken_table_is_refused_with_line_and_column(result):
+    path = result.path("imu_real.csv")
+    lines = path.read_text().splitlines(keepends=True)
+    lines[41] = lines[41].replace("9.81", "9,8l")
+    path.write_text("".join(lines))
+    refused(run(result.folder), path, "line 42: 10 values were expected, found 11")
+
+
+def test_a_broken_summary_is_refused(result):
+    result.path("summary.json").write_text("{")
+    refused(run(result.folder), result.path("summary.json"), "not valid JSON")
+
+
+def test_a_setting_out_of_range_is_refused(result):
+    refused(run(result.folder, "--median-window", -1), "median_window", "above 0")
+
+
+def test_a_target_that_is_a_file_is_refused(result, tmp_path):
+    (tmp_path / "file").write_text("")
+    refused(run(result.folder, "--out", tmp_path / "file"), tmp_path / "file", "cannot make")
+
+
+def test_an_unknown_option_is_refused(result):
+    done = run(result.folder, "--windw", 3)
+    assert done.returncode == 2
+    assert "--windw" in done.stderr
+
+
+def test_a_reader_that_has_gone_gives_no_traceback(result):
+    reader, writer = os.pipe()
+    os.close(reader)
+    with open(writer, "wb") as output:
+        done = subprocess.run(
+            [sys.executable, str(TOOL), str(result.folder)],
+            stdout=output,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+    assert done.returncode == 141
+    assert done.stderr == ""
