@@ -167,9 +167,7 @@ def test_imu_signals_are_the_means_of_mujocos_own_in_a_tilted_mounting(tmp_path)
             # The acceleration holds during a step; the velocity at its end turned the robot.
             mujoco.mj_forward(model, data)
             mujoco.mj_rnePostConstraint(model, data)
-            mujoco.mj_objectAcceleration(
-                model, data, mujoco.mjtObj.mjOBJ_XBODY, imu, motion, 1
-            )
+            mujoco.mj_objectAcceleration(model, data, mujoco.mjtObj.mjOBJ_XBODY, imu, motion, 1)
             forces.append(motion[3:].copy())
             mujoco.mj_step(model, data)
             mujoco.mj_forward(model, data)

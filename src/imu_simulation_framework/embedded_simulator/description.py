@@ -32,7 +32,9 @@ def expand_xacro(path, arguments: Optional[Mapping[str, str]] = None) -> str:
     try:
         document = xacro.process_file(str(Path(path).resolve()), mappings=mappings)
     except (xacro.XacroException, ExpatError, OSError) as error:
-        raise ConfigurationError(f"{path}: the robot's description cannot be expanded: {error}.")
+        raise ConfigurationError(
+            f"{path}: the robot's description cannot be expanded: {error}."
+        ) from error
     return document.toxml()
 
 

@@ -126,11 +126,13 @@ def _read(path):
         with open(path, encoding="utf-8") as file:
             return yaml.safe_load(file)
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"{path}: the robot's parameters cannot be read: {error}.")
+        raise ConfigurationError(
+            f"{path}: the robot's parameters cannot be read: {error}."
+        ) from error
     except yaml.YAMLError as error:
         raise ConfigurationError(
             f"{path}: the robot's parameters are no valid YAML: {' '.join(str(error).split())}."
-        )
+        ) from error
 
 
 def _check(content, path):

@@ -127,10 +127,10 @@ class HectorImu(ImuModel):
         samples = np.shape(truth.orientation)[0]
         numbers = self._generator.standard_normal((runs, samples, _NUMBERS_PER_SAMPLE))
         bias = np.empty((runs, samples, _DRIFTS.stop))
-        for index, correlation in enumerate(self._correlation):
+        bias[...] = self._offset
+        for index in np.flatnonzero(self._innovation_std):
             innovation = self._innovation_std[index] * numbers[..., index]
-            bias[..., index] = lfilter([1.0], [1.0, -correlation], innovation, axis=1)
-        bias += self._offset
+            bias[..., index] += lfilter([1.0], [1.0, -self._correlation[index]], innovation, axis=1)
         # Rotation holds one row of rotations: the runs are laid one after the other.
         rows = runs * samples
         row_truth = ImuTruth(*(np.concatenate([values] * runs) for values in truth))

@@ -74,6 +74,4 @@ def make_imu_model(
                 f"The IMU model {name} has no parameter {key!r}; "
                 + (f"it has {', '.join(known)}." if known else "it has none.")
             )
-    return kind.model(
-        kind.parameters(**{**preset.parameters, **parameters}), period, generator
-    )
+    return kind.model(kind.parameters(**{**preset.parameters, **parameters}), period, generator)
