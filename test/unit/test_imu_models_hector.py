@@ -105,7 +105,7 @@ def test_yaw_is_the_true_one_plus_the_bias():
     samples = 300
     yaw = np.linspace(-3.0, 3.0, samples)
     truth = ImuTruth(
-        Rotation.from_euler("z", yaw).as_quat(),
+        Rotation.from_euler("z", yaw[:, np.newaxis]).as_quat(),
         np.zeros((samples, 3)),
         np.tile([0.0, 0.0, GRAVITY], (samples, 1)),
     )

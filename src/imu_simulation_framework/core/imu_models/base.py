@@ -78,6 +78,7 @@ class ImuModel(ABC):
     def label(self) -> str:
         """Name and telling parameters, fit for a folder's name."""
 
+    @abstractmethod
     def reset(self):
         """Let slow errors start anew; the random numbers go on."""
 

@@ -54,6 +54,9 @@ class GenericImu(ImuModel):
     def label(self) -> str:
         return f"generic, sigma={self.parameters.gaussian_noise:g}"
 
+    def reset(self):
+        """Nothing changes slowly here."""
+
     def step(self, truth: ImuTruth) -> ImuReading:
         noise = self.parameters.gaussian_noise * self._generator.standard_normal(
             _NUMBERS_PER_SAMPLE

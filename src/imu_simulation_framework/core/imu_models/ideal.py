@@ -30,6 +30,9 @@ class IdealImu(ImuModel):
     def label(self) -> str:
         return "ideal"
 
+    def reset(self):
+        """Nothing changes slowly here."""
+
     def step(self, truth: ImuTruth) -> ImuReading:
         return ImuReading(*truth, *self._NO_BIAS)
 
