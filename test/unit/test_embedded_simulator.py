@@ -247,6 +247,30 @@ def test_sample_period_is_the_inverse_of_the_sample_rate(parameters):
     assert simulator.step().time == 0.02
 
 
+@pytest.mark.parametrize("sample_rate", [5, 20, 1000])
+def test_wheels_hold_their_velocity_at_any_sample_rate(parameters, sample_rate):
+    simulator = EmbeddedSimulator(parameters, sample_rate=sample_rate)
+    simulator.set_wheel_velocities(3.0, 5.0)
+    for _ in range(6 * sample_rate):
+        state = simulator.step()
+    assert state.wheel_velocities == pytest.approx([3.0, 5.0], rel=1e-3)
+    assert state.specific_force[1] == pytest.approx(0.4 * 0.4, rel=6e-3)
+
+
+def test_physics_rate_too_low_for_the_motors_is_refused(parameters):
+    with pytest.raises(ConfigurationError, match="needs a physics rate of at least 769 Hz"):
+        EmbeddedSimulator(parameters, physics_rate=500)
+
+
+def test_unstable_physics_is_noticed(simulator, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # MuJoCo leaves a log file
+    simulator.set_pose(1e12, 0.0, 0.0)  # farther away than MuJoCo can take
+    with pytest.raises(SimulatorError, match="unstable at 0.01 s"):
+        simulator.step()
+    simulator.reset()
+    simulator.step()
+
+
 @pytest.mark.parametrize("rates", [(1000, 300), (100, 1000), (1000, 0)])
 def test_rates_that_do_not_fit_are_refused(parameters, rates):
     with pytest.raises(ConfigurationError, match="must be a multiple of the sample rate"):

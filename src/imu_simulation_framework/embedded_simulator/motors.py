@@ -23,7 +23,9 @@ class WheelMotors:
         self._max_velocity = parameters.limits.max_wheel_velocity
         # The integral acts as an addition to the commanded velocity, worth no more than what
         # the motor can give, so that it does not wind up while a wheel is held.
-        self._factor = parameters.velocity_integral_gain * period / parameters.velocity_gain
+        factor = parameters.velocity_integral_gain * period / parameters.velocity_gain
+        # Taking more than half of the error per sample would make slow samplings oscillate.
+        self._factor = min(factor, 0.5)
         self._limit = parameters.max_wheel_torque / parameters.velocity_gain
         self.reset()
 

@@ -101,6 +101,7 @@ class EmbeddedSimulator:
         self._base_angular_velocity = self._data.qvel[BASE_ANGULAR_VELOCITY]
         self._wheel_positions = self._data.qpos[WHEEL_POSITIONS]
         self._wheel_velocities = self._data.qvel[WHEEL_VELOCITIES]
+        self._warnings = self._data.warning.number
         self._motors = WheelMotors(parameters, self.sample_period)
         self._world_to_base = np.empty(4)
         self._imu = self._mount_imu()
@@ -121,7 +122,6 @@ class EmbeddedSimulator:
         """Go back to time zero, with the robot at rest at this pose [m, m, rad]."""
         mujoco.mj_resetData(self._model, self._data)
         self._samples = 0
-        self._clock = 0.0
         return self.set_pose(x, y, yaw)
 
     def set_pose(self, x, y, yaw) -> SimulatorState:
@@ -222,9 +222,8 @@ class EmbeddedSimulator:
         return position, quaternion
 
     def _require_stable(self):
-        # MuJoCo answers instability by resetting itself, time included.
-        if self._data.time < self._clock:
+        # MuJoCo answers instability with a warning, and by setting the robot back to the origin.
+        if self._warnings.any():
             raise SimulatorError(
-                f"The physics became unstable at {self._samples / self._sample_rate} s."
+                f"The physics became unstable at {self._samples / self._sample_rate:g} s."
             )
-        self._clock = self._data.time
