@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from imu_simulation_framework.core.angles import unwrap, yaw_from_quaternion
-from imu_simulation_framework.core.drives import DRIVES, simulate_drive, with_laps
+from imu_simulation_framework.core.drive_sensors import simulate_drive
+from imu_simulation_framework.core.drives import DRIVES, with_laps
 from imu_simulation_framework.errors import ConfigurationError, ResultError
 from imu_simulation_framework.files import bundled_drives
 

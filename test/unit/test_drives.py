@@ -5,9 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from imu_simulation_framework.core import drives, trajectory
+from imu_simulation_framework.core import drive_sensors, drives, trajectory
 from imu_simulation_framework.core.angles import unwrap, yaw_from_quaternion
-from imu_simulation_framework.core.drives import DRIVES, FusionImuErrors, ReferenceErrors
+from imu_simulation_framework.core.drive_motion import MOTION_RATE, random_lap, true_motion
+from imu_simulation_framework.core.drive_sensors import FusionImuErrors, ReferenceErrors
+from imu_simulation_framework.core.drives import DRIVES
 from imu_simulation_framework.core.kinematics import DifferentialDrive, RobotLimits
 from imu_simulation_framework.errors import ConfigurationError
 
@@ -22,12 +24,12 @@ def drive(request):
 
 @pytest.fixture(scope="module")
 def simulated(drive):
-    return drives.simulate_drive(drive)
+    return drive_sensors.simulate_drive(drive)
 
 
 @pytest.fixture(scope="module")
 def simulated_a():
-    return drives.simulate_drive(DRIVES["a"])
+    return drive_sensors.simulate_drive(DRIVES["a"])
 
 
 def test_drive_lasts_as_long_as_it_says_at_the_sensors_rates(drive, simulated):
@@ -44,7 +46,7 @@ def test_drive_begins_and_ends_at_rest_at_the_origin_or_closed(drive, simulated)
     assert motion.iloc[-1][["v", "yaw_rate"]].tolist() == [0.0, 0.0]
     if drive.closing:
         for lap in range(1, drive.laps + 1):
-            end = motion.iloc[round(lap * drive.lap_duration * drives.IMU_RATE)]
+            end = motion.iloc[round(lap * drive.lap_duration * MOTION_RATE)]
             assert math.hypot(end["x"], end["y"]) < 1e-8
             assert math.remainder(end["yaw"], 2.0 * math.pi) == pytest.approx(0.0, abs=1e-9)
 
@@ -86,14 +88,14 @@ def test_drive_a_has_a_sharp_turn_a_stop_and_a_turn_on_the_spot(simulated_a):
 
 def test_laps_repeat_exactly_but_for_whole_turns(simulated_a):
     motion = simulated_a[0]
-    lap = round(DRIVES["a"].lap_duration * drives.IMU_RATE)
+    lap = round(DRIVES["a"].lap_duration * MOTION_RATE)
     first, last = motion.iloc[:lap], motion.iloc[10 * lap : 11 * lap]
     assert np.array_equal(first[["x", "y", "v"]], last[["x", "y", "v"]])
     assert np.allclose(last["yaw"].to_numpy() - first["yaw"].to_numpy(), 20.0 * math.pi)
 
 
 def test_drive_b_does_not_repeat_itself_and_reverses():
-    motion = drives.true_motion(DRIVES["b"])
+    motion = true_motion(DRIVES["b"])
     assert motion["v"].min() < -0.3
     assert np.hypot(motion["x"], motion["y"]).max() < 60.0
     # Repetition would show as an equal piece of yaw rate a minute or more later.
@@ -105,7 +107,7 @@ def test_drive_b_does_not_repeat_itself_and_reverses():
 
 def test_another_seed_gives_drive_b_another_path():
     generators = [np.random.default_rng(seed) for seed in (1, 1, 2)]
-    same, again, other = (drives.random_lap(600.0, generator) for generator in generators)
+    same, again, other = (random_lap(600.0, generator) for generator in generators)
     assert same == again
     assert same != other
     assert sum(manoeuvre.duration for manoeuvre in other) < 600.0
@@ -136,11 +138,11 @@ def test_yaw_error_on_a_reaches_a_quarter_radian(simulated_a):
 def test_yaw_error_is_bias_scale_factor_and_random_walks(drive):
     # Without resolution, over many seeds: mean and deviation of the final error.
     errors = FusionImuErrors(quaternion_resolution=1e-12)
-    motion = drives.true_motion(drive)
+    motion = true_motion(drive)
     duration = drive.duration
     finals = []
     for seed in range(40):
-        samples = drives.imu_samples(motion, errors, np.random.default_rng(seed))
+        samples = drive_sensors.imu_samples(motion, errors, np.random.default_rng(seed))
         finals.append(_yaw_error(motion, samples)[-1])
     mean = errors.rate_bias * duration + errors.scale_error * motion["yaw"].iloc[-1]
     variance = (
@@ -166,7 +168,12 @@ def test_gyroscope_and_accelerometer_noise_at_rest(simulated):
     at_rest = slice(0, 100)
     for values, sigma, resolution, mean in (
         (samples.angular_velocity, errors.angle_random_walk * 10.0, errors.gyro_resolution, 0.0),
-        (samples.specific_force, errors.accel_noise, errors.accel_resolution, drives.GRAVITY),
+        (
+            samples.specific_force,
+            errors.accel_noise,
+            errors.accel_resolution,
+            drive_sensors.GRAVITY,
+        ),
     ):
         expected = math.sqrt(sigma**2 + resolution**2 / 12.0)
         assert np.all(np.abs(values[at_rest].std(axis=0) / expected - 1.0) < 4.0 / math.sqrt(200.0))
@@ -195,7 +202,7 @@ def test_output_is_quantised_as_the_sensor_does(simulated):
 
 
 def test_fewer_laps_are_the_beginning_of_the_drive(simulated_a):
-    motion, poses, samples = drives.simulate_drive(drives.with_laps(DRIVES["a"], 2))
+    motion, poses, samples = drive_sensors.simulate_drive(drives.with_laps(DRIVES["a"], 2))
     assert motion.index[-1] == 120.0
     assert poses.iloc[:-1].equals(simulated_a[1].iloc[: len(poses) - 1])
     # The next lap's first sample is this one's last to rounding only.
@@ -204,7 +211,7 @@ def test_fewer_laps_are_the_beginning_of_the_drive(simulated_a):
 
 
 def test_errors_can_be_switched_off():
-    motion, poses, samples = drives.simulate_drive(
+    motion, poses, samples = drive_sensors.simulate_drive(
         drives.with_laps(DRIVES["d"], 1),
         ReferenceErrors(0.0, 0.0),
         FusionImuErrors(0.0, 0.0, 0.0, 0.0, 0.0, 0.0),

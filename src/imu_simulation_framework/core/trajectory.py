@@ -12,12 +12,11 @@ import numpy as np
 import pandas as pd
 from scipy.interpolate import PchipInterpolator
 
+from imu_simulation_framework.core.local_regression import local_quadratic
 from imu_simulation_framework.errors import TrajectoryError
 
 POSE_COLUMNS = ["x", "y", "yaw"]
 
-# Samples times samples per window that smoothing holds in memory at once.
-_BLOCK_ELEMENTS = 1_000_000
 # Suggestions for smoothing are tried up to here; a longer window cuts every corner.
 _LONGEST_SUGGESTED_WINDOW = 10.0
 _SUGGESTED_WINDOWS = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0, _LONGEST_SUGGESTED_WINDOW)
@@ -143,41 +142,6 @@ def resample(table, rate):
     return _with_index(values, table.columns, times[0] + grid)
 
 
-def _local_quadratic(times, values, window):
-    """Return local quadratic regressions with tricube weights, taken at each sample."""
-    half = 0.5 * window
-    first = np.searchsorted(times, times - half, side="left")
-    last = np.searchsorted(times, times + half, side="right")
-    widest = int(np.max(last - first))
-    smoothed = values.copy()
-    rows_per_block = max(1, _BLOCK_ELEMENTS // widest)
-    for begin in range(0, len(times), rows_per_block):
-        rows = np.arange(begin, min(begin + rows_per_block, len(times)))
-        neighbours = first[rows, np.newaxis] + np.arange(widest)
-        inside = neighbours < last[rows, np.newaxis]
-        neighbours = np.minimum(neighbours, len(times) - 1)
-        distance = (times[neighbours] - times[rows, np.newaxis]) / half
-        weight = np.where(inside, np.clip(1.0 - np.abs(distance) ** 3, 0.0, None) ** 3, 0.0)
-
-        moments = [np.sum(weight * distance**power, axis=1) for power in range(5)]
-        normal = np.stack([np.stack(moments[row : row + 3], axis=-1) for row in range(3)], axis=-2)
-        # Fewer than four samples, or all but three at the very edge: the regression would
-        # return the sample or be ill conditioned, so the sample stays.
-        usable = np.linalg.det(normal / moments[0][:, np.newaxis, np.newaxis]) > 1e-6
-        usable &= np.count_nonzero(weight > 1e-6, axis=1) > 3
-        if not np.any(usable):
-            continue
-        right = np.stack(
-            [
-                np.einsum("ij,ijk->ik", weight * distance**power, values[neighbours])
-                for power in range(3)
-            ],
-            axis=1,
-        )
-        smoothed[rows[usable]] = np.linalg.solve(normal[usable], right[usable])[:, 0, :]
-    return smoothed
-
-
 def smooth(table, window):
     """Smooth x, y and yaw together, without delay.
 
@@ -213,7 +177,7 @@ def smooth(table, window):
     times = _times(poses)
     # Large coordinates and stamps would cost digits in the sums.
     origin = poses.to_numpy()[0]
-    values = _local_quadratic(times - times[0], poses.to_numpy() - origin, window)
+    values = local_quadratic(times - times[0], poses.to_numpy() - origin, window)
     return _with_index(values + origin, POSE_COLUMNS, times)
 
 

@@ -13,14 +13,13 @@ from pathlib import Path
 import numpy as np
 
 from imu_simulation_framework.core.angles import quaternion_from_roll_pitch_yaw
-from imu_simulation_framework.core.drives import (
-    DRIVES,
+from imu_simulation_framework.core.drive_sensors import (
     IMU_RATE,
     REFERENCE_RATE,
     FusionImuErrors,
-    get_drive,
     simulate_drive,
 )
+from imu_simulation_framework.core.drives import DRIVES, get_drive
 from imu_simulation_framework.errors import ResultError
 from imu_simulation_framework.files.results import write_whole
 

@@ -1,0 +1,62 @@
+"""Smoothing by local regression, without delay and without an even grid."""
+
+from __future__ import annotations
+
+import numpy as np
+
+# Samples times samples per window that are in memory at once.
+_BLOCK_ELEMENTS = 1_000_000
+
+
+def local_quadratic(times, values, window):
+    """Return the values at their own times of quadratics fitted to their neighbours.
+
+    Neighbours lie within half a window, weighted by ``(1 - |d|^3)^3`` with d the distance
+    as a fraction of that (Cleveland, "Robust locally weighted regression and smoothing
+    scatterplots", J. Am. Stat. Assoc. 74, 1979, here of degree 2 and not robust). A value
+    with less than three useful neighbours stays as it is.
+
+    Parameters
+    ----------
+    times : ndarray, shape (n,)
+        Strictly increasing; evenly spaced or not.
+    values : ndarray, shape (n, m)
+        Columns are treated alike.
+    window : float
+        Full width of the window, in the unit of times.
+
+    Returns
+    -------
+    ndarray, shape (n, m)
+    """
+    half = 0.5 * window
+    first = np.searchsorted(times, times - half, side="left")
+    last = np.searchsorted(times, times + half, side="right")
+    widest = int(np.max(last - first))
+    smoothed = values.copy()
+    rows_per_block = max(1, _BLOCK_ELEMENTS // widest)
+    for begin in range(0, len(times), rows_per_block):
+        rows = np.arange(begin, min(begin + rows_per_block, len(times)))
+        neighbours = first[rows, np.newaxis] + np.arange(widest)
+        inside = neighbours < last[rows, np.newaxis]
+        neighbours = np.minimum(neighbours, len(times) - 1)
+        distance = (times[neighbours] - times[rows, np.newaxis]) / half
+        weight = np.where(inside, np.clip(1.0 - np.abs(distance) ** 3, 0.0, None) ** 3, 0.0)
+
+        moments = [np.sum(weight * distance**power, axis=1) for power in range(5)]
+        normal = np.stack([np.stack(moments[row : row + 3], axis=-1) for row in range(3)], axis=-2)
+        # Fewer than four samples, or all but three at the very edge: the regression would
+        # return the sample or be ill conditioned, so the sample stays.
+        usable = np.linalg.det(normal / moments[0][:, np.newaxis, np.newaxis]) > 1e-6
+        usable &= np.count_nonzero(weight > 1e-6, axis=1) > 3
+        if not np.any(usable):
+            continue
+        right = np.stack(
+            [
+                np.einsum("ij,ijk->ik", weight * distance**power, values[neighbours])
+                for power in range(3)
+            ],
+            axis=1,
+        )
+        smoothed[rows[usable]] = np.linalg.solve(normal[usable], right[usable])[:, 0, :]
+    return smoothed
