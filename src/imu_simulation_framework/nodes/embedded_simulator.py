@@ -110,7 +110,7 @@ class EmbeddedSimulatorNode(Node):
         waited = time.monotonic()
         while not self.ended:
             with self._lock:
-                self._publish_sample(self._held_state, self._held_reading, last=True)
+                self._publish([(self._samples, self._held_state, self._held_reading)])
             with self._command_given:
                 if self._command_given.wait_for(lambda: self._commands > 0, HOLD_PERIOD):
                     return
@@ -138,36 +138,53 @@ class EmbeddedSimulatorNode(Node):
             rospy.loginfo("waiting for a command on %s", topics.WHEEL_COMMAND)
 
     def _tick(self) -> None:
-        """Simulate and publish one control period."""
+        """Simulate one control period, then publish its samples.
+
+        All at the end: a subscriber that wakes up then finds several messages at once, which
+        costs it, and this node, less than one at a time.
+        """
         with self._lock:
             self._simulator.set_wheel_velocities(*self._command)
-            for sample in range(1, self._samples_per_tick + 1):
+            samples = []
+            for _ in range(self._samples_per_tick):
                 state = self._simulator.step()
                 self._samples += 1
-                last = sample == self._samples_per_tick
-                self._publish_sample(state, self._reading(state), last)
+                samples.append((self._samples, state, self._reading(state)))
+            self._publish(samples)
 
     def _reading(self, state):
         return self._imu.step(state.imu_truth)
 
-    def _publish_sample(self, state, reading, last: bool) -> None:
-        """Publish one sample; what has a rate of its own only with the tick's last one.
+    def _publish(self, samples) -> None:
+        """Publish samples (number, state, reading), and once what belongs to the last one.
 
         The ground truth comes last, since it is what the others answer. What nobody has
         subscribed to is not filled.
         """
         messages = self._messages
-        messages.set_stamp(round(self._samples * self._sample_period * 1e9))
-        if last:
-            self._clock.publish(messages.clock)
-            if self._joint_states.get_num_connections():
-                self._joint_states.publish(messages.joint_states(state))
-            if self._transforms.get_num_connections():
-                self._transforms.publish(messages.transforms(state))
-        if self._imu_bias.get_num_connections():
-            self._imu_bias.publish(messages.imu_bias(reading))
-        self._imu_data.publish(messages.imu_data(reading))
-        self._ground_truth.publish(messages.ground_truth(state))
+        last, state, _ = samples[-1]
+        self._stamp(last)
+        self._clock.publish(messages.clock)
+        for publisher, fill in (
+            (self._joint_states, messages.joint_states),
+            (self._transforms, messages.transforms),
+        ):
+            if publisher.get_num_connections():
+                publisher.publish(fill(state))
+        for publisher, fill in (
+            (self._imu_bias, messages.imu_bias),
+            (self._imu_data, messages.imu_data),
+        ):
+            if publisher.get_num_connections():
+                for number, _, reading in samples:
+                    self._stamp(number)
+                    publisher.publish(fill(reading))
+        for number, state, _ in samples:
+            self._stamp(number)
+            self._ground_truth.publish(messages.ground_truth(state))
+
+    def _stamp(self, number: int) -> None:
+        self._messages.set_stamp(round(number * self._sample_period * 1e9))
 
     def _on_command(self, message):
         if len(message.data) != 2 or not all(math.isfinite(v) for v in message.data):
