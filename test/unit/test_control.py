@@ -83,6 +83,12 @@ def test_integral_leaves_the_limit_at_once():
     assert pid.step(-0.5) == pytest.approx(1.3)
 
 
+def test_integral_shrinks_while_the_derivative_holds_the_output_at_its_limit():
+    pid = Pid(0.0, 1.0, 10.0, 1.0, output_limit=2.0)
+    outputs = [pid.step(error) for error in (1.0, 1.0, -5.0, -1.0, -1.0)]
+    assert outputs == pytest.approx([1.0, 2.0, -2.0, 2.0, 0.0])
+
+
 def test_derivative_of_an_angle_does_not_jump_at_half_a_turn():
     angular = Pid(0.0, 0.0, 1.0, 0.1, angular=True)
     angular.step(math.pi - 0.1)
@@ -165,6 +171,38 @@ def test_at_standstill_a_reference_to_the_side_does_not_turn_the_robot():
     controller = make_controller("yaw_distance_pid", {}, PERIOD, LIMITS)
     for _ in range(100):
         assert controller.correct(0.0, 0.0, TrackingError(0.0, 0.2, 0.0, 0.2)) == (0.0, 0.0)
+
+
+def test_waiting_beside_the_reference_does_not_store_a_swerve_for_the_start():
+    settings = {"distance_integral": 5.0}
+    waiting, fresh = (make_controller("yaw_distance_pid", settings, PERIOD, LIMITS) for _ in "12")
+    beside = TrackingError(0.0, 0.2, 0.0, 0.2)
+    for _ in range(100):
+        waiting.correct(0.0, 0.0, beside)
+    assert waiting.correct(5.0, 5.0, beside) == fresh.correct(5.0, 5.0, beside)
+
+
+def test_distance_is_split_along_the_axes_of_the_robot():
+    # The robot looks at the reference's position, which itself looks to the left.
+    controller = make_controller("yaw_distance_pid", {}, PERIOD, LIMITS)
+    left, right = controller.correct(0.0, 0.0, TrackingError(math.pi / 2, 0.3, 0.0, -0.3))
+    expected = control.DEFAULT_SETTINGS["distance_proportional"] * 0.3
+    assert 0.5 * (left + right) == pytest.approx(expected, rel=0.01)
+
+
+def test_robot_that_looks_the_wrong_way_does_not_drive_away():
+    controller = make_controller("yaw_distance_pid", {}, PERIOD, LIMITS)
+    left, right = controller.correct(5.0, 5.0, TrackingError(math.pi, 0.0, 0.0, 0.0))
+    assert 0.5 * (left + right) == pytest.approx(-5.0)
+
+
+def test_distance_integral_does_not_wind_up_while_the_wheels_are_at_their_limit():
+    settings = {"distance_proportional": 1.0, "distance_integral": 1.0}
+    controller = make_controller("yaw_distance_pid", settings, PERIOD, LIMITS)
+    for _ in range(400):
+        controller.correct(15.0, 15.0, TrackingError(0.0, 0.5, 0.5, 0.0))
+    left, _ = controller.correct(10.0, 10.0, NO_ERROR)
+    assert left == pytest.approx(10.0, abs=0.1)
 
 
 @pytest.mark.parametrize("name", ["yaw_pid", "yaw_distance_pid"])

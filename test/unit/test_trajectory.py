@@ -292,6 +292,15 @@ def test_check_suggests_the_whole_window_and_scale_when_it_knows_the_present_one
         trajectory.check_limits(trajectory.add_velocities(remedy), DRIVE, limits)
 
 
+def test_check_never_suggests_a_shorter_window_than_the_present_one():
+    fast = trajectory.add_velocities(_step_in_speed())
+    gentle = _circle(np.arange(800) / 20.0)
+    with pytest.raises(TrajectoryError, match=r"smoothing over 4 s would fit"):
+        trajectory.check_limits(
+            fast, DRIVE, RobotLimits(15.0, 20.0), unsmoothed=gentle, present_window=3.0
+        )
+
+
 def test_check_does_not_suggest_a_scale_for_a_turn_on_the_spot_that_is_too_fast():
     times = np.arange(0.0, 60.0, 0.05)
     table = trajectory.add_velocities(_poses(times, 0.0, 0.0, 8.0 * times))
