@@ -174,7 +174,7 @@ def test_at_standstill_a_reference_to_the_side_does_not_turn_the_robot():
 
 
 def test_waiting_beside_the_reference_does_not_store_a_swerve_for_the_start():
-    settings = {"distance_integral": 5.0}
+    settings = {"distance_integral": 5.0, "yaw_derivative": 0.0}
     waiting, fresh = (make_controller("yaw_distance_pid", settings, PERIOD, LIMITS) for _ in "12")
     beside = TrackingError(0.0, 0.2, 0.0, 0.2)
     for _ in range(100):
