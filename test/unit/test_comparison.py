@@ -268,6 +268,15 @@ def test_an_early_end_leaves_out_what_it_must_and_says_so(stop, align):
         assert result.real.statistics.samples >= 2980
 
 
+def test_a_recording_longer_than_the_trajectory_is_no_early_end():
+    tables = make_tables(30.0)
+    longer = make_tables(60.0)
+    tables.imu_real = longer.imu_real
+    result = compare_tables(tables)
+    assert result.notes == []
+    assert result.real.error.index[-1] == 30.0
+
+
 def test_recorded_imu_of_another_time_is_mentioned():
     tables = make_tables(duration=10.0)
     tables.imu_real.index = tables.imu_real.index + 1e6

@@ -160,7 +160,7 @@ def compare(imu_simulated, ground_truth, imu_real, trajectory, control_error, se
         notes.append("There is no recorded IMU, so the simulated one stands alone.")
     else:
         if simulated is not None:
-            imu_real = _until(imu_real, simulated.error.index[-1], notes)
+            imu_real = _until(simulated.error.index[-1], imu_real, trajectory, notes)
         real = _compare_or_note(imu_real, trajectory, settings, "recorded IMU", notes)
     difference = None
     if simulated is not None and real is not None:
@@ -301,13 +301,15 @@ def median_trend(series, window):
     return series.rolling(samples, center=True, min_periods=1).median()
 
 
-def _until(imu_real, stop, notes):
+def _until(stop, imu_real, trajectory, notes):
     """The part of the recording that the simulated robot has driven: errors grow with time."""
-    if len(imu_real) and imu_real.index[-1] > stop + 1.0:
-        notes.append(
-            f"The simulation ended at {stop:.1f} s of {imu_real.index[-1]:.1f} s, and the recorded "
-            "IMU is judged up to there."
-        )
+    if len(imu_real) and len(trajectory):
+        whole = min(imu_real.index[-1], trajectory.index[-1])
+        if whole > stop + 1.0:
+            notes.append(
+                f"The simulation ended at {stop:.1f} s of {whole:.1f} s, and the recorded IMU is "
+                "judged up to there."
+            )
     return imu_real.loc[:stop]
 
 

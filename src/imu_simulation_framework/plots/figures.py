@@ -75,8 +75,12 @@ def imu_yaw(comparison):
 
 def trajectory(comparison):
     """Path to be followed and path of the simulated robot."""
-    figure, (axis,) = style.make_figure(height=6.2, width=7.0)
     wanted, driven = comparison.trajectory, comparison.ground_truth
+    # As tall as the path asks for: equal scales would leave the rest of the page empty.
+    width, height = (_extent(wanted[name], driven[name]) for name in ("x", "y"))
+    figure, (axis,) = style.make_figure(
+        width=7.0, height=float(np.clip(0.9 + 6.2 * height / max(width, 1e-9), 3.2, 7.5))
+    )
     for table, line, name in (
         (wanted, {**style.REFERENCE, "linewidth": 4.5}, "trajectory"),
         (driven, {**style.REAL, "linewidth": 0.9}, "simulated robot"),
@@ -204,6 +208,11 @@ def _spectra(comparison, attribute, title):
 def _line(axis, time, values, line, name, **options):
     x, y = style.thin(time, values)
     axis.plot(x, y, label=name, **line, **options)
+
+
+def _extent(*columns) -> float:
+    values = np.concatenate(columns)
+    return float(np.ptp(values)) if len(values) else 0.0
 
 
 def _dark():
