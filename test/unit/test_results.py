@@ -11,15 +11,14 @@ import pytest
 from matplotlib.figure import Figure
 
 from imu_simulation_framework.errors import ResultError
+from imu_simulation_framework.files.csv_tables import read_csv, table_to_csv
 from imu_simulation_framework.files.results import (
     ResultFolder,
     create_result_folder,
     find_result,
-    read_csv,
     safe_name,
-    table_to_csv,
-    write_whole,
 )
+from imu_simulation_framework.files.whole_files import write_whole
 
 START = datetime(2019, 5, 16, 17, 42, 58)
 
@@ -186,7 +185,7 @@ def test_a_file_has_the_permissions_of_any_new_file(tmp_path):
 SHORT_WRITE = """
 import resource, sys
 from imu_simulation_framework.errors import ResultError
-from imu_simulation_framework.files.results import write_whole
+from imu_simulation_framework.files.whole_files import write_whole
 resource.setrlimit(resource.RLIMIT_FSIZE, (10000, 10000))
 try:
     write_whole(sys.argv[1], b"new" * 10000)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import errno
 import io
-import os
 import re
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from imu_simulation_framework.errors import ResultError
+from imu_simulation_framework.files.csv_tables import read_csv, table_to_csv
+from imu_simulation_framework.files.whole_files import reason_of, write_whole
 
 PREFIX_FORMAT = "%Y%m%d-%H%M%S"
 MARKER = "trajectory_data.csv"
@@ -86,7 +85,7 @@ class ResultFolder:
         try:
             return path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            raise ResultError(f"{path}: cannot be read: {_reason(error)}") from error
+            raise ResultError(f"{path}: cannot be read: {reason_of(error)}") from error
 
     def write_figure(self, name, figure) -> Path:
         """Write a matplotlib figure as ``<prefix>_<name>.png``, the same bytes each time."""
@@ -99,148 +98,6 @@ class ResultFolder:
         path = self.path(name)
         write_whole(path, content)
         return path
-
-
-def write_whole(path, content):
-    """Write a file so that it is there as a whole or not at all.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file; an existing one is replaced.
-    content : bytes
-
-    Raises
-    ------
-    ResultError
-        It cannot be written; the sentence says why and what to do.
-    """
-    path = Path(path)
-    aside = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        try:
-            with open(aside, "wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(aside, path)
-        except BaseException:
-            # Also on KeyboardInterrupt: nothing half-written may stay.
-            if aside.exists():
-                aside.unlink()
-            raise
-        _sync_folder(path.parent)
-    except OSError as error:
-        raise ResultError(f"{path}: cannot be written: {_reason(error)}") from error
-
-
-def _sync_folder(folder):
-    """Force the new name to the disk, where the file system can."""
-    try:
-        descriptor = os.open(folder, os.O_RDONLY)
-    except OSError:
-        return
-    try:
-        os.fsync(descriptor)
-    except OSError:
-        pass
-    finally:
-        os.close(descriptor)
-
-
-def _reason(error) -> str:
-    if isinstance(error, UnicodeDecodeError):
-        return "it is no UTF-8 text"
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return "the disk is full or the quota used up; free space or choose another output folder"
-    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return f"{os.strerror(error.errno)}; choose an output folder you may write to"
-    return os.strerror(error.errno) if error.errno else str(error)
-
-
-def table_to_csv(table) -> str:
-    """A table as CSV: a header, then a line per sample, each number as short as it can be exact.
-
-    Python's own notation of a float is the shortest that reads back to the same float, so a
-    table is the same after writing and reading, and equal tables give equal bytes.
-    """
-    columns = [table.index.to_numpy(dtype=float)]
-    columns += [table[name].to_numpy(dtype=float) for name in table.columns]
-    # Twice as fast as DataFrame.to_csv.
-    texts = [map(repr, column.tolist()) for column in columns]
-    lines = [",".join([table.index.name or "time", *map(str, table.columns)])]
-    lines.extend(map(",".join, zip(*texts)))
-    return "\n".join(lines) + "\n"
-
-
-def read_csv(path) -> pd.DataFrame:
-    """Read a table that was written by :func:`table_to_csv`.
-
-    Returns
-    -------
-    DataFrame
-        float64, index ``time`` [s].
-
-    Raises
-    ------
-    ResultError
-        The file is missing, cut off, not a table of numbers, or its time does not increase.
-    """
-    path = Path(path)
-    try:
-        content = path.read_bytes()
-        text = content.decode("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ResultError(f"{path}: cannot be read: {_reason(error)}") from error
-    if not text.strip():
-        raise ResultError(f"{path}: the file is empty, a header with the column time was expected")
-    header = text.split("\n", 1)[0].rstrip("\r").split(",")
-    if header[0] != "time":
-        raise ResultError(f"{path}: line 1: the first column must be time, found {header[0]!r}")
-    if len(set(header)) != len(header):
-        raise ResultError(f"{path}: line 1: a column name occurs twice")
-    if not text.endswith("\n"):
-        line = text.count("\n") + 1
-        raise ResultError(f"{path}: line {line}: no end of line, the file seems to be cut off")
-    lines = text.count("\n")
-    if text.count(",") != lines * (len(header) - 1):
-        raise _broken_line(path, text, header)
-    try:
-        table = pd.read_csv(
-            io.StringIO(text),
-            index_col=False,
-            dtype=np.float64,
-            float_precision="round_trip",
-            keep_default_na=False,
-            na_values=["nan"],
-            skip_blank_lines=False,
-        )
-    except ValueError as error:
-        raise _broken_line(path, text, header) from error
-    time = table["time"].to_numpy()
-    steps = np.flatnonzero(~(np.diff(time) > 0.0))
-    if len(steps) or not np.all(np.isfinite(time)):
-        line = 3 + int(steps[0]) if len(steps) else 2
-        raise ResultError(f"{path}: line {line}, column time: does not increase from line to line")
-    return table.set_index("time")
-
-
-def _broken_line(path, text, header) -> ResultError:
-    """The error that names the first line and column that is no number."""
-    for number, line in enumerate(text.splitlines()[1:], start=2):
-        cells = line.split(",")
-        if len(cells) != len(header):
-            return ResultError(
-                f"{path}: line {number}: {len(header)} values were expected, found {len(cells)}"
-            )
-        for name, cell in zip(header, cells):
-            try:
-                float(cell)
-            except ValueError:
-                return ResultError(
-                    f"{path}: line {number}, column {name}: a number was expected, found {cell!r}"
-                )
-    return ResultError(f"{path}: not a table of numbers")
 
 
 def safe_name(text) -> str:
@@ -291,7 +148,9 @@ def create_result_folder(output, trajectory_name, imu_label, start) -> ResultFol
                 continue
     except OSError as error:
         place = error.filename or parent
-        raise ResultError(f"{place}: cannot make a folder for results: {_reason(error)}") from error
+        raise ResultError(
+            f"{place}: cannot make a folder for results: {reason_of(error)}"
+        ) from error
     return ResultFolder(folder, start.strftime(PREFIX_FORMAT))
 
 
