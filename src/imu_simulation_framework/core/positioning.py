@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import pymap3d
-from scipy.interpolate import CubicSpline
 from scipy.linalg import solveh_banded
 
 from imu_simulation_framework.core.angles import unwrap
@@ -100,6 +99,9 @@ def smoothing_spline(times, values, variances, acceleration_density):
     scipy.interpolate.CubicSpline
         The smooth position as function of time; its derivative is the velocity.
     """
+    # Imported here, since every node knows the settings above, and it takes 40 MB.
+    from scipy.interpolate import CubicSpline
+
     times = np.asarray(times, dtype=float)
     values, variances = np.asarray(values, dtype=float), np.asarray(variances, dtype=float)
     steps = np.diff(times)

@@ -10,13 +10,15 @@ from imu_simulation_framework.core.angles import yaw_from_quaternion
 from imu_simulation_framework.core.tracking import Pose2D, tracking_error
 from imu_simulation_framework.embedded_simulator.robot_parameters import load_robot_parameters
 from imu_simulation_framework.embedded_simulator.simulator import EmbeddedSimulator
-from imu_simulation_framework.experiment.preparation import (
-    PreparedDrive,
+from imu_simulation_framework.experiment.parts import (
     make_experiment_imu,
     make_follower,
+    samples_per_tick,
+)
+from imu_simulation_framework.experiment.preparation import (
+    PreparedDrive,
     prepare_drive,
     prepare_recorded_imu,
-    samples_per_tick,
 )
 from imu_simulation_framework.experiment.record import NANOSECONDS, ExperimentRecord
 from imu_simulation_framework.experiment.tables import ExperimentTables
@@ -34,7 +36,7 @@ def drive_in_process(configuration: Configuration, drive: PreparedDrive) -> Expe
     robot = load_robot_parameters(configuration.robot.parameters or None)
     rate = configuration.imu.rate
     per_tick = samples_per_tick(configuration)
-    follower = make_follower(configuration, drive)
+    follower = make_follower(configuration, drive.trajectory)
     imu = make_experiment_imu(configuration)
     simulator = EmbeddedSimulator(robot, sample_rate=rate)
     first = follower.reference.pose_at(0.0)

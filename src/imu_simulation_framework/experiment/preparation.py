@@ -1,4 +1,4 @@
-"""From a configuration to the parts of an experiment: drive, recorded IMU, controller, IMU model."""
+"""From a configuration and a recording to the drive that is replayed, and its recorded IMU."""
 
 from __future__ import annotations
 
@@ -11,29 +11,12 @@ import numpy as np
 import pandas as pd
 
 from imu_simulation_framework.core import drives, trajectory
-from imu_simulation_framework.core.control import make_controller
-from imu_simulation_framework.core.following import Follower
-from imu_simulation_framework.core.imu_models import PRESETS, make_imu_model
-from imu_simulation_framework.core.tracking import Reference
 from imu_simulation_framework.embedded_simulator.robot_parameters import load_robot_parameters
-from imu_simulation_framework.errors import ConfigurationError, RecordingError
+from imu_simulation_framework.errors import RecordingError
 from imu_simulation_framework.files import locations
 from imu_simulation_framework.files.configuration import Configuration
 from imu_simulation_framework.files.bundled_drives import ensure_drive
 from imu_simulation_framework.files.recordings import read_imu, read_reference
-
-CONTROLLER_SETTINGS = (
-    "yaw_proportional",
-    "yaw_integral",
-    "yaw_derivative",
-    "distance_proportional",
-    "distance_integral",
-    "distance_derivative",
-    "derivative_time_constant",
-    "correction_limit",
-)
-"""Keys of section control that a controller takes."""
-
 
 FIX_SETTINGS = (
     "minimum_speed",
@@ -179,59 +162,6 @@ def prepare_recorded_imu(configuration: Configuration, start: float, stop: float
     if covered < 0.99:
         remarks.append(f"{source}: the IMU covers only {100.0 * covered:.0f} % of the trajectory")
     return PreparedImu(table=table, remarks=tuple(remarks), report=recorded.report.to_dict())
-
-
-def make_follower(configuration: Configuration, drive: PreparedDrive) -> Follower:
-    """What commands the wheels along a prepared drive, as section control says."""
-    robot = load_robot_parameters(configuration.robot.parameters or None)
-    control = configuration.control
-    settings = {key: getattr(control, key) for key in CONTROLLER_SETTINGS}
-    period = 1.0 / control.rate
-    controller = make_controller(control.controller, settings, period, robot.limits)
-    reference = Reference(drive.trajectory, drive.trajectory[["left", "right"]])
-    return Follower(reference, controller, period)
-
-
-def samples_per_tick(configuration: Configuration) -> int:
-    """How many samples of the IMU a control period has.
-
-    Raises
-    ------
-    ConfigurationError
-        That is not a whole number.
-    """
-    sample_rate, control_rate = configuration.imu.rate, configuration.control.rate
-    ratio = sample_rate / control_rate
-    if abs(ratio - round(ratio)) > 1e-9 or ratio < 1.0:
-        raise ConfigurationError(
-            "[imu] rate must be a multiple of [control] rate in lock-step, "
-            f"got {sample_rate:g} and {control_rate:g} Hz"
-        )
-    return round(ratio)
-
-
-def imu_model_and_parameters(configuration: Configuration):
-    """The IMU model's name (or its preset's) and the parameters given for it.
-
-    Returns
-    -------
-    name : str
-    parameters : dict
-    """
-    name = configuration.imu.model
-    return name, dict(configuration.imu_parameters.get(PRESETS[name].model, {}))
-
-
-def make_experiment_imu(configuration: Configuration):
-    """The simulated IMU's error model, its random numbers from the experiment's seed."""
-    name, parameters = imu_model_and_parameters(configuration)
-    generator = np.random.default_rng(configuration.experiment.seed)
-    return make_imu_model(name, parameters, 1.0 / configuration.imu.rate, generator)
-
-
-def imu_label(configuration: Configuration) -> str:
-    """Name of the IMU model and its parameters, for the results' folder."""
-    return make_experiment_imu(configuration).label
 
 
 @dataclass(frozen=True)

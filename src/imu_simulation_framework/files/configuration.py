@@ -128,7 +128,8 @@ class ImuSection:
 class ComparisonSection:
     median_window: float = _setting(5.19, above=0.0)
     align: bool = _setting(False)
-    max_shift: float = _setting(1.0, minimum=0.0)
+    max_shift: float = _setting(1.0, above=0.0)
+    start_window: float = _setting(3.0, above=0.0)
 
 
 SECTIONS = {

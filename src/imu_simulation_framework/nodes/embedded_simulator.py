@@ -19,7 +19,7 @@ from imu_simulation_framework.core.imu_models import make_imu_model
 from imu_simulation_framework.embedded_simulator.robot_parameters import load_robot_parameters
 from imu_simulation_framework.embedded_simulator.simulator import EmbeddedSimulator
 from imu_simulation_framework.errors import ConfigurationError, FrameworkError
-from imu_simulation_framework.experiment.preparation import imu_model_and_parameters, samples_per_tick
+from imu_simulation_framework.experiment.parts import imu_model_and_parameters, samples_per_tick
 from imu_simulation_framework.nodes import topics
 from imu_simulation_framework.nodes.node import Node, advertise, subscribe
 from imu_simulation_framework.nodes.simulator_messages import TickMessages
@@ -33,6 +33,9 @@ from imu_simulation_framework.srv import (
 
 HOLD_PERIOD = 0.1
 """Wall-clock seconds between repetitions of the first tick, until the first command."""
+
+WAKE_PERIOD = 0.2
+"""Wall-clock seconds after which a wait looks whether the experiment has ended."""
 
 WAITING_PERIOD = 5.0
 """Wall-clock seconds between two lines that say what is waited for."""
@@ -107,35 +110,38 @@ class EmbeddedSimulatorNode(Node):
 
     def _hold(self) -> None:
         """Repeat the first tick until the first command."""
-        waited = time.monotonic()
+        reported = time.monotonic()
         while not self.ended:
             with self._lock:
                 self._publish([(self._samples, self._held_state, self._held_reading)])
-            with self._command_given:
-                if self._command_given.wait_for(lambda: self._commands > 0, HOLD_PERIOD):
-                    return
-            if time.monotonic() - waited > WAITING_PERIOD:
-                waited = time.monotonic()
-                rospy.loginfo("waiting for the first command on %s", topics.WHEEL_COMMAND)
+            if self._command_within(HOLD_PERIOD, 0):
+                return
+            reported = self._report_waiting(reported)
 
     def _wait_for_command(self, answered: int) -> None:
         """Wait until there are more than ``answered`` commands; fail after the time-out."""
         timeout = self.configuration.simulation.command_timeout
-        deadline = time.monotonic() + timeout
-        while not self.ended:
-            left = deadline - time.monotonic()
-            if left <= 0.0:
+        started = reported = time.monotonic()
+        while not self.ended and not self._command_within(WAKE_PERIOD, answered):
+            reported = self._report_waiting(reported)
+            if time.monotonic() - started > timeout:
                 self.fail(
                     f"{self.name}: no command on {topics.WHEEL_COMMAND} for {timeout:g} s "
                     f"at {self._samples * self._sample_period:.2f} s of simulated time"
                 )
-                return
-            with self._command_given:
-                if self._command_given.wait_for(
-                    lambda: self._commands > answered, min(left, WAITING_PERIOD)
-                ):
-                    return
-            rospy.loginfo("waiting for a command on %s", topics.WHEEL_COMMAND)
+
+    def _command_within(self, period: float, answered: int) -> bool:
+        """Whether there are more than ``answered`` commands within a wall-clock period [s]."""
+        with self._command_given:
+            return self._command_given.wait_for(lambda: self._commands > answered, period)
+
+    def _report_waiting(self, reported: float) -> float:
+        """Say now and then what is waited for; return when that was said last."""
+        now = time.monotonic()
+        if now - reported < WAITING_PERIOD:
+            return reported
+        rospy.loginfo("waiting for a command on %s", topics.WHEEL_COMMAND)
+        return now
 
     def _tick(self) -> None:
         """Simulate one control period, then publish its samples.

@@ -12,11 +12,8 @@ from std_srvs.srv import Trigger
 
 from imu_simulation_framework.core.tracking import TrackingError
 from imu_simulation_framework.errors import SimulatorError
-from imu_simulation_framework.experiment.preparation import (
-    imu_label,
-    make_follower,
-    prepare_drive,
-)
+from imu_simulation_framework.experiment.parts import imu_label, make_follower
+from imu_simulation_framework.experiment.preparation import prepare_drive
 from imu_simulation_framework.files.results import create_result_folder
 from imu_simulation_framework.msg import ErrorCoordinates2
 from imu_simulation_framework.nodes import topics
@@ -85,7 +82,7 @@ class PathFollower(Node):
         rospy.set_param("experiment/result", folder.prefix_path)
         folder.write_table("trajectory_data", drive.trajectory)
         folder.write_text("config.ini", self.configuration.to_ini())
-        self._follower = make_follower(self.configuration, drive)
+        self._follower = make_follower(self.configuration, drive.trajectory)
         rospy.loginfo(
             "driving %s: %.1f s, %.1f m, with %s; results in %s",
             drive.name,

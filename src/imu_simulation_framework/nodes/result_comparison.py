@@ -14,10 +14,8 @@ from std_srvs.srv import Trigger, TriggerResponse
 
 from imu_simulation_framework.core.comparison import ComparisonSettings
 from imu_simulation_framework.errors import FrameworkError
-from imu_simulation_framework.experiment.preparation import (
-    imu_model_and_parameters,
-    prepare_recorded_imu,
-)
+from imu_simulation_framework.experiment.parts import describe_imu, imu_model_and_parameters
+from imu_simulation_framework.experiment.preparation import prepare_recorded_imu
 from imu_simulation_framework.experiment.record import (
     NANOSECONDS,
     ExperimentRecord,
@@ -199,7 +197,7 @@ class ResultComparison(Participant):
             {
                 "completed": self._completed,
                 "simulator": configuration.simulation.simulator,
-                "imu": dict(zip(("model", "parameters"), imu_model_and_parameters(configuration))),
+                "imu": describe_imu(configuration),
                 "controller": configuration.control.controller,
                 "seed": configuration.experiment.seed,
                 "recorded_imu": self._imu_real.report if self._imu_real else None,

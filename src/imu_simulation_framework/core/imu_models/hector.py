@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 import numpy as np
-from scipy.signal import lfilter
 from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.core.imu_models.base import (
@@ -124,6 +123,9 @@ class HectorImu(ImuModel):
         return self._read(truth, self._drift + self._offset, numbers)
 
     def batch(self, truth: ImuTruth, runs: int = 1) -> ImuReading:
+        # Imported here, since every node knows the models, and it takes 40 MB.
+        from scipy.signal import lfilter
+
         samples = np.shape(truth.orientation)[0]
         numbers = self._generator.standard_normal((runs, samples, _NUMBERS_PER_SAMPLE))
         bias = np.empty((runs, samples, _DRIFTS.stop))

@@ -1,0 +1,93 @@
+"""From a configuration to what runs in an experiment: the follower and the IMU's error model."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from imu_simulation_framework.core.control import make_controller
+from imu_simulation_framework.core.following import Follower
+from imu_simulation_framework.core.imu_models import PRESETS, make_imu_model
+from imu_simulation_framework.core.tracking import Reference
+from imu_simulation_framework.embedded_simulator.robot_parameters import load_robot_parameters
+from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.files.configuration import Configuration
+
+CONTROLLER_SETTINGS = (
+    "yaw_proportional",
+    "yaw_integral",
+    "yaw_derivative",
+    "distance_proportional",
+    "distance_integral",
+    "distance_derivative",
+    "derivative_time_constant",
+    "correction_limit",
+)
+"""Keys of section control that a controller takes."""
+
+
+def make_follower(configuration: Configuration, trajectory) -> Follower:
+    """What commands the wheels along a trajectory, as section control says.
+
+    Parameters
+    ----------
+    configuration : Configuration
+    trajectory : pandas.DataFrame
+        Trajectory with the wheels' velocities ``left`` and ``right`` [rad/s].
+    """
+    robot = load_robot_parameters(configuration.robot.parameters or None)
+    control = configuration.control
+    settings = {key: getattr(control, key) for key in CONTROLLER_SETTINGS}
+    period = 1.0 / control.rate
+    controller = make_controller(control.controller, settings, period, robot.limits)
+    reference = Reference(trajectory, trajectory[["left", "right"]])
+    return Follower(reference, controller, period)
+
+
+def samples_per_tick(configuration: Configuration) -> int:
+    """How many samples of the IMU a control period has.
+
+    Raises
+    ------
+    ConfigurationError
+        That is not a whole number.
+    """
+    sample_rate, control_rate = configuration.imu.rate, configuration.control.rate
+    ratio = sample_rate / control_rate
+    if abs(ratio - round(ratio)) > 1e-9 or ratio < 1.0:
+        raise ConfigurationError(
+            "[imu] rate must be a multiple of [control] rate in lock-step, "
+            f"got {sample_rate:g} and {control_rate:g} Hz"
+        )
+    return round(ratio)
+
+
+def imu_model_and_parameters(configuration: Configuration):
+    """The IMU model's name (or its preset's) and the parameters given for it.
+
+    Returns
+    -------
+    name : str
+    parameters : dict
+    """
+    name = configuration.imu.model
+    return name, dict(configuration.imu_parameters.get(PRESETS[name].model, {}))
+
+
+def make_experiment_imu(configuration: Configuration):
+    """The simulated IMU's error model, its random numbers from the experiment's seed."""
+    name, parameters = imu_model_and_parameters(configuration)
+    generator = np.random.default_rng(configuration.experiment.seed)
+    return make_imu_model(name, parameters, 1.0 / configuration.imu.rate, generator)
+
+
+def describe_imu(configuration: Configuration) -> dict:
+    """The IMU model's name and all its parameters, for the summary."""
+    parameters = make_experiment_imu(configuration).parameters
+    return {"model": configuration.imu.model, "parameters": dataclasses.asdict(parameters)}
+
+
+def imu_label(configuration: Configuration) -> str:
+    """Name of the IMU model and its parameters, for the results' folder."""
+    return make_experiment_imu(configuration).label
