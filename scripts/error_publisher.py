@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """ROS node error_publisher; see imu_simulation_framework.nodes.error_publisher."""
 
-from imu_simulation_framework.nodes.error_publisher import ErrorPublisher
-from imu_simulation_framework.nodes.node import run_node
+from imu_simulation_framework.nodes.start import start_node
 
 if __name__ == "__main__":
-    run_node(ErrorPublisher)
+    start_node("error_publisher", "ErrorPublisher")

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """ROS node experiment_recorder; see imu_simulation_framework.nodes.experiment_recorder."""
 
-from imu_simulation_framework.nodes.experiment_recorder import ExperimentRecorder
-from imu_simulation_framework.nodes.node import run_node
+from imu_simulation_framework.nodes.start import start_node
 
 if __name__ == "__main__":
-    run_node(ExperimentRecorder)
+    start_node("experiment_recorder", "ExperimentRecorder")

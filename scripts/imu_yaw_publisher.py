@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """ROS node imu_yaw_publisher; see imu_simulation_framework.nodes.imu_yaw_publisher."""
 
-from imu_simulation_framework.nodes.imu_yaw_publisher import ImuYawPublisher
-from imu_simulation_framework.nodes.node import run_node
+from imu_simulation_framework.nodes.start import start_node
 
 if __name__ == "__main__":
-    run_node(ImuYawPublisher)
+    start_node("imu_yaw_publisher", "ImuYawPublisher")

@@ -6,37 +6,59 @@ import argparse
 import json
 import os
 import re
+import signal
 import time
 
 import rosgraph
 import roslaunch
 import roslaunch.arg_dump
+import roslaunch.config
 import roslaunch.parent
 from roslaunch.pmon import ProcessListener
 
 from imu_simulation_framework.errors import ConfigurationError, FrameworkError
-from imu_simulation_framework.experiment.report import terminal_table
 from imu_simulation_framework.files.locations import package_share
 from imu_simulation_framework.files.results import ResultFolder
+from imu_simulation_framework.nodes.settings import EXPERIMENT_PARAMETERS, node_configuration
 
 LEADER = "path_follower"
 RESULT_PARAMETER = "/experiment/result"
 ARGUMENT = re.compile(r"[A-Za-z_]\w*:=.*", re.DOTALL)
 INTERRUPTED = 130
 
+SAVING_NODES = ("result_comparison", "experiment_recorder")
+SAVING_TIMEOUT = 60.0
+"""Wall-clock seconds that these nodes have to write what was recorded, once they are to end."""
 
-class _FirstEnd(ProcessListener):
-    """Remembers the node that ended first; the others are ended because of it."""
+ENDING_TIMEOUT = 5.0
+"""Wall-clock seconds that any other node has to end, before it is made to."""
+
+
+class _End(ProcessListener):
+    """Remembers why the experiment ended.
+
+    That is the node that ended first, since the others are ended because of it, or a signal.
+    """
 
     def __init__(self) -> None:
         self.node = None
         self.exit_code = None
+        self.interrupted = False
 
     def process_died(self, process_name, exit_code):
-        # roslaunch appends "-<number>" to the node's name.
-        name = process_name.rsplit("-", 1)[0]
+        name = _node_name(process_name)
         if self.node is None and name not in ("rosout", "robot_state_publisher"):
             self.node, self.exit_code = name, exit_code
+
+    def on_signal(self, *_):
+        """To be installed before roslaunch's own handler, which ends the nodes and calls it."""
+        self.interrupted = True
+        raise KeyboardInterrupt
+
+
+def _node_name(process_name) -> str:
+    """roslaunch appends ``-<number>`` to the node's name."""
+    return process_name.rsplit("-", 1)[0]
 
 
 def main(arguments) -> int:
@@ -56,7 +78,7 @@ def main(arguments) -> int:
     Raises
     ------
     ConfigurationError
-        An argument is unknown or malformed.
+        An argument or a setting is unknown, malformed or out of range; nothing was started.
     """
     parser = argparse.ArgumentParser(
         description=__doc__, epilog="The arguments are those of experiment.launch, name:=value."
@@ -68,15 +90,14 @@ def main(arguments) -> int:
 
     # Relative paths start where this program was called, see experiment.launch.
     os.environ["PWD"] = os.getcwd()
-    listener = _FirstEnd()
-    parent = roslaunch.parent.ROSLaunchParent(
-        roslaunch.rlutil.get_or_generate_uuid(None, False),
-        [(launch_file, [*given, "table:=false"])],
-        process_listeners=[listener],
-        show_summary=False,
-    )
-    prefix = _run(parent, listener)
-    return _report(prefix, listener)
+    end = _End()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, end.on_signal)
+    try:
+        prefix = _run(_load(launch_file, [*given, "table:=false"]), end)
+    except roslaunch.RLException as error:
+        raise FrameworkError(f"roslaunch: {error}") from None
+    return _report(prefix, end)
 
 
 def _check_arguments(launch_file, given) -> None:
@@ -89,20 +110,47 @@ def _check_arguments(launch_file, given) -> None:
             )
 
 
-def _run(parent, listener):
+def _load(launch_file, arguments):
+    """Load the launch file, and check the settings in it once instead of in every node."""
+    config = roslaunch.config.load_config_default([(launch_file, arguments)], None)
+    experiment = {}
+    beginning = f"/{EXPERIMENT_PARAMETERS}/"
+    for name, parameter in config.params.items():
+        if name.startswith(beginning):
+            *groups, key = name[len(beginning) :].split("/")
+            target = experiment
+            for group in groups:
+                target = target.setdefault(group, {})
+            target[key] = parameter.value
+    node_configuration("run_experiment", experiment, {})
+    return config
+
+
+def _run(config, end):
     """Run roslaunch until a node ends; return the result's prefix, None without one."""
+    parent = roslaunch.parent.ROSLaunchParent(
+        roslaunch.rlutil.get_or_generate_uuid(None, False),
+        [],
+        process_listeners=[end],
+        show_summary=False,
+        sigint_timeout=ENDING_TIMEOUT,
+    )
+    parent.config = config
     prefix = None
     try:
         parent.start()
+        for process in list(parent.pm.procs):
+            # Its end is seen below; roslaunch would call it a death even after a success.
+            process.required = False
+            if _node_name(process.name) in SAVING_NODES:
+                process.sigint_timeout = SAVING_TIMEOUT
         master = rosgraph.Master("/run_experiment")
         while parent.pm.mainthread_spin_once():
             prefix = prefix or _result_prefix(master)
-            if listener.node is not None:
+            if end.node is not None:
                 break
             time.sleep(0.1)
         prefix = prefix or _result_prefix(master)
-    except roslaunch.RLException as error:
-        raise FrameworkError(f"roslaunch: {error}") from None
     finally:
         parent.shutdown()
     return prefix
@@ -115,16 +163,22 @@ def _result_prefix(master):
         return None
 
 
-def _report(prefix, listener) -> int:
+def _report(prefix, end) -> int:
     if prefix:
         folder = ResultFolder.from_prefix(prefix)
         if folder.path("summary.json").exists():
+            # Imported late: it loads matplotlib, for which nobody should wait at the start.
+            from imu_simulation_framework.experiment.report import terminal_table
+
             print(terminal_table(json.loads(folder.read_text("summary.json"))))
         print(f"results: {folder.folder}")
-    if listener.node is None:
+    if end.interrupted:
         print("interrupted: what was recorded until then is saved")
         return INTERRUPTED
-    if (listener.node, listener.exit_code) == (LEADER, 0):
+    if (end.node, end.exit_code) == (LEADER, 0):
         return 0
-    print(f"the experiment ended early: {listener.node} ended with code {listener.exit_code}")
+    if end.node is None:
+        print("the experiment ended early: a node ended while the others were started")
+    else:
+        print(f"the experiment ended early: {end.node} ended with code {end.exit_code}")
     return 1

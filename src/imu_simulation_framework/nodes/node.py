@@ -7,18 +7,12 @@ import sys
 import threading
 import time
 import warnings
-from pathlib import Path
 
 import rosgraph
 import rospy
 
-from imu_simulation_framework.errors import ConfigurationError, FrameworkError, SimulatorError
-from imu_simulation_framework.files.configuration import Configuration, load_configuration
-from imu_simulation_framework.files.locations import default_configuration_path
-
-EXPERIMENT_PARAMETERS = "experiment"
-"""Parameters that all nodes of an experiment share: ``config``, ``working_directory``,
-``participants``, and ``settings``, which has sections and keys as config.ini has."""
+from imu_simulation_framework.errors import FrameworkError, SimulatorError
+from imu_simulation_framework.nodes.settings import EXPERIMENT_PARAMETERS, node_configuration
 
 POLL_PERIOD = 0.02
 """Wall-clock seconds between two looks at a condition that no message announces."""
@@ -53,7 +47,11 @@ class Node:
     name = ""
 
     def __init__(self) -> None:
-        self.configuration = _configuration()
+        self.configuration = node_configuration(
+            rospy.get_name(),
+            rospy.get_param(EXPERIMENT_PARAMETERS, {}),
+            rospy.get_param("~", {}),
+        )
         self.interrupted = False
         self.failure = ""
         self._ended = threading.Event()
@@ -140,27 +138,6 @@ class Node:
 def experiment_parameter(name: str, default):
     """A parameter that all nodes of the experiment share."""
     return rospy.get_param(f"{EXPERIMENT_PARAMETERS}/{name}", default)
-
-
-def _configuration() -> Configuration:
-    """The settings of this node.
-
-    That is the experiment's config.ini, overridden by the experiment's shared settings,
-    overridden by the node's private parameters ``~<section>/<key>``.
-    """
-    overrides = {}
-    for layer in (experiment_parameter("settings", {}), rospy.get_param("~", {})):
-        for section, values in layer.items():
-            if not isinstance(values, dict):
-                raise ConfigurationError(
-                    f"{rospy.get_name()}: the parameter {section} is no section of config.ini"
-                )
-            overrides.setdefault(section, {}).update(
-                {key: value for key, value in values.items() if value not in ("", None)}
-            )
-    working_directory = Path(experiment_parameter("working_directory", "."))
-    path = experiment_parameter("config", "") or default_configuration_path()
-    return load_configuration(working_directory / path, overrides, working_directory)
 
 
 def run_node(node_type) -> None:
