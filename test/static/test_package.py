@@ -1,0 +1,154 @@
+"""What stands in several places says the same, and what is used is declared."""
+
+import ast
+import os
+import re
+import sysconfig
+import xml.etree.ElementTree as ElementTree
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+import imu_simulation_framework
+
+PACKAGE = "imu_simulation_framework"
+# The rosdep keys of modules that have another name.
+ROSDEP_KEYS = {
+    "matplotlib": "python3-matplotlib",
+    "numpy": "python3-numpy",
+    "pandas": "python3-pandas",
+    "scipy": "python3-scipy",
+    "yaml": "python3-yaml",
+}
+PYTHON_VERSIONS = ["3.8", "3.9", "3.10", "3.11", "3.12", "3.13"]
+# Which parts of the library each part may import besides itself.
+LAYERS = {
+    "core": set(),
+    "files": {"core"},
+    "plots": {"core"},
+    "embedded_simulator": {"core", "files"},
+    "experiment": {"core", "embedded_simulator", "files", "plots"},
+    "nodes": {"core", "embedded_simulator", "experiment", "files", "plots"},
+}
+
+
+@pytest.fixture(scope="module")
+def manifest(repository):
+    return ElementTree.parse(repository / "package.xml").getroot()
+
+
+@pytest.fixture(scope="module")
+def declared(manifest):
+    """Return the names of all run-time dependencies in package.xml."""
+    return {item.text for tag in ("depend", "exec_depend") for item in manifest.findall(tag)}
+
+
+def _programs(repository):
+    return [*repository.glob("scripts/*.py"), *repository.glob("offline_processing/*.py")]
+
+
+def _library(repository):
+    return (repository / "src" / PACKAGE).rglob("*.py")
+
+
+def _imports(path):
+    """Return the dotted names of all modules that a file imports."""
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            # "from package import module" may name a module, too.
+            names.update(f"{node.module}.{alias.name}" for alias in node.names)
+    return names
+
+
+def _in_standard_library(name):
+    origin = find_spec(name).origin
+    if origin in ("built-in", "frozen"):
+        return True
+    return Path(origin).parent in {
+        Path(sysconfig.get_path("stdlib")) / folder for folder in ("", name, "lib-dynload")
+    }
+
+
+def _requirements(repository, name):
+    lines = (repository / name).read_text(encoding="utf-8").splitlines()
+    return [Requirement(line) for line in lines if line and line[0] not in "#-"]
+
+
+def test_versions_agree(manifest):
+    assert manifest.findtext("version") == imu_simulation_framework.__version__
+
+
+def test_every_imported_module_is_declared(repository, declared):
+    from_pypi = {requirement.name for requirement in _requirements(repository, "requirements.txt")}
+    undeclared = {
+        (path.name, module)
+        for path in [*_library(repository), *_programs(repository)]
+        for module in {name.split(".")[0] for name in _imports(path)} - {PACKAGE}
+        if ROSDEP_KEYS.get(module, module) not in declared | from_pypi
+        and not _in_standard_library(module)
+    }
+    assert undeclared == set()
+
+
+def test_every_package_in_launch_files_and_xacro_is_declared(repository, declared):
+    for path in [*repository.glob("launch/*.launch"), *repository.glob("urdf/**/*.xacro")]:
+        text = path.read_text(encoding="utf-8")
+        used = set(re.findall(r'\bpkg="(\w+)"|\$\(find (\w+)\)', text))
+        names = {name for pair in used for name in pair if name}
+        assert names - declared <= {PACKAGE}, path
+
+
+def test_imports_point_down(repository):
+    root = repository / "src" / PACKAGE
+    for path in _library(repository):
+        part = path.relative_to(root).parts[0]
+        if part not in LAYERS:
+            continue
+        targets = {
+            name.split(".")[1] for name in _imports(path) if name.startswith(f"{PACKAGE}.")
+        } & LAYERS.keys()
+        assert targets <= LAYERS[part] | {part}, path
+
+
+def test_core_is_mathematics_only(repository):
+    allowed = {PACKAGE, "numpy", "pandas", "pymap3d", "scipy"}
+    for path in (repository / "src" / PACKAGE / "core").rglob("*.py"):
+        modules = {name.split(".")[0] for name in _imports(path)} - allowed
+        assert all(_in_standard_library(module) for module in modules), path
+
+
+def test_only_nodes_import_rospy(repository):
+    root = repository / "src" / PACKAGE
+    importing = {
+        path.relative_to(root).parts[0]
+        for path in _library(repository)
+        if "rospy" in {name.split(".")[0] for name in _imports(path)}
+    }
+    assert importing == {"nodes"}
+
+
+def test_programs_are_executable_and_take_python_from_path(repository):
+    for path in _programs(repository):
+        assert os.access(path, os.X_OK), path
+        assert path.read_text(encoding="utf-8").startswith("#!/usr/bin/env python3\n"), path
+
+
+@pytest.mark.parametrize("version", PYTHON_VERSIONS)
+@pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt", "constraints.txt"])
+def test_each_library_has_one_version_for_each_python(repository, name, version):
+    python = {"python_version": version}
+    chosen = [
+        requirement
+        for requirement in _requirements(repository, name)
+        if requirement.marker is None or requirement.marker.evaluate(python)
+    ]
+    names = [requirement.name for requirement in chosen]
+    assert len(names) == len(set(names))
+    assert all(re.fullmatch(r"==[\w.]+", str(requirement.specifier)) for requirement in chosen)
+    everything = {requirement.name for requirement in _requirements(repository, name)}
+    assert everything == set(names)

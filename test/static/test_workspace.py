@@ -1,0 +1,102 @@
+"""The package in a catkin workspace as a user has it: built and installed by catkin_make."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+PACKAGE = "imu_simulation_framework"
+NOETIC = "/opt/ros/noetic/setup.sh"
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory, repository):
+    """Return a workspace whose only package is the repository, built and installed."""
+    folder = tmp_path_factory.mktemp("catkin_ws")
+    (folder / "src").mkdir()
+    (folder / "src" / PACKAGE).symlink_to(repository)
+    _shell(folder, f"catkin_make install -DPYTHON_EXECUTABLE={sys.executable}")
+    return folder
+
+
+def _shell(folder, commands, setup=None):
+    """Run shell commands in a fresh ROS environment and return what they print."""
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("ROS", "CMAKE", "PYTHON", "PKG_CONFIG", "LD_LIBRARY"))
+    }
+    environment.update(ROS_IP="127.0.0.1", ROS_HOME=str(folder / "ros"), PYTHONNOUSERSITE="1")
+    # The environment this test runs in has the package's programs on PATH.
+    environment["PATH"] = os.pathsep.join(
+        place for place in environment["PATH"].split(os.pathsep) if PACKAGE not in place
+    )
+    sources = [NOETIC] if os.path.exists(NOETIC) else []
+    if setup:
+        sources.append(str(setup))
+    lines = [f". '{source}'" for source in sources] + [commands]
+    done = subprocess.run(
+        ["sh", "-c", "\n".join(lines)],
+        cwd=folder,
+        env=environment,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    return done.stdout
+
+
+@pytest.fixture(params=["devel", "install"])
+def space(request, workspace):
+    """Return a function that runs shell commands in the workspace's devel or install space."""
+    setup = workspace / request.param / "setup.sh"
+    return lambda commands: _shell(workspace, commands, setup)
+
+
+def test_library_and_messages_can_be_imported(space):
+    printed = space(
+        f"'{sys.executable}' -c '"
+        f"import {PACKAGE}.nodes.path_follower, {PACKAGE}.msg, {PACKAGE}.srv; "
+        f"print({PACKAGE}.msg.ErrorCoordinates2._type)'"
+    )
+    assert printed.strip() == f"{PACKAGE}/ErrorCoordinates2"
+
+
+def test_install_space_has_the_whole_library(workspace, repository):
+    source = repository / "src" / PACKAGE
+    (installed,) = (workspace / "install").glob(f"lib/python3*/*-packages/{PACKAGE}")
+    modules = {path.relative_to(source) for path in source.rglob("*.py")}
+    assert modules <= {path.relative_to(installed) for path in installed.rglob("*.py")}
+
+
+def test_install_space_has_every_program(workspace, repository):
+    programs = {path.name for path in repository.glob("scripts/*.py")}
+    programs |= {path.name for path in repository.glob("offline_processing/*.py")}
+    installed = (workspace / "install" / "lib" / PACKAGE).iterdir()
+    assert {path.name for path in installed if os.access(path, os.X_OK)} == programs
+
+
+def test_install_space_has_every_file_read_at_run_time(workspace, repository):
+    listed = subprocess.run(
+        ["git", "ls-files", "config", "config.ini", "data", "launch", "urdf", "*.xml"]
+        + ["rviz", "worlds", "msg", "srv"],
+        cwd=repository,
+        text=True,
+        stdout=subprocess.PIPE,
+        check=True,
+    ).stdout.split()
+    share = workspace / "install" / "share" / PACKAGE
+    assert [name for name in listed if not (share / name).is_file()] == []
+
+
+def test_every_launch_file_finds_what_it_needs(space, repository):
+    for launch_file in sorted(repository.glob("launch/*.launch")):
+        printed = space(f"roslaunch --nodes {PACKAGE} {launch_file.name}")
+        assert "/" in printed or not printed.strip()
+
+
+def test_programs_are_found_by_name_and_start(space):
+    assert "usage" in space(f"rosrun {PACKAGE} offline_result_comparison.py --help")
