@@ -23,6 +23,7 @@ from imu_simulation_framework.files.results import ResultFolder, find_result
 
 
 def main(arguments):
+    """Evaluate the result named on the command line again."""
     options = _parser().parse_args(arguments)
     source = find_result(options.result)
     tables = ExperimentTables.load(source)

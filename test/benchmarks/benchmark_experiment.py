@@ -101,7 +101,9 @@ def main():
     one_process = in_process(configuration, drive)
     reference = np.mean([before, mujoco_alone(duration)])
 
-    print(f"drive A, {duration:.0f} s simulated, {os.cpu_count()} cores, MuJoCo {mujoco.__version__}")
+    print(
+        f"drive A, {duration:.0f} s simulated, {os.cpu_count()} cores, MuJoCo {mujoco.__version__}"
+    )
     print(f"{'':36}{'x real time':>12}{'cost of MuJoCo':>16}{'peak MB':>9}{'CPU s':>7}")
     print(f"{'MuJoCo alone':36}{reference:12.1f}{1.0:16.2f}")
     print(f"{'in one process':36}{one_process:12.1f}{reference / one_process:16.2f}")

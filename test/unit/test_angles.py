@@ -71,5 +71,5 @@ def test_roll_pitch_yaw_round_trip_keeps_the_shape(shape):
 def test_length_of_a_quaternion_does_not_matter_but_zero_is_refused():
     quaternion = angles.quaternion_from_roll_pitch_yaw([0.1, 0.2, 0.3])
     assert angles.yaw_from_quaternion(1.7 * quaternion) == pytest.approx(0.3)
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="[Zz]ero"):
         angles.yaw_from_quaternion([0.0, 0.0, 0.0, 0.0])

@@ -265,9 +265,9 @@ def test_check_says_where_and_how_much_and_its_advice_works():
     trajectory.check_limits(
         trajectory.add_velocities(trajectory.smooth(poses, window)), DRIVE, limits
     )
+    larger = trajectory.add_velocities(trajectory.scale(poses, factor + 0.01))
     with pytest.raises(TrajectoryError):
-        larger = trajectory.scale(poses, factor + 0.01)
-        trajectory.check_limits(trajectory.add_velocities(larger), DRIVE, limits)
+        trajectory.check_limits(larger, DRIVE, limits)
 
 
 def test_check_suggests_the_whole_window_and_scale_when_it_knows_the_present_ones():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Mapping, Optional
+from typing import Mapping
 from xml.parsers.expat import ExpatError
 
 import xacro
@@ -13,7 +13,7 @@ from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.files.locations import urdf_path
 
 
-def expand_xacro(path, arguments: Optional[Mapping[str, str]] = None) -> str:
+def expand_xacro(path, arguments: Mapping[str, str] | None = None) -> str:
     """Return the URDF that a xacro file describes.
 
     Parameters

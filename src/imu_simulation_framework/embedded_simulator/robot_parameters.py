@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Tuple
 
 import yaml
 
@@ -82,8 +81,8 @@ class RobotParameters:
     velocity_gain: float
     velocity_integral_gain: float
     motor_inertia: float
-    imu_position: Tuple[float, float, float]
-    imu_orientation: Tuple[float, float, float]
+    imu_position: tuple[float, float, float]
+    imu_orientation: tuple[float, float, float]
     wheel_friction: float
     caster_friction: float
 

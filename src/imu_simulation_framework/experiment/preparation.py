@@ -14,8 +14,8 @@ from imu_simulation_framework.core import drives, trajectory
 from imu_simulation_framework.embedded_simulator.robot_parameters import load_robot_parameters
 from imu_simulation_framework.errors import RecordingError
 from imu_simulation_framework.files import locations
-from imu_simulation_framework.files.configuration import Configuration
 from imu_simulation_framework.files.bundled_drives import ensure_drive
+from imu_simulation_framework.files.configuration import Configuration
 from imu_simulation_framework.files.recordings import read_imu, read_reference
 
 FIX_SETTINGS = (

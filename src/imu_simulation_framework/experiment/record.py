@@ -18,8 +18,9 @@ class Stream:
     """Samples of one kind: a stamp [ns] and a fixed number of values each.
 
     Appending costs about a microsecond and 8 bytes a number. A sample whose stamp is that
-    of the last one is a repetition (a simulator that waits repeats itself) and is left out;
-    one whose stamp is older is counted in ``backwards`` and left out.
+    of the last one replaces it: a simulator that waits repeats itself, and the robot may have
+    been put somewhere else meanwhile. One whose stamp is older is counted in ``backwards`` and
+    left out.
     """
 
     def __init__(self, width: int) -> None:
@@ -31,7 +32,10 @@ class Stream:
     def append(self, stamp: int, values) -> None:
         """Add one sample; ``values`` has as many numbers as the stream is wide."""
         if self._stamps and stamp <= self._stamps[-1]:
-            self.backwards += stamp < self._stamps[-1]
+            if stamp == self._stamps[-1]:
+                self._values[-self._width :] = array("d", values)
+            else:
+                self.backwards += 1
             return
         self._stamps.append(stamp)
         self._values.extend(values)

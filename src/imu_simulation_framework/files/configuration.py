@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Mapping
 
-from imu_simulation_framework.core.control import CONTROLLERS
+from imu_simulation_framework.core.control import CONTROLLERS, DEFAULT_SETTINGS
 from imu_simulation_framework.core.imu_models import IMU_MODELS, PRESETS
 from imu_simulation_framework.core.positioning import FixSettings
 from imu_simulation_framework.errors import ConfigurationError
@@ -95,14 +95,16 @@ class TrajectorySection:
 class ControlSection:
     controller: str = _setting("yaw_pid", choices=tuple(CONTROLLERS))
     rate: float = _setting(20.0, above=0.0, maximum=100.0)
-    yaw_proportional: float = _setting(20.0, minimum=0.0)
-    yaw_integral: float = _setting(5.0, minimum=0.0)
-    yaw_derivative: float = _setting(0.0, minimum=0.0)
-    distance_proportional: float = _setting(10.0, minimum=0.0)
-    distance_integral: float = _setting(0.0, minimum=0.0)
-    distance_derivative: float = _setting(0.0, minimum=0.0)
-    derivative_time_constant: float = _setting(0.1, minimum=0.0)
-    correction_limit: float = _setting(5.0, above=0.0)
+    yaw_proportional: float = _setting(DEFAULT_SETTINGS["yaw_proportional"], minimum=0.0)
+    yaw_integral: float = _setting(DEFAULT_SETTINGS["yaw_integral"], minimum=0.0)
+    yaw_derivative: float = _setting(DEFAULT_SETTINGS["yaw_derivative"], minimum=0.0)
+    distance_proportional: float = _setting(DEFAULT_SETTINGS["distance_proportional"], minimum=0.0)
+    distance_integral: float = _setting(DEFAULT_SETTINGS["distance_integral"], minimum=0.0)
+    distance_derivative: float = _setting(DEFAULT_SETTINGS["distance_derivative"], minimum=0.0)
+    derivative_time_constant: float = _setting(
+        DEFAULT_SETTINGS["derivative_time_constant"], minimum=0.0
+    )
+    correction_limit: float = _setting(DEFAULT_SETTINGS["correction_limit"], above=0.0)
 
 
 @dataclass(frozen=True)
@@ -262,9 +264,7 @@ def load_configuration(path, overrides=None, working_directory=None) -> Configur
         }
         for name, model in IMU_PARAMETER_SECTIONS.items()
     }
-    return Configuration(
-        path=path, columns=columns, imu_parameters=imu_parameters, **sections
-    )
+    return Configuration(path=path, columns=columns, imu_parameters=imu_parameters, **sections)
 
 
 def _new_parser():

@@ -1,4 +1,4 @@
-"""Yaw of the simulated IMU, of the real one and of the ground truth on one clock, for live views."""
+"""Yaw of the simulated IMU, of the real one and of the ground truth, for live views."""
 
 from __future__ import annotations
 
@@ -101,5 +101,3 @@ class _YawStream:
         message.header.stamp = header.stamp
         message.header.frame_id = header.frame_id
         self._publisher.publish(message)
-
-

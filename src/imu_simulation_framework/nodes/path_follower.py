@@ -21,13 +21,14 @@ from imu_simulation_framework.nodes.node import (
     Node,
     advertise,
     experiment_parameter,
+    log_remarks,
     subscribe,
 )
 from imu_simulation_framework.nodes.simulators import make_simulator_interface
 from imu_simulation_framework.nodes.simulators.interface import call_service, wait_for_service
 from imu_simulation_framework.srv import StartStopTime
 
-PROGRESS_PERIOD = 5.0
+PROGRESS_PERIOD = 2.0
 """Wall-clock seconds between two progress lines."""
 
 STOPPED_PARTICIPANTS = ("experiment_recorder", "result_comparison")
@@ -71,8 +72,7 @@ class PathFollower(Node):
     def _prepare(self):
         """Read the recording and write what everybody else reads."""
         drive = prepare_drive(self.configuration)
-        for sentence in drive.remarks:
-            rospy.logwarn(sentence)
+        log_remarks(drive.remarks)
         folder = create_result_folder(
             self.configuration.experiment.output,
             drive.name,
@@ -101,9 +101,7 @@ class PathFollower(Node):
         for participant in self._participants:
             name = f"{participant}/start"
             wait_for_service(name, timeout)
-            call_service(
-                rospy.ServiceProxy(name, StartStopTime), folder.prefix_path, start, stop
-            )
+            call_service(rospy.ServiceProxy(name, StartStopTime), folder.prefix_path, start, stop)
         first = self._follower.reference.pose_at(0.0)
         self._simulator.set_pose(first.x, first.y, first.yaw)
         self.wait_for_subscribers(self._publisher)

@@ -55,9 +55,7 @@ class TickMessages:
 
     def imu_data(self, reading) -> Imu:
         """What the IMU says."""
-        _fill_imu(
-            self._imu, reading.orientation, reading.angular_velocity, reading.specific_force
-        )
+        _fill_imu(self._imu, reading.orientation, reading.angular_velocity, reading.specific_force)
         return self._imu
 
     def imu_bias(self, reading) -> Imu:

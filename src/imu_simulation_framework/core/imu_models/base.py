@@ -106,7 +106,7 @@ class ImuModel(ABC):
         """
 
     @abstractmethod
-    def covariances(self) -> Tuple[Covariance, Covariance, Covariance]:
+    def covariances(self) -> tuple[Covariance, Covariance, Covariance]:
         """Return what the plug-in publishes as covariances, row by row.
 
         Returns
@@ -142,7 +142,7 @@ def require_numbers(parameters, not_negative=()):
             )
 
 
-def no_bias(shape: Tuple[int, ...]):
+def no_bias(shape: tuple[int, ...]):
     """Return the slow errors of a model that has none, for readings of this leading shape."""
     zero = np.broadcast_to(np.zeros(3), (*shape, 3))
     identity = np.broadcast_to(np.array([0.0, 0.0, 0.0, 1.0]), (*shape, 4))
