@@ -28,10 +28,6 @@ def _shell(folder, commands, setup=None):
         if not name.startswith(("ROS", "CMAKE", "PYTHON", "PKG_CONFIG", "LD_LIBRARY"))
     }
     environment.update(ROS_IP="127.0.0.1", ROS_HOME=str(folder / "ros"), PYTHONNOUSERSITE="1")
-    # The environment this test runs in has the package's programs on PATH.
-    environment["PATH"] = os.pathsep.join(
-        place for place in environment["PATH"].split(os.pathsep) if PACKAGE not in place
-    )
     sources = [NOETIC] if os.path.exists(NOETIC) else []
     if setup:
         sources.append(str(setup))
