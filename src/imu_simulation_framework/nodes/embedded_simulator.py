@@ -97,6 +97,9 @@ class EmbeddedSimulatorNode(Node):
         self._hold()
         if not self.ended:
             self.wait_for_subscribers(*self._publishers)
+            # Once more for those who were not there before, or before the pose was set.
+            with self._lock:
+                self._publish([(self._samples, self._held_state, self._held_reading)])
         factor = self.configuration.simulation.real_time_factor
         started = time.monotonic()
         while not self.ended:

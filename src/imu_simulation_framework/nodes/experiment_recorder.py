@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import struct
 import threading
@@ -12,6 +14,7 @@ import rospy
 from std_srvs.srv import Trigger, TriggerResponse
 
 from imu_simulation_framework.errors import ResultError
+from imu_simulation_framework.files.whole_files import reason_of
 from imu_simulation_framework.nodes import topics
 from imu_simulation_framework.nodes.node import subscribe
 from imu_simulation_framework.nodes.participant import Participant
@@ -39,7 +42,9 @@ class ExperimentRecorder(Participant):
 
     ``rosbag record`` beside a run that is much faster than real time drops messages, since
     its queue is bounded; here a publisher waits until the recorder has read its message.
-    The bag is written under another name and renamed when it is complete.
+    A simulator that waits for its first command repeats itself: of several messages with
+    one stamp on one topic the last is recorded. The bag is written under another name and
+    renamed when it is complete.
     """
 
     name = "experiment_recorder"
@@ -47,44 +52,67 @@ class ExperimentRecorder(Participant):
     def __init__(self) -> None:
         super().__init__()
         self._lock = threading.Lock()
-        self._bag = None
+        self._bag = self._file = None
         self._path = ""
-        self._last_stamps = {}
+        self._newest = {}
         self.inputs = tuple(
-            subscribe(topic, rospy.AnyMsg, lambda message, t=topic: self._write(t, message))
+            subscribe(topic, rospy.AnyMsg, lambda message, t=topic: self._on_message(t, message))
             for topic in RECORDED_TOPICS
         )
+        for subscriber in self.inputs:
+            _keep_every_message(subscriber)
         rospy.Service(f"{self.name}/stop", Trigger, self._on_stop)
         self.offer_start()
 
     def prepare(self, start, stop):
+        for subscriber in self.inputs:
+            _keep_every_message(subscriber)
         self._path = str(self.folder.path("experiment.bag"))
-        try:
-            self._bag = rosbag.Bag(self._path + ACTIVE, "w")
-        except OSError as error:
-            raise ResultError(f"{self._path} cannot be written: {error}") from None
+        with self._lock, self._whole_or_not_at_all():
+            self._file = open(self._path + ACTIVE, "w+b")
+            self._bag = rosbag.Bag(self._file, "w")
 
-    def _write(self, topic, message):
+    def _on_message(self, topic, message):
+        header = message._connection_header
+        serialised = _serialised(message)
+        stamp = _stamp(header["type"], serialised)
+        record = (topic, header, serialised, rospy.get_rostime() if stamp is None else stamp)
         with self._lock:
             if self._bag is None:
                 return
-            header = message._connection_header
-            stamp = _stamp(header["type"], message._buff)
-            if stamp is not None and stamp == self._last_stamps.get(topic):
-                return  # a simulator that waits for its first command repeats itself
-            self._last_stamps[topic] = stamp
-            raw = (header["type"], message._buff, header["md5sum"], None)
             try:
-                self._bag.write(
-                    rospy.resolve_name(topic),
-                    raw,
-                    stamp or rospy.get_rostime(),
-                    raw=True,
-                    connection_header=header,
-                )
-            except OSError as error:
-                self._bag = None
-                self.fail(f"{self._path} cannot be written: {error}")
+                with self._whole_or_not_at_all():
+                    if stamp is None:
+                        self._write(*record)
+                        return
+                    earlier = self._newest.get(topic)
+                    if earlier is not None and earlier[-1] != stamp:
+                        self._write(*earlier)
+                    self._newest[topic] = record
+            except ResultError as error:
+                self.fail(str(error))
+
+    def _write(self, topic, header, serialised, time):
+        raw = (header["type"], serialised, header["md5sum"], None)
+        self._bag.write(rospy.resolve_name(topic), raw, time, raw=True, connection_header=header)
+
+    @contextlib.contextmanager
+    def _whole_or_not_at_all(self):
+        """Remove the bag when it cannot be written; the other results may need its space.
+
+        Raises
+        ------
+        ResultError
+        """
+        try:
+            yield
+        except OSError as error:
+            self._bag = None
+            with contextlib.suppress(OSError):
+                os.unlink(self._path + ACTIVE)
+            with contextlib.suppress(OSError):
+                self._file.close()  # tries to write what is in its buffer
+            raise ResultError(f"{self._path}: cannot be written: {reason_of(error)}") from None
 
     def _on_stop(self, _):
         try:
@@ -97,18 +125,40 @@ class ExperimentRecorder(Participant):
         with self._lock:
             if self._bag is None:
                 return
-            bag, self._bag = self._bag, None
-            try:
-                bag.close()
+            with self._whole_or_not_at_all():
+                for record in self._newest.values():
+                    self._write(*record)
+                self._bag.close()
                 os.replace(self._path + ACTIVE, self._path)
-            except OSError as error:
-                raise ResultError(f"{self._path} cannot be written: {error}") from None
+            self._bag = None
 
     def close(self):
         try:
             self._complete()
         except ResultError as error:
             self.fail(str(error))
+
+
+def _keep_every_message(subscriber) -> None:
+    """Undo the queue of one message with which rospy itself has subscribed to ``/clock``.
+
+    To be called again once connections that were being made are there.
+    """
+    subscriber.impl.set_queue_size(None)
+    for connection in subscriber.impl.connections:
+        connection.protocol.queue_size = None
+
+
+def _serialised(message) -> bytes:
+    """The message in the bytes that came.
+
+    rospy itself has subscribed to ``/clock`` already, and a topic has one type in a node.
+    """
+    if isinstance(message, rospy.AnyMsg):
+        return message._buff
+    buffer = io.BytesIO()
+    message.serialize(buffer)
+    return buffer.getvalue()
 
 
 def _stamp(message_type: str, serialised: bytes) -> genpy.Time | None:
