@@ -140,6 +140,12 @@ def experiment_parameter(name: str, default):
     return rospy.get_param(f"{EXPERIMENT_PARAMETERS}/{name}", default)
 
 
+def log_remarks(remarks) -> None:
+    """Log what was read from a recording, then, as warnings, what was found in it."""
+    for log, sentence in zip([rospy.loginfo] + len(remarks) * [rospy.logwarn], remarks):
+        log("%s", sentence)
+
+
 def run_node(node_type) -> None:
     """Start a node of the given type, run it, and exit with its code.
 

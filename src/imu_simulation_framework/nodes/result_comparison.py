@@ -28,7 +28,7 @@ from imu_simulation_framework.experiment.report import (
 )
 from imu_simulation_framework.msg import ErrorCoordinates2
 from imu_simulation_framework.nodes import topics
-from imu_simulation_framework.nodes.node import experiment_parameter, subscribe
+from imu_simulation_framework.nodes.node import experiment_parameter, log_remarks, subscribe
 from imu_simulation_framework.nodes.participant import Participant
 from imu_simulation_framework.nodes.simulators import make_simulator_interface
 
@@ -71,8 +71,7 @@ class ResultComparison(Participant):
         self._trajectory = self.folder.read_table("trajectory_data")
         self._imu_real = prepare_recorded_imu(configuration, start, stop)
         if self._imu_real is not None:
-            for sentence in self._imu_real.remarks:
-                rospy.logwarn(sentence)
+            log_remarks(self._imu_real.remarks)
             self.folder.write_table("imu_real", self._imu_real.table)
         simulator = make_simulator_interface(configuration.simulation.simulator)
         simulator.wait_until_ready(configuration.simulation.startup_timeout)
