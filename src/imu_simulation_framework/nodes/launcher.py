@@ -6,7 +6,6 @@ import argparse
 import json
 import os
 import re
-import signal
 import time
 
 import rosgraph
@@ -14,6 +13,7 @@ import roslaunch
 import roslaunch.arg_dump
 import roslaunch.config
 import roslaunch.parent
+import roslaunch.pmon
 from roslaunch.pmon import ProcessListener
 
 from imu_simulation_framework.errors import ConfigurationError, FrameworkError
@@ -34,26 +34,20 @@ ENDING_TIMEOUT = 5.0
 """Wall-clock seconds that any other node has to end, before it is made to."""
 
 
-class _End(ProcessListener):
-    """Remembers why the experiment ended.
+class _FirstEnd(ProcessListener):
+    """Remembers the node that ended first; the others are ended because of it.
 
-    That is the node that ended first, since the others are ended because of it, or a signal.
+    When nobody did, the experiment was interrupted: roslaunch's signal handlers end it.
     """
 
     def __init__(self) -> None:
         self.node = None
         self.exit_code = None
-        self.interrupted = False
 
     def process_died(self, process_name, exit_code):
         name = _node_name(process_name)
         if self.node is None and name not in ("rosout", "robot_state_publisher"):
             self.node, self.exit_code = name, exit_code
-
-    def on_signal(self, *_):
-        """To be installed before roslaunch's own handler, which ends the nodes and calls it."""
-        self.interrupted = True
-        raise KeyboardInterrupt
 
 
 def _node_name(process_name) -> str:
@@ -90,13 +84,12 @@ def main(arguments) -> int:
 
     # Relative paths start where this program was called, see experiment.launch.
     os.environ["PWD"] = os.getcwd()
-    end = _End()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, end.on_signal)
     try:
-        prefix = _run(_load(launch_file, [*given, "table:=false"]), end)
+        config = _load(launch_file, [*given, "table:=false"])
     except roslaunch.RLException as error:
         raise FrameworkError(f"roslaunch: {error}") from None
+    end = _FirstEnd()
+    prefix = _run(config, end)
     return _report(prefix, end)
 
 
@@ -131,11 +124,13 @@ def _run(config, end):
     parent = roslaunch.parent.ROSLaunchParent(
         roslaunch.rlutil.get_or_generate_uuid(None, False),
         [],
-        process_listeners=[end],
         show_summary=False,
         sigint_timeout=ENDING_TIMEOUT,
     )
     parent.config = config
+    # Listened to from the beginning, since a node may end before all of them are started.
+    parent.pm = roslaunch.pmon.start_process_monitor()
+    parent.pm.add_process_listener(end)
     prefix = None
     try:
         parent.start()
@@ -151,6 +146,10 @@ def _run(config, end):
                 break
             time.sleep(0.1)
         prefix = prefix or _result_prefix(master)
+    except roslaunch.RLException as error:
+        # A node that ended, or an interruption, is the reason why the next cannot be started.
+        if not parent.pm.is_shutdown:
+            raise FrameworkError(f"roslaunch: {error}") from None
     finally:
         parent.shutdown()
     return prefix
@@ -164,21 +163,20 @@ def _result_prefix(master):
 
 
 def _report(prefix, end) -> int:
+    saved = False
     if prefix:
         folder = ResultFolder.from_prefix(prefix)
-        if folder.path("summary.json").exists():
+        saved = folder.path("summary.json").exists()
+        if saved:
             # Imported late: it loads matplotlib, for which nobody should wait at the start.
             from imu_simulation_framework.experiment.report import terminal_table
 
             print(terminal_table(json.loads(folder.read_text("summary.json"))))
         print(f"results: {folder.folder}")
-    if end.interrupted:
-        print("interrupted: what was recorded until then is saved")
-        return INTERRUPTED
     if (end.node, end.exit_code) == (LEADER, 0):
         return 0
     if end.node is None:
-        print("the experiment ended early: a node ended while the others were started")
-    else:
-        print(f"the experiment ended early: {end.node} ended with code {end.exit_code}")
+        print("interrupted:", "what was recorded is saved" if saved else "nothing was recorded")
+        return INTERRUPTED
+    print(f"the experiment ended early: {end.node} ended with code {end.exit_code}")
     return 1
