@@ -1,0 +1,192 @@
+"""A whole experiment as a process of its own, with its own ROS master, that can be disturbed."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import roslib.packages
+
+from imu_simulation_framework.files.results import ResultFolder, find_result
+
+PACKAGE = "imu_simulation_framework"
+STARTED = r"process\[{node}-\d+\]: started with pid \[(\d+)\]"
+PROGRESS = r"simulated (\d+\.\d) of \d+\.\d s"
+POLL_PERIOD = 0.02
+COLOUR = re.compile(r"\x1b\[\d*m")
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How an experiment ended: exit code, everything it printed, wall-clock seconds, its place."""
+
+    code: int
+    output: str
+    seconds: float
+    directory: Path
+
+    @property
+    def lines(self):
+        return self.output.splitlines()
+
+    @property
+    def fatal_sentences(self):
+        """What the experiment says about why it failed, each sentence without its stamp."""
+        sentences = re.findall(r"^\[FATAL\] \[[^]]*\]: (.*)$", self.output, re.MULTILINE)
+        return sentences + re.findall(r"^run_experiment\.py: (.*)$", self.output, re.MULTILINE)
+
+    def result(self, output="experiment_results") -> ResultFolder:
+        """The only result below ``output`` in the place where the experiment was started."""
+        folders = {path.parent for path in (self.directory / output).glob("*/*/*/*")}
+        assert len(folders) == 1, f"expected one result, found {folders}\n{self.output}"
+        return find_result(folders.pop())
+
+
+class ExperimentProcess:
+    """Start ``run_experiment.py`` (or another program of the package's environment).
+
+    Parameters
+    ----------
+    directory : Path
+        Where it is started.
+    arguments : sequence of str
+        Of the program.
+    program : list of str, optional
+        By default run_experiment.py as the workspace has it.
+    """
+
+    def __init__(self, directory, arguments=(), program=None) -> None:
+        self.directory = Path(directory)
+        self._master_uri = f"http://127.0.0.1:{_free_port()}"
+        self._text = ""
+        self._changed = threading.Condition()
+        self._started = time.monotonic()
+        self._process = subprocess.Popen(
+            [*(program or [find_program("run_experiment.py")]), *map(str, arguments)],
+            cwd=self.directory,
+            env=self._environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _environment(self):
+        environment = {
+            **os.environ,
+            "ROS_MASTER_URI": self._master_uri,
+            "ROS_IP": "127.0.0.1",
+            "ROS_HOME": str(self.directory / "ros"),
+            "ROS_LOG_DIR": str(self.directory / "ros" / "log"),
+            "PWD": str(self.directory),
+            "PYTHONUNBUFFERED": "1",
+        }
+        for name in ("ROS_HOSTNAME", "ROS_NAMESPACE"):
+            environment.pop(name, None)
+        return environment
+
+    def _read(self):
+        for line in self._process.stdout:
+            with self._changed:
+                self._text += COLOUR.sub("", line.decode("utf-8", "replace"))
+                self._changed.notify_all()
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def wait_for(self, pattern, timeout=60.0):
+        """Wait until the output matches; return the match."""
+        found = []
+
+        def matches():
+            found[:] = [re.search(pattern, self._text, re.MULTILINE)]
+            return found[0] or not self._reader.is_alive()
+
+        with self._changed:
+            self._changed.wait_for(matches, timeout)
+        assert found[0], f"no {pattern!r} within {timeout:g} s in the output:\n{self._text}"
+        return found[0]
+
+    def wait_until_driving(self, timeout=60.0) -> None:
+        """Wait for the first progress line that tells of simulated time."""
+        self.wait_for(PROGRESS, timeout)
+
+    def signal_node(self, node, number) -> None:
+        """Send a signal to a node; waits until it has been started."""
+        os.kill(int(self.wait_for(STARTED.format(node=node)).group(1)), number)
+
+    def interrupt(self) -> None:
+        """What Ctrl+C does."""
+        os.kill(self.pid, signal.SIGINT)
+
+    def wait(self, timeout=60.0) -> Ended:
+        """Wait for the end by itself.
+
+        Raises
+        ------
+        AssertionError
+            It goes on, or has left a process behind, which is then ended.
+        """
+        try:
+            code = self._process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            self.end()
+            raise AssertionError(f"did not end within {timeout:g} s:\n{self._text}") from None
+        ended = time.monotonic()
+        left = self._wait_for_nobody(2.0)
+        self.end()
+        assert not left, f"left behind: {left}\n{self._text}"
+        return Ended(code, self._text, ended - self._started, self.directory)
+
+    def _wait_for_nobody(self, timeout):
+        deadline = time.monotonic() + timeout
+        while self._members() and time.monotonic() < deadline:
+            time.sleep(POLL_PERIOD)
+        return self._members()
+
+    def _members(self):
+        """Command lines of the living processes that speak to this experiment's ROS master."""
+        wanted = f"ROS_MASTER_URI={self._master_uri}".encode()
+        members = {}
+        for entry in Path("/proc").glob("[0-9]*"):
+            try:
+                if wanted in (entry / "environ").read_bytes().split(b"\0"):
+                    words = (entry / "cmdline").read_bytes().split(b"\0")
+                    members[int(entry.name)] = b" ".join(words).decode("utf-8", "replace")
+            except OSError:
+                continue  # it has ended, or belongs to somebody else
+        return members
+
+    def end(self) -> None:
+        """Kill whatever is left, and close the pipe."""
+        for pid in self._members():
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+        self._process.wait()
+        self._reader.join(5.0)
+        self._process.stdout.close()
+
+
+def find_program(name) -> str:
+    """The path of a program of the package, in the devel or install space."""
+    programs = roslib.packages.find_node(PACKAGE, name)
+    assert programs, f"{name} of the package {PACKAGE} is not in this ROS environment"
+    return programs[0]
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]

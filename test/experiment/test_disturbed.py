@@ -1,0 +1,116 @@
+"""Experiments that are disturbed in the middle: they end within seconds and save what there is."""
+
+import json
+import signal
+
+import numpy as np
+import pytest
+from experiment_process import PROGRESS
+
+SECONDS = 60.0
+"""Wall clock in which a disturbed experiment must have ended; on two busy cores."""
+
+PACED = "real_time_factor:=10"
+"""The whole drive would take more than a minute."""
+
+
+@pytest.fixture
+def driving(experiment):
+    """Start an experiment and wait until it is in the middle of the drive."""
+
+    def start(*arguments):
+        running = experiment(PACED, *arguments)
+        running.wait_for(PROGRESS)
+        return running
+
+    return start
+
+
+def result_of(ended):
+    """What was recorded, which must be whole and say that the drive was not completed."""
+    assert "Traceback" not in ended.output, ended.output
+    result = ended.result()
+    assert not [path for path in result.folder.iterdir() if path.name.startswith(".")]
+    summary = json.loads(result.read_text("summary.json"))
+    assert summary["run"]["completed"] is False
+    assert 0.0 < summary["durations"]["recorded_s"] < summary["durations"]["planned_s"]
+    for name in ("imu_simulated", "ground_truth"):
+        times = result.read_table(name).index.to_numpy()
+        assert times[0] == 0.0
+        np.testing.assert_allclose(np.diff(times), 0.01, atol=1e-9)
+        messages = summary["messages"][name]
+        assert messages["expected"] == messages["received"] == len(times)
+    return result
+
+
+@pytest.mark.parametrize("node", ["path_follower", "error_publisher", "embedded_simulator"])
+def test_a_node_that_is_killed(driving, node):
+    running = driving()
+    running.signal_node(node, signal.SIGKILL)
+    ended = running.wait(SECONDS)
+    assert ended.code == 1
+    assert f"the experiment ended early: {node} ended with code -9" in ended.lines
+    result = result_of(ended)
+    assert ended.lines[-2] == f"results: {result.folder}"
+    assert result.path("yaw_error.png").exists()
+
+
+def test_the_killed_node_that_records_the_results(driving):
+    running = driving()
+    running.signal_node("result_comparison", signal.SIGKILL)
+    ended = running.wait(SECONDS)
+    assert ended.code == 1
+    assert "the experiment ended early: result_comparison ended with code -9" in ended.lines
+    assert "Traceback" not in ended.output, ended.output
+
+
+def test_an_interruption_in_the_middle(driving):
+    running = driving("record:=true")
+    running.interrupt()
+    ended = running.wait(SECONDS)
+    assert ended.code == 130
+    assert not ended.fatal_sentences
+    assert ended.lines[-1] == "interrupted: what was recorded is saved"
+    result = result_of(ended)
+    assert result.path("experiment.bag").exists()
+
+
+def test_an_interruption_while_the_nodes_start(experiment):
+    running = experiment(PACED)
+    running.wait_for(r"process\[embedded_simulator-\d+\]: started")
+    running.interrupt()
+    ended = running.wait(SECONDS)
+    assert ended.code == 130
+    assert not ended.fatal_sentences
+    assert ended.lines[-1] == "interrupted: nothing was recorded"
+    assert "Traceback" not in ended.output, ended.output
+
+
+def test_a_simulator_that_falls_silent(driving):
+    running = driving("settings:={simulation: {command_timeout: 2.0}}")
+    running.signal_node("embedded_simulator", signal.SIGSTOP)
+    ended = running.wait(SECONDS)
+    assert ended.code == 1
+    assert len(ended.fatal_sentences) == 1, ended.output
+    assert "no message on trajectory_error for 2 s" in ended.fatal_sentences[0]
+    result_of(ended)
+
+
+def test_an_error_publisher_that_falls_silent(driving):
+    running = driving("settings:={simulation: {command_timeout: 2.0}}")
+    running.signal_node("error_publisher", signal.SIGSTOP)
+    ended = running.wait(SECONDS)
+    assert ended.code == 1
+    assert ended.fatal_sentences, ended.output
+    assert " for 2 s " in ended.fatal_sentences[0]
+    result_of(ended)
+
+
+def test_a_service_that_never_comes(experiment):
+    running = experiment("settings:={simulation: {startup_timeout: 3.0}}")
+    running.signal_node("imu_yaw_publisher", signal.SIGSTOP)
+    ended = running.wait(SECONDS)
+    assert ended.code == 1
+    assert len(ended.fatal_sentences) == 1, ended.output
+    assert "service /imu_yaw_publisher/start was not there after 3 s" in ended.fatal_sentences[0]
+    assert "Traceback" not in ended.output, ended.output

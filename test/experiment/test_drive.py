@@ -1,0 +1,255 @@
+"""Experiments that are driven to their end: what they leave, and that they repeat themselves."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rosbags.highlevel import AnyReader
+
+from imu_simulation_framework.experiment.in_process import run_in_process
+from imu_simulation_framework.files.configuration import load_configuration
+from imu_simulation_framework.files.results import ResultFolder
+
+DURATION = 8.0
+SHORT = f"settings:={{trajectory: {{stop: {DURATION}}}}}"
+TABLES = (
+    "trajectory_data",
+    "imu_simulated",
+    "imu_real",
+    "ground_truth",
+    "wheel_velocities",
+    "control_error",
+)
+FIGURES = (
+    "control_error",
+    "imu_yaw",
+    "trajectory",
+    "yaw_error",
+    "yaw_errors_difference",
+    "yaw_errors_psd",
+    "yaw_psd",
+)
+
+
+def succeeded(ended):
+    assert ended.code == 0, ended.output
+    assert not ended.fatal_sentences, ended.output
+    assert "Traceback" not in ended.output, ended.output
+    return ended
+
+
+def summary_of(result):
+    return json.loads(result.read_text("summary.json"))
+
+
+def csv_files(result):
+    return {name: result.path(f"{name}.csv").read_bytes() for name in TABLES}
+
+
+@pytest.fixture(scope="module")
+def recorded(shared_experiment):
+    """A short drive, recorded as a bag, with its results in a folder below the caller's."""
+    return succeeded(shared_experiment.run(SHORT, "record:=true", "output:=some/results"))
+
+
+@pytest.fixture(scope="module")
+def result(recorded):
+    return recorded.result("some/results")
+
+
+def test_every_file_of_the_result_is_there_and_nothing_else(result):
+    expected = {f"{name}.csv" for name in TABLES} | {f"{name}.png" for name in FIGURES}
+    expected |= {"summary.json", "config.ini", "experiment.bag"}
+    assert {path.name for path in result.folder.iterdir()} == {
+        f"{result.prefix}_{name}" for name in expected
+    }
+
+
+def test_the_folder_is_named_after_trajectory_imu_and_run(recorded, result):
+    place = result.folder.relative_to(recorded.directory / "some" / "results")
+    assert place == Path("trajectory_a", "hector, sigma=0.5, fd=0.005", "1")
+
+
+def test_no_message_was_lost(result):
+    messages = summary_of(result)["messages"]
+    for stream in ("imu_simulated", "ground_truth"):
+        assert messages[stream]["expected_according_to"] == "simulator"
+        assert messages[stream]["expected"] == messages[stream]["received"] == 801
+        assert messages[stream]["gaps"] == 0
+    # 20 Hz, and the first error answers the first control period's end.
+    assert messages["control_error"]["received"] == 160
+
+
+def test_the_summary_says_that_the_drive_was_completed(result):
+    summary = summary_of(result)
+    assert summary["run"]["completed"] is True
+    assert summary["run"]["seed"] == 1
+    assert summary["durations"]["recorded_s"] == summary["durations"]["planned_s"] == DURATION
+
+
+def test_the_table_and_the_folder_are_printed_last(recorded, result):
+    *_, table, factor, place = recorded.lines
+    assert table.startswith("tracking error, distance")
+    assert factor.startswith("real-time factor")
+    assert place == f"results: {result.folder}"
+    assert sum("yaw error, simulated IMU" in line for line in recorded.lines) == 1
+
+
+@pytest.fixture(scope="module")
+def bag(result):
+    """``{topic: [message, ...]}`` of the recorded bag."""
+    messages = {}
+    with AnyReader([result.path("experiment.bag")]) as reader:
+        for connection, _, raw in reader.messages():
+            message = reader.deserialize(raw, connection.msgtype)
+            messages.setdefault(connection.topic, []).append(message)
+    return messages
+
+
+def nanoseconds(stamp):
+    return stamp.sec * 10**9 + stamp.nanosec
+
+
+@pytest.mark.parametrize(
+    ("topic", "table"),
+    [("/imu/data", "imu_simulated"), ("/ground_truth/state", "ground_truth")],
+)
+def test_the_bag_has_every_sample_of_the_drive_once(bag, result, topic, table):
+    stamps = np.array([nanoseconds(message.header.stamp) for message in bag[topic]])
+    assert np.all(np.diff(stamps) == 10_000_000)
+    times = result.read_table(table).index.to_numpy()
+    np.testing.assert_array_equal((stamps[: len(times)] - stamps[0]) / 1e9, times)
+
+
+def test_the_bag_has_the_clock_of_every_control_period(bag):
+    clock = np.array([nanoseconds(message.clock) for message in bag["/clock"]])
+    assert np.all(np.diff(clock) == 50_000_000)
+    assert clock[-1] - clock[0] >= DURATION * 10**9
+
+
+def test_the_bag_has_a_command_for_every_control_period(bag, result):
+    commands = np.array([m.data for m in bag["/wheel_velocity_controller/command"]])
+    table = result.read_table("wheel_velocities").to_numpy()
+    np.testing.assert_array_equal(commands[: len(table)], table)
+
+
+def test_the_bag_tells_the_truth_that_the_table_tells(bag, result):
+    points = [message.pose.pose.position for message in bag["/ground_truth/state"]]
+    table = result.read_table("ground_truth")[["x", "y"]].to_numpy()
+    np.testing.assert_array_equal([(p.x, p.y) for p in points[: len(table)]], table)
+
+
+def test_the_live_yaw_is_recorded_on_one_clock(bag):
+    for name in ("simulated", "real", "ground_truth"):
+        stamps = [nanoseconds(message.header.stamp) for message in bag[f"/imu_yaw/{name}"]]
+        assert len(stamps) > 790
+        assert np.all(np.diff(stamps) == 10_000_000)
+
+
+def test_one_seed_gives_the_same_files_again(experiment, result):
+    again = succeeded(experiment.run(SHORT)).result()
+    assert csv_files(again) == csv_files(result)
+
+
+def in_process(result, directory):
+    """The same experiment, with the settings that the result says, in this process."""
+    again = ResultFolder(directory, result.prefix)
+    run_in_process(load_configuration(result.path("config.ini"))).save(again)
+    return again
+
+
+def test_one_process_without_ros_gives_the_same_files(result, tmp_path):
+    assert csv_files(in_process(result, tmp_path)) == csv_files(result)
+
+
+def test_other_settings_an_own_recording_and_a_paced_clock(experiment, tmp_path):
+    (tmp_path / "mine").mkdir()
+    write_own_recording(tmp_path / "mine" / "circle.csv")
+    (tmp_path / "mine.ini").write_text(OWN_RECORDING)
+    factor = 4.0
+    ended = succeeded(
+        experiment.run(
+            "config:=mine.ini",
+            "recording:=mine/circle.csv",
+            "imu:=generic",
+            "controller:=yaw_distance_pid",
+            "seed:=7",
+            f"real_time_factor:={factor}",
+            "settings:={comparison: {median_window: 2.0}, trajectory: {to_origin: false}}",
+        )
+    )
+    result = ended.result()
+    summary = summary_of(result)
+    assert result.folder.parent.parent.name == "circle"
+    assert result.folder.parent.name.startswith("generic")
+    assert summary["run"]["controller"] == "yaw_distance_pid"
+    assert summary["run"]["seed"] == 7
+    assert summary["comparison_settings"]["median_window_s"] == 2.0
+    # The last control period is not waited for.
+    paced = (summary["durations"]["recorded_s"] - 0.05) / factor
+    assert summary["execution"]["wall_time_s"] >= paced
+    again = in_process(result, tmp_path)
+    assert csv_files(again) == csv_files(result)
+    start = result.read_table("ground_truth").iloc[0]
+    np.testing.assert_allclose(start[["x", "y", "yaw"]], (30.0, -20.0, 1.0), atol=1e-3)
+
+
+OWN_RECORDING = """
+[reference]
+format = csv
+
+[reference_columns]
+time = t [ms]
+x = east
+y = north
+yaw = heading [deg]
+
+[imu_recording]
+format = csv
+
+[imu_columns]
+time = t [ms]
+yaw = compass [deg]
+"""
+
+
+def write_own_recording(path):
+    """Six seconds of a circle of 2 m radius, driven at 0.5 m/s, with a compass that is 1 deg off."""
+    time = np.arange(0.0, 6.0, 0.1)
+    yaw = 1.0 + 0.25 * time
+    columns = {
+        "t": 1e3 * time,
+        "east": 30.0 + 2.0 * (np.sin(yaw) - np.sin(1.0)),
+        "north": -20.0 - 2.0 * (np.cos(yaw) - np.cos(1.0)),
+        "heading": np.degrees(yaw),
+        "compass": np.degrees(yaw) + 1.0,
+    }
+    lines = [",".join(columns)]
+    lines += [",".join(map(repr, map(float, row))) for row in zip(*columns.values())]
+    path.write_text("\n".join(lines) + "\n")
+
+
+def test_roslaunch_alone_with_a_private_parameter_of_one_node(experiment, tmp_path):
+    # As a user would do it from a launch file of his own.
+    launch = tmp_path / "mine.launch"
+    launch.write_text(PRIVATE_PARAMETER)
+    ended = experiment.run("mine.launch", program=["roslaunch"])
+    assert "Traceback" not in ended.output, ended.output
+    result = ended.result()
+    summary = summary_of(result)
+    assert summary["run"]["completed"] is True
+    assert summary["comparison_settings"]["median_window_s"] == 3.5
+    # Nobody else tells the result here.
+    assert f"results: {result.folder}" in ended.lines
+    assert any(line.startswith("yaw error, simulated IMU") for line in ended.lines)
+
+
+PRIVATE_PARAMETER = """
+<launch>
+  <include file="$(find imu_simulation_framework)/launch/experiment.launch">
+    <arg name="settings" value="{trajectory: {stop: 3.0}, imu_recording: {use: false}}" />
+  </include>
+  <param name="result_comparison/comparison/median_window" value="3.5" />
+</launch>
+"""

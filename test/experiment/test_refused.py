@@ -1,0 +1,126 @@
+"""Bad input ends the whole experiment within seconds, with one sentence and nothing half-written."""
+
+import math
+from pathlib import Path
+
+import pytest
+import recording_writers as writers
+
+COUNT = 100
+STAMPS = [1_500_000_000 * 10**9 + 100_000_000 * k for k in range(COUNT)]
+IDENTITY = (0.0, 0.0, 0.0, 1.0)
+SECONDS = 60.0
+"""Wall clock in which an experiment that cannot be done must have ended; on two busy cores."""
+
+
+def odometry(stamps=STAMPS, position=None):
+    return [
+        writers.odometry(stamp, position or (0.05 * k, 0.0, 0.0), IDENTITY)
+        for k, stamp in enumerate(stamps)
+    ]
+
+
+def imu(stamps=STAMPS):
+    return [writers.imu(stamp, IDENTITY, (0.0,) * 3, (0.0, 0.0, 9.8)) for stamp in stamps]
+
+
+def write_bag(directory, **topics):
+    """A bag whose messages came one after the other, whatever their stamps say."""
+    topics = {f"/{name}": messages for name, messages in topics.items()}
+    return writers.write_bag(directory / "drive.bag", topics, receipt=STAMPS)
+
+
+@pytest.fixture
+def refused(experiment):
+    """Run an experiment that must be refused with one sentence that has all these words."""
+
+    def run(*arguments, words):
+        ended = experiment.run(*arguments, timeout=SECONDS)
+        assert ended.code in (1, 2), ended.output
+        assert len(ended.fatal_sentences) == 1, ended.output
+        missing = [word for word in words if str(word) not in ended.fatal_sentences[0]]
+        assert not missing, ended.output
+        assert "Traceback" not in ended.output
+        assert_whole(experiment.directory)
+        return ended
+
+    return run
+
+
+def assert_whole(directory):
+    """No file was left half-written, whatever its name says."""
+    left = [
+        path
+        for path in Path(directory).rglob("*")
+        if path.suffix in (".part", ".active", ".tmp") or path.name.startswith(".")
+    ]
+    assert not left
+
+
+def test_a_missing_recording(refused):
+    refused("recording:=nowhere.bag", words=["nowhere.bag", "no such recording"])
+
+
+def test_a_wrong_topic(refused, tmp_path):
+    bag = write_bag(tmp_path, odom=odometry(), imu=imu())
+    refused(
+        f"recording:={bag}",
+        "settings:={reference: {topic: /odometry}}",
+        words=[bag, "/odometry", "/odom"],
+    )
+
+
+def test_a_missing_column(refused, tmp_path):
+    columns = {"t": [0.1 * k for k in range(COUNT)], "east": [0.05 * k for k in range(COUNT)]}
+    path = writers.write_csv(tmp_path / "drive.csv", columns)
+    settings = (
+        "{reference: {format: csv}, imu_recording: {use: false}, "
+        "reference_columns: {time: t, x: east, y: north}}"
+    )
+    refused(f"recording:={path}", f"settings:={settings}", words=[path, "x y yaw", "t, east"])
+
+
+def test_an_empty_recording(refused, tmp_path):
+    path = tmp_path / "drive.csv"
+    path.write_text("")
+    refused(f"recording:={path}", words=[path, "empty"])
+
+
+def test_nothing_but_nan(refused, tmp_path):
+    bag = write_bag(tmp_path, odom=odometry(position=(math.nan,) * 3), imu=imu())
+    refused(f"recording:={bag}", words=[bag, "/odom", "not numbers"])
+
+
+def test_a_clock_that_runs_backwards(refused, tmp_path):
+    bag = write_bag(tmp_path, odom=odometry(STAMPS[::-1]), imu=imu())
+    refused(f"recording:={bag}", words=[bag, "/odom", "99 of 100 time stamps are older"])
+
+
+def test_an_imu_that_does_not_overlap_with_the_trajectory(refused, tmp_path):
+    later = [stamp + 3600 * 10**9 for stamp in STAMPS]
+    bag = write_bag(tmp_path, odom=odometry(), imu=imu(later))
+    refused(f"recording:={bag}", words=[bag, "does not overlap"])
+
+
+def test_an_unknown_key(refused, tmp_path):
+    path = tmp_path / "mine.ini"
+    path.write_text("[control]\ncontroler = yaw_pid\n")
+    refused("config:=mine.ini", words=[path, "controler", "did you mean controller?"])
+
+
+def test_a_value_out_of_range(refused):
+    refused("settings:={control: {rate: -20.0}}", words=["[control] rate", "-20", "more than 0"])
+
+
+def test_an_argument_of_a_wrong_name(refused):
+    refused("imux:=ideal", words=["imux:=ideal", "expected name:=value"])
+
+
+def test_a_trajectory_too_fast_for_the_robot(refused):
+    refused("settings:={trajectory: {stop: 60.0, scale: 30.0}}", words=["scale"])
+
+
+def test_a_results_folder_that_cannot_be_written(refused, tmp_path):
+    # A file in the way, since root may write into every folder.
+    (tmp_path / "results").write_text("a file")
+    refused("output:=results", words=[tmp_path / "results", "cannot make a folder for results"])
