@@ -1,0 +1,67 @@
+"""A disk that is full while the experiment writes: one sentence, and every file whole or absent."""
+
+import json
+
+import pytest
+from experiment_process import find_program
+from small_disk import small_disk
+
+from imu_simulation_framework.files.results import find_result
+
+SECONDS = 60.0
+
+
+@pytest.fixture
+def run_on_small_disk(experiment, tmp_path):
+    """Run an experiment that writes to a disk of the given size; return its end and its result."""
+
+    def run(size, *arguments):
+        with small_disk(tmp_path, size) as disk:
+            ended = experiment.run(
+                *arguments,
+                f"output:={disk.folder}",
+                program=[*disk.wrapper, find_program("run_experiment.py")],
+                timeout=SECONDS,
+            )
+            left = [path for path in disk.saved.rglob("*") if path.is_file()]
+            assert not [path for path in left if is_half_written(path)]
+            result = find_result(left[0].parent)
+            content = {path.name[len(result.prefix) + 1 :]: path.read_bytes() for path in left}
+            for name in content:
+                if name.endswith(".csv"):
+                    result.read_table(name[: -len(".csv")])
+        assert ended.code == 1
+        assert len(ended.fatal_sentences) == 1, ended.output
+        assert "the disk is full" in ended.fatal_sentences[0]
+        assert "Traceback" not in ended.output, ended.output
+        return ended.fatal_sentences[0], content
+
+    return run
+
+
+def is_half_written(path):
+    return path.name.startswith(".") or path.suffix in (".part", ".active")
+
+
+def test_full_before_the_drive(run_on_small_disk):
+    sentence, files = run_on_small_disk("64k", "settings:={trajectory: {stop: 8.0}}")
+    assert "imu_real.csv" in sentence
+    assert set(files) == {"trajectory_data.csv", "config.ini"}
+
+
+def test_full_when_the_results_are_written(run_on_small_disk):
+    sentence, files = run_on_small_disk("256k", "settings:={trajectory: {stop: 8.0}}")
+    assert "imu_simulated.csv" in sentence
+    assert set(files) == {"trajectory_data.csv", "config.ini", "imu_real.csv"}
+
+
+def test_full_while_the_bag_is_written_leaves_the_space_to_the_results(run_on_small_disk):
+    sentence, files = run_on_small_disk(
+        "4m", "record:=true", "settings:={trajectory: {stop: 60.0}}"
+    )
+    assert "experiment.bag" in sentence
+    assert "experiment.bag" not in files
+    assert "yaw_error.png" in files
+    summary = json.loads(files["summary.json"])
+    assert summary["run"]["completed"] is False
+    assert summary["messages"]["ground_truth"]["received"] > 100
