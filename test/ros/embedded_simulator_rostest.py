@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+"""The embedded simulator's node: it waits, advances tick by tick, and ends when it must."""
+
+# rostest runs unittest, whose own assertions tell what they compared.
+# ruff: noqa: PT009, PT027
+
+import math
+import subprocess
+import sys
+import unittest
+
+import roslib.packages
+import rospy
+import rostest
+from geometry_msgs.msg import Pose2D
+from nav_msgs.msg import Odometry
+from ros_testing import TIMEOUT, Collector, connected_publisher
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import Imu
+from std_msgs.msg import Float64MultiArray
+
+from imu_simulation_framework.core.angles import yaw_from_quaternion
+from imu_simulation_framework.srv import SetImuParameters, SetPose
+
+PACKAGE = "imu_simulation_framework"
+PERIOD = 0.05
+SAMPLES = 5
+
+
+def stamps(messages):
+    return [round(message.header.stamp.to_sec(), 6) for message in messages]
+
+
+def yaw(orientation):
+    return float(yaw_from_quaternion((orientation.x, orientation.y, orientation.z, orientation.w)))
+
+
+class HeldSimulator(unittest.TestCase):
+    """The simulator ``held``, which nobody commands."""
+
+    def setUp(self):
+        self.truth = Collector("held/ground_truth/state", Odometry)
+        self.imu = Collector("held/imu/data", Imu)
+
+    def tearDown(self):
+        for collector in (self.truth, self.imu):
+            collector.close()
+
+    def service(self, name, kind):
+        name = f"held/embedded_simulator/{name}"
+        rospy.wait_for_service(name, TIMEOUT)
+        return rospy.ServiceProxy(name, kind)
+
+    def newest(self, collector):
+        """A message that was made after this call: the one on its way now may be older."""
+        collector.next()
+        return collector.next()
+
+    def test_the_first_tick_is_repeated_and_time_stands_still(self):
+        for collector in (self.truth, self.imu):
+            messages = collector.wait_for(lambda messages: len(messages) >= 3)
+            self.assertEqual(set(stamps(messages)), {0.0})
+            self.assertEqual(len({str(m).split("stamp", 1)[1] for m in messages[-2:]}), 1)
+
+    def test_the_robot_is_put_where_it_is_wanted(self):
+        answer = self.service("set_pose", SetPose)(Pose2D(1.0, -2.0, 0.5))
+        self.assertTrue(answer.success, answer.message)
+        message = self.newest(self.truth)
+        position = message.pose.pose.position
+        self.assertAlmostEqual(position.x, 1.0, places=6)
+        self.assertAlmostEqual(position.y, -2.0, places=6)
+        self.assertAlmostEqual(yaw(message.pose.pose.orientation), 0.5, places=6)
+        self.assertEqual(message.header.stamp.to_sec(), 0.0)
+
+    def test_a_pose_that_is_no_number_is_refused(self):
+        answer = self.service("set_pose", SetPose)(Pose2D(1.0, math.nan, 0.5))
+        self.assertFalse(answer.success)
+        self.assertIn("finite", answer.message)
+
+    def test_the_imu_gets_the_model_that_is_wanted(self):
+        offset = 0.25
+        answer = self.service("set_imu_parameters", SetImuParameters)(
+            "hector", f"{{yaw_offset: {offset}, yaw_drift: 0.0}}", 3
+        )
+        self.assertTrue(answer.success, answer.message)
+        measured, true = self.newest(self.imu), self.newest(self.truth)
+        error = yaw(measured.orientation) - yaw(true.pose.pose.orientation)
+        self.assertAlmostEqual(error, offset, places=6)
+
+    def test_an_unknown_imu_model_is_refused(self):
+        answer = self.service("set_imu_parameters", SetImuParameters)("bno055", "", 1)
+        self.assertFalse(answer.success)
+        self.assertIn("bno055", answer.message)
+
+    def test_an_unknown_parameter_of_the_imu_is_refused(self):
+        answer = self.service("set_imu_parameters", SetImuParameters)(
+            "hector", "{yaw_drft: 1.0}", 1
+        )
+        self.assertFalse(answer.success)
+        self.assertIn("yaw_drft", answer.message)
+
+    def test_parameters_that_are_no_mapping_are_refused(self):
+        for parameters in ("[1, 2]", "{a: [", "3"):
+            answer = self.service("set_imu_parameters", SetImuParameters)("hector", parameters, 1)
+            self.assertFalse(answer.success, parameters)
+
+
+class DrivenSimulator(unittest.TestCase):
+    """The simulator ``driven``, which each test commands on."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.truth = Collector("driven/ground_truth/state", Odometry)
+        cls.imu = Collector("driven/imu/data", Imu)
+        cls.clock = Collector("clock", Clock)
+        cls.commands = connected_publisher(
+            "driven/wheel_velocity_controller/command", Float64MultiArray
+        )
+        cls.ticks = 0
+
+    @classmethod
+    def advance(cls):
+        """Give one command and wait for the control period that answers it."""
+        cls.ticks += 1
+        cls.commands.publish(Float64MultiArray(data=[4.0, 5.0]))
+        end = cls.ticks * PERIOD - 1e-6
+        for collector in (cls.truth, cls.imu):
+            collector.wait_for(
+                lambda messages: messages and messages[-1].header.stamp.to_sec() > end
+            )
+
+    def test_one_command_advances_one_control_period(self):
+        self.advance()
+        # It would go on at once if it did not wait.
+        with self.assertRaises(AssertionError):
+            self.truth.wait_for(
+                lambda messages: stamps(messages)[-1] > self.ticks * PERIOD + 1e-6, 0.3
+            )
+
+    def test_every_sample_of_the_control_period_is_published_once(self):
+        self.advance()
+        period = (self.ticks - 1) * PERIOD
+        expected = [round(period + 0.01 * k, 6) for k in range(1, SAMPLES + 1)]
+        for collector in (self.truth, self.imu):
+            self.assertEqual(stamps(collector.messages)[-SAMPLES:], expected)
+
+    def test_the_clock_goes_from_tick_to_tick(self):
+        self.advance()
+        end = round(self.ticks * PERIOD, 6)
+        messages = self.clock.wait_for(
+            lambda messages: any(round(m.clock.to_sec(), 6) == end for m in messages)
+        )
+        # The other simulator's clock stands at zero.
+        ticks = {round(message.clock.to_sec(), 6) for message in messages}
+        self.assertLessEqual(ticks, {round(k * PERIOD, 6) for k in range(self.ticks + 1)})
+
+    def test_the_robot_turns_left_when_the_right_wheel_is_faster(self):
+        for _ in range(10):
+            self.advance()
+        twist = self.truth.messages[-1].twist.twist
+        self.assertGreater(twist.linear.x, 0.1)
+        self.assertGreater(twist.angular.z, 0.05)
+
+
+class DyingSimulator(unittest.TestCase):
+    """Simulators that are started by the test, since they end."""
+
+    def start(self, namespace, *arguments):
+        program = roslib.packages.find_node(PACKAGE, "embedded_simulator.py")[0]
+        process = subprocess.Popen(
+            [program, f"__ns:=/{namespace}", *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            universal_newlines=True,
+        )
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
+    def check_end(self, process, *words):
+        output, _ = process.communicate(timeout=TIMEOUT)
+        self.assertEqual(process.returncode, 1, output)
+        fatal = [line for line in output.splitlines() if "[FATAL]" in line]
+        self.assertEqual(len(fatal), 1, output)
+        for word in words:
+            self.assertIn(word, fatal[0])
+        self.assertNotIn("Traceback", output)
+
+    def command(self, namespace, *velocities):
+        publisher = connected_publisher(
+            f"{namespace}/wheel_velocity_controller/command", Float64MultiArray
+        )
+        publisher.publish(Float64MultiArray(data=velocities))
+
+    def test_a_command_that_is_no_number_ends_it(self):
+        process = self.start("no_number")
+        self.command("no_number", 1.0, math.nan)
+        self.check_end(process, "two finite wheel velocities", "nan")
+
+    def test_a_command_for_one_wheel_ends_it(self):
+        process = self.start("one_wheel")
+        self.command("one_wheel", 1.0)
+        self.check_end(process, "two finite wheel velocities", "[1.0]")
+
+    def test_a_missing_command_ends_it(self):
+        process = self.start("silence", "_simulation/command_timeout:=0.5")
+        self.command("silence", 1.0, 1.0)
+        self.check_end(process, "no command", "for 0.5 s", "at 0.05 s of simulated time")
+
+    def test_a_value_out_of_range_ends_it(self):
+        process = self.start("out_of_range", "_imu/rate:=-1.0")
+        self.check_end(process, "[imu] rate", "-1")
+
+
+class AllTests(unittest.TestSuite):
+    """All tests of this file, as rostest wants them."""
+
+    def __init__(self):
+        super().__init__(
+            unittest.defaultTestLoader.loadTestsFromTestCase(case)
+            for case in (HeldSimulator, DrivenSimulator, DyingSimulator)
+        )
+
+
+if __name__ == "__main__":
+    rospy.init_node("embedded_simulator_test")
+    rostest.rosrun(PACKAGE, "embedded_simulator_test", "__main__.AllTests", sys.argv)

@@ -1,0 +1,68 @@
+"""What the tests in a running ROS share: collected messages, and publishers that are heard."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import rospy
+from geometry_msgs.msg import Quaternion
+
+from imu_simulation_framework.core.angles import quaternion_from_roll_pitch_yaw
+
+TIMEOUT = 30.0
+"""Wall-clock seconds that anything may take on a busy machine."""
+
+
+def wait_until(condition, what, timeout=TIMEOUT) -> None:
+    deadline = time.monotonic() + timeout
+    while not condition():
+        assert time.monotonic() < deadline, f"waited {timeout:g} s in vain for {what}"
+        time.sleep(0.01)
+
+
+class Collector:
+    """Collects the messages of a topic; made when the subscription is connected."""
+
+    def __init__(self, topic, message_type) -> None:
+        self._topic = topic
+        self._messages = []
+        self._came = threading.Condition()
+        self._subscriber = rospy.Subscriber(topic, message_type, self._on_message, tcp_nodelay=True)
+        wait_until(lambda: self._subscriber.get_num_connections() > 0, f"a publisher of {topic}")
+
+    def _on_message(self, message):
+        with self._came:
+            self._messages.append(message)
+            self._came.notify_all()
+
+    def close(self):
+        self._subscriber.unregister()
+
+    @property
+    def messages(self):
+        with self._came:
+            return list(self._messages)
+
+    def wait_for(self, condition, timeout=TIMEOUT):
+        """Wait until ``condition(messages)``; return the messages then."""
+        with self._came:
+            done = self._came.wait_for(lambda: condition(self._messages), timeout)
+            assert done, f"not within {timeout:g} s on {self._topic}, got {self._messages}"
+            return list(self._messages)
+
+    def next(self):
+        """Wait for one more message and return it."""
+        count = len(self.messages)
+        return self.wait_for(lambda messages: len(messages) > count)[count]
+
+
+def connected_publisher(topic, message_type) -> rospy.Publisher:
+    """A publisher with a subscriber, which therefore gets the first message."""
+    publisher = rospy.Publisher(topic, message_type, queue_size=100, tcp_nodelay=True)
+    wait_until(lambda: publisher.get_num_connections() > 0, f"a subscriber of {topic}")
+    return publisher
+
+
+def yaw_quaternion(yaw) -> Quaternion:
+    return Quaternion(*quaternion_from_roll_pitch_yaw((0.0, 0.0, yaw)))
