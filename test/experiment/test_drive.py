@@ -215,7 +215,7 @@ yaw = compass [deg]
 
 
 def write_own_recording(path):
-    """Six seconds of a circle of 2 m radius, driven at 0.5 m/s, with a compass that is 1 deg off."""
+    """Six seconds on a circle of 2 m radius at 0.5 m/s; the compass is 1 deg off."""
     time = np.arange(0.0, 6.0, 0.1)
     yaw = 1.0 + 0.25 * time
     columns = {

@@ -49,7 +49,8 @@ def test_every_controller_drives_to_the_end(controller):
 
 def test_each_controller_drives_its_own_way(usual):
     commands = [
-        run(control={"controller": name}).wheel_velocities.to_numpy() for name in sorted(CONTROLLERS)
+        run(control={"controller": name}).wheel_velocities.to_numpy()
+        for name in sorted(CONTROLLERS)
     ]
     for first, second in zip(commands, commands[1:] + commands[:1]):
         assert not np.array_equal(first, second)

@@ -1,4 +1,4 @@
-"""Bad input ends the whole experiment within seconds, with one sentence and nothing half-written."""
+"""Bad input ends an experiment within seconds, with one sentence and nothing half-written."""
 
 import math
 from pathlib import Path
