@@ -167,30 +167,30 @@ class EmbeddedSimulatorNode(Node):
     def _publish(self, samples) -> None:
         """Publish samples (number, state, reading), and once what belongs to the last one.
 
-        The ground truth comes last, since it is what the others answer. What nobody has
-        subscribed to is not filled.
+        The ground truth goes first: while the others work on their answer, the rest is
+        published. What nobody has subscribed to is not filled.
         """
         messages = self._messages
+        for number, state, _ in samples:
+            self._stamp(number)
+            self._ground_truth.publish(messages.ground_truth(state))
         last, state, _ = samples[-1]
-        self._stamp(last)
         self._clock.publish(messages.clock)
+        for publisher, fill in (
+            (self._imu_data, messages.imu_data),
+            (self._imu_bias, messages.imu_bias),
+        ):
+            if publisher.get_num_connections():
+                for number, _, reading in samples:
+                    self._stamp(number)
+                    publisher.publish(fill(reading))
+        self._stamp(last)
         for publisher, fill in (
             (self._joint_states, messages.joint_states),
             (self._transforms, messages.transforms),
         ):
             if publisher.get_num_connections():
                 publisher.publish(fill(state))
-        for publisher, fill in (
-            (self._imu_bias, messages.imu_bias),
-            (self._imu_data, messages.imu_data),
-        ):
-            if publisher.get_num_connections():
-                for number, _, reading in samples:
-                    self._stamp(number)
-                    publisher.publish(fill(reading))
-        for number, state, _ in samples:
-            self._stamp(number)
-            self._ground_truth.publish(messages.ground_truth(state))
 
     def _stamp(self, number: int) -> None:
         self._messages.set_stamp(round(number * self._sample_period * 1e9))

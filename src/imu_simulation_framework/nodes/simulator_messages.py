@@ -29,8 +29,16 @@ class TickMessages:
         self._joints = JointState(name=list(WHEEL_JOINTS))
         self._transform = TransformStamped(child_frame_id=ROBOT_FRAME)
         self._transforms = TFMessage(transforms=[self._transform])
-        self._imu.header.frame_id = self._bias.header.frame_id = IMU_FRAME
-        self._odometry.header.frame_id = self._transform.header.frame_id = WORLD_FRAME
+        self._stamp = self.clock.clock
+        for message, frame in (
+            (self._imu, IMU_FRAME),
+            (self._bias, IMU_FRAME),
+            (self._odometry, WORLD_FRAME),
+            (self._joints, ""),
+            (self._transform, WORLD_FRAME),
+        ):
+            message.header.stamp = self._stamp
+            message.header.frame_id = frame
         self.set_covariances(covariances)
 
     def set_covariances(self, covariances) -> None:
@@ -42,16 +50,7 @@ class TickMessages:
 
     def set_stamp(self, nanoseconds: int) -> None:
         """Stamp all messages with a simulated time [ns]."""
-        seconds, nanoseconds = divmod(nanoseconds, 1_000_000_000)
-        for stamp in (
-            self.clock.clock,
-            self._imu.header.stamp,
-            self._bias.header.stamp,
-            self._odometry.header.stamp,
-            self._joints.header.stamp,
-            self._transform.header.stamp,
-        ):
-            stamp.secs, stamp.nsecs = seconds, nanoseconds
+        self._stamp.secs, self._stamp.nsecs = divmod(nanoseconds, 1_000_000_000)
 
     def imu_data(self, reading) -> Imu:
         """What the IMU says."""
@@ -71,31 +70,34 @@ class TickMessages:
     def ground_truth(self, state) -> Odometry:
         """Pose of base_footprint in the world; twist in the robot's own axes (REP-103)."""
         pose, twist = self._odometry.pose.pose, self._odometry.twist.twist
-        _fill(pose.position, "xyz", state.position)
-        _fill(pose.orientation, "xyzw", state.orientation)
-        _fill(twist.linear, "xyz", state.linear_velocity)
-        _fill(twist.angular, "xyz", state.angular_velocity)
+        _fill_vector(pose.position, state.position)
+        _fill_quaternion(pose.orientation, state.orientation)
+        _fill_vector(twist.linear, state.linear_velocity)
+        _fill_vector(twist.angular, state.angular_velocity)
         return self._odometry
 
     def joint_states(self, state) -> JointState:
         """Angles and velocities of the driven wheels."""
-        self._joints.position = list(state.wheel_positions)
-        self._joints.velocity = list(state.wheel_velocities)
+        self._joints.position = state.wheel_positions.tolist()
+        self._joints.velocity = state.wheel_velocities.tolist()
         return self._joints
 
     def transforms(self, state) -> TFMessage:
         """From the world to the robot; robot_state_publisher adds the rest."""
-        _fill(self._transform.transform.translation, "xyz", state.position)
-        _fill(self._transform.transform.rotation, "xyzw", state.orientation)
+        _fill_vector(self._transform.transform.translation, state.position)
+        _fill_quaternion(self._transform.transform.rotation, state.orientation)
         return self._transforms
 
 
 def _fill_imu(message, orientation, angular_velocity, acceleration) -> None:
-    _fill(message.orientation, "xyzw", orientation)
-    _fill(message.angular_velocity, "xyz", angular_velocity)
-    _fill(message.linear_acceleration, "xyz", acceleration)
+    _fill_quaternion(message.orientation, orientation)
+    _fill_vector(message.angular_velocity, angular_velocity)
+    _fill_vector(message.linear_acceleration, acceleration)
 
 
-def _fill(message, fields, values) -> None:
-    for field, value in zip(fields, values):
-        setattr(message, field, float(value))
+def _fill_vector(message, values) -> None:
+    message.x, message.y, message.z = values.tolist()
+
+
+def _fill_quaternion(message, values) -> None:
+    message.x, message.y, message.z, message.w = values.tolist()
