@@ -1,0 +1,206 @@
+"""IMU specifications as YAML files.
+
+The keys are the fields of :class:`imu_simulation_framework.core.imu_specification.ImuSpecification`
+and of its parts, where meaning and unit of each are documented::
+
+    name: example
+    gyroscope:
+      white_noise: 1.0e-4                       # one number for three equal axes
+      random_walk: [1.7e-7, 0.0, 1.8e-7]        # or x, y, z
+    output:
+      rate: 100.0
+
+What is left out has its default, which is no error. ``1e-4`` may be written without a point.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from dataclasses import fields
+from pathlib import Path
+
+import yaml
+
+from imu_simulation_framework.core.imu_specification import (
+    ImuSpecification,
+    OutputSpecification,
+    TemperatureProfile,
+    TriadSpecification,
+)
+from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.files.whole_files import reason_of, write_whole
+
+_PARTS = {
+    "gyroscope": TriadSpecification,
+    "accelerometer": TriadSpecification,
+    "temperature": TemperatureProfile,
+    "output": OutputSpecification,
+}
+
+_UNITS = {
+    "quantisation": ("rad", "m/s"),
+    "white_noise": ("rad/s/sqrt(Hz)", "m/s^2/sqrt(Hz)"),
+    "bias_instability": ("rad/s", "m/s^2"),
+    "bias_instability_band": ("s", "s"),
+    "random_walk": ("rad/s^2/sqrt(Hz)", "m/s^3/sqrt(Hz)"),
+    "rate_ramp": ("rad/s^2", "m/s^3"),
+    "gauss_markov_sigma": ("rad/s", "m/s^2"),
+    "gauss_markov_time": ("s", "s"),
+    "turn_on_bias": ("rad/s", "m/s^2"),
+    "turn_on_bias_sigma": ("rad/s", "m/s^2"),
+    "scale_factor_and_misalignment": ("1", "1"),
+    "temperature_bias": ("rad/s/K", "m/s^2/K"),
+    "temperature_scale_factor": ("1/K", "1/K"),
+    "saturation": ("rad/s", "m/s^2"),
+    "resolution": ("rad/s", "m/s^2"),
+    "g_sensitivity": ("rad/s per m/s^2", ""),
+    "reference": "degC",
+    "start": "degC",
+    "end": "degC",
+    "time_constant": "s",
+    "table": "s, degC",
+    "rate": "Hz",
+    "start_offset": "s",
+    "filter_time_constant": "s",
+}
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML 1.1's safe loader, but a key may not occur twice, and 1e-4 is a number."""
+
+    def construct_mapping(self, node, deep=False):
+        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
+        for index, key in enumerate(keys):
+            if key in keys[:index]:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"the key {key!r} occurs twice", node.value[index][0].start_mark
+                )
+        return super().construct_mapping(node, deep)
+
+
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float",
+    re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+\Z"),
+    list("-+.0123456789"),
+)
+
+
+def load_imu_specification(path) -> ImuSpecification:
+    """Read a specification.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Raises
+    ------
+    ConfigurationError
+        The file cannot be read, has an unknown key, or a value is not what it must be.
+    """
+    content = _read(path)
+    known = [field.name for field in fields(ImuSpecification)]
+    _check_keys(content, known, f"{path}")
+    values = {}
+    for key, value in content.items():
+        if key in _PARTS:
+            part = _PARTS[key]
+            names = [field.name for field in fields(part)]
+            if key == "accelerometer":
+                names.remove("g_sensitivity")
+            _check_keys(value, names, f"{path}: {key}")
+            try:
+                values[key] = part(**value)
+            except ConfigurationError as error:
+                raise ConfigurationError(f"{path}: {key}.{error}") from None
+        else:
+            values[key] = value
+    values.setdefault("name", Path(path).stem)
+    try:
+        return ImuSpecification(**values)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{path}: {error}") from None
+
+
+def save_imu_specification(specification: ImuSpecification, path, comment: str = ""):
+    """Write a specification so that it reads back equal.
+
+    Parameters
+    ----------
+    specification : ImuSpecification
+    path : str or Path
+        An existing file is replaced.
+    comment : str
+        Lines for the file's beginning, without number signs.
+
+    Raises
+    ------
+    ResultError
+        The file cannot be written.
+    """
+    write_whole(path, imu_specification_text(specification, comment).encode("utf-8"))
+
+
+def imu_specification_text(specification: ImuSpecification, comment: str = "") -> str:
+    """A specification as YAML with a unit at each number; what is at its default is left out."""
+    lines = [f"# {line}".rstrip() for line in comment.splitlines()]
+    lines.append(f"name: {_text(specification.name)}")
+    for key in _PARTS:
+        part = getattr(specification, key)
+        changed = [
+            (field.name, getattr(part, field.name))
+            for field in fields(part)
+            if getattr(part, field.name) != field.default
+        ]
+        if not changed:
+            continue
+        lines.append(f"{key}:")
+        for name, value in changed:
+            unit = _UNITS.get(name, "")
+            if isinstance(unit, tuple):
+                unit = unit[key == "accelerometer"]
+            lines.append(f"  {name}: {_value(value)}" + (f"  # {unit}" if unit else ""))
+    return "\n".join(lines) + "\n"
+
+
+def _read(path) -> dict:
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(
+            f"{path}: the IMU's specification cannot be read: {reason_of(error)}."
+        ) from error
+    try:
+        content = yaml.load(text, Loader=_Loader)
+    except (yaml.YAMLError, RecursionError, ValueError, TypeError) as error:
+        raise ConfigurationError(f"{path}: not valid YAML: {' '.join(str(error).split())}.") from (
+            error
+        )
+    return content
+
+
+def _check_keys(content, known, where):
+    if not isinstance(content, dict):
+        raise ConfigurationError(f"{where} must hold keys and values; known are {_list(known)}.")
+    for key in content:
+        if key not in known:
+            near = difflib.get_close_matches(str(key), known, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"known are {_list(known)}."
+            raise ConfigurationError(f"{where} has the unknown key {key!r}; {hint}")
+
+
+def _list(names) -> str:
+    return ", ".join(names)
+
+
+def _text(text) -> str:
+    # One line, quoted where YAML needs it.
+    return yaml.safe_dump(text, width=10**6, allow_unicode=True).split("\n...")[0].strip()
+
+
+def _value(value) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, tuple):
+        return "[" + ", ".join(map(_value, value)) + "]"
+    return repr(value) if isinstance(value, float) else _text(value)
