@@ -16,6 +16,7 @@ import imu_simulation_framework
 PACKAGE = "imu_simulation_framework"
 # The rosdep keys of modules that have another name.
 ROSDEP_KEYS = {
+    "defusedxml": "python3-defusedxml",
     "matplotlib": "python3-matplotlib",
     "numpy": "python3-numpy",
     "pandas": "python3-pandas",
