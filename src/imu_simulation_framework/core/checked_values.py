@@ -35,6 +35,14 @@ def checked_number(name, value, minimum=None, above=None) -> float:
         raise ConfigurationError(f"{name} is {reprlib.repr(value)}, which is too large.") from None
 
 
+def checked_choice(name, value, choices):
+    """Return one of the choices, which are texts or truth values."""
+    if not isinstance(value, type(choices[0])) or value not in choices:
+        listing = " or ".join(str(choice).lower() for choice in choices)
+        raise ConfigurationError(f"{name} is {reprlib.repr(value)}, but it must be {listing}.")
+    return value
+
+
 def _sequence(value):
     """A list, tuple or array as a list; anything else as it is."""
     value = value.tolist() if hasattr(value, "tolist") else value

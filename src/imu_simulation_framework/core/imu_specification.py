@@ -27,6 +27,7 @@ from imu_simulation_framework.core.checked_values import (
     Matrix,
     checked_axes,
     checked_band,
+    checked_choice,
     checked_matrix,
     checked_number,
     checked_table,
@@ -221,18 +222,9 @@ class OutputSpecification:
         ):
             object.__setattr__(self, name, checked_number(name, getattr(self, name), **bound))
         for name in ("drop_repeated", "filter_rate_bias"):
-            if not isinstance(getattr(self, name), bool):
-                raise ConfigurationError(
-                    f"{name} is {reprlib.repr(getattr(self, name))}, but it must be true or false."
-                )
-        for name, choices in (
-            ("orientation_reference", ORIENTATION_REFERENCES),
-            ("filter", FILTERS),
-        ):
-            if getattr(self, name) not in choices:
-                raise ConfigurationError(
-                    f"{name} is {reprlib.repr(getattr(self, name))}, but it must be {' or '.join(choices)}."
-                )
+            checked_choice(name, getattr(self, name), (False, True))
+        checked_choice("orientation_reference", self.orientation_reference, ORIENTATION_REFERENCES)
+        checked_choice("filter", self.filter, FILTERS)
 
 
 @dataclass(frozen=True)
@@ -263,7 +255,8 @@ class ImuSpecification:
         named = isinstance(self.name, str) and self.name.strip() and "/" not in self.name
         if not (named and self.name.isprintable()):
             raise ConfigurationError(
-                f"name is {reprlib.repr(self.name)}, but it must be a text in one line without a slash."
+                f"name is {reprlib.repr(self.name)}, but it must be a text in one line, without a "
+                "slash."
             )
         for field in fields(self)[1:]:
             # The annotations are text here.
