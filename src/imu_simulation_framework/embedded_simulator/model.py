@@ -5,12 +5,14 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 
+from imu_simulation_framework.core.terrain import Terrain
 from imu_simulation_framework.embedded_simulator.description import robot_description
 from imu_simulation_framework.embedded_simulator.robot_parameters import RobotParameters
 from imu_simulation_framework.errors import ConfigurationError
 
 BASE = "base_footprint"
 IMU = "imu_link"
+GROUND = "ground"
 WHEEL_JOINTS = ("left_wheel_joint", "right_wheel_joint")
 # Where the degrees of freedom are in MuJoCo's vectors of positions and velocities.
 BASE_POSITION, BASE_QUATERNION, WHEEL_POSITIONS = slice(0, 3), slice(3, 7), slice(7, 9)
@@ -23,7 +25,7 @@ _CONTACT_TIME_CONSTANT = 0.005  # s
 _CONTACT_IMPEDANCE = (0.99, 0.999, 0.001)
 
 
-def build_model(parameters: RobotParameters, physics_rate: float):
+def build_model(parameters: RobotParameters, physics_rate: float, terrain: Terrain | None = None):
     """Return the MjModel of the robot, free on level ground, its wheels velocity-controlled.
 
     The model's degrees of freedom are the free joint of base_footprint, then the left and the
@@ -34,6 +36,8 @@ def build_model(parameters: RobotParameters, physics_rate: float):
     parameters : RobotParameters
     physics_rate : float
         Physics steps per second [Hz].
+    terrain : Terrain, optional
+        Bumps on the ground; it is level without.
 
     Raises
     ------
@@ -43,7 +47,7 @@ def build_model(parameters: RobotParameters, physics_rate: float):
     spec = _specification(robot_description(parameters))
     # A URDF's root link is fixed to the world unless it gets a joint.
     _body(spec, BASE).add_freejoint()
-    _add_ground(spec)
+    _add_ground(spec, terrain)
     for joint in WHEEL_JOINTS:
         _add_velocity_control(spec, joint, parameters)
     model = spec.compile()
@@ -75,11 +79,19 @@ def _body(spec, name):
     return spec.body(name) if hasattr(spec, "body") else spec.find_body(name)
 
 
-def _add_ground(spec):
+def _add_ground(spec, terrain):
     ground = spec.worldbody.add_geom()
-    ground.name = "ground"
+    ground.name = GROUND
     ground.type = mujoco.mjtGeom.mjGEOM_PLANE
     ground.size = [0.0, 0.0, 1.0]  # zero: without end
+    if terrain is None:
+        return
+    for index, middle in enumerate(terrain.spheres()):
+        bump = spec.worldbody.add_geom()
+        bump.name = f"{GROUND}_bump_{index}"
+        bump.type = mujoco.mjtGeom.mjGEOM_SPHERE
+        bump.size = [terrain.radius, 0.0, 0.0]
+        bump.pos = middle
 
 
 def _add_velocity_control(spec, joint, parameters):
@@ -108,7 +120,7 @@ def _set_contacts(model, parameters):
         model.geom_solref[index] = _CONTACT_TIME_CONSTANT, 1.0
         model.geom_solimp[index, :3] = _CONTACT_IMPEDANCE
         # A contact takes the larger friction of its two partners unless one has priority.
-        model.geom_priority[index] = 0 if name == "ground" else 1
+        model.geom_priority[index] = 0 if name.startswith(GROUND) else 1
         if "caster" in name:
             model.geom_friction[index, 0] = parameters.caster_friction
             # Three values have friction, one has none and is cheaper.

@@ -29,6 +29,10 @@ _REST = 1e-6  # m/s and rad/s
 _XYZW = [1, 2, 3, 0]  # MuJoCo's quaternions are in the order w, x, y, z
 
 
+# No part of the robot that touches the ground is farther from base_footprint [m].
+_FOOTPRINT = 0.6
+
+
 class SimulatorState(NamedTuple):
     """The robot at one sample time; all arrays are the receiver's own.
 
@@ -58,7 +62,7 @@ class SimulatorState(NamedTuple):
 
 
 class EmbeddedSimulator:
-    """The robot on level ground, advanced one sample period at a time.
+    """The robot on its ground, advanced one sample period at a time.
 
     The IMU's signals are the changes of orientation and velocity over a sample period, divided by
     it: what an IMU that integrates internally delivers, and how Gazebo's plug-ins compute theirs.
@@ -74,6 +78,8 @@ class EmbeddedSimulator:
         Physics steps per second [Hz].
     sample_rate : int
         Samples per second [Hz]; the physics rate must be a multiple of it.
+    terrain : Terrain, optional
+        Bumps on the ground; it is level without.
 
     Raises
     ------
@@ -83,15 +89,18 @@ class EmbeddedSimulator:
         The robot does not stand still on the ground.
     """
 
-    def __init__(self, parameters: RobotParameters, physics_rate=1000, sample_rate=100):
+    def __init__(
+        self, parameters: RobotParameters, physics_rate=1000, sample_rate=100, terrain=None
+    ):
         if not (physics_rate >= sample_rate > 0 and physics_rate % sample_rate == 0):
             raise ConfigurationError(
                 f"The physics rate, {physics_rate} Hz, must be a multiple of the sample rate, "
                 f"{sample_rate} Hz."
             )
+        self._terrain = terrain
         self._sample_rate = sample_rate
         self._steps_per_sample = int(physics_rate // sample_rate)
-        self._model = build_model(parameters, physics_rate)
+        self._model = build_model(parameters, physics_rate, terrain)
         self._data = mujoco.MjData(self._model)
         self._gravity = float(np.linalg.norm(self._model.opt.gravity))
         # Views of MuJoCo's memory.
@@ -146,6 +155,8 @@ class EmbeddedSimulator:
         self._motors.reset()
         # The solver starts from the last accelerations; those of another pose are wrong here.
         self._data.qacc_warmstart[:] = 0.0
+        if self._terrain is not None:
+            self._stand_on_bumps(x, y)
         self._state = self._observe(self._imu.start(self._base_quaternion))
         return self._state
 
@@ -204,6 +215,19 @@ class EmbeddedSimulator:
         mujoco.mj_kinematics(self._model, self._data)
         imu = self._data.body(IMU)
         return IntegratingImu(imu.xpos, imu.xquat, self._sample_rate, self._gravity)
+
+    def _stand_on_bumps(self, x, y):
+        """Let the robot down onto the bumps below it, if there are any; no time passes."""
+        if not self._terrain.has_bumps_near(x, y, _FOOTPRINT):
+            return
+        self._base_position[2] += self._terrain.height
+        time = self._data.time
+        self._data.ctrl[:] = 0.0
+        steps = round(_SETTLING_TIME * self._sample_rate * self._steps_per_sample)
+        mujoco.mj_step(self._model, self._data, steps)
+        self._data.time = time
+        self._data.qvel[:] = 0.0
+        self._data.qacc_warmstart[:] = 0.0
 
     def _settle(self):
         # MuJoCo's contacts are compliant: the robot sinks in a little before it stands.

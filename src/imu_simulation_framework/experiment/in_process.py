@@ -13,6 +13,7 @@ from imu_simulation_framework.embedded_simulator.simulator import EmbeddedSimula
 from imu_simulation_framework.experiment.parts import (
     make_experiment_imu,
     make_follower,
+    make_terrain,
     samples_per_tick,
 )
 from imu_simulation_framework.experiment.preparation import (
@@ -38,7 +39,7 @@ def drive_in_process(configuration: Configuration, drive: PreparedDrive) -> Expe
     per_tick = samples_per_tick(configuration)
     follower = make_follower(configuration, drive.trajectory)
     imu = make_experiment_imu(configuration)
-    simulator = EmbeddedSimulator(robot, sample_rate=rate)
+    simulator = EmbeddedSimulator(robot, sample_rate=rate, terrain=make_terrain(configuration))
     first = follower.reference.pose_at(0.0)
     state = simulator.set_pose(first.x, first.y, first.yaw)
 

@@ -9,6 +9,7 @@ import numpy as np
 from imu_simulation_framework.core.control import make_controller
 from imu_simulation_framework.core.following import Follower
 from imu_simulation_framework.core.imu_models import PRESETS, make_imu_model
+from imu_simulation_framework.core.terrain import Terrain
 from imu_simulation_framework.core.tracking import Reference
 from imu_simulation_framework.embedded_simulator.robot_parameters import load_robot_parameters
 from imu_simulation_framework.errors import ConfigurationError
@@ -43,6 +44,12 @@ def make_follower(configuration: Configuration, trajectory) -> Follower:
     controller = make_controller(control.controller, settings, period, robot.limits)
     reference = Reference(trajectory, trajectory[["left", "right"]])
     return Follower(reference, controller, period)
+
+
+def make_terrain(configuration: Configuration) -> Terrain | None:
+    """The bumps of section terrain; None on level ground."""
+    settings = dataclasses.asdict(configuration.terrain)
+    return None if settings.pop("kind") == "flat" else Terrain(**settings)
 
 
 def samples_per_tick(configuration: Configuration) -> int:

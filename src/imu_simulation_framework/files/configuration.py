@@ -20,9 +20,10 @@ from typing import Any, Mapping
 from imu_simulation_framework.core.control import CONTROLLERS, DEFAULT_SETTINGS
 from imu_simulation_framework.core.imu_models import IMU_MODELS, PRESETS
 from imu_simulation_framework.core.positioning import FixSettings
+from imu_simulation_framework.core.terrain import Terrain
 from imu_simulation_framework.errors import ConfigurationError
 
-SIMULATORS = ("embedded",)
+SIMULATORS = ("embedded", "gazebo")
 DRIVES = ("a", "b", "c", "d")
 FORMATS = ("auto", "bag", "rostopic_csv", "csv", "tum")
 
@@ -121,6 +122,16 @@ class SimulationSection:
 
 
 @dataclass(frozen=True)
+class TerrainSection:
+    kind: str = _setting("flat", choices=("flat", "uneven"))
+    height: float = _setting(Terrain.height, above=0.0)
+    spacing: float = _setting(Terrain.spacing, above=0.0)
+    radius: float = _setting(Terrain.radius, above=0.0)
+    size: float = _setting(Terrain.size, above=0.0)
+    seed: int = _setting(Terrain.seed, minimum=0)
+
+
+@dataclass(frozen=True)
 class ImuSection:
     model: str = _setting("hector", choices=tuple(PRESETS))
     rate: float = _setting(100.0, above=0.0, maximum=1000.0)
@@ -143,6 +154,7 @@ SECTIONS = {
     "robot": RobotSection,
     "control": ControlSection,
     "simulation": SimulationSection,
+    "terrain": TerrainSection,
     "imu": ImuSection,
     "comparison": ComparisonSection,
 }
@@ -175,6 +187,7 @@ class Configuration:
     robot: RobotSection
     control: ControlSection
     simulation: SimulationSection
+    terrain: TerrainSection
     imu: ImuSection
     comparison: ComparisonSection
     columns: Mapping[str, Mapping[str, str]]

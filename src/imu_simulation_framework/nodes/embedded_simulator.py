@@ -19,7 +19,11 @@ from imu_simulation_framework.core.imu_models import make_imu_model
 from imu_simulation_framework.embedded_simulator.robot_parameters import load_robot_parameters
 from imu_simulation_framework.embedded_simulator.simulator import EmbeddedSimulator
 from imu_simulation_framework.errors import ConfigurationError, FrameworkError
-from imu_simulation_framework.experiment.parts import imu_model_and_parameters, samples_per_tick
+from imu_simulation_framework.experiment.parts import (
+    imu_model_and_parameters,
+    make_terrain,
+    samples_per_tick,
+)
 from imu_simulation_framework.nodes import topics
 from imu_simulation_framework.nodes.node import Node, advertise, subscribe
 from imu_simulation_framework.nodes.simulator_messages import TickMessages
@@ -58,7 +62,9 @@ class EmbeddedSimulatorNode(Node):
         self._samples_per_tick = samples_per_tick(settings)
         self._sample_period = 1.0 / settings.imu.rate
         self._lock = threading.Lock()
-        self._simulator = EmbeddedSimulator(robot, sample_rate=settings.imu.rate)
+        self._simulator = EmbeddedSimulator(
+            robot, sample_rate=settings.imu.rate, terrain=make_terrain(settings)
+        )
         self._simulator.reset(0.0, 0.0, 0.0)
         self._samples = 0
         self._make_imu = self._imu_factory(

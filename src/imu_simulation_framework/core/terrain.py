@@ -1,0 +1,89 @@
+"""The ground: flat, or with gentle bumps. One description for every simulator.
+
+A bump is the cap of a large sphere that is buried under the plane. Every simulator knows
+spheres exactly, so the ground is the same in all of them, and wheels roll over it smoothly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from imu_simulation_framework.errors import ConfigurationError
+
+START_CLEARANCE = 1.5
+"""No bump's middle is nearer to the origin, where drives start [m]."""
+
+
+@dataclass(frozen=True)
+class Terrain:
+    """Bumps on a jittered square grid.
+
+    Attributes
+    ----------
+    height : float
+        Of a bump's top above the plane, at most [m]; each has between half of it and all.
+    spacing : float
+        Between two bumps' middles, on average [m].
+    radius : float
+        Of the spheres [m].
+    size : float
+        Side of the square around the origin that has bumps [m].
+    seed : int
+
+    Raises
+    ------
+    ConfigurationError
+        A value is out of range, or the bumps are higher than their spheres.
+    """
+
+    height: float = 0.02
+    spacing: float = 1.5
+    radius: float = 2.0
+    size: float = 30.0
+    seed: int = 1
+
+    def __post_init__(self):
+        for key in ("height", "spacing", "radius", "size"):
+            if not getattr(self, key) > 0.0:
+                raise ConfigurationError(
+                    f"[terrain] {key} must be above 0, got {getattr(self, key)}"
+                )
+        if self.height >= self.radius:
+            raise ConfigurationError(
+                f"[terrain] height, {self.height} m, must be below radius, {self.radius} m"
+            )
+
+    def spheres(self):
+        """Middles of the spheres.
+
+        Returns
+        -------
+        ndarray, shape (n, 3)
+            x, y and z [m]; z is below the plane by the radius less the bump's height.
+        """
+        generator = np.random.default_rng(self.seed)
+        count = int(self.size // self.spacing)
+        line = (np.arange(count) - 0.5 * (count - 1)) * self.spacing
+        grid = np.stack(np.meshgrid(line, line, indexing="ij"), axis=-1).reshape(-1, 2)
+        middles = grid + generator.uniform(-0.25, 0.25, grid.shape) * self.spacing
+        heights = self.height * generator.uniform(0.5, 1.0, len(grid))
+        spheres = np.column_stack([middles, heights - self.radius])
+        return spheres[np.hypot(middles[:, 0], middles[:, 1]) >= START_CLEARANCE]
+
+    def has_bumps_near(self, x, y, distance) -> bool:
+        """Whether a bump is within a distance [m] of a position [m]."""
+        spheres = self.spheres()
+        reach = np.sqrt(self.radius**2 - spheres[:, 2] ** 2)
+        return bool(np.any(np.hypot(spheres[:, 0] - x, spheres[:, 1] - y) < reach + distance))
+
+    def height_at(self, x, y):
+        """Height of the ground at positions [m]; arrays of one shape, or scalars."""
+        x, y = np.broadcast_arrays(np.asarray(x, dtype=float), np.asarray(y, dtype=float))
+        ground = np.zeros(x.shape)
+        for middle_x, middle_y, middle_z in self.spheres():
+            inside = self.radius**2 - (x - middle_x) ** 2 - (y - middle_y) ** 2
+            top = middle_z + np.sqrt(np.maximum(inside, 0.0))
+            ground = np.where(inside > 0.0, np.maximum(ground, top), ground)
+        return ground
