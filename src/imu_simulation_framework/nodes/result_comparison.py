@@ -28,7 +28,7 @@ from imu_simulation_framework.experiment.report import (
 )
 from imu_simulation_framework.msg import ErrorCoordinates2
 from imu_simulation_framework.nodes import topics
-from imu_simulation_framework.nodes.node import experiment_parameter, log_remarks, subscribe
+from imu_simulation_framework.nodes.node import POLL_PERIOD, experiment_parameter, log_remarks, subscribe
 from imu_simulation_framework.nodes.participant import Participant
 from imu_simulation_framework.nodes.simulators import make_simulator_interface
 
@@ -154,6 +154,16 @@ class ResultComparison(Participant):
             stream.newest is not None and stream.newest >= self._end() for stream in streams
         )
 
+    def _newest(self) -> int:
+        """Stamp until which both the ground truth and the IMU were recorded [ns].
+
+        An experiment that is ended in the middle of a control period has one already, the
+        other not yet. If more than that is missing it was lost, and shall be missed.
+        """
+        truth, imu = self._record.ground_truth.newest, self._record.imu.newest
+        period = NANOSECONDS / self.configuration.control.rate
+        return imu if imu is not None and truth - period <= imu < truth else truth
+
     def spin_once(self):
         timeout = 2.0 * self.configuration.simulation.command_timeout
         if self._commanded_at is None or self._written:
@@ -163,13 +173,25 @@ class ResultComparison(Participant):
             self.fail(f"{self.name}: nothing came on {topics.GROUND_TRUTH} for {timeout:g} s")
 
     def close(self):
-        if self._zero is None:
+        if self._zero is None or self._record.ground_truth.newest is None:
             rospy.logwarn("%s: ended before the robot drove, no results", self.name)
             return
+        self._read_what_is_there()
         try:
             self._write_once()
         except FrameworkError as error:
             self.fail(str(error))
+
+    def _read_what_is_there(self) -> None:
+        """Leave messages that have been sent already, but not yet read, the time for it."""
+        deadline = time.monotonic() + LAST_MESSAGES_TIMEOUT
+        before = None
+        while time.monotonic() < deadline:
+            samples = len(self._record.imu), len(self._record.ground_truth)
+            if samples == before:
+                return
+            before = samples
+            time.sleep(POLL_PERIOD)
 
     def _write_once(self) -> None:
         with self._writing:
@@ -182,7 +204,7 @@ class ResultComparison(Participant):
         """Write what was recorded: tables, summary, figures."""
         configuration = self.configuration
         ended = time.monotonic()
-        end = min(self._end(), self._record.ground_truth.newest)
+        end = min(self._end(), self._newest())
         tables = ExperimentTables(
             trajectory_data=self._trajectory,
             imu_real=self._imu_real.table if self._imu_real else None,
