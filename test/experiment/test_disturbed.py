@@ -77,7 +77,7 @@ def test_an_interruption_in_the_middle(driving):
 
 def test_an_interruption_while_the_nodes_start(experiment):
     running = experiment(PACED)
-    running.wait_for(r"process\[embedded_simulator-\d+\]: started")
+    running.wait_for("driving trajectory_a")
     running.interrupt()
     ended = running.wait(SECONDS)
     assert ended.code == 130
