@@ -1,0 +1,110 @@
+r"""Relations between the ways in which simulators and datasheets state the same noise.
+
+White noise is stated here by N, the square root of its *two-sided* power spectral density, which
+is also the angle or velocity random walk of IEEE Std 952 and Kalibr's noise density:
+
+- sampled with period dt by an averaging sensor its standard deviation is ``N / sqrt(dt)``;
+- a *one-sided* density, as most datasheets state it, is ``sqrt(2) N``, and the root mean square
+  within a bandwidth is the one-sided density times ``sqrt(bandwidth)``.
+
+A first-order Gauss-Markov process of standard deviation sigma and correlation time tau is
+
+.. math:: \dot b = -b / \tau + q \, w, \qquad q = \sigma \sqrt{2 / \tau},
+
+with white noise w of unit (two-sided) density. Gazebo and RotorS state its driving density q: a
+random walk of strength q for times well below tau (P. S. Maybeck, Stochastic Models, Estimation,
+and Control, volume 1, 1979, section 4.11).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def sampled_std(density, rate: float):
+    """Return the standard deviation of white noise in a sample, ``N * sqrt(rate)``.
+
+    Parameters
+    ----------
+    density : float or array_like
+        N, two-sided [unit/sqrt(Hz)].
+    rate : float
+        Samples per second [Hz].
+    """
+    return np.asarray(density, dtype=float) * np.sqrt(rate)
+
+
+def density_of_samples(std, rate: float):
+    """Return N from the standard deviation of white noise in a sample, ``std / sqrt(rate)``.
+
+    Parameters
+    ----------
+    std : float or array_like
+        Standard deviation [unit].
+    rate : float
+        Samples per second [Hz].
+    """
+    return np.asarray(std, dtype=float) / np.sqrt(rate)
+
+
+def density_of_one_sided(one_sided):
+    """Return N from a one-sided density, ``one_sided / sqrt(2)`` [unit/sqrt(Hz)]."""
+    return np.asarray(one_sided, dtype=float) / np.sqrt(2.0)
+
+
+def one_sided_density(density):
+    """Return the one-sided density of white noise, ``sqrt(2) * N`` [unit/sqrt(Hz)]."""
+    return np.asarray(density, dtype=float) * np.sqrt(2.0)
+
+
+def density_of_rms(rms, bandwidth: float):
+    """Return N from the root mean square within a bandwidth, ``rms / sqrt(2 * bandwidth)``.
+
+    Parameters
+    ----------
+    rms : float or array_like
+        Root mean square [unit].
+    bandwidth : float
+        The noise-equivalent bandwidth, from zero up [Hz].
+    """
+    return np.asarray(rms, dtype=float) / np.sqrt(2.0 * bandwidth)
+
+
+def driving_density(stationary_std, correlation_time):
+    """Return the driving density of a Gauss-Markov process, ``sigma * sqrt(2 / tau)``.
+
+    Parameters
+    ----------
+    stationary_std : float or array_like
+        sigma [unit].
+    correlation_time : float or array_like
+        tau, positive [s].
+
+    Returns
+    -------
+    ndarray
+        q [unit/s/sqrt(Hz)].
+    """
+    return np.asarray(stationary_std, dtype=float) * np.sqrt(
+        2.0 / np.asarray(correlation_time, dtype=float)
+    )
+
+
+def driven_std(density, correlation_time):
+    """Return the stationary standard deviation of a driven process, ``q * sqrt(tau / 2)``.
+
+    Parameters
+    ----------
+    density : float or array_like
+        q, the driving density [unit/s/sqrt(Hz)].
+    correlation_time : float or array_like
+        tau [s].
+
+    Returns
+    -------
+    ndarray
+        sigma [unit].
+    """
+    return np.asarray(density, dtype=float) * np.sqrt(
+        0.5 * np.asarray(correlation_time, dtype=float)
+    )
