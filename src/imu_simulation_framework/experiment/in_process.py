@@ -91,7 +91,7 @@ def _append(record, stamp, state, reading) -> None:
         (
             *state.position,
             *state.orientation,
-            state.linear_velocity[0],
+            *state.linear_velocity[:2],
             state.angular_velocity[2],
         ),
     )

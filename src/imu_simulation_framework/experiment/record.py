@@ -67,14 +67,14 @@ class ExperimentRecord:
     """The streams of an experiment.
 
     ``imu`` takes orientation (x, y, z, w), angular velocity and specific force;
-    ``ground_truth`` position, orientation, v and yaw rate; ``errors`` the four tracking
-    errors. Commands have no stamp: the first is given at time zero, and each further one
-    answers one tracking error, so they are stamped by their number.
+    ``ground_truth`` position, orientation, velocity along x and y, and yaw rate; ``errors``
+    the four tracking errors. Commands have no stamp: the first is given at time zero, and
+    each further one answers one tracking error, so they are stamped by their number.
     """
 
     def __init__(self) -> None:
         self.imu = Stream(10)
-        self.ground_truth = Stream(9)
+        self.ground_truth = Stream(10)
         self.errors = Stream(4)
         self._commands = array("d")
 
@@ -82,8 +82,14 @@ class ExperimentRecord:
         """Add one pair of wheel velocities [rad/s]."""
         self._commands.extend((left, right))
 
-    def tables(self, zero: int, end: int):
+    def tables(self, zero: int, end: int, twist_in_world_frame=False):
         """Tables of the experiment from stamp ``zero`` to ``end`` [ns].
+
+        Parameters
+        ----------
+        zero, end : int
+        twist_in_world_frame : bool
+            Whether the ground truth's velocity is in the world's axes, not the robot's.
 
         Returns
         -------
@@ -93,13 +99,17 @@ class ExperimentRecord:
         """
         time, values = self.ground_truth.between(zero, end)
         attitude = _attitude(values[:, 3:7])
+        forward = values[:, 7]
+        if twist_in_world_frame:
+            yaw = attitude["yaw"]
+            forward = np.cos(yaw) * values[:, 7] + np.sin(yaw) * values[:, 8]
         ground_truth = _table(
             time,
             {
                 **{name: values[:, i] for i, name in enumerate("xyz")},
                 **attitude,
-                "v": values[:, 7],
-                "yaw_rate": values[:, 8],
+                "v": forward,
+                "yaw_rate": values[:, 9],
             },
         )
         time, values = self.imu.between(zero, end)

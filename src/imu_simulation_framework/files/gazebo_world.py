@@ -77,6 +77,19 @@ def world_sdf(terrain: Terrain | None = None) -> str:
 _MATERIAL = "<material><diffuse>0.45 0.5 0.4 1</diffuse></material>"
 
 
+def terrain_sdf(terrain: Terrain) -> str:
+    """Text of a static model that has the bumps alone, to be put into a level world."""
+    return f"""<?xml version="1.0"?>
+<sdf version="1.6">
+  <model name="bumps">
+    <static>true</static>
+    <link name="bumps">
+{_bumps(terrain)}    </link>
+  </model>
+</sdf>
+"""
+
+
 def _bumps(terrain) -> str:
     if terrain is None:
         return ""

@@ -13,7 +13,7 @@ from imu_simulation_framework.msg import ErrorCoordinates2
 from imu_simulation_framework.nodes import topics
 from imu_simulation_framework.nodes.node import advertise, subscribe
 from imu_simulation_framework.nodes.participant import Participant
-from imu_simulation_framework.nodes.simulators import SIMULATOR_INTERFACES
+from imu_simulation_framework.nodes.simulators import make_simulator_interface
 
 STAMP_TOLERANCE = 1e-6
 """Stamps that differ by less are the same instant, s."""
@@ -35,8 +35,8 @@ class ErrorPublisher(Participant):
         super().__init__()
         self._lock = threading.Lock()
         self._period = 1.0 / self.configuration.control.rate
-        simulator = self.configuration.simulation.simulator
-        self._lock_step = SIMULATOR_INTERFACES[simulator].lock_step
+        simulator = make_simulator_interface(self.configuration.simulation.simulator)
+        self._lock_step = simulator.lock_step
         self._reference = None
         self._zero = None
         self._held_stamp = None

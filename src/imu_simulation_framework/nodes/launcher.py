@@ -20,11 +20,11 @@ from imu_simulation_framework.errors import ConfigurationError, FrameworkError
 from imu_simulation_framework.files.locations import package_share
 from imu_simulation_framework.files.results import ResultFolder
 from imu_simulation_framework.nodes.settings import EXPERIMENT_PARAMETERS, node_configuration
+from imu_simulation_framework.nodes.start import INTERRUPTED
 
 LEADER = "path_follower"
 RESULT_PARAMETER = "/experiment/result"
 ARGUMENT = re.compile(r"[A-Za-z_]\w*:=.*", re.DOTALL)
-INTERRUPTED = 130
 
 SAVING_NODES = ("result_comparison", "experiment_recorder")
 SAVING_TIMEOUT = 60.0

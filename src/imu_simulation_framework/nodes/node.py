@@ -13,6 +13,7 @@ import rospy
 
 from imu_simulation_framework.errors import FrameworkError, SimulatorError
 from imu_simulation_framework.nodes.settings import EXPERIMENT_PARAMETERS, node_configuration
+from imu_simulation_framework.nodes.start import INTERRUPTED
 
 POLL_PERIOD = 0.02
 """Wall-clock seconds between two looks at a condition that no message announces."""
@@ -45,6 +46,9 @@ class Node:
     """
 
     name = ""
+
+    nothing_to_save = False
+    """While this is true a signal breaks off whatever the main thread waits for."""
 
     def __init__(self) -> None:
         self.configuration = node_configuration(
@@ -90,7 +94,8 @@ class Node:
         self.close()
         if self.failure:
             rospy.logfatal(self.failure)
-        return 1 if self.failure else 0
+            return 1
+        return INTERRUPTED if self.interrupted else 0
 
     def wait_until(self, condition, timeout: float, what: str) -> None:
         """Wait for ``condition()``, at most ``timeout`` seconds of wall clock.
@@ -160,6 +165,8 @@ def run_node(node_type) -> None:
         pending.append(True)
         if node is not None:
             node.interrupt()
+            if node.nothing_to_save:
+                raise KeyboardInterrupt
 
     signal.signal(signal.SIGINT, on_signal)
     signal.signal(signal.SIGTERM, on_signal)
@@ -168,8 +175,11 @@ def run_node(node_type) -> None:
         if pending:
             node.interrupt()
         code = node.run()
+    except KeyboardInterrupt:
+        code = INTERRUPTED
     except FrameworkError as error:
-        rospy.logfatal(str(error))
-        code = 1
+        code = INTERRUPTED if pending else 1
+        if not pending:
+            rospy.logfatal(str(error))
     rospy.signal_shutdown("the node has ended")
     sys.exit(code)

@@ -65,6 +65,7 @@ class PathFollower(Node):
         subscribe(topics.TRAJECTORY_ERROR, ErrorCoordinates2, self._on_error)
 
     def run(self):
+        self.nothing_to_save = True
         folder, drive = self._prepare()
         self._start(folder, drive)
         return super().run()
@@ -105,6 +106,7 @@ class PathFollower(Node):
         first = self._follower.reference.pose_at(0.0)
         self._simulator.set_pose(first.x, first.y, first.yaw)
         self.wait_for_subscribers(self._publisher)
+        self.nothing_to_save = False
         now = time.monotonic()
         self._started_at = self._answered_at = self._progressed_at = now
         self._running = True

@@ -28,7 +28,12 @@ from imu_simulation_framework.experiment.report import (
 )
 from imu_simulation_framework.msg import ErrorCoordinates2
 from imu_simulation_framework.nodes import topics
-from imu_simulation_framework.nodes.node import POLL_PERIOD, experiment_parameter, log_remarks, subscribe
+from imu_simulation_framework.nodes.node import (
+    POLL_PERIOD,
+    experiment_parameter,
+    log_remarks,
+    subscribe,
+)
 from imu_simulation_framework.nodes.participant import Participant
 from imu_simulation_framework.nodes.simulators import make_simulator_interface
 
@@ -49,6 +54,7 @@ class ResultComparison(Participant):
         super().__init__()
         self._lock = threading.Lock()
         self._record = ExperimentRecord()
+        self._simulator = make_simulator_interface(self.configuration.simulation.simulator)
         self._imu_real = None
         self._trajectory = None
         self._commanded_at = None
@@ -73,7 +79,7 @@ class ResultComparison(Participant):
         if self._imu_real is not None:
             log_remarks(self._imu_real.remarks)
             self.folder.write_table("imu_real", self._imu_real.table)
-        simulator = make_simulator_interface(configuration.simulation.simulator)
+        simulator = self._simulator
         simulator.wait_until_ready(configuration.simulation.startup_timeout)
         model, parameters = imu_model_and_parameters(configuration)
         simulator.set_imu_parameters(model, parameters, configuration.experiment.seed)
@@ -106,7 +112,10 @@ class ResultComparison(Participant):
         self._append(
             self._record.ground_truth.append,
             message.header.stamp.to_nsec(),
-            (p.x, p.y, p.z, q.x, q.y, q.z, q.w, twist.linear.x, twist.angular.z),
+            (
+                *(p.x, p.y, p.z, q.x, q.y, q.z, q.w),
+                *(twist.linear.x, twist.linear.y, twist.angular.z),
+            ),
         )
 
     def _on_error(self, message):
@@ -208,7 +217,7 @@ class ResultComparison(Participant):
         tables = ExperimentTables(
             trajectory_data=self._trajectory,
             imu_real=self._imu_real.table if self._imu_real else None,
-            **self._record.tables(self._zero, end),
+            **self._record.tables(self._zero, end, self._simulator.twist_in_world_frame),
         )
         expected = expected_samples(end - self._zero, configuration.imu.rate)
         summary = write_report(

@@ -5,6 +5,9 @@ from __future__ import annotations
 import importlib
 import signal
 
+INTERRUPTED = 130
+"""Exit code of a program that a signal ended before its work was done, as shells have it."""
+
 
 def start_node(module: str, class_name: str) -> None:
     """Import a node's class from ``imu_simulation_framework.nodes`` and run it.

@@ -21,6 +21,7 @@ class EmbeddedSimulatorInterface(SimulatorInterface):
     """Speaks to ``embedded_simulator.py`` through its two services."""
 
     lock_step = True
+    twist_in_world_frame = False
 
     def wait_until_ready(self, timeout):
         for name in (SET_POSE, SET_IMU_PARAMETERS):

@@ -20,6 +20,9 @@ class SimulatorInterface(ABC):
     lock_step: bool
     """Whether simulated time stands still until a command answers the last tick."""
 
+    twist_in_world_frame: bool
+    """Whether the ground truth's twist is in the world's axes instead of the robot's."""
+
     @abstractmethod
     def wait_until_ready(self, timeout: float) -> None:
         """Return when the robot stands in the world and its topics and services are there.

@@ -1,0 +1,161 @@
+"""Interface to Gazebo 11 through gazebo_ros, gazebo_ros_control and Hector's IMU plug-in."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+
+import rospy
+from controller_manager_msgs.srv import ListControllers
+from dynamic_reconfigure import (
+    DynamicReconfigureCallbackException,
+    DynamicReconfigureParameterException,
+)
+from dynamic_reconfigure.client import Client
+from gazebo_msgs.msg import ModelState
+from gazebo_msgs.srv import GetPhysicsProperties, SetModelState
+from nav_msgs.msg import Odometry
+from sensor_msgs.msg import Imu
+
+from imu_simulation_framework.core.angles import (
+    difference,
+    quaternion_from_roll_pitch_yaw,
+    yaw_from_quaternion,
+)
+from imu_simulation_framework.core.imu_models import IMU_MODELS, PRESETS
+from imu_simulation_framework.errors import SimulatorError
+from imu_simulation_framework.nodes import topics
+from imu_simulation_framework.nodes.simulators.interface import (
+    SimulatorInterface,
+    wait_for_service,
+)
+
+MODEL = "robot"
+"""Name of the robot's model in Gazebo."""
+
+CONTROLLERS = ("joint_state_controller", "wheel_velocity_controller")
+
+HECTOR_SENSORS = ("accel", "rate", "yaw")
+HECTOR_KEYS = ("gaussian_noise", "offset", "drift", "drift_frequency", "scale_error")
+
+REST_SPEED = 1e-3
+"""A robot slower than this [m/s, rad/s] stands."""
+
+SETTLED_SAMPLES = 50
+"""IMU samples that have to pass, the robot standing, until a jump of its pose has left no trace."""
+
+POLL_PERIOD = 0.05
+
+
+class GazeboInterface(SimulatorInterface):
+    """Speaks to gzserver, in which ``gazebo_robot`` has spawned the robot."""
+
+    lock_step = False
+    twist_in_world_frame = True
+
+    def wait_until_ready(self, timeout):
+        deadline = time.monotonic() + timeout
+        for name in ("/gazebo/set_model_state", "/gazebo/get_physics_properties"):
+            wait_for_service(name, _left(deadline))
+        physics = rospy.ServiceProxy("/gazebo/get_physics_properties", GetPhysicsProperties)()
+        if physics.pause:
+            raise SimulatorError("Gazebo's physics is paused: unpause it to run an experiment")
+        wait_for_service("controller_manager/list_controllers", _left(deadline))
+        _wait(_controllers_run, deadline, f"the controllers {', '.join(CONTROLLERS)} to run")
+        for topic, message_type, what in (
+            (topics.GROUND_TRUTH, Odometry, "the robot with its ground truth plug-in (p3d)"),
+            (topics.IMU, Imu, "the robot with its IMU plug-in"),
+        ):
+            try:
+                rospy.wait_for_message(topic, message_type, timeout=_left(deadline))
+            except rospy.ROSException:
+                raise SimulatorError(
+                    f"Gazebo: nothing on {topic} after {timeout:g} s; {what} is missing"
+                ) from None
+
+    def set_pose(self, x, y, yaw):
+        state = ModelState(model_name=MODEL, reference_frame="world")
+        state.pose.position.x, state.pose.position.y = x, y
+        # Gazebo's robot stands a contact layer above the plane.
+        state.pose.position.z = 0.001
+        q = state.pose.orientation
+        q.x, q.y, q.z, q.w = quaternion_from_roll_pitch_yaw((0.0, 0.0, yaw))
+        answer = rospy.ServiceProxy("/gazebo/set_model_state", SetModelState)(state)
+        if not answer.success:
+            raise SimulatorError(f"Gazebo did not set the robot's pose: {answer.status_message}")
+        self._wait_until_settled(x, y, yaw)
+
+    def _wait_until_settled(self, x, y, yaw) -> None:
+        """Let pass the IMU samples that the jump has falsified."""
+        settled = []
+
+        def on_ground_truth(message):
+            p, q = message.pose.pose.position, message.pose.pose.orientation
+            v, w = message.twist.twist.linear, message.twist.twist.angular
+            speeds = (v.x, v.y, v.z, w.x, w.y, w.z)
+            heading = yaw_from_quaternion((q.x, q.y, q.z, q.w))
+            there = abs(p.x - x) < 0.05 and abs(p.y - y) < 0.05
+            turned = abs(difference(heading, yaw)) < 0.05
+            if there and turned and max(map(abs, speeds)) < REST_SPEED:
+                settled.append(True)
+            else:
+                settled.clear()
+
+        subscriber = rospy.Subscriber(topics.GROUND_TRUTH, Odometry, on_ground_truth)
+        try:
+            _wait(
+                lambda: len(settled) >= SETTLED_SAMPLES,
+                time.monotonic() + 30.0,
+                f"the robot to stand at x = {x:.3f}, y = {y:.3f}, yaw = {yaw:.3f}",
+            )
+        finally:
+            subscriber.unregister()
+
+    def set_imu_parameters(self, model, parameters, seed):
+        """Hector's parameters online, read back; the generic plug-in got its at spawning.
+
+        Neither plug-in's random numbers can be seeded.
+        """
+        preset = PRESETS[model]
+        if preset.model != "hector":
+            return
+        kind = IMU_MODELS["hector"].parameters
+        values = dataclasses.asdict(kind(**{**preset.parameters, **parameters}))
+        for sensor in HECTOR_SENSORS:
+            wanted = {key: values.get(f"{sensor}_{key}", 1.0) for key in HECTOR_KEYS}
+            server = f"{topics.IMU}/{sensor}"
+            try:
+                client = Client(server, timeout=10.0)
+                got = client.update_configuration(wanted)
+                client.close()
+            except (
+                rospy.ROSException,
+                rospy.ServiceException,
+                DynamicReconfigureCallbackException,
+                DynamicReconfigureParameterException,
+            ) as error:
+                raise SimulatorError(
+                    f"Hector's plug-in does not take parameters on {server}: {error}"
+                ) from None
+            for key, value in wanted.items():
+                if abs(got[key] - value) > 1e-9:
+                    raise SimulatorError(
+                        f"Hector's plug-in has set {server}/{key} to {got[key]} instead of {value}"
+                    )
+
+
+def _left(deadline) -> float:
+    return max(0.1, deadline - time.monotonic())
+
+
+def _wait(condition, deadline, what) -> None:
+    while not condition():
+        if time.monotonic() > deadline or rospy.is_shutdown():
+            raise SimulatorError(f"Gazebo: waited for {what} in vain")
+        time.sleep(POLL_PERIOD)
+
+
+def _controllers_run() -> bool:
+    listed = rospy.ServiceProxy("controller_manager/list_controllers", ListControllers)()
+    running = {entry.name for entry in listed.controller if entry.state == "running"}
+    return set(CONTROLLERS) <= running
