@@ -22,6 +22,8 @@ import reprlib
 from dataclasses import dataclass, fields
 from typing import Tuple
 
+import numpy as np
+
 from imu_simulation_framework.core.checked_values import (
     Axes,
     Matrix,
@@ -175,6 +177,13 @@ class TemperatureProfile:
             self, "time_constant", checked_number("time_constant", self.time_constant, above=0.0)
         )
         object.__setattr__(self, "table", checked_table("table", self.table))
+
+    def at(self, time):
+        """Return the temperature [degC] at a time or times since the start [s]."""
+        if self.table:
+            times, temperatures = zip(*self.table)
+            return np.interp(time, times, temperatures)
+        return self.end + (self.start - self.end) * np.exp(-time / self.time_constant)
 
 
 @dataclass(frozen=True)

@@ -15,28 +15,19 @@ What is left out has its default, which is no error. ``1e-4`` may be written wit
 
 from __future__ import annotations
 
-import difflib
 import re
-from dataclasses import fields
 from pathlib import Path
 
 import yaml
 
-from imu_simulation_framework.core.imu_specification import (
-    ImuSpecification,
-    OutputSpecification,
-    TemperatureProfile,
-    TriadSpecification,
+from imu_simulation_framework.core.imu_specification import ImuSpecification
+from imu_simulation_framework.core.specification_mapping import (
+    PARTS,
+    specification_from_mapping,
+    specification_to_mapping,
 )
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.files.whole_files import reason_of, write_whole
-
-_PARTS = {
-    "gyroscope": TriadSpecification,
-    "accelerometer": TriadSpecification,
-    "temperature": TemperatureProfile,
-    "output": OutputSpecification,
-}
 
 _UNITS = {
     "quantisation": ("rad", "m/s"),
@@ -99,25 +90,10 @@ def load_imu_specification(path) -> ImuSpecification:
         The file cannot be read, has an unknown key, or a value is not what it must be.
     """
     content = _read(path)
-    known = [field.name for field in fields(ImuSpecification)]
-    _check_keys(content, known, f"{path}")
-    values = {}
-    for key, value in content.items():
-        if key in _PARTS:
-            part = _PARTS[key]
-            names = [field.name for field in fields(part)]
-            if key == "accelerometer":
-                names.remove("g_sensitivity")
-            _check_keys(value, names, f"{path}: {key}")
-            try:
-                values[key] = part(**value)
-            except ConfigurationError as error:
-                raise ConfigurationError(f"{path}: {key}.{error}") from None
-        else:
-            values[key] = value
-    values.setdefault("name", Path(path).stem)
     try:
-        return ImuSpecification(**values)
+        if isinstance(content, dict):
+            content.setdefault("name", Path(path).stem)
+        return specification_from_mapping(content)
     except ConfigurationError as error:
         raise ConfigurationError(f"{path}: {error}") from None
 
@@ -145,17 +121,11 @@ def imu_specification_text(specification: ImuSpecification, comment: str = "") -
     """A specification as YAML with a unit at each number; what is at its default is left out."""
     lines = [f"# {line}".rstrip() for line in comment.splitlines()]
     lines.append(f"name: {_text(specification.name)}")
-    for key in _PARTS:
-        part = getattr(specification, key)
-        changed = [
-            (field.name, getattr(part, field.name))
-            for field in fields(part)
-            if getattr(part, field.name) != field.default
-        ]
-        if not changed:
-            continue
-        lines.append(f"{key}:")
-        for name, value in changed:
+    content = specification_to_mapping(specification)
+    for key in PARTS:
+        if key in content:
+            lines.append(f"{key}:")
+        for name, value in content.get(key, {}).items():
             unit = _UNITS.get(name, "")
             if isinstance(unit, tuple):
                 unit = unit[key == "accelerometer"]
@@ -179,20 +149,6 @@ def _read(path) -> dict:
     return content
 
 
-def _check_keys(content, known, where):
-    if not isinstance(content, dict):
-        raise ConfigurationError(f"{where} must hold keys and values; known are {_list(known)}.")
-    for key in content:
-        if key not in known:
-            near = difflib.get_close_matches(str(key), known, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"known are {_list(known)}."
-            raise ConfigurationError(f"{where} has the unknown key {key!r}; {hint}")
-
-
-def _list(names) -> str:
-    return ", ".join(names)
-
-
 def _text(text) -> str:
     # One line, quoted where YAML needs it.
     return yaml.safe_dump(text, width=10**6, allow_unicode=True).split("\n...")[0].strip()
@@ -201,6 +157,6 @@ def _text(text) -> str:
 def _value(value) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, tuple):
+    if isinstance(value, list):
         return "[" + ", ".join(map(_value, value)) + "]"
     return repr(value) if isinstance(value, float) else _text(value)

@@ -14,6 +14,10 @@ from imu_simulation_framework.core.imu_models.registry import (
     Preset,
     make_imu_model,
 )
+from imu_simulation_framework.core.imu_models.specification import (
+    SpecificationImu,
+    SpecificationParameters,
+)
 
 __all__ = [
     "IMU_MODELS",
@@ -28,5 +32,7 @@ __all__ = [
     "ImuReading",
     "ImuTruth",
     "Preset",
+    "SpecificationImu",
+    "SpecificationParameters",
     "make_imu_model",
 ]

@@ -11,6 +11,10 @@ from imu_simulation_framework.core.imu_models.base import ImuModel
 from imu_simulation_framework.core.imu_models.generic import GenericImu, GenericParameters
 from imu_simulation_framework.core.imu_models.hector import HectorImu, HectorParameters
 from imu_simulation_framework.core.imu_models.ideal import IdealImu, IdealParameters
+from imu_simulation_framework.core.imu_models.specification import (
+    SpecificationImu,
+    SpecificationParameters,
+)
 from imu_simulation_framework.errors import ConfigurationError
 
 
@@ -23,13 +27,14 @@ class Preset(NamedTuple):
     """A model's name and the parameters that differ from its defaults."""
 
     model: str
-    parameters: Mapping[str, float]
+    parameters: Mapping[str, Any]
 
 
 IMU_MODELS = {
     "ideal": _Kind(IdealImu, IdealParameters),
     "generic": _Kind(GenericImu, GenericParameters),
     "hector": _Kind(HectorImu, HectorParameters),
+    "specification": _Kind(SpecificationImu, SpecificationParameters),
 }
 
 # A model's defaults, and further sets of parameters that have a name.
