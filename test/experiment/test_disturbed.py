@@ -55,6 +55,14 @@ def test_a_node_that_is_killed(driving, node):
     assert result.path("yaw_error.png").exists()
 
 
+def test_a_path_follower_that_is_told_to_end_has_not_driven_to_the_end(driving):
+    running = driving()
+    running.signal_node("path_follower", signal.SIGTERM)
+    ended = running.wait(SECONDS)
+    assert ended.code == 1
+    result_of(ended)
+
+
 def test_the_killed_node_that_records_the_results(driving):
     running = driving()
     running.signal_node("result_comparison", signal.SIGKILL)
@@ -71,6 +79,7 @@ def test_an_interruption_in_the_middle(driving):
     assert ended.code == 130
     assert not ended.fatal_sentences
     assert ended.lines[-1] == "interrupted: what was recorded is saved"
+    assert "escalating" not in ended.output
     result = result_of(ended)
     assert result.path("experiment.bag").exists()
 
@@ -83,6 +92,7 @@ def test_an_interruption_while_the_nodes_start(experiment):
     assert ended.code == 130
     assert not ended.fatal_sentences
     assert ended.lines[-1] == "interrupted: nothing was recorded"
+    assert "escalating" not in ended.output
     assert "Traceback" not in ended.output, ended.output
 
 
