@@ -79,6 +79,11 @@ class ComplementaryFilter:
         )
         return np.stack(quaternion, axis=-1)
 
+    def update_all(self, angular_velocity, specific_force):
+        """Take the next samples of one IMU, (samples, 3) each; return orientations (samples, 4)."""
+        pairs = zip(angular_velocity.tolist(), specific_force.tolist())
+        return np.array([self._next(*pair) for pair in pairs]).reshape(-1, 4)
+
     def _next(self, rate, force):
         # Written out by component: a library's product of quaternions takes longer for each than
         # all of this, and a batch of runs has to do the same as a single one.
@@ -237,11 +242,7 @@ def fuse(output: OutputSpecification, period, orientation, angular_velocity, spe
     for run, rates, forces in zip(orientations, angular_velocity, specific_force):
         filter = make_filter(output, period)
         run[0] = filter.start(orientation, forces[0])
-        if output.filter == "vqf":
-            run[1:] = filter.update_all(rates[1:], forces[1:])
-            continue
-        for index in range(1, samples):
-            run[index] = filter.update(rates[index], forces[index])
+        run[1:] = filter.update_all(rates[1:], forces[1:])
     return orientations
 
 

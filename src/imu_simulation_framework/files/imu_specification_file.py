@@ -27,6 +27,7 @@ from imu_simulation_framework.core.specification_mapping import (
     specification_to_mapping,
 )
 from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.files.locations import package_share
 from imu_simulation_framework.files.whole_files import reason_of, write_whole
 
 _UNITS = {
@@ -75,6 +76,31 @@ _Loader.add_implicit_resolver(
     re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+\Z"),
     list("-+.0123456789"),
 )
+
+
+def find_imu_specification(name) -> Path:
+    """Return the file that is meant: a path, or the name of one in the package's config/imus.
+
+    Parameters
+    ----------
+    name : str or Path
+
+    Raises
+    ------
+    ConfigurationError
+        There is neither.
+    """
+    path = Path(name)
+    if path.exists():
+        return path
+    folder = package_share() / "config" / "imus"
+    bundled = folder / f"{path.name}.yaml"
+    if str(path) == path.name and bundled.is_file():
+        return bundled
+    names = ", ".join(sorted(other.stem for other in folder.glob("*.yaml")))
+    raise ConfigurationError(
+        f"{path}: there is no such file, nor an IMU of that name; there are {names}."
+    )
 
 
 def load_imu_specification(path) -> ImuSpecification:

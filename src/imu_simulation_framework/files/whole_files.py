@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from imu_simulation_framework.errors import ResultError
@@ -23,35 +24,50 @@ def write_whole(path, content):
     ResultError
         It cannot be written; the sentence says why and what to do.
     """
+    with written_aside(path) as aside, open(aside, "wb") as file:
+        file.write(content)
+
+
+@contextmanager
+def written_aside(path):
+    """Give the name of a file to be written, which becomes ``path`` when the block has ended well.
+
+    If it has not, nothing is left of what was written.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file; an existing one is replaced.
+
+    Raises
+    ------
+    ResultError
+        It cannot be written; the sentence says why and what to do.
+    """
     path = Path(path)
     aside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         try:
-            with open(aside, "wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
+            yield aside
+            _sync(aside)
             os.replace(aside, path)
         except BaseException:
             # Also on KeyboardInterrupt: nothing half-written may stay.
             if aside.exists():
                 aside.unlink()
             raise
-        _sync_folder(path.parent)
     except OSError as error:
         raise ResultError(f"{path}: cannot be written: {reason_of(error)}") from error
+    # Not every file system can force a new name to the disk.
+    with suppress(OSError):
+        _sync(path.parent)
 
 
-def _sync_folder(folder):
-    """Force the new name to the disk, where the file system can."""
-    try:
-        descriptor = os.open(folder, os.O_RDONLY)
-    except OSError:
-        return
+def _sync(path):
+    """Force a file, or a new name in a folder, to the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
-    except OSError:
-        pass
     finally:
         os.close(descriptor)
 
