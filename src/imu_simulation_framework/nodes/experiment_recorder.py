@@ -31,6 +31,8 @@ RECORDED_TOPICS = (
     topics.YAW_SIMULATED,
     topics.YAW_REAL,
     topics.YAW_GROUND_TRUTH,
+    topics.YAW_ERROR_SIMULATED,
+    topics.YAW_ERROR_REAL,
 )
 
 ACTIVE = ".active"

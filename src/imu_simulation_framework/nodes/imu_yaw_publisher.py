@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import OrderedDict
 
 import numpy as np
 from nav_msgs.msg import Odometry
@@ -14,9 +15,15 @@ from imu_simulation_framework.nodes import topics
 from imu_simulation_framework.nodes.node import advertise, subscribe
 from imu_simulation_framework.nodes.participant import Participant
 
+UNPAIRED = 100
+"""How many samples of one stream may wait for those of the other with the same stamp."""
+
 
 class ImuYawPublisher(Participant):
     """Turns orientations into :class:`ImuYaw`, and plays the recorded yaw at the same time.
+
+    The yaw errors are those of the comparison: ground truth minus simulated IMU, reference
+    minus recorded IMU, each zero at the start.
 
     It listens only while somebody listens to it: two streams of 100 Hz that nobody looks at
     would cost a fast experiment a tenth of its speed.
@@ -29,13 +36,19 @@ class ImuYawPublisher(Participant):
         self._lock = threading.Lock()
         self._zero = None
         self._real = None
+        self._reference = None
+        self._unpaired = OrderedDict()
         self._simulated = _YawStream(topics.YAW_SIMULATED)
         self._truth = _YawStream(topics.YAW_GROUND_TRUTH)
         self._recorded = _YawStream(topics.YAW_REAL)
+        self._simulated_error = _YawStream(topics.YAW_ERROR_SIMULATED, from_zero=True)
+        self._recorded_error = _YawStream(topics.YAW_ERROR_REAL, from_zero=True)
         self._errors = subscribe(topics.TRAJECTORY_ERROR, ErrorCoordinates2, self._on_error)
         self.offer_start()
 
     def prepare(self, start, stop):
+        trajectory = self.folder.read_table("trajectory_data")
+        self._reference = (trajectory.index.to_numpy(), trajectory["yaw"].to_numpy())
         if self.folder.path("imu_real.csv").exists():
             table = self.folder.read_table("imu_real")
             self._real = (table.index.to_numpy(), table["yaw"].to_numpy())
@@ -46,7 +59,14 @@ class ImuYawPublisher(Participant):
 
     def _follow_watchers(self) -> None:
         """Subscribe when somebody watches, unsubscribe when nobody does any more."""
-        watched = any(s.watched for s in (self._simulated, self._truth, self._recorded))
+        streams = (
+            self._simulated,
+            self._truth,
+            self._recorded,
+            self._simulated_error,
+            self._recorded_error,
+        )
+        watched = any(stream.watched for stream in streams)
         with self._lock:
             if watched and not self.inputs:
                 self.inputs = (
@@ -66,34 +86,61 @@ class ImuYawPublisher(Participant):
             self._errors.unregister()
 
     def _on_imu(self, message):
-        self._simulated.publish_orientation(message.header, message.orientation)
-        if self._real is None or self._zero is None or not self._recorded.watched:
+        yaw = _yaw(message.orientation)
+        self._simulated.publish(message.header, yaw)
+        self._pair(message.header, -1.0, yaw)
+        if self._zero is not None:
+            self._play(message.header)
+
+    def _play(self, header) -> None:
+        """Publish what the recorded IMU said at this moment of the drive."""
+        time = header.stamp.to_sec() - self._zero
+        if self._real is None or not self._real[0][0] <= time <= self._real[0][-1]:
             return
-        time = message.header.stamp.to_sec() - self._zero
-        if self._real[0][0] <= time <= self._real[0][-1]:
-            self._recorded.publish(message.header, float(np.interp(time, *self._real)))
+        yaw = float(np.interp(time, *self._real))
+        self._recorded.publish(header, yaw)
+        self._recorded_error.publish(header, float(np.interp(time, *self._reference)) - yaw)
 
     def _on_ground_truth(self, message):
-        self._truth.publish_orientation(message.header, message.pose.pose.orientation)
+        yaw = _yaw(message.pose.pose.orientation)
+        self._truth.publish(message.header, yaw)
+        self._pair(message.header, 1.0, yaw)
+
+    def _pair(self, header, sign: float, yaw: float) -> None:
+        """Publish the simulated IMU's error once both yaws of a stamp are there."""
+        stamp = header.stamp.to_nsec()
+        with self._lock:
+            other = self._unpaired.pop((stamp, -sign), None)
+            if other is None:
+                self._unpaired[stamp, sign] = yaw
+                if len(self._unpaired) > UNPAIRED:
+                    self._unpaired.popitem(last=False)
+                return
+        self._simulated_error.publish(header, sign * (yaw - other))
 
 
 class _YawStream:
-    """One published yaw, unwrapped from message to message."""
+    """One published angle, unwrapped from message to message.
 
-    def __init__(self, topic: str) -> None:
+    ``from_zero``: counted from the first one, which is what makes an error start at zero.
+    """
+
+    def __init__(self, topic: str, from_zero=False) -> None:
         self._publisher = advertise(topic, ImuYaw)
+        self._from_zero = from_zero
+        self._first = None
         self._unwrapped = None
 
     @property
     def watched(self) -> bool:
         return self._publisher.get_num_connections() > 0
 
-    def publish_orientation(self, header, orientation) -> None:
-        if self.watched:
-            q = orientation
-            self.publish(header, float(yaw_from_quaternion((q.x, q.y, q.z, q.w))))
-
     def publish(self, header, yaw: float) -> None:
+        if not self.watched:
+            return
+        if self._first is None:
+            self._first = yaw if self._from_zero else 0.0
+        yaw -= self._first
         if self._unwrapped is None:
             self._unwrapped = yaw
         self._unwrapped += float(difference(yaw, self._unwrapped))
@@ -101,3 +148,7 @@ class _YawStream:
         message.header.stamp = header.stamp
         message.header.frame_id = header.frame_id
         self._publisher.publish(message)
+
+
+def _yaw(q) -> float:
+    return float(yaw_from_quaternion((q.x, q.y, q.z, q.w)))
