@@ -95,14 +95,14 @@ class ComplementaryFilter:
         size = sqrt(rx * rx + ry * ry + rz * rz) + _TINY
         half = 0.5 * self._period * size
         scale, c = sin(half) / size, cos(half)
-        x, y, z, w = _product(x, y, z, w, scale * rx, scale * ry, scale * rz, c)
+        x, y, z, w = quaternion_product(x, y, z, w, scale * rx, scale * ry, scale * rz, c)
         # Turn towards the vertical.
         vx, vy, vz = 2.0 * (x * z - w * y), 2.0 * (y * z + w * x), w * w - x * x - y * y + z * z
         inverse = 1.0 / (sqrt(fx * fx + fy * fy + fz * fz) + _TINY)
         ax, ay, az = fx * inverse, fy * inverse, fz * inverse
         ex, ey, ez = ay * vz - az * vy, az * vx - ax * vz, ax * vy - ay * vx
         gain = 0.5 * self._period * self._proportional
-        x, y, z, w = _product(x, y, z, w, gain * ex, gain * ey, gain * ez, 1.0)
+        x, y, z, w = quaternion_product(x, y, z, w, gain * ex, gain * ey, gain * ez, 1.0)
         inverse = 1.0 / sqrt(x * x + y * y + z * z + w * w)
         self._quaternion = (x * inverse, y * inverse, z * inverse, w * inverse)
         gain = self._period * self._integral
@@ -264,7 +264,12 @@ def _from_vqf(quaternions):
     return Rotation.from_quat(np.roll(quaternions, -1, axis=-1))
 
 
-def _product(x, y, z, w, x2, y2, z2, w2):
+def quaternion_product(x, y, z, w, x2, y2, z2, w2):
+    """Return x, y, z, w of the product of two quaternions, given by component.
+
+    For inner loops, with numbers or with arrays; elsewhere scipy's Rotation says more clearly
+    what is meant.
+    """
     return (
         w * x2 + x * w2 + y * z2 - z * y2,
         w * y2 - x * z2 + y * w2 + z * x2,

@@ -15,14 +15,14 @@ for the yaw, as in a BNO055's IMU mode: the yaw's error is that of the gyroscope
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any, Mapping
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.core.angles import difference, yaw_from_quaternion
-from imu_simulation_framework.core.fusion import fuse, make_filter
+from imu_simulation_framework.core.angles import difference
+from imu_simulation_framework.core.fusion import fuse, make_filter, quaternion_product
 from imu_simulation_framework.core.imu_models.base import ImuModel, ImuReading, ImuTruth
 from imu_simulation_framework.core.imu_specification import (
     ImuSpecification,
@@ -270,7 +270,7 @@ class _Response:
         reading += bias
         reading += noise
         if self._saturation is not None:
-            reading = np.clip(reading, -self._saturation, self._saturation)
+            reading = np.minimum(np.maximum(reading, -self._saturation), self._saturation)
         if self._resolution is not None:
             steps = np.where(self._resolution > 0.0, self._resolution, 1.0)
             # Adding zero turns -0.0 into 0.0.
@@ -326,11 +326,23 @@ def _without_errors(truth):
 
 def _reading(truth, orientation, rate, force, rate_bias, force_bias):
     """A reading with the error of its orientation, of one sample or of (runs, samples)."""
-    if orientation.size == 0:
-        yaw_bias, error = np.empty(orientation.shape[:-1]), np.empty(orientation.shape)
+    if orientation.ndim == 1:
+        # One sample at a time, a general library's overhead is most of the time.
+        yaw_bias, error = _orientation_error(orientation.tolist(), np.asarray(truth).tolist(), math)
+        error = np.array(error)
     else:
-        true = np.broadcast_to(truth, orientation.shape)
-        yaw_bias = difference(yaw_from_quaternion(orientation), yaw_from_quaternion(true))
-        rotations = (Rotation.from_quat(x.reshape(-1, 4)) for x in (orientation, true))
-        error = (next(rotations) * next(rotations).inv()).as_quat().reshape(orientation.shape)
+        components = (np.moveaxis(values, -1, 0) for values in (orientation, truth))
+        yaw_bias, error = _orientation_error(*components, np)
+        error = np.stack(error, axis=-1)
     return ImuReading(orientation, rate, force, rate_bias, force_bias, yaw_bias, error)
+
+
+def _orientation_error(orientation, truth, functions):
+    """Error of the yaw [rad], and ``orientation * truth^-1``; quaternions x, y, z, w."""
+    error = quaternion_product(*orientation, *(-component for component in truth[:3]), truth[3])
+    return difference(_yaw(*orientation, functions), _yaw(*truth, functions)), error
+
+
+def _yaw(x, y, z, w, functions):
+    arctan2 = functions.atan2 if functions is math else functions.arctan2
+    return arctan2(2.0 * (x * y + w * z), w * w + x * x - y * y - z * z)
