@@ -1,0 +1,183 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+TOOL = ROOT / "offline_processing" / "convert_imu_parameters.py"
+
+KALIBR = """rostopic: /imu
+update_rate: 200
+accelerometer_noise_density: 1e-2
+accelerometer_random_walk: 2e-4
+gyroscope_noise_density: 5e-3
+gyroscope_random_walk: 4e-6
+"""
+FORMATS = ["specification", "kalibr", "sdf", "hector", "rotors", "unity", "datasheet"]
+
+
+def run(*arguments, **environment):
+    return subprocess.run(
+        [sys.executable, str(TOOL), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+        env={**os.environ, **environment},
+    )
+
+
+@pytest.fixture
+def kalibr(tmp_path):
+    path = tmp_path / "imu.yaml"
+    path.write_text(KALIBR)
+    return path
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize("target", FORMATS)
+def test_what_is_printed_is_what_is_written(kalibr, tmp_path, target):
+    arguments = [kalibr, "--from", "kalibr", "--to", target]
+    printed = run(*arguments)
+    assert printed.returncode == 0, printed.stderr
+    written = run(*arguments, "--out", tmp_path / "out")
+    assert written.returncode == 0, written.stderr
+    assert written.stdout == f"{tmp_path / 'out'}\n"
+    assert (tmp_path / "out").read_text() == printed.stdout
+    assert written.stderr == printed.stderr
+    assert set(contents(tmp_path)) == {"imu.yaml", "out"}
+    back = run(tmp_path / "out", "--from", target, "--to", "specification", "--rate", 200)
+    assert back.returncode == 0, back.stderr
+
+
+def test_kalibr_comes_back_through_our_specification(kalibr, tmp_path):
+    done = run(kalibr, "--from", "kalibr", "--to", "specification", "--out", tmp_path / "own.yaml")
+    assert done.returncode == 0 and done.stderr == ""
+    back = run(tmp_path / "own.yaml", "--from", "specification", "--to", "kalibr")
+    assert back.stderr == ""
+    values = dict(line.split(": ") for line in back.stdout.splitlines() if line[0] != "#")
+    for line in KALIBR.splitlines()[1:]:
+        key, value = line.split(": ")
+        assert float(values[key]) == float(value)
+
+
+def test_what_cannot_be_said_is_on_standard_error_and_in_the_file(kalibr):
+    done = run(kalibr, "--from", "kalibr", "--to", "sdf")
+    assert "sdf: gyroscope.random_walk = 4e-06 cannot be said" in done.stderr
+    assert "gyroscope.random_walk = 4e-06 cannot be said" in done.stdout
+    with_time = run(kalibr, "--from", "kalibr", "--to", "sdf", "--correlation-time", 1000)
+    assert "<dynamic_bias_stddev>4e-06</dynamic_bias_stddev>" in with_time.stdout
+    assert "1000 s" in with_time.stderr
+
+
+def test_what_was_left_out_of_the_input_names_the_file(kalibr):
+    kalibr.write_text(KALIBR + "time_offset: 0.01\n")
+    done = run(kalibr, "--from", "kalibr", "--to", "specification")
+    assert done.returncode == 0
+    assert done.stderr == f"{kalibr}: time_offset is no noise parameter and was left out.\n"
+
+
+def test_the_rate_decides_hectors_numbers(kalibr):
+    arguments = [kalibr, "--from", "kalibr", "--to", "hector", "--yaw-drift", "0.05", "200"]
+    slow = run(*arguments, "--rate", 100)
+    fast = run(*arguments, "--rate", 400)
+    # drift * sqrt(dt) is what is wanted.
+    assert "<yawDrift>0.4999" in slow.stdout
+    assert "<yawDrift>0.99999" in fast.stdout
+    assert "<updateRate>100.0<" in slow.stdout
+
+
+@pytest.mark.parametrize(
+    "old, new, words",
+    [
+        ("5e-3", "-5e-3", ["line 5", "gyroscope_noise_density", "above 0"]),
+        ("5e-3", "few", ["line 5", "gyroscope_noise_density", "'few'"]),
+        ("gyroscope_random_walk: 4e-6\n", "", ["gyroscope_random_walk", "missing"]),
+    ],
+)
+def test_bad_input_ends_with_a_sentence_and_leaves_the_target_alone(
+    kalibr, tmp_path, old, new, words
+):
+    kalibr.write_text(KALIBR.replace(old, new))
+    (tmp_path / "out").write_text("as it was")
+    before = contents(tmp_path)
+    done = run(kalibr, "--from", "kalibr", "--to", "sdf", "--out", tmp_path / "out")
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+    assert all(word in done.stderr for word in [str(kalibr), *words])
+    assert done.stdout == ""
+    assert contents(tmp_path) == before
+
+
+def test_a_bomb_ends_with_a_sentence_at_once(tmp_path):
+    entities = "".join(f'<!ENTITY e{level} "{f"&e{level - 1};" * 10}">\n' for level in range(1, 12))
+    path = tmp_path / "bomb.sdf"
+    path.write_text(f'<!DOCTYPE sdf [\n<!ENTITY e0 "ha">\n{entities}]>\n<sdf>&e11;</sdf>\n')
+    done = run(path, "--from", "sdf", "--to", "kalibr", "--out", tmp_path / "out")
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+    assert str(path) in done.stderr and "entities" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_external_entity_is_not_fetched(tmp_path):
+    secret = tmp_path / "secret"
+    secret.write_text("0.123456")
+    path = tmp_path / "imu.sdf"
+    path.write_text(
+        f'<!DOCTYPE sensor [<!ENTITY x SYSTEM "{secret.as_uri()}">]>\n'
+        '<sensor type="imu"><update_rate>100</update_rate>'
+        "<noise><stddev>&x;</stddev></noise></sensor>"
+    )
+    done = run(path, "--from", "unity", "--to", "specification")
+    assert done.returncode == 2
+    assert "0.123456" not in done.stdout + done.stderr
+
+
+def test_a_target_that_cannot_be_written_ends_with_a_sentence(kalibr, tmp_path):
+    done = run(kalibr, "--from", "kalibr", "--to", "sdf", "--out", tmp_path / "gone" / "out")
+    assert done.returncode == 2
+    assert done.stderr.startswith("convert_imu_parameters.py: ")
+    assert str(tmp_path / "gone" / "out") in done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--from", "kalibr"],
+        ["--from", "kalibr", "--to", "urdf"],
+        ["--from", "kalibr", "--to", "sdf", "--rate", "0"],
+        ["--from", "kalibr", "--to", "sdf", "--rate", "inf"],
+        ["--from", "kalibr", "--to", "sdf", "--correlation-time", "inf"],
+        ["--from", "kalibr", "--to", "hector", "--yaw-drift", "0.1", "0"],
+        ["--from", "kalibr", "--to", "sdf", "--yaw-drift", "0.1", "100"],
+    ],
+)
+def test_options_that_make_no_sense_are_refused(kalibr, arguments):
+    done = run(kalibr, *arguments)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+
+
+def test_a_name_in_any_script_is_written_whatever_the_locale(tmp_path):
+    path = tmp_path / "imu.yaml"
+    path.write_text("name: 慣性\noutput: {orientation_reference: truth}\n", encoding="utf-8")
+    done = run(
+        path, "--from", "specification", "--to", "sdf", LC_ALL="C", PYTHONIOENCODING="latin-1"
+    )
+    assert done.returncode == 0, done.stderr
+    assert "慣性" in done.stdout
+
+
+def test_the_help_names_every_format():
+    done = run("--help")
+    assert done.returncode == 0
+    for name in FORMATS:
+        assert f"  {name} " in done.stdout
