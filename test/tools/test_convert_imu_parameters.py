@@ -181,3 +181,30 @@ def test_the_help_names_every_format():
     assert done.returncode == 0
     for name in FORMATS:
         assert f"  {name} " in done.stdout
+
+
+def documented_commands():
+    text = (ROOT / "doc" / "imu_parameters.md").read_text(encoding="utf-8")
+    prefix = "    ./run convert_imu_parameters.py "
+    return [line[len(prefix) :].split() for line in text.splitlines() if line.startswith(prefix)]
+
+
+def test_the_documented_commands_do_what_they_say(tmp_path):
+    text = (ROOT / "doc" / "imu_parameters.md").read_text(encoding="utf-8")
+    sheet = text.split("```yaml\n")[1].split("```")[0]
+    (tmp_path / "datasheet.yaml").write_text(sheet, encoding="utf-8")
+    (tmp_path / "config").symlink_to(ROOT / "config")
+    commands = documented_commands()
+    assert len(commands) == 5
+    for arguments in commands:
+        done = subprocess.run(
+            [sys.executable, str(TOOL), *arguments],
+            cwd=str(tmp_path),
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        assert done.stdout
+    assert {"imu.yaml", "kalibr_imu.yaml"} < set(os.listdir(tmp_path))

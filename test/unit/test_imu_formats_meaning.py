@@ -205,6 +205,12 @@ def test_hectors_defaults_hold_where_a_tag_is_missing(tmp_path):
     assert read(tmp_path, "hector", hector("")).specification.gyroscope == TriadSpecification()
 
 
+def test_hectors_period_replaces_its_rate(tmp_path):
+    for period, rate in (("0.0025", 400.0), ("0", 50.0)):
+        content = hector(f"<updatePeriod>{period}</updatePeriod>")
+        assert read(tmp_path, "hector", content, 50.0).specification.output.rate == rate
+
+
 def test_hectors_common_noise_replaces_both_sensors(tmp_path):
     content = hector(
         "<gaussianNoise>0.1</gaussianNoise><rateGaussianNoise>1 2 3</rateGaussianNoise>"

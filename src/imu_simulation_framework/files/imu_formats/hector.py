@@ -10,7 +10,7 @@ tag                   ours
 ``XDriftFrequency``   ``1 / gauss_markov_time`` [1/s]
 ``XOffset``           ``turn_on_bias``
 ``XScaleError``       1 + diagonal of ``scale_factor_and_misalignment``
-``updateRate``        ``output.rate`` [Hz]
+``updateRate``        ``output.rate`` [Hz]; ``updatePeriod`` [s] goes before it
 ===================== ==================================================================
 
 The plug-in multiplies its drift's innovation with dt instead of sqrt(dt), so that ``XDrift`` means
@@ -76,6 +76,8 @@ _PLACE = (
     "biasTopicName",
     "serviceName",
     "updateRate",
+    "updatePeriod",
+    "updateOffset",
     "gaussianNoise",
     "alwaysOn",
 )
@@ -100,10 +102,10 @@ def read(path, rate: float | None = None) -> Reading:
         states the rate.
     """
     plugin = find_plugin(read_tags(path), LIBRARY)
-    stated = plugin.child("updateRate")
-    stated = stated.size() if stated is not None else 0.0
     sample_rate = read_rate(
-        stated or None, rate, f"{path}, line {plugin.line}: the plug-in states no updateRate"
+        _stated_rate(plugin),
+        rate,
+        f"{path}, line {plugin.line}: the plug-in states no updateRate above 0",
     )
     notes = []
     triads = {name: _read_triad(plugin, prefix, sample_rate) for prefix, name in _SENSORS.items()}
@@ -116,6 +118,14 @@ def read(path, rate: float | None = None) -> Reading:
     _note_the_rest(plugin, sample_rate, notes)
     output = OutputSpecification(rate=sample_rate)
     return Reading(ImuSpecification(**triads, output=output), notes)
+
+
+def _stated_rate(plugin):
+    # The plug-in lets the period, if there is one, replace the rate; zero is each physics step.
+    rate, period = (plugin.child(name) for name in ("updateRate", "updatePeriod"))
+    if period is not None and period.size() > 0.0:
+        return 1.0 / period.size()
+    return None if rate is None or period is not None else rate.size() or None
 
 
 def _read_triad(plugin, prefix, rate):
