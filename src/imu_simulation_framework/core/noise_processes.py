@@ -32,6 +32,8 @@ FLICKER_PLATEAU = math.sqrt(2.0 * math.log(2.0) / math.pi)
 # they go: with these the Allan variance is within 1 % of flat inside the band.
 _PER_DECADE = 1.5
 _BEYOND = 2.5
+# Averaging times of fewer samples cannot be made flat by sampled processes.
+_SHORTEST = 4
 
 BLOCK = 4096
 """Samples that are computed at once; few enough to stay in the processor's cache."""
@@ -238,8 +240,9 @@ class BiasInstability(NoiseProcess):
     """Flicker noise over a band of times, as a sum of independent Gauss-Markov processes.
 
     The Allan deviation is 0.664 B for averaging times inside the band, within 0.5 %, and falls
-    beyond it. The processes' correlation times are log-spaced; their variances are those that
-    make the Allan variance flat, by non-negative least squares.
+    beyond it; below four samples it cannot be made so. The processes' correlation times are
+    log-spaced; their variances are those that make the Allan variance flat, by non-negative least
+    squares.
 
     Parameters
     ----------
@@ -413,7 +416,7 @@ def flicker_processes(band, period):
     # Imported here, since every node knows the models, and it takes its time.
     from scipy.optimize import nnls
 
-    shortest = max(band[0], period)
+    shortest = max(band[0], _SHORTEST * period)
     longest = max(band[1], 2.0 * shortest)
     # A Gauss-Markov process shows most at 1.89 correlation times (IEEE Std 952, C.1.1.5).
     first = max(shortest / (1.89 * _BEYOND), 0.5 * period)
