@@ -267,6 +267,11 @@ class BiasInstability(NoiseProcess):
         self._rows = BLOCK // 4
 
     @property
+    def components(self) -> int:
+        """How many Gauss-Markov processes there are."""
+        return len(self._phi)
+
+    @property
     def active(self) -> bool:
         return bool(self._sigma.any())
 

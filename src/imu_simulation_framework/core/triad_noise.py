@@ -64,6 +64,15 @@ class TriadNoise:
                 process = prototype.restarted(_child(seed, index + 1))
                 (self._noises if index < 2 else self._biases).append(process)
 
+    @property
+    def numbers_per_sample(self) -> int:
+        """How many normal numbers a sample of one axis takes."""
+        return sum(
+            process.components if isinstance(process, BiasInstability) else 1
+            for process in (*self._noises, *self._biases)
+            if not isinstance(process, RateRamp)
+        )
+
     def step(self):
         """Return noise and bias of the next sample, (3,) each."""
         bias = self._turn_on_bias.copy()

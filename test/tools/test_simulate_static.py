@@ -1,0 +1,93 @@
+"""The tool simulate_static.py, as a person calls it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from imu_simulation_framework.files.recordings import read_imu
+
+TOOL = Path(__file__).resolve().parents[2] / "offline_processing" / "simulate_static.py"
+
+
+def run(*arguments):
+    return subprocess.run(
+        [sys.executable, str(TOOL), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def test_a_bundled_imu_is_recorded_with_its_noise(tmp_path):
+    path = tmp_path / "static.bag"
+    done = run("bno055", "--hours", 0.05, "--rate", 100, "--out", path, "--seed", 3)
+    assert done.returncode == 0, done.stderr
+    assert "18000 samples, 180 s" in done.stdout
+    # Without a terminal there is no progress bar.
+    assert done.stderr == ""
+    table = read_imu(path).table
+    assert len(table) == 18_000
+    for column, density in (
+        ("gyro_x", 9.56150e-05),
+        ("gyro_z", 4.89565e-05),
+        ("accel_y", 1.06667e-04),
+    ):
+        # Successive differences see twice the white noise, and next to nothing of the drift.
+        white = np.sqrt(0.5 * np.diff(table[column]).var())
+        assert white == pytest.approx(density * 10.0, rel=4.0 * np.sqrt(0.75 / 18_000) + 0.002)
+
+
+def test_seed_and_rate_are_those_asked_for(tmp_path):
+    specification = tmp_path / "imu.yaml"
+    specification.write_text("gyroscope: {white_noise: 1e-3}\noutput: {rate: 50}\n")
+    contents = []
+    for name, *options in (
+        ("a.csv",),
+        ("b.csv", "--seed", 1),
+        ("c.csv", "--seed", 2),
+        ("d.csv", "--rate", 200),
+    ):
+        done = run(specification, "--hours", 0.001, "--out", tmp_path / name, *options)
+        assert done.returncode == 0, done.stderr
+        contents.append((tmp_path / name).read_text())
+    assert contents[0] == contents[1] != contents[2]
+    assert [text.count("\n") - 1 for text in contents] == [180, 180, 180, 720]
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (["none.yaml", "--hours", "1", "--out", "a.csv"], "none.yaml: there is no such file"),
+        (["bno055", "--hours", "0", "--out", "a.csv"], "--hours is 0, but it must be a positive"),
+        (["bno055", "--hours", "nan", "--out", "a.csv"], "--hours is nan"),
+        (["bno055", "--hours", "inf", "--out", "a.csv"], "--hours is inf"),
+        (["bno055", "--hours", "1", "--rate", "-5", "--out", "a.csv"], "--rate is -5"),
+        (["bno055", "--hours", "1e-9", "--out", "a.csv"], "less than one sample"),
+        (["bno055", "--hours", "1", "--out", "a.mat"], "a.mat: a recording's name must end in"),
+        (["bno055", "--hours", "1", "--out", "no/folder/a.csv"], "No such file or directory"),
+        (["bno055", "--hours", "1", "--out", "a.csv", "--seed", "-1"], "'-1' is not a whole"),
+        (["bno055", "--out", "a.csv"], "--hours"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_a_sentence_with_exit_code_2(
+    tmp_path, monkeypatch, arguments, words
+):
+    monkeypatch.chdir(tmp_path)
+    done = run(*arguments)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_broken_specification_is_refused_with_file_and_key(tmp_path):
+    specification = tmp_path / "imu.yaml"
+    specification.write_text("accelerometer: {white_noise: -1}")
+    done = run(specification, "--hours", 1, "--out", tmp_path / "a.bag")
+    assert done.returncode == 2
+    assert f"{specification}: accelerometer.white_noise is -1" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["imu.yaml"]
