@@ -1,0 +1,276 @@
+"""Fit of the standard noise terms to Allan variances, with intervals that hold.
+
+The fit is generalised least squares on the variance with coefficients that cannot be negative.
+Weights come from the covariance that the fitted terms themselves imply
+(:mod:`~imu_simulation_framework.core.allan_model`), found by iteration. An estimated square is
+then a weighted sum of the data, and its distribution under any true value is known well enough
+in mean, variance and skewness to invert the test: the 95 % interval holds the values that the
+estimate does not contradict.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, solve_triangular
+from scipy.optimize import brentq, nnls
+from scipy.stats import chi2, norm, pearson3
+
+from imu_simulation_framework.core.allan_model import TERMS
+
+CONFIDENCE = 0.95
+
+DETECTION = norm.sf(4.0)
+"""A term counts as identified if noise without it gives such an estimate this rarely: rarely
+enough that none of the dozens of terms in an analysis is found by chance."""
+
+_ITERATIONS = 30
+_TOLERANCE = 1e-6
+# What the covariance itself does not know (the band's ends, quadrature), as a share of variance.
+_NUGGET = 1e-3
+_MISFIT = 1e-4
+# By how much the deviance must fall for a term: four standard deviations.
+_NEEDED = 16.0
+_GAUSSIAN = 1e-4
+_DOUBLINGS = 30
+
+
+@dataclass(frozen=True)
+class TermEstimate:
+    """A coefficient: Q, N, B, K or R.
+
+    Attributes
+    ----------
+    value : float
+        The most likely value, 0 if the data show none; in the unit of the coefficient.
+    low, high : float
+        The 95 % interval; ``low`` is 0 where the term is not identified, and ``high`` infinite
+        where the recording cannot tell.
+    identified : bool
+        Whether the recording shows that the term is there.
+    """
+
+    value: float
+    low: float
+    high: float
+    identified: bool
+
+
+@dataclass(frozen=True)
+class AllanFit:
+    """The terms that describe one axis.
+
+    Attributes
+    ----------
+    terms : dict of str to TermEstimate
+        For each of :data:`~imu_simulation_framework.core.allan_model.TERMS`.
+    squares : ndarray, shape (5,)
+        Squared coefficients of the fit; terms that are not identified are part of it.
+    misfit : float
+        Weighted mean square of the residuals, 1 if these terms describe the data.
+    describes : bool
+        Whether the data can have come from these terms; otherwise the weights leave correlation
+        aside, which a wrong description would exploit, and intervals are widened by the misfit.
+    """
+
+    terms: dict[str, TermEstimate]
+    squares: np.ndarray
+    misfit: float
+    describes: bool
+
+
+def fit_terms(variances, shapes, covariances) -> AllanFit:
+    """Fit squared coefficients to Allan variances of one axis.
+
+    Parameters
+    ----------
+    variances : ndarray, shape (n,)
+        Estimated Allan variances; those of several recordings one after the other.
+    shapes : ndarray, shape (n, 5)
+        From :func:`~imu_simulation_framework.core.allan_model.allan_variance_of_terms`.
+    covariances : callable
+        From squared coefficients, shape (5,), to the covariance of ``variances``.
+
+    Returns
+    -------
+    AllanFit
+    """
+    problem = _Problem(variances, shapes, covariances)
+    squares = problem.solve()
+    residuals = problem.whitened(variances - shapes @ squares, squares)
+    freedom = max(1, len(variances) - int((squares > 0.0).sum()))
+    misfit = float(residuals @ residuals / freedom)
+    describes = bool(chi2.sf(misfit * freedom, freedom) > _MISFIT)
+    if not describes:
+        problem = _Problem(variances, shapes, covariances, correlated=False)
+        squares = problem.solve()
+        residuals = (variances - shapes @ squares) / problem.deviations(squares)
+        misfit = max(1.0, float(residuals @ residuals / freedom))
+    inflation = 1.0 if describes else misfit
+    with_all = problem.deviance(squares)
+    terms = {}
+    for index, name in enumerate(TERMS):
+        without = problem.solve(without=index)
+        gain = (problem.deviance(without) - with_all) / inflation
+        terms[name] = _estimate(problem, squares, index, inflation, gain > _NEEDED)
+    return AllanFit(terms, squares, misfit, describes)
+
+
+class _Problem:
+    """The regression of one axis; numbers are scaled to the size of the data."""
+
+    def __init__(self, variances, shapes, covariances, correlated=True):
+        self.variances = variances
+        self.shapes = shapes
+        self.covariances = covariances
+        self.correlated = correlated
+
+    def covariance(self, squares):
+        """Covariance of the data for these coefficients."""
+        matrix = self.covariances(squares)
+        matrix[np.diag_indices_from(matrix)] *= 1.0 + _NUGGET
+        return matrix
+
+    def deviations(self, squares):
+        """Standard deviations of the data."""
+        return np.sqrt(np.diag(self.covariances(squares)))
+
+    def _factor(self, squares):
+        matrix = self.covariance(squares)
+        if not self.correlated:
+            matrix = np.diag(np.diag(matrix))
+        return cho_factor(matrix, lower=True)
+
+    def whitened(self, vectors, squares):
+        """Vectors in units in which the data scatter by one, independently."""
+        return solve_triangular(self._factor(squares)[0], vectors, lower=True)
+
+    def deviance(self, squares):
+        """Minus twice the logarithm of the Gaussian likelihood of the data, up to a constant."""
+        factor = self._factor(squares)[0]
+        residuals = solve_triangular(factor, self.variances - self.shapes @ squares, lower=True)
+        return float(residuals @ residuals + 2.0 * np.log(np.diag(factor)).sum())
+
+    def solve(self, without=None):
+        """Iterate to the squared coefficients whose own covariance weighs the fit.
+
+        Parameters
+        ----------
+        without : int, optional
+            A term to leave out.
+        """
+        shapes = self.shapes.copy()
+        if without is not None:
+            shapes[:, without] = 0.0
+        scale = 1.0 / self.variances
+        squares = _nnls(shapes * scale[:, None], np.ones(len(scale)))
+        for _ in range(_ITERATIONS):
+            before = squares
+            squares = _nnls(
+                self.whitened(shapes, before), self.whitened(self.variances, before)
+            )
+            if np.allclose(before, squares, rtol=_TOLERANCE, atol=0.0):
+                break
+        return squares
+
+    def estimator(self, squares, index):
+        """Weights that give one square from the data, unbiased by the other terms present."""
+        active = np.flatnonzero(squares > 0.0)
+        if index not in active:
+            active = np.append(active, index)
+        shapes = self.shapes[:, active]
+        scale = np.sqrt((shapes**2).sum(axis=0))
+        weighted = cho_solve(self._factor(squares), shapes / scale)
+        weights = np.linalg.solve((shapes / scale).T @ weighted, weighted.T)
+        place = int(np.flatnonzero(active == index)[0])
+        return weights[place] / scale[place]
+
+
+def _nnls(matrix, target):
+    scale = np.linalg.norm(matrix, axis=0)
+    scale[scale == 0.0] = 1.0
+    return nnls(matrix / scale, target)[0] / scale
+
+
+def _estimate(problem, squares, index, inflation, needed):
+    """Find the interval of one term by inverting the test of each value it may have."""
+    estimator = _Estimator(problem, squares, index, inflation)
+    tail = 0.5 * (1.0 - CONFIDENCE)
+    identified = needed and estimator.exceedance(0.0) < DETECTION
+    low = estimator.square_at(tail, 0.0, estimator.found) if identified else 0.0
+    return TermEstimate(
+        value=float(np.sqrt(squares[index])),
+        low=float(np.sqrt(low)),
+        high=float(np.sqrt(estimator.square_above(1.0 - tail))),
+        identified=bool(identified),
+    )
+
+
+class _Estimator:
+    """Distribution of the estimate of one square, for any true square."""
+
+    def __init__(self, problem, squares, index, inflation):
+        weights = problem.estimator(squares, index)
+        # A negative estimate says no more than zero does: that the term does not show.
+        self.found = max(0.0, float(weights @ problem.variances))
+        # The covariance is quadratic in the squares, so three values give all.
+        step = max(self.found, float(np.sqrt(weights @ problem.covariances(squares) @ weights)))
+        at = []
+        for square in (0.0, step, 2.0 * step):
+            truth = squares.copy()
+            truth[index] = square
+            at.append(inflation * float(weights @ problem.covariances(truth) @ weights))
+        self._constant = at[0]
+        self._quadratic = (at[2] - 2.0 * at[1] + at[0]) / (2.0 * step**2)
+        self._linear = (at[1] - at[0]) / step - self._quadratic * step
+        self._step = step
+        self._other_skewness = _skewness(problem, weights, squares, index)
+
+    def exceedance(self, square):
+        """Probability of a larger estimate than the one found if this were the true square.
+
+        Gamma distributed (Pearson's type III): a term's own scatter is that of a chi-square.
+        """
+        own = self._quadratic * square**2
+        variance = self._constant + self._linear * square + own
+        if variance <= 0.0:
+            return 0.0 if self.found > square else 1.0
+        third = self._other_skewness * self._constant**1.5
+        if square > 0.0:
+            third += 2.0 * own**2 / square
+        skewness = third / variance**1.5
+        deviation = (self.found - square) / np.sqrt(variance)
+        if abs(skewness) < _GAUSSIAN:
+            return float(norm.sf(deviation))
+        return float(pearson3.sf(deviation, skewness))
+
+    def square_at(self, level, low, high):
+        """The square between two bounds where the exceedance passes a level."""
+        return brentq(lambda square: self.exceedance(square) - level, low, high, rtol=1e-6)
+
+    def square_above(self, level):
+        """The square above the estimate where the exceedance passes a level; inf if nowhere."""
+        low, step = self.found, self._step
+        for _ in range(_DOUBLINGS):
+            high = low + step
+            if self.exceedance(high) > level:
+                return self.square_at(level, low, high)
+            low, step = high, 2.0 * step
+        return np.inf
+
+
+def _skewness(problem, weights, squares, index):
+    """Skewness that the other terms cause, as if all came from the time that counts most.
+
+    At one averaging time the estimate is a chi-square with its equivalent degrees of freedom.
+    """
+    others = squares.copy()
+    others[index] = 0.0
+    expected = problem.shapes @ others
+    deviations = problem.deviations(others)
+    most = int(np.argmax(np.abs(weights) * deviations))
+    if deviations[most] == 0.0:
+        return 0.0
+    freedom = 2.0 * (expected[most] / deviations[most]) ** 2
+    return float(np.sign(weights[most]) * np.sqrt(8.0 / freedom))
