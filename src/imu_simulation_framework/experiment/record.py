@@ -48,6 +48,18 @@ class Stream:
         """Stamp of the last sample [ns]; None without any."""
         return self._stamps[-1] if self._stamps else None
 
+    def expected(self, rate: float, zero: int, end: int) -> int:
+        """How many samples there should be from stamp ``zero`` to ``end`` [ns] at this rate [Hz].
+
+        The stream's phase is its own: a simulator need not sample at time zero.
+        """
+        inside = [stamp for stamp in self._stamps if zero <= stamp <= end]
+        if not inside:
+            return int((end - zero + 0.5) / NANOSECONDS * rate) + 1
+        # Half a nanosecond: the end may be a whole number of periods after the first one.
+        before = int((inside[0] - zero + 0.5) / NANOSECONDS * rate)
+        return before + int((end - inside[0] + 0.5) / NANOSECONDS * rate) + 1
+
     def between(self, zero: int, end: int):
         """Samples from stamp ``zero`` to ``end`` [ns], both included.
 
@@ -132,12 +144,6 @@ class ExperimentRecord:
             "wheel_velocities": wheels,
             "control_error": errors,
         }
-
-
-def expected_samples(duration: int, rate: float) -> int:
-    """How many samples a stream of this rate [Hz] has in ``duration`` [ns], both ends included."""
-    # Half a nanosecond: the end may be a whole number of periods after the start.
-    return int((duration + 0.5) / NANOSECONDS * rate) + 1
 
 
 def _attitude(orientation):

@@ -39,7 +39,6 @@ def world_sdf(terrain: Terrain | None = None) -> str:
         <constraints>
           <cfm>0.0</cfm>
           <erp>0.2</erp>
-          <contact_max_correcting_vel>0.1</contact_max_correcting_vel>
           <contact_surface_layer>0.001</contact_surface_layer>
         </constraints>
       </ode>

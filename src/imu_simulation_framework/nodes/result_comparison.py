@@ -19,7 +19,6 @@ from imu_simulation_framework.experiment.preparation import prepare_recorded_imu
 from imu_simulation_framework.experiment.record import (
     NANOSECONDS,
     ExperimentRecord,
-    expected_samples,
 )
 from imu_simulation_framework.experiment.report import (
     ExperimentTables,
@@ -209,6 +208,12 @@ class ResultComparison(Participant):
                     self._written = True
                 self._write()
 
+    def _warn_of_losses(self, tables, expected) -> None:
+        for name, count in expected.items():
+            lost = count - len(getattr(tables, name))
+            if lost:
+                rospy.logwarn("%s: %d of %d messages of %s were lost", self.name, lost, count, name)
+
     def _write(self) -> None:
         """Write what was recorded: tables, summary, figures."""
         configuration = self.configuration
@@ -219,7 +224,12 @@ class ResultComparison(Participant):
             imu_real=self._imu_real.table if self._imu_real else None,
             **self._record.tables(self._zero, end, self._simulator.twist_in_world_frame),
         )
-        expected = expected_samples(end - self._zero, configuration.imu.rate)
+        rate = configuration.imu.rate
+        expected = {
+            "imu_simulated": self._record.imu.expected(rate, self._zero, end),
+            "ground_truth": self._record.ground_truth.expected(rate, self._zero, end),
+        }
+        self._warn_of_losses(tables, expected)
         summary = write_report(
             self.folder,
             tables,
@@ -231,7 +241,7 @@ class ResultComparison(Participant):
                 "controller": configuration.control.controller,
                 "seed": configuration.experiment.seed,
                 "recorded_imu": self._imu_real.report if self._imu_real else None,
-                "messages_expected": {"imu_simulated": expected, "ground_truth": expected},
+                "messages_expected": expected,
                 "messages_out_of_order": {
                     "imu_simulated": self._record.imu.backwards,
                     "ground_truth": self._record.ground_truth.backwards,
