@@ -21,17 +21,16 @@ from imu_simulation_framework.core.allan_model import TERMS
 
 CONFIDENCE = 0.95
 
-DETECTION = norm.sf(4.0)
-"""A term counts as identified if noise without it gives such an estimate this rarely: rarely
-enough that none of the dozens of terms in an analysis is found by chance."""
+DETECTION_DEVIATIONS = 4.0
+"""A term counts as identified if noise without it gives such an estimate as rarely as a Gaussian
+value is so many standard deviations off: rarely enough that none of the dozens of terms in an
+analysis is found by chance."""
 
 _ITERATIONS = 30
 _TOLERANCE = 1e-6
 # What the covariance itself does not know (the band's ends, quadrature), as a share of variance.
 _NUGGET = 1e-3
 _MISFIT = 1e-4
-# By how much the deviance must fall for a term: four standard deviations.
-_NEEDED = 16.0
 _GAUSSIAN = 1e-4
 _DOUBLINGS = 30
 
@@ -113,7 +112,7 @@ def fit_terms(variances, shapes, covariances) -> AllanFit:
     for index, name in enumerate(TERMS):
         without = problem.solve(without=index)
         gain = (problem.deviance(without) - with_all) / inflation
-        terms[name] = _estimate(problem, squares, index, inflation, gain > _NEEDED)
+        terms[name] = _estimate(problem, squares, index, inflation, gain > DETECTION_DEVIATIONS**2)
     return AllanFit(terms, squares, misfit, describes)
 
 
@@ -176,15 +175,39 @@ class _Problem:
 
     def estimator(self, squares, index):
         """Weights that give one square from the data, unbiased by the other terms present."""
-        active = np.flatnonzero(squares > 0.0)
-        if index not in active:
-            active = np.append(active, index)
-        shapes = self.shapes[:, active]
-        scale = np.sqrt((shapes**2).sum(axis=0))
-        weighted = cho_solve(self._factor(squares), shapes / scale)
-        weights = np.linalg.solve((shapes / scale).T @ weighted, weighted.T)
-        place = int(np.flatnonzero(active == index)[0])
-        return weights[place] / scale[place]
+        matrix = self.covariance(squares)
+        if not self.correlated:
+            matrix = np.diag(np.diag(matrix))
+        return square_estimator(self.shapes, matrix, index, squares > 0.0)
+
+
+def square_estimator(shapes, covariance, index, present):
+    """Weights of Allan variances whose sum is the best unbiased estimate of one square.
+
+    Parameters
+    ----------
+    shapes : ndarray, shape (n, 5)
+    covariance : ndarray, shape (n, n)
+    index : int
+        Of the term.
+    present : ndarray of bool, shape (5,)
+        Terms to be unbiased by; this one need not be among them.
+
+    Returns
+    -------
+    ndarray, shape (n,)
+    """
+    active = np.union1d(np.flatnonzero(present), [index])
+    shapes = shapes[:, active]
+    scale = np.sqrt((shapes**2).sum(axis=0))
+    deviations = np.sqrt(np.diag(covariance))
+    weighted = cho_solve(
+        cho_factor(covariance / np.outer(deviations, deviations) + _NUGGET * np.eye(len(shapes))),
+        shapes / scale / deviations[:, None],
+    )
+    normal = (shapes / scale / deviations[:, None]).T @ weighted
+    place = int(np.flatnonzero(active == index)[0])
+    return np.linalg.solve(normal, weighted.T)[place] / scale[place] / deviations
 
 
 def _nnls(matrix, target):
@@ -197,7 +220,7 @@ def _estimate(problem, squares, index, inflation, needed):
     """Find the interval of one term by inverting the test of each value it may have."""
     estimator = _Estimator(problem, squares, index, inflation)
     tail = 0.5 * (1.0 - CONFIDENCE)
-    identified = needed and estimator.exceedance(0.0) < DETECTION
+    identified = needed and estimator.exceedance(0.0) < norm.sf(DETECTION_DEVIATIONS)
     low = estimator.square_at(tail, 0.0, estimator.found) if identified else 0.0
     return TermEstimate(
         value=float(np.sqrt(squares[index])),
