@@ -206,9 +206,7 @@ class _RecordingModel:
     def curve(self, variance, squares) -> AllanCurve:
         """The Allan deviation with its interval."""
         contributions = dict(zip(TERMS, (self.shapes * squares).T))
-        freedom = equivalent_degrees_of_freedom(
-            self.recording.lengths, self.factors, contributions
-        )
+        freedom = equivalent_degrees_of_freedom(self.recording.lengths, self.factors, contributions)
         return allan_curve(self.tau, variance, freedom, CONFIDENCE)
 
 

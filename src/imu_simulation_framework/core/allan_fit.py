@@ -166,9 +166,7 @@ class _Problem:
         squares = _nnls(shapes * scale[:, None], np.ones(len(scale)))
         for _ in range(_ITERATIONS):
             before = squares
-            squares = _nnls(
-                self.whitened(shapes, before), self.whitened(self.variances, before)
-            )
+            squares = _nnls(self.whitened(shapes, before), self.whitened(self.variances, before))
             if np.allclose(before, squares, rtol=_TOLERANCE, atol=0.0):
                 break
         return squares

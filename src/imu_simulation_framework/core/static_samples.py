@@ -6,6 +6,8 @@ recording is cut where samples are missing, never bridged.
 
 from __future__ import annotations
 
+import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -229,20 +231,24 @@ def _gap_remarks(times, gaps, after_gap, used, unused):
 
 
 def _clean(times, values, names, rate, source, settings):
-    values = np.asarray(values, dtype=float)
-    cleaned = np.empty((len(names), len(times)))
-    outliers, remarks = {}, []
+    cleaned = np.array(np.transpose(values), dtype=float, order="C")
     for axis, name in enumerate(names):
-        cleaned[axis] = values[:, axis]
         if np.ptp(cleaned[axis]) == 0.0:
             raise RecordingError(
                 f"{source}: {name} is {cleaned[axis, 0]:g} in all {len(times)} samples, expected "
                 "the noise that a sensor has at rest"
             )
-        outliers[name] = Finding()
-        if settings.outlier_range:
-            mask = _replace_outliers(cleaned[axis], rate, settings.outlier_range)
-            outliers[name] = find(mask, times)
+
+    def outliers_of(signal):
+        if not settings.outlier_range:
+            return Finding()
+        return find(_replace_outliers(signal, rate, settings.outlier_range), times)
+
+    # numpy gives other threads their turn while it sorts.
+    with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
+        outliers = dict(zip(names, pool.map(outliers_of, cleaned)))
+    remarks = []
+    for name in names:
         share = outliers[name].count / len(times)
         if share > _MANY_OUTLIERS:
             remarks.append(

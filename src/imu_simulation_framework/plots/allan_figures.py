@@ -1,0 +1,103 @@
+"""Figures of an Allan analysis: one for each sensor, its three axes one above the other."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from imu_simulation_framework.core.allan import SENSORS
+from imu_simulation_framework.core.allan_model import SYMBOLS, TERMS, allan_variance_of_terms
+from imu_simulation_framework.plots import style
+
+READ_OFF = (1.0, 3.0)
+"""Averaging times [s] at which N and K are where their lines pass."""
+
+_UNITS = {"gyroscope": "rad/s", "accelerometer": "m/s²"}
+_DATA = ("#0b2a5b", "#4a7fb5", "#7b5ea7", "#5a8a80")
+_FIT = {"color": "#e07a10", "linewidth": 1.8}
+_TERMS = {
+    "quantisation": {"color": "#7a4a2a", "linestyle": (0, (1, 1.5))},
+    "white_noise": {"color": "#555555", "linestyle": (0, (6, 2))},
+    "bias_instability": {"color": "#1d6b4f", "linestyle": (0, (4, 1.5, 1, 1.5))},
+    "random_walk": {"color": "#8a2b4a", "linestyle": (0, (3, 2))},
+    "rate_ramp": {"color": "#a08a10", "linestyle": (0, (1, 3))},
+}
+
+
+def allan_figure(identification, sensor):
+    """Allan deviation with its interval, the fit and its terms.
+
+    Parameters
+    ----------
+    identification : AllanIdentification
+    sensor : str
+        ``gyroscope`` or ``accelerometer``.
+
+    Returns
+    -------
+    Figure
+    """
+    names = SENSORS[sensor]
+    figure, axes = style.make_figure(len(names), height=10.5, sharex=True)
+    for axis, name in zip(axes, names):
+        _draw_axis(axis, identification, name)
+        style.label(axis, y=f"Allan deviation [{_UNITS[sensor]}]", title=name)
+    style.label(axes[-1], x="averaging time [s]")
+    handles = {}
+    for axis in axes:
+        handles.update(zip(*reversed(axis.get_legend_handles_labels())))
+    figure.legend(
+        handles.values(), handles.keys(), loc="outside upper center", ncol=3, fontsize=9,
+        frameon=False, handlelength=3.2,
+    )  # fmt: skip
+    return figure
+
+
+def _draw_axis(axis, identification, name):
+    result = identification.axes[name]
+    several = len(result.curves) > 1
+    for number, curve in enumerate(result.curves):
+        colour = _DATA[number % len(_DATA)]
+        label = f"recording {number + 1}" if several else "recording"
+        axis.fill_between(
+            curve.tau, curve.low, curve.high, color=colour, alpha=0.18, linewidth=0.0,
+            label=f"{label}, 95 % interval",
+        )  # fmt: skip
+        axis.plot(curve.tau, curve.deviation, "o", color=colour, markersize=3.0, label=label)
+    tau = result.curves[0].tau
+    dense = np.geomspace(tau[0], tau[-1], 200)
+    shapes = allan_variance_of_terms(dense, 1.0 / identification.rate, identification.band)
+    contributions = shapes * result.fit.squares
+    for index, term in enumerate(TERMS):
+        if not contributions[:, index].any():
+            continue
+        identified = result.fit.terms[term].identified
+        label = f"{SYMBOLS[term]}, {term.replace('_', ' ')}"
+        axis.plot(
+            dense, np.sqrt(contributions[:, index]), linewidth=1.3 if identified else 0.6,
+            label=label, **_TERMS[term],
+        )  # fmt: skip
+    fitted = np.sqrt(contributions.sum(axis=1))
+    axis.plot(dense, fitted, label="fit", **_FIT)
+    axis.set_xscale("log")
+    axis.set_yscale("log")
+    smallest = min(curve.deviation.min() for curve in result.curves)
+    largest = max(curve.deviation.max() for curve in result.curves)
+    axis.set_ylim(smallest / 4.0, largest * 2.0)
+    _mark_points(axis, result, dense)
+
+
+def _mark_points(axis, result, tau):
+    """The lines of white noise and random walk where they have the values N and K."""
+    for time, term in zip(READ_OFF, ("white_noise", "random_walk")):
+        axis.axvline(time, color="#999999", linewidth=0.6)
+        axis.annotate(
+            f"{time:g} s", (time, 0.02), xycoords=("data", "axes fraction"), fontsize=8,
+            color="#666666", xytext=(2, 0), textcoords="offset points",
+        )  # fmt: skip
+        value = result.fit.terms[term].value
+        if tau[0] <= time <= tau[-1] and value > 0.0:
+            axis.plot(
+                [time], [value], "s", markersize=6, markerfacecolor="none", zorder=5,
+                markeredgecolor=_TERMS[term]["color"],
+                label=f"{SYMBOLS[term]} at {time:g} s", clip_on=True,
+            )  # fmt: skip
