@@ -7,7 +7,9 @@ import time
 import rospy
 from controller_manager_msgs.srv import LoadController, SwitchController, SwitchControllerRequest
 from gazebo_msgs.srv import GetPhysicsProperties, SetPhysicsProperties, SpawnModel
-from geometry_msgs.msg import Pose
+from geometry_msgs.msg import Pose, TransformStamped, Vector3
+from nav_msgs.msg import Odometry
+from tf2_msgs.msg import TFMessage
 
 from imu_simulation_framework.core.imu_models import IMU_MODELS, PRESETS
 from imu_simulation_framework.embedded_simulator.description import expand_xacro
@@ -20,7 +22,9 @@ from imu_simulation_framework.files.gazebo_world import (
     terrain_sdf,
 )
 from imu_simulation_framework.files.locations import urdf_path
+from imu_simulation_framework.nodes import topics
 from imu_simulation_framework.nodes.node import Node
+from imu_simulation_framework.nodes.simulator_messages import ROBOT_FRAME, WORLD_FRAME
 from imu_simulation_framework.nodes.simulators.gazebo import CONTROLLERS, MODEL
 from imu_simulation_framework.nodes.simulators.interface import wait_for_service
 
@@ -35,6 +39,9 @@ CONTROLLER_PARAMETERS = {
     },
 }
 
+TRANSFORM_PERIOD = rospy.Duration(0.05)
+"""Simulated time between two transforms."""
+
 CLOCK_CHECK_PERIOD = 1.0
 """Wall-clock seconds between two looks at simulated time."""
 
@@ -44,6 +51,13 @@ class GazeboRobot(Node):
 
     name = "gazebo_robot"
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._transforms = None
+        self._transform_stamp = rospy.Time()
+        self._newest = rospy.Time()
+        self._checked_at = 0.0
+
     def run(self):
         timeout = self.configuration.simulation.startup_timeout
         for service in ("/gazebo/spawn_urdf_model", "/gazebo/set_physics_properties"):
@@ -52,6 +66,8 @@ class GazeboRobot(Node):
         self._spawn_terrain()
         self._spawn_robot()
         self._start_controllers(timeout)
+        self._transforms = rospy.Publisher("/tf", TFMessage, queue_size=10)
+        rospy.Subscriber(topics.GROUND_TRUTH, Odometry, self._on_ground_truth, queue_size=1)
         self._checked_at = time.monotonic()
         self._newest = rospy.get_rostime()
         return super().run()
@@ -126,6 +142,19 @@ class GazeboRobot(Node):
         )
         if not answer.ok:
             raise SimulatorError(f"gazebo_ros_control does not start {', '.join(CONTROLLERS)}")
+
+    def _on_ground_truth(self, message):
+        """Say on /tf where the robot is, as the embedded simulator does."""
+        if message.header.stamp - self._transform_stamp < TRANSFORM_PERIOD:
+            return
+        self._transform_stamp = message.header.stamp
+        transform = TransformStamped(child_frame_id=ROBOT_FRAME)
+        transform.header.stamp = message.header.stamp
+        transform.header.frame_id = WORLD_FRAME
+        pose = message.pose.pose
+        transform.transform.translation = Vector3(pose.position.x, pose.position.y, pose.position.z)
+        transform.transform.rotation = pose.orientation
+        self._transforms.publish(TFMessage(transforms=[transform]))
 
     def spin_once(self):
         now = time.monotonic()

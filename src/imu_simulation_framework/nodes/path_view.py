@@ -13,6 +13,7 @@ from imu_simulation_framework.files.results import ResultFolder
 from imu_simulation_framework.nodes import topics
 from imu_simulation_framework.nodes.node import Node
 from imu_simulation_framework.nodes.settings import EXPERIMENT_PARAMETERS
+from imu_simulation_framework.nodes.simulator_messages import WORLD_FRAME
 
 POINT_DISTANCE = 0.05
 """Metres from one point of a path to the next."""
@@ -30,47 +31,49 @@ class PathView(Node):
         super().__init__()
         self._reference = rospy.Publisher("reference_path", Path, latch=True, queue_size=1)
         self._driven = rospy.Publisher("driven_path", Path, latch=True, queue_size=1)
-        self._path = Path()
+        self._points = []
         self._reference_sent = False
         self._published_at = 0.0
         rospy.Subscriber(topics.GROUND_TRUTH, Odometry, self._on_ground_truth, queue_size=1)
 
     def _on_ground_truth(self, message):
-        pose = PoseStamped(header=message.header, pose=message.pose.pose)
-        self._path.header = message.header
-        poses = self._path.poses
-        if not poses or _distance(poses[-1], pose) > POINT_DISTANCE:
-            poses.append(pose)
+        position = message.pose.pose.position
+        _append(self._points, (position.x, position.y))
 
     def spin_once(self):
-        frame = self._path.header.frame_id
         now = time.monotonic()
-        if not frame or now - self._published_at < PUBLISHING_PERIOD:
+        if not self._points or now - self._published_at < PUBLISHING_PERIOD:
             return
         self._published_at = now
         if not self._reference_sent:
-            self._send_reference(frame)
-        self._driven.publish(Path(header=self._path.header, poses=list(self._path.poses)))
+            self._send_reference()
+        self._driven.publish(_path(list(self._points)))
 
-    def _send_reference(self, frame: str) -> None:
+    def _send_reference(self) -> None:
         prefix = rospy.get_param(f"{EXPERIMENT_PARAMETERS}/result", "")
         if not prefix:
             return
-        path = Path()
-        path.header.frame_id = frame
-        for x, y in (
-            ResultFolder.from_prefix(prefix).read_table("trajectory_data")[["x", "y"]].values
-        ):
-            pose = PoseStamped()
-            pose.header.frame_id = frame
-            pose.pose.position.x, pose.pose.position.y = float(x), float(y)
-            pose.pose.orientation.w = 1.0
-            if not path.poses or _distance(path.poses[-1], pose) > POINT_DISTANCE:
-                path.poses.append(pose)
-        self._reference.publish(path)
+        trajectory = ResultFolder.from_prefix(prefix).read_table("trajectory_data")
+        points = []
+        for point in zip(trajectory["x"], trajectory["y"]):
+            _append(points, point)
+        self._reference.publish(_path(points))
         self._reference_sent = True
 
 
-def _distance(first, second) -> float:
-    a, b = first.pose.position, second.pose.position
-    return math.hypot(a.x - b.x, a.y - b.y)
+def _append(points, point) -> None:
+    """Add a point that is far enough from the last one."""
+    if not points or math.dist(points[-1], point) > POINT_DISTANCE:
+        points.append(point)
+
+
+def _path(points) -> Path:
+    path = Path()
+    path.header.frame_id = WORLD_FRAME
+    path.header.stamp = rospy.get_rostime()
+    for x, y in points:
+        pose = PoseStamped(header=path.header)
+        pose.pose.position.x, pose.pose.position.y = float(x), float(y)
+        pose.pose.orientation.w = 1.0
+        path.poses.append(pose)
+    return path
