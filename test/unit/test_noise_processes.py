@@ -5,17 +5,18 @@ import math
 import numpy as np
 import pytest
 
+from imu_simulation_framework.core.flicker import (
+    FLICKER_PLATEAU,
+    gauss_markov_allan_variance,
+)
 from imu_simulation_framework.core.noise_processes import (
     BLOCK,
-    FLICKER_PLATEAU,
     BiasInstability,
     GaussMarkov,
     Quantisation,
     RandomWalk,
     RateRamp,
     WhiteNoise,
-    flicker_processes,
-    gauss_markov_allan_variance,
 )
 from imu_simulation_framework.errors import ConfigurationError
 
@@ -139,10 +140,6 @@ def test_ramp_has_allan_deviation_r_tau_over_root_two():
         np.testing.assert_allclose(deviation, np.multiply(SCALES, count * PERIOD / math.sqrt(2.0)))
 
 
-def test_plateau_is_0_664_b():
-    assert pytest.approx(0.664, abs=5e-4) == FLICKER_PLATEAU
-
-
 def test_gauss_markov_process_is_stationary_from_the_first_sample():
     runs = 4000
     first, last = _make("Gauss-Markov").batch(60, runs)[:, [0, -1]].transpose(1, 0, 2)
@@ -170,32 +167,6 @@ def test_axes_are_independent():
     for name in ("white", "quantisation"):
         correlation = np.corrcoef(_make(name).batch(samples, runs)[0].T)
         assert np.abs(correlation - np.eye(3)).max() < 4.0 * math.sqrt(1.5 / samples), name
-
-
-@pytest.mark.parametrize(
-    "band, period",
-    [((0.1, 1e4), 0.01), ((1.0, 1000.0), 0.01), ((0.001, 1e5), 0.01), (BAND, PERIOD)],
-)
-def test_flicker_is_flat_within_one_percent_inside_any_band(band, period):
-    times, sigmas = flicker_processes(band, period)
-    inside = np.geomspace(max(band[0], 4.0 * period), band[1], 977)
-    shares = gauss_markov_allan_variance(times, inside[:, np.newaxis], period)
-    np.testing.assert_allclose(shares @ sigmas**2 / FLICKER_PLATEAU**2, 1.0, atol=0.01)
-    # Two processes for each decade are enough.
-    assert len(times) <= 2 + 2 * math.log10(band[1] / max(band[0], period))
-
-
-def test_allan_variance_of_a_gauss_markov_process_has_the_limits_of_ieee_952():
-    # Equations C.19 and C.20: white noise q_c T_c for long, a random walk for short times.
-    time, period = 5.0, 1e-4
-    density_squared = 2.0 / time  # of the driving noise, for a variance of 1
-    long, short = 1e4 * time, 1e-2 * time
-    assert gauss_markov_allan_variance(time, long, period) == pytest.approx(
-        density_squared * time**2 / long, rel=1e-3
-    )
-    assert gauss_markov_allan_variance(time, short, period) == pytest.approx(
-        density_squared * short / 3.0, rel=0.01
-    )
 
 
 @pytest.mark.parametrize(

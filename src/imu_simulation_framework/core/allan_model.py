@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from imu_simulation_framework.core.noise_processes import (
+from imu_simulation_framework.core.flicker import (
     flicker_processes,
     gauss_markov_allan_variance,
 )

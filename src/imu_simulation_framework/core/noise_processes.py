@@ -24,16 +24,7 @@ from imu_simulation_framework.core.checked_values import (
     checked_band,
     checked_number,
 )
-
-FLICKER_PLATEAU = math.sqrt(2.0 * math.log(2.0) / math.pi)
-"""Allan deviation of flicker noise with B = 1: 0.664, at all averaging times."""
-
-# Gauss-Markov processes per decade of the flicker noise's band, and how far beyond the band's ends
-# they go: with these the Allan variance is within 1 % of flat inside the band.
-_PER_DECADE = 1.5
-_BEYOND = 2.5
-# Averaging times of fewer samples cannot be made flat by sampled processes.
-_SHORTEST = 4
+from imu_simulation_framework.core.flicker import flicker_processes
 
 BLOCK = 4096
 """Samples that are computed at once; few enough to stay in the processor's cache."""
@@ -192,7 +183,7 @@ class GaussMarkov(NoiseProcess):
     """First-order Gauss-Markov process, stationary from the beginning.
 
     ``b <- phi b + sigma sqrt(1 - phi^2) w`` with ``phi = exp(-dt / tau_c)``. Allan variance:
-    :func:`gauss_markov_allan_variance`.
+    :func:`imu_simulation_framework.core.flicker.gauss_markov_allan_variance`.
 
     Parameters
     ----------
@@ -367,72 +358,6 @@ class Quantisation(NoiseProcess):
             np.subtract(numbers[1:], numbers[:-1], out=block[1:])
             block *= self._scale
             self._last = numbers[-1].copy()
-
-
-def gauss_markov_allan_variance(correlation_time, averaging_time, period):
-    r"""Allan variance of a sampled first-order Gauss-Markov process of variance 1.
-
-    With :math:`\phi = e^{-dt/\tau_c}` and m samples in the averaging time,
-
-    .. math::
-
-        \sigma^2(m\,dt) = \frac{m (1 - \phi^2) - 2 \phi (1 - \phi^m) - \phi (1 - \phi^m)^2}
-                               {m^2 (1 - \phi)^2},
-
-    the variance of a mean less the covariance of two neighbouring ones; for dt to 0 it is
-    equation C.18 of IEEE Std 952-1997.
-
-    Parameters
-    ----------
-    correlation_time : array_like
-        tau_c [s].
-    averaging_time : array_like
-        m dt [s]; need not be a whole number of periods.
-    period : float
-        dt [s].
-    """
-    time = np.asarray(correlation_time, dtype=float)
-    count = np.asarray(averaging_time, dtype=float) / period
-    forgotten = -np.expm1(-period / time)
-    forgotten_in_mean = -np.expm1(-count * period / time)
-    phi = 1.0 - forgotten
-    numerator = count * forgotten * (2.0 - forgotten) - phi * forgotten_in_mean * (
-        2.0 + forgotten_in_mean
-    )
-    # Where the process hardly changes in the averaging time, rounding is all that is left.
-    return np.maximum(numerator, 0.0) / (count * forgotten) ** 2
-
-
-def flicker_processes(band, period):
-    """Return the Gauss-Markov processes that sum up to flicker noise with B = 1.
-
-    Parameters
-    ----------
-    band : 2 float
-        Shortest and longest averaging time [s].
-    period : float
-        [s]
-
-    Returns
-    -------
-    correlation_times, sigmas : ndarray (n,)
-        [s], [unit of B]
-    """
-    # Imported here, since every node knows the models, and it takes its time.
-    from scipy.optimize import nnls
-
-    shortest = max(band[0], _SHORTEST * period)
-    longest = max(band[1], 2.0 * shortest)
-    # A Gauss-Markov process shows most at 1.89 correlation times (IEEE Std 952, C.1.1.5).
-    first = max(shortest / (1.89 * _BEYOND), 0.5 * period)
-    last = longest / 1.89 * _BEYOND
-    count = 1 + math.ceil(_PER_DECADE * math.log10(last / first))
-    times = np.geomspace(first, last, count)
-    averaging_times = np.geomspace(shortest, longest, 20 * count)
-    shares = gauss_markov_allan_variance(times, averaging_times[:, np.newaxis], period)
-    variances, _ = nnls(shares, np.ones(len(averaging_times)))
-    used = variances > 0.0
-    return times[used], FLICKER_PLATEAU * np.sqrt(variances[used])
 
 
 def _draw(generator, block):
