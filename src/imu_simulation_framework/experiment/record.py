@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 from array import array
 
 import numpy as np
@@ -60,6 +61,10 @@ class Stream:
         before = int((inside[0] - zero + 0.5) / NANOSECONDS * rate)
         return before + int((end - inside[0] + 0.5) / NANOSECONDS * rate) + 1
 
+    def count_until(self, end: int) -> int:
+        """How many samples have a stamp of at most ``end`` [ns]."""
+        return bisect.bisect_right(self._stamps, end)
+
     def between(self, zero: int, end: int):
         """Samples from stamp ``zero`` to ``end`` [ns], both included.
 
@@ -93,6 +98,14 @@ class ExperimentRecord:
     def append_command(self, left: float, right: float) -> None:
         """Add one pair of wheel velocities [rad/s]."""
         self._commands.extend((left, right))
+
+    def complete_until(self, end: int) -> bool:
+        """Whether everything is there until ``end`` [ns], each error with its command."""
+        streams = (self.imu, self.ground_truth, self.errors)
+        if any(stream.newest is None or stream.newest < end for stream in streams):
+            return False
+        commands = len(self._commands) // 2
+        return commands > self.errors.count_until(end)
 
     def tables(self, zero: int, end: int, twist_in_world_frame=False):
         """Tables of the experiment from stamp ``zero`` to ``end`` [ns].

@@ -13,11 +13,12 @@ import rosbag
 import rospy
 from std_srvs.srv import Trigger, TriggerResponse
 
-from imu_simulation_framework.errors import ResultError
+from imu_simulation_framework.errors import FrameworkError, ResultError
 from imu_simulation_framework.files.whole_files import reason_of
+from imu_simulation_framework.msg import ErrorCoordinates2
 from imu_simulation_framework.nodes import topics
 from imu_simulation_framework.nodes.node import subscribe
-from imu_simulation_framework.nodes.participant import Participant
+from imu_simulation_framework.nodes.participant import LAST_MESSAGES_TIMEOUT, Participant
 
 RECORDED_TOPICS = (
     "/clock",
@@ -57,6 +58,9 @@ class ExperimentRecorder(Participant):
         self._bag = self._file = None
         self._path = ""
         self._newest = {}
+        self._received = 0
+        self._end = None
+        self._duration = 0
         self.inputs = tuple(
             subscribe(topic, rospy.AnyMsg, lambda message, t=topic: self._on_message(t, message))
             for topic in RECORDED_TOPICS
@@ -69,6 +73,7 @@ class ExperimentRecorder(Participant):
     def prepare(self, start, stop):
         for subscriber in self.inputs:
             _keep_every_message(subscriber)
+        self._duration = self.folder.read_table("trajectory_data").index[-1]
         self._path = str(self.folder.path("experiment.bag"))
         with self._lock, self._whole_or_not_at_all():
             # Open until the bag is complete.
@@ -81,8 +86,11 @@ class ExperimentRecorder(Participant):
         stamp = _stamp(header["type"], serialised)
         record = (topic, header, serialised, rospy.get_rostime() if stamp is None else stamp)
         with self._lock:
+            self._received += 1
             if self._bag is None:
                 return
+            if topic == topics.TRAJECTORY_ERROR and self._end is None:
+                self._end = self._end_of_drive(serialised)
             try:
                 with self._whole_or_not_at_all():
                     if stamp is None:
@@ -117,7 +125,26 @@ class ExperimentRecorder(Participant):
                 self._file.close()  # tries to write what is in its buffer
             raise ResultError(f"{self._path}: cannot be written: {reason_of(error)}") from None
 
+    def _end_of_drive(self, error) -> genpy.Time:
+        """Stamp of the drive's end, less a rounding error; any tracking error tells it."""
+        message = ErrorCoordinates2().deserialize(error)
+        left = self._duration - message.time_from_start - 1e-6
+        return message.header.stamp + genpy.Duration.from_sec(left)
+
+    def _has_every_last_message(self) -> bool:
+        with self._lock:
+            # The recorded IMU may have ended before.
+            newest = [r[-1] for topic, r in self._newest.items() if topic != topics.YAW_REAL]
+            return self._end is not None and min(newest) >= self._end
+
     def _on_stop(self, _):
+        try:
+            self.wait_until(
+                self._has_every_last_message, LAST_MESSAGES_TIMEOUT, "the last messages"
+            )
+        except FrameworkError as error:
+            rospy.logwarn(str(error))
+        self.read_what_is_there(lambda: self._received)
         try:
             self._complete()
         except ResultError as error:
@@ -136,6 +163,8 @@ class ExperimentRecorder(Participant):
             self._bag = None
 
     def close(self):
+        if self._bag is not None:
+            self.read_what_is_there(lambda: self._received)
         try:
             self._complete()
         except ResultError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 
 import rospy
@@ -10,6 +11,12 @@ from imu_simulation_framework.errors import FrameworkError
 from imu_simulation_framework.files.results import ResultFolder
 from imu_simulation_framework.nodes.node import Node
 from imu_simulation_framework.srv import StartStopTime, StartStopTimeResponse
+
+LAST_MESSAGES_TIMEOUT = 20.0
+"""Wall-clock seconds for the last messages to arrive once the drive has ended."""
+
+QUIET_PERIOD = 0.1
+"""Wall-clock seconds without a message, after which all that were sent count as read."""
 
 
 class Participant(Node, ABC):
@@ -53,3 +60,17 @@ class Participant(Node, ABC):
         except FrameworkError as error:
             return StartStopTimeResponse(success=False, message=str(error))
         return StartStopTimeResponse(success=True, message="")
+
+    def read_what_is_there(self, received) -> None:
+        """Leave messages that have been sent already, but not yet read, the time for it.
+
+        Parameters
+        ----------
+        received : callable
+            Returns how many messages have come so far.
+        """
+        deadline = time.monotonic() + LAST_MESSAGES_TIMEOUT
+        before = None
+        while received() != before and time.monotonic() < deadline:
+            before = received()
+            time.sleep(QUIET_PERIOD)

@@ -27,17 +27,9 @@ from imu_simulation_framework.experiment.report import (
 )
 from imu_simulation_framework.msg import ErrorCoordinates2
 from imu_simulation_framework.nodes import topics
-from imu_simulation_framework.nodes.node import (
-    POLL_PERIOD,
-    experiment_parameter,
-    log_remarks,
-    subscribe,
-)
-from imu_simulation_framework.nodes.participant import Participant
+from imu_simulation_framework.nodes.node import experiment_parameter, log_remarks, subscribe
+from imu_simulation_framework.nodes.participant import LAST_MESSAGES_TIMEOUT, Participant
 from imu_simulation_framework.nodes.simulators import make_simulator_interface
-
-LAST_MESSAGES_TIMEOUT = 5.0
-"""Wall-clock seconds for the last messages to arrive once the drive has ended."""
 
 
 class ResultComparison(Participant):
@@ -157,10 +149,7 @@ class ResultComparison(Participant):
         return self._zero + round(float(self._trajectory.index[-1]) * NANOSECONDS)
 
     def _complete(self) -> bool:
-        streams = (self._record.imu, self._record.ground_truth, self._record.errors)
-        return self._zero is not None and all(
-            stream.newest is not None and stream.newest >= self._end() for stream in streams
-        )
+        return self._zero is not None and self._record.complete_until(self._end())
 
     def _newest(self) -> int:
         """Stamp until which both the ground truth and the IMU were recorded [ns].
@@ -184,22 +173,11 @@ class ResultComparison(Participant):
         if self._zero is None or self._record.ground_truth.newest is None:
             rospy.logwarn("%s: ended before the robot drove, no results", self.name)
             return
-        self._read_what_is_there()
+        self.read_what_is_there(lambda: len(self._record.imu) + len(self._record.ground_truth))
         try:
             self._write_once()
         except FrameworkError as error:
             self.fail(str(error))
-
-    def _read_what_is_there(self) -> None:
-        """Leave messages that have been sent already, but not yet read, the time for it."""
-        deadline = time.monotonic() + LAST_MESSAGES_TIMEOUT
-        before = None
-        while time.monotonic() < deadline:
-            samples = len(self._record.imu), len(self._record.ground_truth)
-            if samples == before:
-                return
-            before = samples
-            time.sleep(POLL_PERIOD)
 
     def _write_once(self) -> None:
         with self._writing:
