@@ -56,8 +56,12 @@ def test_full_when_the_results_are_written(run_on_small_disk):
 
 
 def test_full_while_the_bag_is_written_leaves_the_space_to_the_results(run_on_small_disk):
+    # Slow enough that the drive goes on when the bag, about 0.2 MB a second, has filled the disk.
     sentence, files = run_on_small_disk(
-        "4m", "record:=true", "settings:={trajectory: {stop: 60.0}}"
+        "4m",
+        "record:=true",
+        "real_time_factor:=10",
+        "settings:={trajectory: {stop: 200.0}, imu_recording: {use: false}}",
     )
     assert "experiment.bag" in sentence
     assert "experiment.bag" not in files
