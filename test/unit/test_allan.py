@@ -58,10 +58,10 @@ def test_the_outlier_rule_leaves_clean_gaussian_noise_without_bias(seed):
 def test_every_term_is_found_where_it_shows_and_its_interval_is_honest():
     truth = {
         "quantisation": 2e-6, "white_noise": WHITE, "bias_instability": 1.0e-4,
-        "random_walk": 2e-5, "rate_ramp": 2e-6,
+        "random_walk": 4e-5, "rate_ramp": 2e-6,
     }  # fmt: skip
     made = recording(
-        np.random.default_rng(5), 1.0, walk=2e-5, ramp=-2e-6, instability=1e-4, quantisation=2e-6
+        np.random.default_rng(5), 1.0, walk=4e-5, ramp=-2e-6, instability=1e-4, quantisation=2e-6
     )
     result = identify([made])
     held = dict.fromkeys(TERMS, 0)
