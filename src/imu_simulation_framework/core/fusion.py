@@ -2,8 +2,8 @@ r"""Orientation from gyroscope and accelerometer alone, so without a reference f
 
 The complementary filter is that of Mahony, Hamel and Pflimlin (Nonlinear complementary filters
 on the special orthogonal group, IEEE Transactions on Automatic Control 53(5), 2008; the explicit
-form with bias correction) with the vertical as its only direction. With the measured direction of the vertical
-a, and v that of the orientation, both in the sensor's axes,
+form with bias correction) with the vertical as its only direction. With the measured direction of
+the vertical a, and v that of the orientation, both in the sensor's axes,
 
 .. math:: \dot q = \tfrac12 q \otimes (\omega - b + k_P e), \quad
           \dot b = -k_I e, \quad e = a \times v.
