@@ -1,0 +1,231 @@
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from imu_simulation_framework.files.imu_formats import read_imu_parameters
+from imu_simulation_framework.files.imu_specification_file import load_imu_specification
+
+ROOT = Path(__file__).resolve().parents[2]
+TOOL = ROOT / "offline_processing" / "allan_analysis.py"
+SIMULATE = ROOT / "offline_processing" / "simulate_static.py"
+COLUMNS = ["gyro_x", "gyro_y", "gyro_z", "accel_x", "accel_y", "accel_z"]
+RESULTS = {
+    "imu.yaml",
+    "kalibr_imu.yaml",
+    "allan_parameters.json",
+    "allan_deviation.csv",
+    "allan_gyroscope.png",
+    "allan_accelerometer.png",
+}
+WHITE, RATE = 1e-3, 50.0
+
+SPECIFICATION = """\
+name: made
+gyroscope:
+  white_noise: 1.0e-3
+  random_walk: 1.0e-3
+accelerometer:
+  white_noise: 2.0e-3
+output:
+  rate: 50
+"""
+
+
+def run(tool, *arguments):
+    return subprocess.run(
+        [sys.executable, str(tool), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=250,
+        check=False,
+        env=dict(os.environ, OMP_NUM_THREADS="1"),
+    )
+
+
+def table(seconds=600.0, seed=1):
+    generator = np.random.default_rng(seed)
+    count = int(seconds * RATE)
+    values = WHITE * np.sqrt(RATE) * generator.standard_normal((count, 6))
+    values[:, 5] += 9.81
+    index = pd.Index(1.6e9 + np.arange(count) / RATE, name="time")
+    return pd.DataFrame(values, index=index, columns=COLUMNS)
+
+
+def write(path, frame):
+    frame.to_csv(path, float_format="%.9f")
+    return path
+
+
+@pytest.fixture(scope="module")
+def bag(tmp_path_factory):
+    """A recording made by the package's own tool."""
+    folder = tmp_path_factory.mktemp("static")
+    specification = folder / "made.yaml"
+    specification.write_text(SPECIFICATION)
+    path = folder / "static.bag"
+    done = run(SIMULATE, specification, "--hours", 0.5, "--rate", 50, "--out", path)
+    assert done.returncode == 0, done.stderr
+    return path
+
+
+def test_a_simulated_recording_gives_back_its_specification(bag, tmp_path):
+    out = tmp_path / "results"
+    done = run(TOOL, bag, "--out", out, "--name", "found")
+    assert done.returncode == 0, done.stderr
+    assert {path.name for path in out.iterdir()} == RESULTS
+    found = load_imu_specification(out / "imu.yaml")
+    assert found.name == "found"
+    assert found.output.rate == 50.0
+    # Half an hour at 50 Hz has 90 000 samples: a standard error of 0.3 % or so.
+    assert found.gyroscope.white_noise == pytest.approx((1e-3,) * 3, rel=0.015)
+    assert found.accelerometer.white_noise == pytest.approx((2e-3,) * 3, rel=0.015)
+    assert found.accelerometer.random_walk == (0.0, 0.0, 0.0)
+    parameters = json.loads((out / "allan_parameters.json").read_text())
+    for axis in "xyz":
+        walk = parameters["axes"][f"gyro_{axis}"]["terms"]["random_walk"]
+        assert walk["identified"]
+        # 99.99 % of a 95 % interval's kind, to leave no test to chance.
+        low, high = walk["interval_95"]
+        middle, half = np.sqrt(low * high), np.log(high / low) / 2.0
+        assert abs(np.log(1e-3 / middle)) < 2.0 * half
+        absent = parameters["axes"][f"accel_{axis}"]["terms"]["random_walk"]
+        assert absent["value"] is None
+        assert absent["interval_95"][0] == 0.0
+    kalibr = read_imu_parameters(out / "kalibr_imu.yaml", "kalibr").specification
+    assert kalibr.gyroscope.white_noise[0] == pytest.approx(1e-3, rel=0.015)
+    assert "Kalibr needs one" in (out / "kalibr_imu.yaml").read_text()
+    assert "not identifiable from this recording" in done.stdout
+    assert "deg/sqrt(h)" in done.stdout and "rad/s/sqrt(Hz)" in done.stdout
+    assert done.stdout.splitlines()[-1] == str(out)
+
+
+def test_the_allan_deviations_are_a_table_of_all_recordings(bag, tmp_path):
+    other = write(tmp_path / "other.csv", table())
+    done = run(TOOL, bag, other, "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    deviations = pd.read_csv(tmp_path / "out" / "allan_deviation.csv")
+    assert set(deviations["recording"]) == {1, 2}
+    for axis in COLUMNS:
+        assert (deviations[f"{axis}_low"] < deviations[f"{axis}_deviation"]).all()
+        assert (deviations[f"{axis}_deviation"] < deviations[f"{axis}_high"]).all()
+    first = deviations[deviations["recording"] == 1].iloc[0]
+    assert first["gyro_x_deviation"] == pytest.approx(1e-3 * np.sqrt(50.0), rel=0.02)
+
+
+def test_the_same_recording_gives_the_same_files(tmp_path):
+    path = write(tmp_path / "static.csv", table(120.0))
+    for name in ("one", "two"):
+        assert run(TOOL, path, "--out", tmp_path / name).returncode == 0
+    for name in RESULTS:
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+
+
+def test_columns_of_any_name_and_unit_can_be_read(tmp_path):
+    frame = table(120.0)
+    frame[COLUMNS[:3]] = np.degrees(frame[COLUMNS[:3]])
+    frame.columns = list("abcdef")
+    path = write(tmp_path / "static.csv", frame)
+    names = [
+        ("time", "time"),
+        *zip(COLUMNS, ["a [deg/s]", "b [deg/s]", "c [deg/s]", "d", "e", "f"]),
+    ]
+    columns = [text for name, column in names for text in ("--column", f"{name}={column}")]
+    done = run(TOOL, path, "--out", tmp_path / "out", *columns)
+    assert done.returncode == 0, done.stderr
+    found = load_imu_specification(tmp_path / "out" / "imu.yaml")
+    assert found.gyroscope.white_noise == pytest.approx((WHITE,) * 3, rel=0.04)
+
+
+def test_a_gap_is_not_bridged_and_told(tmp_path):
+    frame = table()
+    path = write(tmp_path / "static.csv", frame.drop(frame.index[10_000:10_300]))
+    done = run(TOOL, path, "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    assert "nothing is averaged across: 2 parts are combined" in done.stdout
+    parameters = json.loads((tmp_path / "out" / "allan_parameters.json").read_text())
+    assert parameters["recordings"][0]["parts"] == [[0, 10_000], [10_000, 29_700]]
+
+
+def five_seconds(frame):
+    return frame.iloc[:250]
+
+
+def constant(frame):
+    return frame.assign(gyro_y=0.01)
+
+
+def no_numbers(frame):
+    return frame * np.nan
+
+
+def unordered(frame):
+    return frame.sample(frac=1.0, random_state=1)
+
+
+def hour_missing(frame):
+    return frame.set_axis(frame.index + np.where(np.arange(len(frame)) < 9000, 0.0, 3600.0))
+
+
+def mixed_rates(frame):
+    late = np.maximum(0, np.arange(len(frame)) - 15_000) / RATE
+    return frame.set_axis(frame.index + late)
+
+
+@pytest.mark.parametrize(
+    "spoil, words",
+    [
+        (five_seconds, ["lasts 5.0 s", "at least 60 s"]),
+        (constant, ["gyro_y is 0.01 in all 30000 samples"]),
+        (no_numbers, ["no sample holds a number"]),
+        (unordered, ["expected time stamps that grow"]),
+        (hour_missing, ["nothing was recorded for 3600.0 s"]),
+        (mixed_rates, ["rate changes from 50.00 Hz to 25.00 Hz"]),
+    ],
+)
+def test_a_recording_that_cannot_serve_is_refused_in_a_sentence(tmp_path, spoil, words):
+    path = tmp_path / "static.csv"
+    frame = spoil(table())
+    frame.index.name = "time"
+    done = run(TOOL, write(path, frame), "--out", tmp_path / "out")
+    refused(done, tmp_path / "out", path, *words)
+
+
+def test_a_wrong_topic_is_refused_with_those_there_are(bag, tmp_path):
+    done = run(TOOL, bag, "--topic", "/imu/wrong", "--out", tmp_path / "out")
+    refused(done, tmp_path / "out", bag, "/imu/wrong", "/imu/data")
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (["--band", 10, 1], ["--band is 10 1"]),
+        (["--outliers", -1], ["outlier_range"]),
+        (["--column", "gyro_x"], ["--column 'gyro_x' is not understood"]),
+        (["--name", "a/b"], ["without a slash"]),
+    ],
+)
+def test_an_option_out_of_range_is_refused_in_a_sentence(tmp_path, arguments, words):
+    path = write(tmp_path / "static.csv", table(120.0))
+    refused(run(TOOL, path, "--out", tmp_path / "out", *arguments), tmp_path / "out", *words)
+
+
+def test_a_folder_that_cannot_be_made_is_told(tmp_path):
+    path = write(tmp_path / "static.csv", table(120.0))
+    done = run(TOOL, path, "--out", path / "below")
+    refused(done, path / "below", path)
+
+
+def refused(done, out, *words):
+    assert done.returncode == 2, done.stderr
+    assert done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1, done.stderr
+    assert done.stderr.startswith("allan_analysis.py: ")
+    for word in words:
+        assert str(word) in done.stderr
+    assert not out.exists()
