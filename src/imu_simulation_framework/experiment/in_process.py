@@ -44,7 +44,7 @@ def drive_in_process(configuration: Configuration, drive: PreparedDrive) -> Expe
     state = simulator.set_pose(first.x, first.y, first.yaw)
 
     record = ExperimentRecord()
-    _append(record, 0, state, imu.step(state.imu_truth))
+    _append(record, 0, state, imu)
     command = follower.command(0.0)
     samples = 0
     while True:
@@ -54,7 +54,7 @@ def drive_in_process(configuration: Configuration, drive: PreparedDrive) -> Expe
             state = simulator.step()
             samples += 1
             stamp = round(samples / rate * NANOSECONDS)
-            _append(record, stamp, state, imu.step(state.imu_truth))
+            _append(record, stamp, state, imu)
         time = stamp / NANOSECONDS
         error = tracking_error(follower.reference.pose_at(time), _pose(state))
         record.errors.append(stamp, error)
@@ -82,10 +82,12 @@ def run_in_process(configuration: Configuration) -> ExperimentTables:
     )
 
 
-def _append(record, stamp, state, reading) -> None:
-    record.imu.append(
-        stamp, (*reading.orientation, *reading.angular_velocity, *reading.specific_force)
-    )
+def _append(record, stamp, state, imu) -> None:
+    reading = imu.step(state.imu_truth)
+    if imu.has_new_sample or not imu.drop_repeated:
+        record.imu.append(
+            stamp, (*reading.orientation, *reading.angular_velocity, *reading.specific_force)
+        )
     record.ground_truth.append(
         stamp,
         (

@@ -14,6 +14,13 @@ from imu_simulation_framework.core.tracking import Reference
 from imu_simulation_framework.embedded_simulator.robot_parameters import load_robot_parameters
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.files.configuration import Configuration
+from imu_simulation_framework.files.imu_specification_file import (
+    find_imu_specification,
+    load_imu_specification,
+)
+
+SPECIFICATION = "specification"
+"""The IMU model that a node of its own applies to the simulator's ideal IMU."""
 
 CONTROLLER_SETTINGS = (
     "yaw_proportional",
@@ -79,6 +86,9 @@ def imu_model_and_parameters(configuration: Configuration):
     parameters : dict
     """
     name = configuration.imu.model
+    if name == SPECIFICATION:
+        path = find_imu_specification(configuration.imu_specification.file)
+        return name, {"specification": load_imu_specification(path)}
     return name, dict(configuration.imu_parameters.get(PRESETS[name].model, {}))
 
 
@@ -87,6 +97,14 @@ def make_experiment_imu(configuration: Configuration):
     name, parameters = imu_model_and_parameters(configuration)
     generator = np.random.default_rng(configuration.experiment.seed)
     return make_imu_model(name, parameters, 1.0 / configuration.imu.rate, generator)
+
+
+def published_rate(configuration: Configuration) -> float:
+    """Messages per second of simulated time on the IMU's topic [Hz]."""
+    model = make_experiment_imu(configuration)
+    if model.drop_repeated:
+        return model.parameters.specification.output.rate
+    return configuration.imu.rate
 
 
 def describe_imu(configuration: Configuration) -> dict:

@@ -138,6 +138,11 @@ class ImuSection:
 
 
 @dataclass(frozen=True)
+class ImuSpecificationSection:
+    file: str = _setting("bno055", path="yaml")
+
+
+@dataclass(frozen=True)
 class ComparisonSection:
     median_window: float = _setting(5.19, above=0.0)
     align: bool = _setting(False)
@@ -156,6 +161,7 @@ SECTIONS = {
     "simulation": SimulationSection,
     "terrain": TerrainSection,
     "imu": ImuSection,
+    "imu_specification": ImuSpecificationSection,
     "comparison": ComparisonSection,
 }
 """Section name -> dataclass of its keys."""
@@ -164,7 +170,9 @@ COLUMN_SECTIONS = ("reference_columns", "imu_columns")
 """Sections whose keys are the quantities of a plain CSV file and whose values name its columns."""
 
 IMU_PARAMETER_SECTIONS = {
-    f"imu_{name}": name for name, kind in IMU_MODELS.items() if dataclasses.fields(kind.parameters)
+    f"imu_{name}": name
+    for name, kind in IMU_MODELS.items()
+    if name != "specification" and dataclasses.fields(kind.parameters)
 }
 """Section name -> IMU model whose parameters it holds."""
 
@@ -189,6 +197,7 @@ class Configuration:
     simulation: SimulationSection
     terrain: TerrainSection
     imu: ImuSection
+    imu_specification: ImuSpecificationSection
     comparison: ComparisonSection
     columns: Mapping[str, Mapping[str, str]]
     imu_parameters: Mapping[str, Mapping[str, float]]
@@ -259,7 +268,7 @@ def load_configuration(path, overrides=None, working_directory=None) -> Configur
             if text == "":
                 continue
             parsed[key] = _parse(where, keys[key], text)
-            if keys[key].metadata["path"]:
+            if _is_path(keys[key], parsed[key]):
                 base = working_directory if (name, key) in overridden else path.parent
                 parsed[key] = os.path.join(base, os.path.expanduser(parsed[key]))
         sections[name] = section_type(**parsed)
@@ -361,6 +370,12 @@ def _parse(where: str, key: dataclasses.Field, text: str):
     if accepted["maximum"] is not None and value > accepted["maximum"]:
         raise ConfigurationError(f"{where}: expected at most {accepted['maximum']}, got {text}")
     return value
+
+
+def _is_path(key: dataclasses.Field, value) -> bool:
+    """Whether a value is a path; where a name may stand instead, by its ending."""
+    ending = key.metadata["path"]
+    return ending is True or (bool(ending) and str(value).endswith(f".{ending}"))
 
 
 def _parse_number(where: str, text: str) -> float:

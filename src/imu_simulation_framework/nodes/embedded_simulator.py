@@ -20,6 +20,7 @@ from imu_simulation_framework.embedded_simulator.robot_parameters import load_ro
 from imu_simulation_framework.embedded_simulator.simulator import EmbeddedSimulator
 from imu_simulation_framework.errors import ConfigurationError, FrameworkError
 from imu_simulation_framework.experiment.parts import (
+    SPECIFICATION,
     imu_model_and_parameters,
     make_terrain,
     samples_per_tick,
@@ -67,13 +68,13 @@ class EmbeddedSimulatorNode(Node):
         )
         self._simulator.reset(0.0, 0.0, 0.0)
         self._samples = 0
-        self._make_imu = self._imu_factory(
-            *imu_model_and_parameters(settings), settings.experiment.seed
-        )
+        specified = settings.imu.model == SPECIFICATION
+        model, parameters = ("ideal", {}) if specified else imu_model_and_parameters(settings)
+        self._make_imu = self._imu_factory(model, parameters, settings.experiment.seed)
         self._imu = self._make_imu()
         self._clock = advertise("/clock", Clock)
-        self._imu_data = advertise(topics.IMU, Imu)
-        self._imu_bias = advertise(topics.IMU_BIAS, Imu)
+        self._imu_data = advertise(topics.IMU_IDEAL if specified else topics.IMU, Imu)
+        self._imu_bias = None if specified else advertise(topics.IMU_BIAS, Imu)
         self._ground_truth = advertise(topics.GROUND_TRUTH, Odometry)
         self._joint_states = advertise(topics.JOINT_STATES, JointState)
         self._transforms = advertise("/tf", TFMessage)
@@ -89,7 +90,7 @@ class EmbeddedSimulatorNode(Node):
 
     @property
     def _publishers(self):
-        return (
+        publishers = (
             self._clock,
             self._imu_data,
             self._imu_bias,
@@ -97,6 +98,7 @@ class EmbeddedSimulatorNode(Node):
             self._joint_states,
             self._transforms,
         )
+        return [publisher for publisher in publishers if publisher is not None]
 
     def run(self):
         """Simulate tick by tick until the experiment ends."""
@@ -186,7 +188,7 @@ class EmbeddedSimulatorNode(Node):
             (self._imu_data, messages.imu_data),
             (self._imu_bias, messages.imu_bias),
         ):
-            if publisher.get_num_connections():
+            if publisher is not None and publisher.get_num_connections():
                 for number, _, reading in samples:
                     self._stamp(number)
                     publisher.publish(fill(reading))

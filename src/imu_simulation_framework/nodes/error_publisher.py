@@ -35,7 +35,7 @@ class ErrorPublisher(Participant):
         super().__init__()
         self._lock = threading.Lock()
         self._period = 1.0 / self.configuration.control.rate
-        simulator = make_simulator_interface(self.configuration.simulation.simulator)
+        simulator = make_simulator_interface(self.configuration)
         self._lock_step = simulator.lock_step
         self._reference = None
         self._zero = None

@@ -15,7 +15,11 @@ from imu_simulation_framework.core.imu_models import IMU_MODELS, PRESETS
 from imu_simulation_framework.embedded_simulator.description import expand_xacro
 from imu_simulation_framework.embedded_simulator.robot_parameters import load_robot_parameters
 from imu_simulation_framework.errors import SimulatorError
-from imu_simulation_framework.experiment.parts import imu_model_and_parameters, make_terrain
+from imu_simulation_framework.experiment.parts import (
+    SPECIFICATION,
+    imu_model_and_parameters,
+    make_terrain,
+)
 from imu_simulation_framework.files.gazebo_world import (
     HIGHEST_UPDATE_RATE,
     PHYSICS_RATE,
@@ -110,6 +114,7 @@ class GazeboRobot(Node):
             "simulator": "gazebo",
             "rate": configuration.imu.rate,
             "imu_plugin": "hector" if model == "hector" else "generic",
+            "imu_topic": topics.IMU_IDEAL if model == SPECIFICATION else topics.IMU,
         }
         if model == "generic":
             kind = IMU_MODELS[model].parameters

@@ -52,7 +52,7 @@ class PathFollower(Node):
         super().__init__()
         settings = self.configuration
         self._participants = experiment_parameter("participants", ["error_publisher"])
-        self._simulator = make_simulator_interface(settings.simulation.simulator)
+        self._simulator = make_simulator_interface(settings)
         self._follower = None
         self._running = False
         self._driven = False

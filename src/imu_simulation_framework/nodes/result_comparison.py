@@ -14,7 +14,12 @@ from std_srvs.srv import Trigger, TriggerResponse
 
 from imu_simulation_framework.core.comparison import ComparisonSettings
 from imu_simulation_framework.errors import FrameworkError
-from imu_simulation_framework.experiment.parts import describe_imu, imu_model_and_parameters
+from imu_simulation_framework.experiment.parts import (
+    SPECIFICATION,
+    describe_imu,
+    imu_model_and_parameters,
+    published_rate,
+)
 from imu_simulation_framework.experiment.preparation import prepare_recorded_imu
 from imu_simulation_framework.experiment.record import (
     NANOSECONDS,
@@ -45,7 +50,7 @@ class ResultComparison(Participant):
         super().__init__()
         self._lock = threading.Lock()
         self._record = ExperimentRecord()
-        self._simulator = make_simulator_interface(self.configuration.simulation.simulator)
+        self._simulator = make_simulator_interface(self.configuration)
         self._imu_real = None
         self._trajectory = None
         self._commanded_at = None
@@ -73,6 +78,8 @@ class ResultComparison(Participant):
         simulator = self._simulator
         simulator.wait_until_ready(configuration.simulation.startup_timeout)
         model, parameters = imu_model_and_parameters(configuration)
+        if model == SPECIFICATION:
+            model, parameters = "ideal", {}  # imu_error_model does the rest
         simulator.set_imu_parameters(model, parameters, configuration.experiment.seed)
 
     def _on_command(self, message):
@@ -204,7 +211,9 @@ class ResultComparison(Participant):
         )
         rate = configuration.imu.rate
         expected = {
-            "imu_simulated": self._record.imu.expected(rate, self._zero, end),
+            "imu_simulated": self._record.imu.expected(
+                published_rate(configuration), self._zero, end
+            ),
             "ground_truth": self._record.ground_truth.expected(rate, self._zero, end),
         }
         self._warn_of_losses(tables, expected)

@@ -1,6 +1,7 @@
 """Names of the topics of an experiment; remap them as usual."""
 
 IMU = "imu/data"
+IMU_IDEAL = "imu/ideal"
 IMU_BIAS = "imu/data/bias"
 GROUND_TRUTH = "ground_truth/state"
 WHEEL_COMMAND = "wheel_velocity_controller/command"

@@ -49,6 +49,9 @@ class ImuReading(NamedTuple):
 class ImuModel(ABC):
     """An IMU with errors.
 
+    ``has_new_sample`` tells whether the last step gave a new sample of the sensor,
+    ``drop_repeated`` whether one that is not new shall be left out.
+
     Parameters
     ----------
     parameters : dataclass
@@ -65,6 +68,9 @@ class ImuModel(ABC):
     ConfigurationError
         The period is not a positive number.
     """
+
+    has_new_sample = True
+    drop_repeated = False
 
     def __init__(self, parameters, period: float, generator: np.random.Generator):
         if not (math.isfinite(period) and period > 0.0):

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import importlib
 
+from imu_simulation_framework.experiment.parts import SPECIFICATION
+from imu_simulation_framework.files.configuration import Configuration
+from imu_simulation_framework.nodes import topics
 from imu_simulation_framework.nodes.simulators.interface import SimulatorInterface
 
 SIMULATOR_INTERFACES = {
@@ -14,7 +17,10 @@ SIMULATOR_INTERFACES = {
 messages are only where that simulator is."""
 
 
-def make_simulator_interface(name: str) -> SimulatorInterface:
-    """The interface of the simulator called ``name`` in config.ini, section simulation."""
-    module, class_name = SIMULATOR_INTERFACES[name]
-    return getattr(importlib.import_module(f"{__name__}.{module}"), class_name)()
+def make_simulator_interface(configuration: Configuration) -> SimulatorInterface:
+    """The interface of the simulator that the configuration names."""
+    module, class_name = SIMULATOR_INTERFACES[configuration.simulation.simulator]
+    simulator = getattr(importlib.import_module(f"{__name__}.{module}"), class_name)()
+    if configuration.imu.model == SPECIFICATION:
+        simulator.imu_topic = topics.IMU_IDEAL
+    return simulator

@@ -64,7 +64,7 @@ class GazeboInterface(SimulatorInterface):
         _wait(_controllers_run, deadline, f"the controllers {', '.join(CONTROLLERS)} to run")
         for topic, message_type, what in (
             (topics.GROUND_TRUTH, Odometry, "the robot with its ground truth plug-in (p3d)"),
-            (topics.IMU, Imu, "the robot with its IMU plug-in"),
+            (self.imu_topic, Imu, "the robot with its IMU plug-in"),
         ):
             try:
                 rospy.wait_for_message(topic, message_type, timeout=_left(deadline))

@@ -12,6 +12,7 @@ from typing import Mapping
 import rospy
 
 from imu_simulation_framework.errors import SimulatorError
+from imu_simulation_framework.nodes import topics
 
 
 class SimulatorInterface(ABC):
@@ -22,6 +23,9 @@ class SimulatorInterface(ABC):
 
     twist_in_world_frame: bool
     """Whether the ground truth's twist is in the world's axes instead of the robot's."""
+
+    imu_topic: str = topics.IMU
+    """On which the simulator publishes; another node may stand between it and imu/data."""
 
     @abstractmethod
     def wait_until_ready(self, timeout: float) -> None:
