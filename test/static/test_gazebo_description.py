@@ -1,0 +1,100 @@
+"""What Gazebo makes of the robot and the worlds: nothing gets lost between xacro and SDF."""
+
+import shutil
+import subprocess
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+from imu_simulation_framework.embedded_simulator.description import expand_xacro
+from imu_simulation_framework.embedded_simulator.robot_parameters import load_robot_parameters
+from imu_simulation_framework.files.locations import package_share, urdf_path
+
+ARGUMENTS = [
+    {"imu_plugin": "hector"},
+    {"imu_plugin": "hector", "rate": "200.0"},
+    {"imu_plugin": "generic", "gaussian_noise": "0.00215"},
+    {"imu_plugin": "generic", "imu_topic": "imu/ideal"},
+]
+PLUGINS = {
+    "hector": "libhector_gazebo_ros_imu.so",
+    "generic": "libgazebo_ros_imu_sensor.so",
+}
+
+
+def sdf(*arguments):
+    """Run Gazebo's own tool: ign with Debian, gz where Gazebo 11 is installed."""
+    program = shutil.which("ign") or shutil.which("gz")
+    assert program, "neither ign (package ignition-tools) nor gz (Gazebo) is installed"
+    answer = subprocess.run([program, "sdf", *arguments], capture_output=True, text=True)
+    assert answer.returncode == 0, answer.stderr
+    return answer.stdout
+
+
+@pytest.fixture(params=ARGUMENTS, ids=lambda arguments: "-".join(arguments.values()))
+def arguments(request):
+    return request.param
+
+
+@pytest.fixture
+def description(arguments, tmp_path):
+    path = tmp_path / "robot.urdf"
+    path.write_text(expand_xacro(urdf_path("robot.xacro"), {"simulator": "gazebo", **arguments}))
+    return path
+
+
+def test_check_urdf_accepts_the_robot(description):
+    subprocess.run(["check_urdf", str(description)], check=True, capture_output=True)
+
+
+def test_the_robot_keeps_plugins_imu_and_inertia_in_sdf(description, arguments):
+    model = ElementTree.fromstring(sdf("-p", str(description))).find("model")
+    plugins = {plugin.get("filename") for plugin in model.iter("plugin")}
+    assert plugins == {
+        PLUGINS[arguments["imu_plugin"]],
+        "libgazebo_ros_control.so",
+        "libgazebo_ros_p3d.so",
+    }
+    links = {link.get("name"): link for link in model.iter("link")}
+    assert set(links) == {
+        "base_footprint", "imu_link", "left_wheel", "right_wheel", "left_caster", "right_caster",
+    }  # fmt: skip
+    # The IMU's joint is kept, so it measures where it is and not in the chassis.
+    assert "imu_joint" in {joint.get("name") for joint in model.iter("joint")}
+    inertia = links["imu_link"].find("inertial")
+    assert float(inertia.find("mass").text) == pytest.approx(0.003)
+    size = (0.020, 0.027, 0.004)
+    expected = 0.003 * (size[0] ** 2 + size[1] ** 2) / 12.0
+    assert float(inertia.find("inertia/izz").text) == pytest.approx(expected, rel=1e-6)
+
+
+def test_the_plugin_gets_rate_topic_and_noise(description, arguments):
+    text = description.read_text()
+    rate = arguments.get("rate", "100.0")
+    topic = arguments.get("imu_topic", "imu/data")
+    assert f"<topicName>{topic}</topicName>" in text
+    if arguments["imu_plugin"] == "generic":
+        assert f"<updateRateHZ>{rate}</updateRateHZ>" in text
+        assert f"<gaussianNoise>{arguments.get('gaussian_noise', '0.0')}</gaussianNoise>" in text
+    else:
+        assert f"<updateRate>{rate}</updateRate>" in text
+        # Loaded with a drift, the plug-in would start ten times too large.
+        assert "<yawDrift>0</yawDrift>" in text
+
+
+def test_wheels_and_casters_keep_their_friction_and_contact(description):
+    model = ElementTree.fromstring(sdf("-p", str(description))).find("model")
+    robot = load_robot_parameters()
+    for link in model.iter("link"):
+        name = link.get("name")
+        if name.endswith(("wheel", "caster")):
+            surface = link.find("collision/surface")
+            friction = robot.wheel_friction if name.endswith("wheel") else robot.caster_friction
+            assert float(surface.find("friction/ode/mu").text) == pytest.approx(friction)
+            assert float(surface.find("contact/ode/kp").text) == pytest.approx(1e6)
+            assert float(surface.find("contact/ode/kd").text) == pytest.approx(100.0)
+
+
+@pytest.mark.parametrize("name", ["flat", "uneven"])
+def test_the_worlds_are_valid(name):
+    assert "Valid" in sdf("-k", str(package_share() / "worlds" / f"{name}.world"))
