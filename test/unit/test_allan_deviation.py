@@ -50,9 +50,7 @@ def test_a_long_stride_changes_an_estimate_by_far_less_than_its_scatter():
     factors = averaging_factors(len(signal))
     ours = overlapping_allan_variance([signal], 100.0, factors)
     plain = allantools.oadev(signal, 100.0, "freq", factors / 100.0)[1] ** 2
-    freedom = equivalent_degrees_of_freedom(
-        [len(signal)], factors, {"white_noise": 1.0 / factors}
-    )
+    freedom = equivalent_degrees_of_freedom([len(signal)], factors, {"white_noise": 1.0 / factors})
     standard_errors = plain * np.sqrt(2.0 / freedom)
     short = factors < 256
     np.testing.assert_allclose(ours[short], plain[short], rtol=1e-9)
