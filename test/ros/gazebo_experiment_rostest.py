@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+"""Twenty seconds of drive A in real Gazebo, with each of its IMU plug-ins."""
+
+# rostest runs unittest, whose own assertions tell what they compared.
+# ruff: noqa: PT009
+
+import json
+import math
+import os
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import rostest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "experiment"))
+from experiment_process import ExperimentProcess
+
+STOP = "settings:={trajectory: {stop: 20.0}}"
+TIMEOUT = 240.0
+
+
+class GazeboExperiment(unittest.TestCase):
+    def setUp(self):
+        # A gzserver that is already there must not be in the way.
+        os.environ["GAZEBO_MASTER_URI"] = "http://127.0.0.1:11399"
+
+    def drive(self, *arguments):
+        directory = tempfile.mkdtemp()
+        process = ExperimentProcess(directory, ["simulator:=gazebo", STOP, *arguments])
+        ended = process.wait(TIMEOUT)
+        self.assertEqual(ended.code, 0, ended.output)
+        folder = ended.result()
+        return folder, json.loads(folder.read_text("summary.json"))
+
+    def check(self, summary):
+        self.assertTrue(summary["run"]["completed"])
+        for name in ("imu_simulated", "ground_truth"):
+            counts = summary["messages"][name]
+            self.assertEqual(counts["received"], counts["expected"], name)
+        yaw_rms = summary["tracking"]["yaw_error"]["rms_rad"]
+        self.assertLess(math.degrees(yaw_rms), 1.0)
+
+    def test_hector_plugin_on_level_ground(self):
+        _, summary = self.drive("imu:=hector")
+        self.check(summary)
+
+    def test_generic_plugin_on_uneven_ground(self):
+        folder, summary = self.drive("imu:=generic", "terrain:=uneven")
+        self.check(summary)
+        self.assertGreater(folder.read_table("ground_truth")["pitch"].abs().max(), 0.001)
+
+
+if __name__ == "__main__":
+    rostest.rosrun(
+        "imu_simulation_framework", "gazebo_experiment", GazeboExperiment, sysargs=sys.argv
+    )
