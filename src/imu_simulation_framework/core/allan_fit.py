@@ -281,7 +281,9 @@ class _Estimator:
 
     def square_at(self, level, low, high):
         """The square between two bounds where the exceedance passes a level."""
-        return brentq(lambda square: self.exceedance(square) - level, low, high, rtol=1e-6)
+        # Squares are tiny numbers, which brentq's default tolerance of 2e-12 would swallow.
+        tolerance = 1e-6 * high
+        return brentq(lambda x: self.exceedance(x) - level, low, high, xtol=tolerance, rtol=1e-6)
 
     def square_above(self, level):
         """The square above the estimate where the exceedance passes a level; inf if nowhere."""

@@ -30,7 +30,7 @@ SAVING_NODES = ("result_comparison", "experiment_recorder")
 SAVING_TIMEOUT = 60.0
 """Wall-clock seconds that these nodes have to write what was recorded, once they are to end."""
 
-ENDING_TIMEOUT = 5.0
+ENDING_TIMEOUT = 10.0
 """Wall-clock seconds that any other node has to end, before it is made to."""
 
 
