@@ -139,3 +139,21 @@ def test_the_specification_has_what_was_identified_and_nothing_else():
     assert all(
         v > 0.0 for v in limited.to_specification("made", walk_limit=True).gyroscope.random_walk
     )
+
+
+def test_intervals_scale_with_the_unit_of_the_data():
+    factors = np.unique(np.geomspace(1, 20_000, 30).astype(int))
+    shapes = allan_variance_of_terms(factors, 1.0, BAND)
+    covariance = allan_covariance(factors, [100_000], 1.0, BAND)
+    expected = shapes @ np.array([0.04, 1.0, 0.0, 1e-6, 0.0])
+    noise = np.random.default_rng(10).standard_normal(len(factors))
+    scatter = np.linalg.cholesky(covariance.of([0.04, 1.0, 0.0, 1e-6, 0.0]))
+    variances = expected + scatter @ noise
+    large = fit_terms(variances, shapes, covariance.of)
+    small = fit_terms(variances * 1e-16, shapes, covariance.of)
+    for term in TERMS:
+        one, other = large.terms[term], small.terms[term]
+        assert one.identified == other.identified
+        for name in ("value", "low", "high"):
+            expected = getattr(one, name) * 1e-8
+            assert getattr(other, name) == pytest.approx(expected, rel=1e-4, abs=1e-20)
