@@ -16,7 +16,9 @@ def workspace(tmp_path_factory, repository):
     folder = tmp_path_factory.mktemp("catkin_ws")
     (folder / "src").mkdir()
     (folder / "src" / PACKAGE).symlink_to(repository)
-    _shell(folder, f"catkin_make install -DPYTHON_EXECUTABLE={sys.executable}")
+    # catkin writes the Python into first lines of scripts, where a path with a space fails.
+    (folder / "python").symlink_to(sys.prefix)
+    _shell(folder, f"catkin_make install -DPYTHON_EXECUTABLE='{folder}/python/bin/python'")
     return folder
 
 
