@@ -32,8 +32,20 @@ def advertise(topic, message_type, latch=False) -> rospy.Publisher:
 
 
 def subscribe(topic, message_type, callback) -> rospy.Subscriber:
-    """A subscriber with an unbounded queue, so that nothing is dropped."""
-    return rospy.Subscriber(topic, message_type, callback, tcp_nodelay=True)
+    """A subscriber with an unbounded queue, so that nothing is dropped.
+
+    A message that still arrives while the node ends has nobody left to go to: that its
+    callback cannot publish any more is no error.
+    """
+
+    def unless_ended(message):
+        try:
+            callback(message)
+        except rospy.ROSException:
+            if not rospy.is_shutdown():
+                raise
+
+    return rospy.Subscriber(topic, message_type, unless_ended, tcp_nodelay=True)
 
 
 class Node:
