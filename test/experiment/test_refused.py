@@ -124,3 +124,17 @@ def test_a_results_folder_that_cannot_be_written(refused, tmp_path):
     # A file in the way, since root may write into every folder.
     (tmp_path / "results").write_text("a file")
     refused("output:=results", words=[tmp_path / "results", "cannot make a folder for results"])
+
+
+@pytest.mark.parametrize(
+    ("imu", "settings", "words"),
+    [
+        ("hector", "{imu_hector: {yaw_drif: 1}}", ["hector has no parameter 'yaw_drif'"]),
+        ("generic", "{imu_generic: {gaussian_noise: -1}}", ["gaussian_noise is -1"]),
+        ("specification", "{imu_specification: {file: nothing.yaml}}", ["nothing.yaml"]),
+    ],
+)
+def test_a_wrong_imu_parameter_starts_nothing(refused, imu, settings, words):
+    ended = refused(f"imu:={imu}", f"settings:={settings}", words=words)
+    assert ended.code == 2
+    assert "process[" not in ended.output

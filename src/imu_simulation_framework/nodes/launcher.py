@@ -17,6 +17,7 @@ import roslaunch.pmon
 from roslaunch.pmon import ProcessListener
 
 from imu_simulation_framework.errors import ConfigurationError, FrameworkError
+from imu_simulation_framework.experiment.parts import describe_imu
 from imu_simulation_framework.files.locations import package_share
 from imu_simulation_framework.files.results import ResultFolder
 from imu_simulation_framework.nodes.settings import EXPERIMENT_PARAMETERS, node_configuration
@@ -115,7 +116,8 @@ def _load(launch_file, arguments):
             for group in groups:
                 target = target.setdefault(group, {})
             target[key] = parameter.value
-    node_configuration("run_experiment", experiment, {})
+    # Makes sure of the IMU's parameters, too.
+    describe_imu(node_configuration("run_experiment", experiment, {}))
     return config
 
 
