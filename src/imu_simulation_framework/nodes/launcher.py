@@ -27,6 +27,17 @@ LEADER = "path_follower"
 RESULT_PARAMETER = "/experiment/result"
 ARGUMENT = re.compile(r"[A-Za-z_]\w*:=.*", re.DOTALL)
 
+BYSTANDERS = (
+    "rosout",
+    "robot_state_publisher",
+    "yaw_view",
+    "yaw_multiplot",
+    "path_view",
+    "rviz",
+    "gazebo_gui",
+)
+"""An experiment goes on without them: a person may close a window."""
+
 SAVING_NODES = ("result_comparison", "experiment_recorder")
 SAVING_TIMEOUT = 60.0
 """Wall-clock seconds that these nodes have to write what was recorded, once they are to end."""
@@ -47,7 +58,7 @@ class _FirstEnd(ProcessListener):
 
     def process_died(self, process_name, exit_code):
         name = _node_name(process_name)
-        if self.node is None and name not in ("rosout", "robot_state_publisher"):
+        if self.node is None and name not in BYSTANDERS:
             self.node, self.exit_code = name, exit_code
 
 

@@ -62,7 +62,10 @@ class YawView(Node):
             )
         for axes in self._axes:
             axes.grid(alpha=0.3)
-            axes.legend(loc="upper left")
+        # One for both, where it hides no curve.
+        self._axes[0].legend(
+            loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=len(self._axes[0].lines)
+        )
         self._figure.canvas.mpl_connect("close_event", lambda _: self.finish())
         self._figure.show()
 
