@@ -1,0 +1,77 @@
+"""The live view in a window of a virtual screen."""
+
+import shutil
+import subprocess
+import time
+
+import numpy as np
+import pytest
+from PIL import ImageGrab
+
+SHORT = "settings:={trajectory: {stop: 8.0}}"
+SCREEN = (1024, 768)
+COLOURS = {"ground truth": "#b3b3b3", "recorded IMU": "#0b2d5c", "simulated IMU": "#e08214"}
+
+
+@pytest.fixture(scope="module")
+def display():
+    """A virtual screen's name."""
+    program = shutil.which("Xvfb")
+    assert program, "Xvfb (Debian's package xvfb) is not installed"
+    size = f"{SCREEN[0]}x{SCREEN[1]}x24"
+    server = subprocess.Popen(
+        [program, "-displayfd", "1", "-screen", "0", size, "-nolisten", "tcp"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    try:
+        number = server.stdout.readline().strip()
+        assert number, "Xvfb has not started"
+        yield f":{number}"
+    finally:
+        server.terminate()
+        server.wait(10.0)
+        server.stdout.close()
+
+
+def pixels_of(display, colour) -> int:
+    """How many pixels of the screen have exactly this colour."""
+    picture = np.asarray(ImageGrab.grab(xdisplay=display).convert("RGB"))
+    wanted = [int(colour[start : start + 2], 16) for start in (1, 3, 5)]
+    return int((picture == wanted).all(axis=2).sum())
+
+
+def wait_for(condition, timeout=30.0):
+    deadline = time.monotonic() + timeout
+    while not condition():
+        assert time.monotonic() < deadline, "not seen on the screen in time"
+        time.sleep(0.1)
+
+
+def test_the_window_shows_all_curves_while_the_robot_drives(experiment, display, monkeypatch):
+    monkeypatch.setenv("DISPLAY", display)
+    running = experiment("view:=matplotlib", "real_time_factor:=1", SHORT)
+    running.wait_until_driving()
+    # The legends alone have some dozens of pixels of each colour.
+    wait_for(lambda: all(pixels_of(display, colour) > 300 for colour in COLOURS.values()))
+    ended = running.wait()
+    assert ended.code == 0, ended.output
+    assert ended.result().path("summary.json").exists()
+
+
+def test_the_experiment_goes_on_when_the_view_is_closed(experiment, display, monkeypatch):
+    monkeypatch.setenv("DISPLAY", display)
+    running = experiment("view:=matplotlib", "real_time_factor:=2", SHORT)
+    running.wait_until_driving()
+    running.signal_node("yaw_view", 15)
+    ended = running.wait()
+    assert ended.code == 0, ended.output
+
+
+def test_without_a_display_the_view_says_so_and_the_experiment_goes_on(experiment, monkeypatch):
+    monkeypatch.setenv("DISPLAY", ":98765")
+    ended = experiment.run("view:=matplotlib", SHORT)
+    assert ended.code == 0, ended.output
+    assert "yaw_view: no window can be opened" in ended.output
+    assert "Traceback" not in ended.output
