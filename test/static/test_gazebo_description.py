@@ -74,7 +74,7 @@ def test_the_plugin_gets_rate_topic_and_noise(description, arguments):
     topic = arguments.get("imu_topic", "imu/data")
     assert f"<topicName>{topic}</topicName>" in text
     if arguments["imu_plugin"] == "generic":
-        assert f"<updateRateHZ>{rate}</updateRateHZ>" in text
+        assert f"<update_rate>{rate}</update_rate>" in text
         assert f"<gaussianNoise>{arguments.get('gaussian_noise', '0.0')}</gaussianNoise>" in text
     else:
         assert f"<updateRate>{rate}</updateRate>" in text

@@ -180,7 +180,7 @@ def _message_summary(table, expected):
     if len(steps):
         period = float(np.median(steps))
         gaps = steps[steps > 1.5 * period]
-        summary["expected"] = 1 + int(round((time[-1] - time[0]) / period))
+        summary["expected"] += int(np.rint(gaps / period - 1.0).sum())
         summary["gaps"] = len(gaps)
         summary["longest_gap_s"] = float(gaps.max()) if len(gaps) else 0.0
     if expected is not None:

@@ -10,8 +10,8 @@ GRAVITY = 9.81
 PHYSICS_RATE = 1000
 """Steps per second of simulated time [Hz]."""
 
-HIGHEST_UPDATE_RATE = 5000
-"""Steps per second of wall clock [Hz]; five times real time. Faster, Gazebo loses messages."""
+HIGHEST_UPDATE_RATE = 2000
+"""Steps per second of wall clock [Hz]: twice real time. Faster, two cores lose messages of p3d."""
 
 
 def world_sdf(terrain: Terrain | None = None) -> str:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 import time
 
 import rospy
 from controller_manager_msgs.srv import LoadController, SwitchController, SwitchControllerRequest
-from gazebo_msgs.srv import GetPhysicsProperties, SetPhysicsProperties, SpawnModel
+from gazebo_msgs.srv import SpawnModel
 from geometry_msgs.msg import Pose, TransformStamped, Vector3
 from nav_msgs.msg import Odometry
+from std_srvs.srv import Empty
 from tf2_msgs.msg import TFMessage
 
 from imu_simulation_framework.core.imu_models import IMU_MODELS, PRESETS
@@ -21,16 +23,15 @@ from imu_simulation_framework.experiment.parts import (
     make_terrain,
 )
 from imu_simulation_framework.files.gazebo_world import (
-    HIGHEST_UPDATE_RATE,
-    PHYSICS_RATE,
     terrain_sdf,
 )
 from imu_simulation_framework.files.locations import urdf_path
 from imu_simulation_framework.nodes import topics
-from imu_simulation_framework.nodes.node import Node
+from imu_simulation_framework.nodes.node import Node, subscribe
 from imu_simulation_framework.nodes.simulator_messages import ROBOT_FRAME, WORLD_FRAME
-from imu_simulation_framework.nodes.simulators.gazebo import CONTROLLERS, MODEL
-from imu_simulation_framework.nodes.simulators.interface import wait_for_service
+from imu_simulation_framework.nodes.simulators.gazebo import CONTROLLERS, MODEL, READY, plugin_of
+from imu_simulation_framework.nodes.simulators.gazebo_pace import set_speed
+from imu_simulation_framework.nodes.simulators.interface import call, wait_for_service
 
 CONTROLLER_PARAMETERS = {
     "joint_state_controller": {
@@ -42,6 +43,12 @@ CONTROLLER_PARAMETERS = {
         "joints": ["left_wheel_joint", "right_wheel_joint"],
     },
 }
+
+SWITCHING_TIME = 0.5
+"""Wall-clock seconds in which the request to start the controllers has certainly been taken."""
+
+STARTING_SPEED = 1.0
+"""Real-time factor until the robot drives: the nodes need the processor to get ready."""
 
 TRANSFORM_PERIOD = rospy.Duration(0.05)
 """Simulated time between two transforms."""
@@ -63,31 +70,23 @@ class GazeboRobot(Node):
         self._checked_at = 0.0
 
     def run(self):
+        rospy.set_param(READY, False)
         timeout = self.configuration.simulation.startup_timeout
         for service in ("/gazebo/spawn_urdf_model", "/gazebo/set_physics_properties"):
             wait_for_service(service, timeout)
-        self._set_speed()
+        set_speed(STARTING_SPEED)
+        # The generic IMU plug-in answers services in the physics thread, and controller_manager's
+        # services wait for that thread's next step: while physics runs that is a dead-lock.
+        call(rospy.ServiceProxy("/gazebo/pause_physics", Empty))
         self._spawn_terrain()
         self._spawn_robot()
         self._start_controllers(timeout)
         self._transforms = rospy.Publisher("/tf", TFMessage, queue_size=10)
-        rospy.Subscriber(topics.GROUND_TRUTH, Odometry, self._on_ground_truth, queue_size=1)
+        subscribe(topics.GROUND_TRUTH, Odometry, self._on_ground_truth, queue_size=1)
         self._checked_at = time.monotonic()
         self._newest = rospy.get_rostime()
+        rospy.set_param(READY, True)
         return super().run()
-
-    def _set_speed(self) -> None:
-        """As many physics steps per second of wall clock as the real-time factor wants."""
-        factor = self.configuration.simulation.real_time_factor
-        current = rospy.ServiceProxy("/gazebo/get_physics_properties", GetPhysicsProperties)()
-        answer = rospy.ServiceProxy("/gazebo/set_physics_properties", SetPhysicsProperties)(
-            current.time_step,
-            factor * PHYSICS_RATE if factor > 0.0 else HIGHEST_UPDATE_RATE,
-            current.gravity,
-            current.ode_config,
-        )
-        if not answer.success:
-            raise SimulatorError(f"Gazebo did not take its update rate: {answer.status_message}")
 
     def _spawn_terrain(self) -> None:
         terrain = make_terrain(self.configuration)
@@ -98,8 +97,9 @@ class GazeboRobot(Node):
         pose = Pose()
         pose.position.z = height
         pose.orientation.w = 1.0
-        answer = rospy.ServiceProxy(service, SpawnModel)(
-            model, description, rospy.get_namespace(), pose, "world"
+        answer = call(
+            rospy.ServiceProxy(service, SpawnModel),
+            *(model, description, rospy.get_namespace(), pose, "world"),
         )
         if not answer.success:
             raise SimulatorError(f"Gazebo did not spawn {model}: {answer.status_message}")
@@ -113,7 +113,7 @@ class GazeboRobot(Node):
             "parameters": robot.path,
             "simulator": "gazebo",
             "rate": configuration.imu.rate,
-            "imu_plugin": "hector" if model == "hector" else "generic",
+            "imu_plugin": plugin_of(name),
             "imu_topic": topics.IMU_IDEAL if model == SPECIFICATION else topics.IMU,
         }
         if model == "generic":
@@ -133,18 +133,24 @@ class GazeboRobot(Node):
             wait_for_service(service, timeout)
         load = rospy.ServiceProxy("controller_manager/load_controller", LoadController)
         for name in CONTROLLERS:
-            if not load(name).ok:
+            if not call(load, name).ok:
                 raise SimulatorError(
                     f"gazebo_ros_control does not load {name}: is {name.split('_')[0]} installed?"
                 )
         switch = rospy.ServiceProxy("controller_manager/switch_controller", SwitchController)
-        answer = switch(
+        request = SwitchControllerRequest(
             start_controllers=list(CONTROLLERS),
             stop_controllers=[],
             strictness=SwitchControllerRequest.STRICT,
             start_asap=True,
             timeout=timeout,
         )
+        # It is answered after the next step: physics goes on when the request has been taken.
+        unpause = rospy.ServiceProxy("/gazebo/unpause_physics", Empty)
+        going_on = threading.Timer(SWITCHING_TIME, unpause)
+        going_on.start()
+        answer = call(switch, request)
+        going_on.join()
         if not answer.ok:
             raise SimulatorError(f"gazebo_ros_control does not start {', '.join(CONTROLLERS)}")
 

@@ -31,8 +31,8 @@ def advertise(topic, message_type, latch=False) -> rospy.Publisher:
         return rospy.Publisher(topic, message_type, latch=latch, tcp_nodelay=True)
 
 
-def subscribe(topic, message_type, callback) -> rospy.Subscriber:
-    """A subscriber with an unbounded queue, so that nothing is dropped.
+def subscribe(topic, message_type, callback, queue_size=None) -> rospy.Subscriber:
+    """A subscriber with an unbounded queue, so that nothing is dropped; unless it is said how many.
 
     A message that still arrives while the node ends has nobody left to go to: that its
     callback cannot publish any more is no error.
@@ -42,10 +42,12 @@ def subscribe(topic, message_type, callback) -> rospy.Subscriber:
         try:
             callback(message)
         except rospy.ROSException:
-            if not rospy.is_shutdown():
+            if not rospy.core.is_shutdown_requested():
                 raise
 
-    return rospy.Subscriber(topic, message_type, unless_ended, tcp_nodelay=True)
+    return rospy.Subscriber(
+        topic, message_type, unless_ended, queue_size=queue_size, tcp_nodelay=True
+    )
 
 
 class Node:

@@ -107,6 +107,10 @@ class PathFollower(Node):
         self._simulator.set_pose(first.x, first.y, first.yaw)
         self.wait_for_subscribers(self._publisher)
         self.nothing_to_save = False
+        settings = self.configuration
+        self._simulator.begin_drive(
+            1.0 / settings.control.rate, settings.simulation.real_time_factor
+        )
         now = time.monotonic()
         self._started_at = self._answered_at = self._progressed_at = now
         self._running = True
@@ -121,6 +125,7 @@ class PathFollower(Node):
             self._running = False
             self._driven = True
             self._publish(0.0, 0.0)
+            self._simulator.end_drive()
             self.finish()
             return
         error = TrackingError(
@@ -130,6 +135,7 @@ class PathFollower(Node):
             message.cross_track_error,
         )
         self._publish(*self._follower.command(self._time, error))
+        self._simulator.answered(message.header.stamp.to_sec())
 
     def _publish(self, left: float, right: float) -> None:
         self._command.data = [left, right]
@@ -159,6 +165,7 @@ class PathFollower(Node):
         self._running = False
         rospy.loginfo("%s", self._progress(time.monotonic()))
         self._publish(0.0, 0.0)
+        self._simulator.end_drive()
         if self._driven:
             self._stop_participants()
 

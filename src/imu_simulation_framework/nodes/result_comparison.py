@@ -193,11 +193,14 @@ class ResultComparison(Participant):
                     self._written = True
                 self._write()
 
-    def _warn_of_losses(self, tables, expected) -> None:
-        for name, count in expected.items():
-            lost = count - len(getattr(tables, name))
+    def _warn_of_losses(self, messages) -> None:
+        for name in ("imu_simulated", "ground_truth"):
+            expected = messages[name]["expected"]
+            lost = expected - messages[name]["received"]
             if lost:
-                rospy.logwarn("%s: %d of %d messages of %s were lost", self.name, lost, count, name)
+                rospy.logwarn(
+                    "%s: %d of %d messages of %s were lost", self.name, lost, expected, name
+                )
 
     def _write(self) -> None:
         """Write what was recorded: tables, summary, figures."""
@@ -210,13 +213,11 @@ class ResultComparison(Participant):
             **self._record.tables(self._zero, end, self._simulator.twist_in_world_frame),
         )
         rate = configuration.imu.rate
-        expected = {
-            "imu_simulated": self._record.imu.expected(
-                published_rate(configuration), self._zero, end
-            ),
-            "ground_truth": self._record.ground_truth.expected(rate, self._zero, end),
-        }
-        self._warn_of_losses(tables, expected)
+        record = self._record
+        expected = {"ground_truth": record.ground_truth.expected(rate, self._zero, end)}
+        if self._simulator.is_imu_regular(configuration.imu.model):
+            published = published_rate(configuration)
+            expected["imu_simulated"] = record.imu.expected(published, self._zero, end)
         summary = write_report(
             self.folder,
             tables,
@@ -236,6 +237,7 @@ class ResultComparison(Participant):
                 "execution": {"wall_time_s": ended - self._commanded_at},
             },
         )
+        self._warn_of_losses(summary["messages"])
         if experiment_parameter("table", True):
             print(terminal_table(summary), flush=True)
             print(f"results: {self.folder.folder}", flush=True)

@@ -6,7 +6,6 @@ import dataclasses
 import time
 
 import rospy
-from controller_manager_msgs.srv import ListControllers
 from dynamic_reconfigure import (
     DynamicReconfigureCallbackException,
     DynamicReconfigureParameterException,
@@ -25,15 +24,20 @@ from imu_simulation_framework.core.angles import (
 from imu_simulation_framework.core.imu_models import IMU_MODELS, PRESETS
 from imu_simulation_framework.errors import SimulatorError
 from imu_simulation_framework.nodes import topics
+from imu_simulation_framework.nodes.simulators.gazebo_pace import GazeboPace, set_speed
 from imu_simulation_framework.nodes.simulators.interface import (
     SimulatorInterface,
-    wait_for_service,
+    call,
 )
 
 MODEL = "robot"
 """Name of the robot's model in Gazebo."""
 
+READY = "gazebo_robot/ready"
+"""Parameter that is true once the robot stands in the world and its controllers run."""
+
 CONTROLLERS = ("joint_state_controller", "wheel_velocity_controller")
+
 
 HECTOR_SENSORS = ("accel", "rate", "yaw")
 HECTOR_KEYS = ("gaussian_noise", "offset", "drift", "drift_frequency", "scale_error")
@@ -47,21 +51,32 @@ SETTLED_SAMPLES = 50
 POLL_PERIOD = 0.05
 
 
+def plugin_of(model: str) -> str:
+    """Which plug-in simulates an IMU model, or a preset of one: hector or generic.
+
+    Hector's, with all errors zero, is also the ideal IMU: it measures at equal intervals.
+    """
+    return "generic" if PRESETS[model].model == "generic" else "hector"
+
+
 class GazeboInterface(SimulatorInterface):
     """Speaks to gzserver, in which ``gazebo_robot`` has spawned the robot."""
 
     lock_step = False
     twist_in_world_frame = True
 
+    _pace = None
+
     def wait_until_ready(self, timeout):
         deadline = time.monotonic() + timeout
-        for name in ("/gazebo/set_model_state", "/gazebo/get_physics_properties"):
-            wait_for_service(name, _left(deadline))
-        physics = rospy.ServiceProxy("/gazebo/get_physics_properties", GetPhysicsProperties)()
+        _wait(
+            lambda: rospy.get_param(READY, False),
+            deadline,
+            "gazebo_robot to put the robot into the world and to start its controllers",
+        )
+        physics = call(rospy.ServiceProxy("/gazebo/get_physics_properties", GetPhysicsProperties))
         if physics.pause:
             raise SimulatorError("Gazebo's physics is paused: unpause it to run an experiment")
-        wait_for_service("controller_manager/list_controllers", _left(deadline))
-        _wait(_controllers_run, deadline, f"the controllers {', '.join(CONTROLLERS)} to run")
         for topic, message_type, what in (
             (topics.GROUND_TRUTH, Odometry, "the robot with its ground truth plug-in (p3d)"),
             (self.imu_topic, Imu, "the robot with its IMU plug-in"),
@@ -80,7 +95,7 @@ class GazeboInterface(SimulatorInterface):
         state.pose.position.z = 0.001
         q = state.pose.orientation
         q.x, q.y, q.z, q.w = quaternion_from_roll_pitch_yaw((0.0, 0.0, yaw))
-        answer = rospy.ServiceProxy("/gazebo/set_model_state", SetModelState)(state)
+        answer = call(rospy.ServiceProxy("/gazebo/set_model_state", SetModelState), state)
         if not answer.success:
             raise SimulatorError(f"Gazebo did not set the robot's pose: {answer.status_message}")
         self._wait_until_settled(x, y, yaw)
@@ -143,6 +158,31 @@ class GazeboInterface(SimulatorInterface):
                         f"Hector's plug-in has set {server}/{key} to {got[key]} instead of {value}"
                     )
 
+    def is_imu_regular(self, model):
+        # Gazebo's own IMU sensor measures in a thread that now and then comes late.
+        return plugin_of(model) != "generic"
+
+    def begin_drive(self, control_period, real_time_factor):
+        self._pace = GazeboPace(control_period)
+        set_speed(real_time_factor)
+        self._pace.begin()
+
+    def answered(self, stamp):
+        if self._pace is not None:
+            self._pace.answered(stamp)
+
+    def end_drive(self):
+        if self._pace is None:
+            return
+        self._pace.end()
+        if self._pace.pauses:
+            rospy.loginfo(
+                "Gazebo had to wait for the nodes %d times, %.1f s in all",
+                self._pace.pauses,
+                self._pace.paused_for,
+            )
+        self._pace = None
+
 
 def _left(deadline) -> float:
     return max(0.1, deadline - time.monotonic())
@@ -153,9 +193,3 @@ def _wait(condition, deadline, what) -> None:
         if time.monotonic() > deadline or rospy.is_shutdown():
             raise SimulatorError(f"Gazebo: waited for {what} in vain")
         time.sleep(POLL_PERIOD)
-
-
-def _controllers_run() -> bool:
-    listed = rospy.ServiceProxy("controller_manager/list_controllers", ListControllers)()
-    running = {entry.name for entry in listed.controller if entry.state == "running"}
-    return set(CONTROLLERS) <= running

@@ -6,6 +6,7 @@ Apart from topics (``/clock``, ``imu/data``, ``ground_truth/state``,
 
 from __future__ import annotations
 
+import threading
 from abc import ABC, abstractmethod
 from typing import Mapping
 
@@ -13,6 +14,9 @@ import rospy
 
 from imu_simulation_framework.errors import SimulatorError
 from imu_simulation_framework.nodes import topics
+
+CALL_TIMEOUT = 30.0
+"""Wall-clock seconds that a simulator has for an answer."""
 
 
 class SimulatorInterface(ABC):
@@ -57,9 +61,64 @@ class SimulatorInterface(ABC):
             The simulator refuses, or does not answer.
         """
 
+    def is_imu_regular(self, model: str) -> bool:
+        """Whether this simulated IMU measures at exactly equal intervals."""
+        return True
+
+    def begin_drive(self, control_period: float, real_time_factor: float) -> None:  # noqa: B027
+        """The first command follows; a simulator that waits for nobody may have to be held back.
+
+        Parameters
+        ----------
+        control_period : float
+            Simulated seconds from one command to the next.
+        real_time_factor : float
+            0: as fast as possible.
+
+        Raises
+        ------
+        SimulatorError
+            The simulator refuses, or does not answer.
+        """
+
+    def answered(self, stamp: float) -> None:  # noqa: B027
+        """The command that answers what happened at this simulated time [s] was given."""
+
+    def end_drive(self) -> None:  # noqa: B027
+        """No command follows but that the robot shall stop."""
+
+
+def call(service: rospy.ServiceProxy, *arguments, timeout: float = CALL_TIMEOUT):
+    """Call a service, and return its answer.
+
+    rospy itself would wait for ever.
+
+    Raises
+    ------
+    SimulatorError
+        It is not there, breaks off, or has not answered after ``timeout`` seconds of wall clock.
+    """
+    name = service.resolved_name
+    answers, errors = [], []
+
+    def ask():
+        try:
+            answers.append(service(*arguments))
+        except (rospy.ServiceException, rospy.ROSException) as error:
+            errors.append(error)
+
+    asking = threading.Thread(target=ask, daemon=True)
+    asking.start()
+    asking.join(timeout)
+    if errors:
+        raise SimulatorError(f"service {name} did not answer ({errors[0]})")
+    if not answers:
+        raise SimulatorError(f"service {name} did not answer within {timeout:g} s")
+    return answers[0]
+
 
 def call_service(service: rospy.ServiceProxy, *arguments) -> None:
-    """Call a service that answers with ``success`` and ``message``.
+    """Call a service that answers with ``success`` and ``message``, however long it takes.
 
     Raises
     ------
