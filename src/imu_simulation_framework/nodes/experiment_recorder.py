@@ -19,6 +19,7 @@ from imu_simulation_framework.msg import ErrorCoordinates2
 from imu_simulation_framework.nodes import topics
 from imu_simulation_framework.nodes.node import subscribe
 from imu_simulation_framework.nodes.participant import LAST_MESSAGES_TIMEOUT, Participant
+from imu_simulation_framework.nodes.simulators import make_simulator_interface
 
 RECORDED_TOPICS = (
     "/clock",
@@ -61,9 +62,12 @@ class ExperimentRecorder(Participant):
         self._received = 0
         self._end = None
         self._duration = 0
+        simulator = make_simulator_interface(self.configuration)
+        imu = self.configuration.imu.model
         self.inputs = tuple(
             subscribe(topic, rospy.AnyMsg, lambda message, t=topic: self._on_message(t, message))
             for topic in RECORDED_TOPICS
+            if topic != topics.IMU_BIAS or simulator.publishes_imu_bias(imu)
         )
         for subscriber in self.inputs:
             _keep_every_message(subscriber)

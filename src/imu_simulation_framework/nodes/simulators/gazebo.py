@@ -162,6 +162,9 @@ class GazeboInterface(SimulatorInterface):
         # Gazebo's own IMU sensor measures in a thread that now and then comes late.
         return plugin_of(model) != "generic"
 
+    def publishes_imu_bias(self, model):
+        return plugin_of(model) == "hector"
+
     def begin_drive(self, control_period, real_time_factor):
         self._pace = GazeboPace(control_period)
         set_speed(real_time_factor)

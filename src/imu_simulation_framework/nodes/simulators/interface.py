@@ -65,6 +65,10 @@ class SimulatorInterface(ABC):
         """Whether this simulated IMU measures at exactly equal intervals."""
         return True
 
+    def publishes_imu_bias(self, model: str) -> bool:
+        """Whether there is a topic with this simulated IMU's biases."""
+        return True
+
     def begin_drive(self, control_period: float, real_time_factor: float) -> None:  # noqa: B027
         """The first command follows; a simulator that waits for nobody may have to be held back.
 
