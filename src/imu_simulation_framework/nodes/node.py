@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import threading
@@ -17,6 +18,10 @@ from imu_simulation_framework.nodes.start import INTERRUPTED
 
 POLL_PERIOD = 0.02
 """Wall-clock seconds between two looks at a condition that no message announces."""
+
+GAZEBO_NICENESS = 5
+"""Of every node beside Gazebo, which drops messages when its threads have to wait, and waits itself
+when the nodes do not keep up."""
 
 
 def advertise(topic, message_type, latch=False) -> rospy.Publisher:
@@ -186,6 +191,8 @@ def run_node(node_type) -> None:
     signal.signal(signal.SIGTERM, on_signal)
     try:
         node = node_type()
+        if node.configuration.simulation.simulator == "gazebo":
+            os.nice(GAZEBO_NICENESS)
         if pending:
             node.interrupt()
         code = node.run()
