@@ -1,6 +1,7 @@
 """Bad input ends an experiment within seconds, with one sentence and nothing half-written."""
 
 import math
+import socket
 from pathlib import Path
 
 import pytest
@@ -136,5 +137,14 @@ def test_a_results_folder_that_cannot_be_written(refused, tmp_path):
 )
 def test_a_wrong_imu_parameter_starts_nothing(refused, imu, settings, words):
     ended = refused(f"imu:={imu}", f"settings:={settings}", words=words)
+    assert ended.code == 2
+    assert "process[" not in ended.output
+
+
+def test_a_gzserver_that_runs_already(refused, monkeypatch):
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        uri = f"http://127.0.0.1:{other.getsockname()[1]}"
+        monkeypatch.setenv("GAZEBO_MASTER_URI", uri)
+        ended = refused("simulator:=gazebo", words=["a gzserver is running already", uri])
     assert ended.code == 2
     assert "process[" not in ended.output

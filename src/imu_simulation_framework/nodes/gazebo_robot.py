@@ -72,8 +72,13 @@ class GazeboRobot(Node):
     def run(self):
         rospy.set_param(READY, False)
         timeout = self.configuration.simulation.startup_timeout
-        for service in ("/gazebo/spawn_urdf_model", "/gazebo/set_physics_properties"):
-            wait_for_service(service, timeout)
+        for service in (
+            "spawn_urdf_model",
+            "set_physics_properties",
+            "pause_physics",
+            "unpause_physics",
+        ):
+            wait_for_service(f"/gazebo/{service}", timeout)
         set_speed(STARTING_SPEED)
         # The generic IMU plug-in answers services in the physics thread, and controller_manager's
         # services wait for that thread's next step: while physics runs that is a dead-lock.

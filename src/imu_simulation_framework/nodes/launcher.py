@@ -6,7 +6,9 @@ import argparse
 import json
 import os
 import re
+import socket
 import time
+import urllib.parse
 
 import rosgraph
 import roslaunch
@@ -26,6 +28,9 @@ from imu_simulation_framework.nodes.start import INTERRUPTED
 LEADER = "path_follower"
 RESULT_PARAMETER = "/experiment/result"
 ARGUMENT = re.compile(r"[A-Za-z_]\w*:=.*", re.DOTALL)
+
+GAZEBO_MASTER_URI = "http://localhost:11345"
+"""Where Gazebo's master is unless the environment says otherwise."""
 
 BYSTANDERS = (
     "rosout",
@@ -96,6 +101,8 @@ def main(arguments) -> int:
 
     # Relative paths start where this program was called, see experiment.launch.
     os.environ["PWD"] = os.getcwd()
+    if "simulator:=gazebo" in given:
+        _check_that_no_gazebo_runs()
     try:
         config = _load(launch_file, [*given, "table:=false"])
     except roslaunch.RLException as error:
@@ -113,6 +120,19 @@ def _check_arguments(launch_file, given) -> None:
             raise ConfigurationError(
                 f"{argument}: expected name:=value with one of {', '.join(sorted(known))}"
             )
+
+
+def _check_that_no_gazebo_runs() -> None:
+    """A second gzserver would end at once, with a code but without a sentence."""
+    uri = os.environ.get("GAZEBO_MASTER_URI") or GAZEBO_MASTER_URI
+    place = urllib.parse.urlsplit(uri)
+    try:
+        socket.create_connection((place.hostname, place.port), timeout=1.0).close()
+    except (OSError, ValueError):
+        return
+    raise FrameworkError(
+        f"a gzserver is running already at {uri}: end it, or set GAZEBO_MASTER_URI to another port"
+    )
 
 
 def _load(launch_file, arguments):

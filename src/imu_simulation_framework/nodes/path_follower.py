@@ -147,7 +147,8 @@ class PathFollower(Node):
         if self._running and now - self._answered_at > timeout:
             self.fail(
                 f"{self.name}: no message on {topics.TRAJECTORY_ERROR} for {timeout:g} s after "
-                f"{self._time:.2f} s of simulated time: the simulator or error_publisher is silent"
+                f"{self._time:.2f} s of simulated time: "
+                + (self._simulator.why_silent() or "the simulator or error_publisher is silent")
             )
         elif now - self._progressed_at > PROGRESS_PERIOD:
             self._progressed_at = now

@@ -12,7 +12,7 @@ from dynamic_reconfigure import (
 )
 from dynamic_reconfigure.client import Client
 from gazebo_msgs.msg import ModelState
-from gazebo_msgs.srv import GetPhysicsProperties, SetModelState
+from gazebo_msgs.srv import GetPhysicsProperties, GetWorldProperties, SetModelState
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import Imu
 
@@ -78,8 +78,8 @@ class GazeboInterface(SimulatorInterface):
         if physics.pause:
             raise SimulatorError("Gazebo's physics is paused: unpause it to run an experiment")
         for topic, message_type, what in (
-            (topics.GROUND_TRUTH, Odometry, "the robot with its ground truth plug-in (p3d)"),
-            (self.imu_topic, Imu, "the robot with its IMU plug-in"),
+            (topics.GROUND_TRUTH, Odometry, "p3d of gazebo_plugins, its ground truth,"),
+            (self.imu_topic, Imu, "its IMU plug-in, of hector_gazebo_plugins or gazebo_plugins,"),
         ):
             try:
                 rospy.wait_for_message(topic, message_type, timeout=_left(deadline))
@@ -164,6 +164,23 @@ class GazeboInterface(SimulatorInterface):
 
     def publishes_imu_bias(self, model):
         return plugin_of(model) == "hector"
+
+    def why_silent(self):
+        physics = rospy.ServiceProxy("/gazebo/get_physics_properties", GetPhysicsProperties)
+        world = rospy.ServiceProxy("/gazebo/get_world_properties", GetWorldProperties)
+        try:
+            if call(physics, timeout=2.0).pause:
+                return "Gazebo's physics is paused"
+            time = call(world, timeout=2.0).sim_time
+        except SimulatorError:
+            return "gzserver does not answer"
+        known = rospy.get_time()
+        if time < known:
+            return (
+                f"simulated time went back from {known:.2f} to {time:.2f} s: was the simulation "
+                "reset?"
+            )
+        return ""
 
     def begin_drive(self, control_period, real_time_factor):
         self._pace = GazeboPace(control_period)

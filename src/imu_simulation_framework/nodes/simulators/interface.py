@@ -69,6 +69,10 @@ class SimulatorInterface(ABC):
         """Whether there is a topic with this simulated IMU's biases."""
         return True
 
+    def why_silent(self) -> str:
+        """What keeps simulated time from going on, if that can be told; else empty."""
+        return ""
+
     def begin_drive(self, control_period: float, real_time_factor: float) -> None:  # noqa: B027
         """The first command follows; a simulator that waits for nobody may have to be held back.
 
