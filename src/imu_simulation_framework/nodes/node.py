@@ -19,7 +19,7 @@ from imu_simulation_framework.nodes.start import INTERRUPTED
 POLL_PERIOD = 0.02
 """Wall-clock seconds between two looks at a condition that no message announces."""
 
-GAZEBO_NICENESS = 5
+GAZEBO_NICENESS = 15
 """Of every node beside Gazebo, which drops messages when its threads have to wait, and waits itself
 when the nodes do not keep up."""
 
