@@ -20,6 +20,9 @@ LONGEST_LAG = 2.0
 LONGEST_PAUSE = 0.5
 """Wall-clock seconds after which a pause ends in any case: an answer may have been lost."""
 
+WATCH_PERIOD = 0.1
+"""Wall-clock seconds between two looks at how long a pause has lasted."""
+
 
 class GazeboPace:
     """Pauses the physics while the answer to a control period is overdue.
@@ -39,22 +42,22 @@ class GazeboPace:
         self._short_lag = 1.2 * control_period
         self._lock = threading.Lock()
         self._answered = self._now = 0.0
-        self._active = self._paused = False
+        self._paused = False
         self._paused_at = 0.0
         self.pauses = 0
         self.paused_for = 0.0
         self._pause = rospy.ServiceProxy("/gazebo/pause_physics", Empty, persistent=True)
         self._unpause = rospy.ServiceProxy("/gazebo/unpause_physics", Empty, persistent=True)
         self._clock = rospy.Subscriber("/clock", Clock, self._on_clock, tcp_nodelay=True)
-        self._watch = None
+        self._begun = False
+        self._ended = threading.Event()
 
     def begin(self) -> None:
         """From now on every control period has to be answered."""
         with self._lock:
             self._answered = self._now = rospy.get_time()
-            self._active = True
-        self._watch = threading.Thread(target=self._end_long_pauses, daemon=True)
-        self._watch.start()
+            self._begun = True
+        threading.Thread(target=self._end_long_pauses, daemon=True).start()
 
     def answered(self, stamp: float) -> None:
         """The command that answers the message of this stamp was given."""
@@ -65,8 +68,9 @@ class GazeboPace:
 
     def end(self) -> None:
         """Nobody answers any more; let time run."""
+        self._ended.set()
+        self._clock.unregister()
         with self._lock:
-            self._active = False
             if self._paused:
                 self._resume()
 
@@ -75,14 +79,14 @@ class GazeboPace:
         with self._lock:
             self._now = now
             overdue = now - self._answered > self._longest_lag
-            if self._active and overdue and not self._paused:
-                self._paused = self._call(self._pause)
+            wanted = self._begun and overdue and not self._ended.is_set()
+            if wanted and not self._paused and self._call(self._pause):
+                self._paused = True
                 self._paused_at = time.monotonic()
                 self.pauses += 1
 
     def _end_long_pauses(self) -> None:
-        while self._active:
-            time.sleep(0.1)
+        while not self._ended.wait(WATCH_PERIOD):
             with self._lock:
                 if self._paused and time.monotonic() - self._paused_at > LONGEST_PAUSE:
                     self._answered = self._now
