@@ -46,13 +46,18 @@ def is_half_written(path):
 def test_full_before_the_drive(run_on_small_disk):
     sentence, files = run_on_small_disk("64k", "settings:={trajectory: {stop: 8.0}}")
     assert "imu_real.csv" in sentence
-    assert set(files) == {"trajectory_data.csv", "config.ini"}
+    assert set(files) == {"trajectory_data.csv", "reference.csv", "config.ini"}
 
 
 def test_full_when_the_results_are_written(run_on_small_disk):
     sentence, files = run_on_small_disk("256k", "settings:={trajectory: {stop: 8.0}}")
     assert "imu_simulated.csv" in sentence
-    assert set(files) == {"trajectory_data.csv", "config.ini", "imu_real.csv"}
+    assert set(files) == {
+        "trajectory_data.csv",
+        "reference.csv",
+        "config.ini",
+        "imu_real.csv",
+    }
 
 
 def test_full_while_the_bag_is_written_leaves_the_space_to_the_results(run_on_small_disk):

@@ -15,6 +15,7 @@ DURATION = 8.0
 SHORT = f"settings:={{trajectory: {{stop: {DURATION}}}}}"
 TABLES = (
     "trajectory_data",
+    "reference",
     "imu_simulated",
     "imu_real",
     "ground_truth",

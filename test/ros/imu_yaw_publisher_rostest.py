@@ -50,7 +50,7 @@ class ImuYawPublisher(unittest.TestCase):
         folder.write_table("imu_real", recorded)
         standing = {name: [0.0, 0.0] for name in ("x", "y", "yaw", "v", "yaw_rate")}
         standing = pd.DataFrame(standing, index=pd.Index([0.0, 6.0], name="time"))
-        folder.write_table("trajectory_data", standing)
+        folder.write_table("reference", standing)
         errors = connected_publisher("trajectory_error", ErrorCoordinates2)
         cls.simulated = Collector("imu_yaw/simulated", ImuYaw)
         cls.real = Collector("imu_yaw/real", ImuYaw)

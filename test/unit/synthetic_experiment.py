@@ -75,6 +75,9 @@ def make_tables(duration=660.0, seed=1, lap=60.0, with_real_imu=True):
     noise = generator.normal(size=len(time)) * 0.00215
     return ExperimentTables(
         trajectory_data=trajectory_data,
+        reference=pd.DataFrame(
+            gps.T, columns=["x", "y", "yaw"], index=pd.Index(gps_time, name="time")
+        ),
         imu_simulated=_imu(stamps, truth_yaw + drift + noise),
         imu_real=_imu(stamps, np.round(real_yaw * 916.7) / 916.7) if with_real_imu else None,
         ground_truth=ground_truth,
@@ -87,6 +90,7 @@ def cut(tables, stop):
     """The tables of the same experiment, interrupted after ``stop`` seconds."""
     return ExperimentTables(
         trajectory_data=tables.trajectory_data,
+        reference=tables.reference,
         imu_real=tables.imu_real,
         **{
             name: getattr(tables, name).loc[:stop]

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from imu_simulation_framework.core import control, trajectory
+from imu_simulation_framework.core import control, trajectory, wheel_limits
 from imu_simulation_framework.core.control import Pid, make_controller
 from imu_simulation_framework.core.kinematics import DifferentialDrive, RobotLimits
 from imu_simulation_framework.core.tracking import (
@@ -254,7 +254,7 @@ class Robot(NamedTuple):
 def _drive(table, controller, start=None, robot=None):
     """Return the errors (time, 4) while the robot follows a Trajectory in closed loop."""
     robot = robot or Robot()
-    reference = Reference(table, trajectory.wheel_velocities(table, DRIVE))
+    reference = Reference(table, wheel_limits.wheel_velocities(table, DRIVE))
     x, y, yaw = start or reference.pose_at(reference.start)
     left = right = 0.0
     step = 0.01

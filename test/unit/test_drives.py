@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from imu_simulation_framework.core import drive_sensors, drives, trajectory
+from imu_simulation_framework.core import drive_sensors, drives, trajectory, wheel_limits
 from imu_simulation_framework.core.angles import unwrap, yaw_from_quaternion
 from imu_simulation_framework.core.drive_motion import MOTION_RATE, random_lap, true_motion
 from imu_simulation_framework.core.drive_sensors import FusionImuErrors, ReferenceErrors
@@ -67,9 +67,9 @@ def test_true_motion_is_that_of_a_differential_drive(simulated):
 
 def test_robot_can_drive_the_truth_and_the_smoothed_reference(simulated):
     motion, poses, _ = simulated
-    trajectory.check_limits(motion, DRIVE, LIMITS)
+    wheel_limits.check_limits(motion, DRIVE, LIMITS)
     prepared = trajectory.smooth(trajectory.resample(poses, 20.0), 1.5)
-    trajectory.check_limits(trajectory.add_velocities(prepared), DRIVE, LIMITS)
+    wheel_limits.check_limits(trajectory.add_velocities(prepared), DRIVE, LIMITS)
 
 
 def test_speed_is_usual_for_a_mobile_robot(simulated):

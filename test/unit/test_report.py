@@ -17,6 +17,7 @@ START = datetime(2019, 5, 16, 17, 42, 58)
 
 TABLES = (
     "trajectory_data",
+    "reference",
     "imu_simulated",
     "imu_real",
     "ground_truth",

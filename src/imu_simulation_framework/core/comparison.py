@@ -127,10 +127,18 @@ class Comparison:
     notes: list[str] = field(default_factory=list)
 
 
-def compare(imu_simulated, ground_truth, imu_real, trajectory, control_error, settings=None):
+def compare(
+    imu_simulated,
+    ground_truth,
+    imu_real,
+    trajectory,
+    control_error,
+    settings=None,
+    reference=None,
+):
     """Compare an experiment's simulated IMU with the recorded one.
 
-    ``e_real = yaw of trajectory - yaw of imu_real`` and ``e_sim = yaw of ground_truth - yaw of
+    ``e_real = yaw of reference - yaw of imu_real`` and ``e_sim = yaw of ground_truth - yaw of
     imu_simulated``, at the IMU's stamps, signed, unwrapped and zero at the start. If the
     simulation ended early the recorded IMU is compared up to the same time.
 
@@ -141,10 +149,13 @@ def compare(imu_simulated, ground_truth, imu_real, trajectory, control_error, se
     ground_truth : DataFrame
         ``GroundTruth`` of the simulated robot.
     trajectory : DataFrame
-        ``Trajectory`` that was recorded, the reference of the real IMU.
+        ``Trajectory`` that the simulated robot was to follow.
     control_error : DataFrame
         ``ControlError`` of the simulated robot against ``trajectory``.
     settings : ComparisonSettings, optional
+    reference : DataFrame, optional
+        ``Poses`` as they were recorded, the reference of the real IMU; by default ``trajectory``,
+        which smoothing has moved away from them.
 
     Returns
     -------
@@ -153,6 +164,7 @@ def compare(imu_simulated, ground_truth, imu_real, trajectory, control_error, se
     """
     settings = ComparisonSettings() if settings is None else settings
     notes = []
+    reference = trajectory if reference is None else reference
     one_clock = replace(settings, align=False)
     simulated = _compare_or_note(imu_simulated, ground_truth, one_clock, "simulated IMU", notes)
     real = None
@@ -161,7 +173,7 @@ def compare(imu_simulated, ground_truth, imu_real, trajectory, control_error, se
     else:
         if simulated is not None:
             imu_real = _until(simulated.error.index[-1], imu_real, trajectory, notes)
-        real = _compare_or_note(imu_real, trajectory, settings, "recorded IMU", notes)
+        real = _compare_or_note(imu_real, reference, settings, "recorded IMU", notes)
     difference = None
     if simulated is not None and real is not None:
         difference = yaw_error_difference(real.error, simulated.error, settings)

@@ -7,6 +7,7 @@ their argument. None needs evenly spaced samples.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -16,10 +17,6 @@ from imu_simulation_framework.core.local_regression import local_quadratic
 from imu_simulation_framework.errors import TrajectoryError
 
 POSE_COLUMNS = ["x", "y", "yaw"]
-
-# Suggestions for smoothing are tried up to here; a longer window cuts every corner.
-_LONGEST_SUGGESTED_WINDOW = 10.0
-_SUGGESTED_WINDOWS = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0, _LONGEST_SUGGESTED_WINDOW)
 
 
 def _times(table):
@@ -136,10 +133,17 @@ def resample(table, rate):
         raise TrajectoryError(
             f"The trajectory lasts {elapsed[-1]:.3g} s, less than one period of {rate:g} Hz."
         )
-    grid = np.arange(count) / rate
-    interpolate = PchipInterpolator(elapsed, table.to_numpy(dtype=float), axis=0)
-    values = interpolate(np.minimum(grid, elapsed[-1]))
-    return _with_index(values, table.columns, times[0] + grid)
+    return interpolate(table, times[0] + np.arange(count) / rate)
+
+
+def interpolate(table, times):
+    """Interpolate as :func:`resample` does, at any times [s]; before and after, the ends hold."""
+    recorded = _times(table)
+    # Times since 1970 would cost digits.
+    elapsed = recorded - recorded[0]
+    within = np.clip(times - recorded[0], 0.0, elapsed[-1])
+    values = PchipInterpolator(elapsed, table.to_numpy(dtype=float), axis=0)(within)
+    return _with_index(values, table.columns, times)
 
 
 def smooth(table, window):
@@ -281,143 +285,31 @@ def add_velocities(poses):
     return trajectory
 
 
-def wheel_velocities(trajectory, drive):
-    """Return the wheel velocities that drive the trajectory if nothing slips.
+@dataclass(frozen=True)
+class SmoothingEffect:
+    """How far smoothing moved poses.
 
-    Parameters
+    Attributes
     ----------
-    trajectory : pandas.DataFrame
-        Trajectory.
-    drive : DifferentialDrive
-
-    Returns
-    -------
-    pandas.DataFrame
-        WheelVelocities, at the same times.
+    yaw_rms, yaw_maximum : float
+        [rad]
+    position_rms, position_maximum : float
+        [m]
     """
-    left, right = drive.inverse(
-        trajectory["v"].to_numpy(dtype=float),
-        trajectory["yaw_rate"].to_numpy(dtype=float),
-    )
-    return _with_index({"left": left, "right": right}, ["left", "right"], _times(trajectory))
+
+    yaw_rms: float
+    yaw_maximum: float
+    position_rms: float
+    position_maximum: float
 
 
-def _wheel_accelerations(wheels):
-    """Return the accelerations between consecutive samples, (n - 1, 2) [rad/s^2]."""
-    return np.diff(wheels.to_numpy(), axis=0) / np.diff(_times(wheels))[:, np.newaxis]
-
-
-def _fits(trajectory, drive, limits):
-    wheels = wheel_velocities(trajectory, drive)
-    return bool(
-        np.max(np.abs(wheels.to_numpy())) <= limits.max_wheel_velocity
-        and np.max(np.abs(_wheel_accelerations(wheels))) <= limits.max_wheel_acceleration
-    )
-
-
-def _largest_fitting_scale(trajectory, drive, limits):
-    """Return the largest factor, in steps of 0.01, that fits, or None."""
-
-    def fits(hundredths):
-        return _fits(scale(trajectory, hundredths / 100.0), drive, limits)
-
-    if not fits(1):
-        return None
-    # What fits is an interval that holds a fitting small one, as |a + b factor| is convex.
-    low, high = 1, 100
-    while high - low > 1:
-        middle = (low + high) // 2
-        if fits(middle):
-            low = middle
-        else:
-            high = middle
-    return low / 100.0
-
-
-def _shortest_fitting_window(poses, factor, longer_than, drive, limits):
-    """Return the shortest of the usual smoothing windows that fits, or None."""
-    duration = _times(poses)[-1] - _times(poses)[0]
-    for window in _SUGGESTED_WINDOWS:
-        if longer_than < window < 0.5 * duration:
-            smoothed = scale(smooth(poses, window), factor)
-            if _fits(add_velocities(smoothed), drive, limits):
-                return window
-    return None
-
-
-def _describe_excess(values, times, limit, unit, noun):
-    """Return a phrase on where and how much values (n, 2) exceed a limit, or an empty one."""
-    excess = np.abs(values)
-    above = int(np.count_nonzero(np.any(excess > limit, axis=1)))
-    if above == 0:
-        return ""
-    row, wheel = np.unravel_index(int(np.argmax(excess)), excess.shape)
-    return (
-        f"at {times[row]:.2f} s the {('left', 'right')[wheel]} wheel's {noun} is "
-        f"{excess[row, wheel]:.3g} {unit}, {excess[row, wheel] / limit:.2f} times the limit of "
-        f"{limit:g} {unit} ({above} of {len(values)} samples are above it)"
-    )
-
-
-def check_limits(trajectory, drive, limits, unsmoothed=None, present_scale=1.0, present_window=0.0):
-    """Refuse a trajectory that the robot's wheels cannot follow, and say what would help.
-
-    Both suggestions, a smaller scale and a longer smoothing window, are tried on the
-    trajectory before they are made.
-
-    Parameters
-    ----------
-    trajectory : pandas.DataFrame
-        Trajectory.
-    drive : DifferentialDrive
-    limits : RobotLimits
-    unsmoothed : pandas.DataFrame, optional
-        Poses before smoothing and scaling, so that the window suggested is the whole
-        window and not one in addition to what was done.
-    present_scale, present_window : float
-        Scale and smoothing window [s] with which the trajectory was made from it.
-
-    Raises
-    ------
-    TrajectoryError
-        If a wheel would have to be faster, or accelerate more, than it can.
-    """
-    _require_samples(trajectory, 2, "Checking the robot's limits")
-    if not np.all(np.isfinite(trajectory[["v", "yaw_rate"]].to_numpy(dtype=float))):
-        raise TrajectoryError("The trajectory has velocities that are not finite numbers.")
-    if _fits(trajectory, drive, limits):
-        return
-    wheels = wheel_velocities(trajectory, drive)
-    elapsed = _times(trajectory) - _times(trajectory)[0]
-    phrases = [
-        _describe_excess(
-            wheels.to_numpy(), elapsed, limits.max_wheel_velocity, "rad/s", "velocity"
-        ),
-        _describe_excess(
-            _wheel_accelerations(wheels),
-            elapsed,
-            limits.max_wheel_acceleration,
-            "rad/s^2",
-            "acceleration",
-        ),
-    ]
-    factor = _largest_fitting_scale(trajectory, drive, limits)
-    if unsmoothed is None:
-        present_scale, present_window, unsmoothed = 1.0, 0.0, trajectory
-    window = _shortest_fitting_window(unsmoothed, present_scale, present_window, drive, limits)
-    remedies = []
-    if factor is not None:
-        remedies.append(f"scale {present_scale * factor:.4g}")
-    if window is not None:
-        remedies.append(f"smoothing over {window:g} s")
-    if remedies:
-        advice = f"{' or '.join(remedies)} would fit"
-    else:
-        advice = (
-            "neither a smaller scale nor smoothing over up to "
-            f"{_LONGEST_SUGGESTED_WINDOW:g} s would fit, so crop that part or take another robot"
-        )
-    raise TrajectoryError(
-        "The trajectory is too fast for the robot: "
-        f"{' and '.join(phrase for phrase in phrases if phrase)}; {advice}."
+def smoothing_effect(recorded, smoothed) -> SmoothingEffect:
+    """Compare Poses before and after :func:`smooth`, at the same times."""
+    yaw = np.abs((smoothed["yaw"] - recorded["yaw"]).to_numpy())
+    moved = np.hypot(smoothed["x"] - recorded["x"], smoothed["y"] - recorded["y"]).to_numpy()
+    return SmoothingEffect(
+        yaw_rms=float(np.sqrt(np.mean(yaw**2))),
+        yaw_maximum=float(yaw.max()),
+        position_rms=float(np.sqrt(np.mean(moved**2))),
+        position_maximum=float(moved.max()),
     )

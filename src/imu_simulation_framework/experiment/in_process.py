@@ -77,6 +77,7 @@ def run_in_process(configuration: Configuration) -> ExperimentTables:
     record = drive_in_process(configuration, drive)
     return ExperimentTables(
         trajectory_data=drive.trajectory,
+        reference=drive.reference,
         imu_real=recorded_imu.table if recorded_imu else None,
         **record.tables(0, record.ground_truth.newest),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any, Mapping
 import numpy as np
 import pandas as pd
 
-from imu_simulation_framework.core import drives, trajectory
+from imu_simulation_framework.core import drives, trajectory, wheel_limits
 from imu_simulation_framework.embedded_simulator.robot_parameters import load_robot_parameters
 from imu_simulation_framework.errors import RecordingError
 from imu_simulation_framework.files import locations
@@ -26,6 +27,10 @@ FIX_SETTINGS = (
 )
 """Keys of section reference that turn satellite fixes into a trajectory."""
 
+SMOOTHED_YAW = np.radians(0.5)
+SMOOTHED_POSITION = 0.05
+"""What smoothing may move without a remark, rms [rad] and [m]."""
+
 
 @dataclass(frozen=True)
 class PreparedDrive:
@@ -38,6 +43,9 @@ class PreparedDrive:
     trajectory : pandas.DataFrame
         Trajectory with the wheels' velocities ``left`` and ``right`` [rad/s], sampled at the
         control rate, from time 0.
+    reference : pandas.DataFrame
+        Poses as they were recorded, at their own stamps from time 0 of the trajectory: what the
+        recorded IMU is judged against.
     start, stop : float
         First and last time of the trajectory on the recording's clock [s].
     remarks : tuple of str
@@ -48,6 +56,7 @@ class PreparedDrive:
 
     name: str
     trajectory: pd.DataFrame
+    reference: pd.DataFrame
     start: float
     stop: float
     remarks: tuple
@@ -80,37 +89,62 @@ def prepare_drive(configuration: Configuration) -> PreparedDrive:
         time_offset=configuration.reference.time_offset,
         **{key: getattr(configuration.reference, key) for key in FIX_SETTINGS},
     )
+    # Smoothed where it was recorded, so that neither an even grid nor a cut has a part in it.
+    smoothed = trajectory.smooth(recorded.table, settings.smoothing_window)
+    effect = trajectory.smoothing_effect(recorded.table, smoothed)
+    cut = trajectory.crop_by_index(smoothed, settings.start_index, settings.stop_index)
     stop = settings.stop if settings.stop is not None else sources.stop
-    table = trajectory.crop_by_index(recorded.table, settings.start_index, settings.stop_index)
-    table = trajectory.crop(table, settings.start, stop)
-    unsmoothed = trajectory.resample(table, configuration.control.rate)
-    start, stop = float(unsmoothed.index[0]), float(unsmoothed.index[-1])
+    cut = trajectory.crop(cut, settings.start, stop)
+    poses = trajectory.resample(cut, configuration.control.rate)
+    start, stop = float(poses.index[0]), float(poses.index[-1])
 
-    poses = unsmoothed
-    if settings.smoothing_window > 0.0:
-        poses = trajectory.smooth(poses, settings.smoothing_window)
     if settings.to_origin:
         poses = trajectory.move_to_origin(poses)
     driven = trajectory.add_velocities(trajectory.scale(poses, settings.scale))
     if settings.check_limits:
-        trajectory.check_limits(
+        wheel_limits.check_limits(
             driven,
             robot.drive,
             robot.limits,
-            unsmoothed=unsmoothed,
+            recorded=recorded.table,
             present_scale=settings.scale,
             present_window=settings.smoothing_window,
         )
-    driven = driven.join(trajectory.wheel_velocities(driven, robot.drive))
+    driven = driven.join(wheel_limits.wheel_velocities(driven, robot.drive))
     # Steps of the control period exactly, whatever the recording's clock was rounded to.
     driven.index = pd.Index(np.arange(len(driven)) / configuration.control.rate, name="time")
     return PreparedDrive(
         name=configuration.experiment.name or sources.name,
         trajectory=driven,
+        reference=_during(recorded.table, start, stop),
         start=start,
         stop=stop,
-        remarks=tuple(recorded.report.sentences()),
-        report=recorded.report.to_dict(),
+        remarks=(*recorded.report.sentences(), *_smoothing_remarks(effect, settings)),
+        report={**recorded.report.to_dict(), "smoothing": dataclasses.asdict(effect)},
+    )
+
+
+def _during(table, start, stop):
+    """The samples between two stamps [s], on a clock that is zero at the first of the two.
+
+    The last one before the start and the first one after the stop belong to it, so that the
+    table can be interpolated everywhere between.
+    """
+    times = table.index.to_numpy(dtype=float)
+    first = max(0, np.searchsorted(times, start, side="right") - 1)
+    cut = table.iloc[first : np.searchsorted(times, stop, side="left") + 1].copy()
+    cut.index = pd.Index(cut.index.to_numpy(dtype=float) - start, name="time")
+    return cut
+
+
+def _smoothing_remarks(effect, settings):
+    if effect.yaw_rms < SMOOTHED_YAW and effect.position_rms < SMOOTHED_POSITION:
+        return ()
+    return (
+        f"smoothing over {settings.smoothing_window:g} s moves the yaw that the robot drives by "
+        f"{np.degrees(effect.yaw_rms):.2f} deg rms ({np.degrees(effect.yaw_maximum):.1f} at most) "
+        f"and its position by {effect.position_rms:.3f} m rms ({effect.position_maximum:.2f} at "
+        "most); the recorded IMU is judged against the reference as recorded",
     )
 
 

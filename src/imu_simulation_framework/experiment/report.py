@@ -101,6 +101,7 @@ def evaluate(tables, settings=None, run_information=None):
         ground_truth=tables.ground_truth,
         imu_real=tables.imu_real,
         trajectory=tables.trajectory_data,
+        reference=tables.reference,
         control_error=tables.control_error,
         settings=settings,
     )

@@ -10,6 +10,7 @@ from imu_simulation_framework.errors import ResultError
 
 REQUIRED_COLUMNS = {
     "trajectory_data": ("x", "y", "yaw", "v", "yaw_rate", "left", "right"),
+    "reference": ("yaw",),
     "imu_simulated": ("yaw",),
     "imu_real": ("yaw",),
     "ground_truth": ("x", "y", "yaw"),
@@ -23,6 +24,9 @@ REQUIRED_COLUMNS = {
 }
 """Table name -> the columns that its evaluation needs."""
 
+OPTIONAL = ("reference", "imu_real")
+"""Tables that a result may lack."""
+
 
 @dataclass
 class ExperimentTables:
@@ -33,6 +37,9 @@ class ExperimentTables:
     trajectory_data : DataFrame
         ``Trajectory`` as the robot was to follow it, and the wheel velocities left and
         right [rad/s] that inverse kinematics gave for it.
+    reference : DataFrame or None
+        ``Poses`` as they were recorded, what the recorded IMU is judged against; None in results
+        of versions that judged it against the trajectory.
     imu_simulated : DataFrame
         ``ImuRecord`` of the simulated IMU.
     imu_real : DataFrame or None
@@ -46,6 +53,7 @@ class ExperimentTables:
     """
 
     trajectory_data: pd.DataFrame
+    reference: pd.DataFrame | None
     imu_simulated: pd.DataFrame
     imu_real: pd.DataFrame | None
     ground_truth: pd.DataFrame
@@ -66,13 +74,14 @@ class ExperimentTables:
         Raises
         ------
         ResultError
-            A file is missing or broken, or lacks a column; only imu_real may be missing.
+            A file is missing or broken, or lacks a column; only the :data:`OPTIONAL` ones may be
+            missing.
         """
         return cls(**{name: _load_table(folder, name) for name in REQUIRED_COLUMNS})
 
 
 def _load_table(folder, name):
-    if name == "imu_real" and not folder.path("imu_real.csv").exists():
+    if name in OPTIONAL and not folder.path(f"{name}.csv").exists():
         return None
     table = folder.read_table(name)
     missing = [column for column in REQUIRED_COLUMNS[name] if column not in table.columns]

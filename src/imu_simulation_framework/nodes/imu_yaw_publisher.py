@@ -47,8 +47,8 @@ class ImuYawPublisher(Participant):
         self.offer_start()
 
     def prepare(self, start, stop):
-        trajectory = self.folder.read_table("trajectory_data")
-        self._reference = (trajectory.index.to_numpy(), trajectory["yaw"].to_numpy())
+        reference = self.folder.read_table("reference")
+        self._reference = (reference.index.to_numpy(), reference["yaw"].to_numpy())
         if self.folder.path("imu_real.csv").exists():
             table = self.folder.read_table("imu_real")
             self._real = (table.index.to_numpy(), table["yaw"].to_numpy())

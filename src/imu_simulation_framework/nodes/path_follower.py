@@ -82,6 +82,7 @@ class PathFollower(Node):
         )
         rospy.set_param("experiment/result", folder.prefix_path)
         folder.write_table("trajectory_data", drive.trajectory)
+        folder.write_table("reference", drive.reference)
         folder.write_text("config.ini", self.configuration.to_ini())
         self._follower = make_follower(self.configuration, drive.trajectory)
         rospy.loginfo(

@@ -53,6 +53,7 @@ class ResultComparison(Participant):
         self._simulator = make_simulator_interface(self.configuration)
         self._imu_real = None
         self._trajectory = None
+        self._reference = None
         self._commanded_at = None
         self._message_at = None
         self._zero = None
@@ -71,6 +72,7 @@ class ResultComparison(Participant):
     def prepare(self, start, stop):
         configuration = self.configuration
         self._trajectory = self.folder.read_table("trajectory_data")
+        self._reference = self.folder.read_table("reference")
         self._imu_real = prepare_recorded_imu(configuration, start, stop)
         if self._imu_real is not None:
             log_remarks(self._imu_real.remarks)
@@ -209,6 +211,7 @@ class ResultComparison(Participant):
         end = min(self._end(), self._newest())
         tables = ExperimentTables(
             trajectory_data=self._trajectory,
+            reference=self._reference,
             imu_real=self._imu_real.table if self._imu_real else None,
             **self._record.tables(self._zero, end, self._simulator.twist_in_world_frame),
         )
