@@ -9,6 +9,9 @@ from imu_simulation_framework.errors import RecordingError
 from imu_simulation_framework.files.recordings.report import RecordingReport
 from imu_simulation_framework.files.recordings.samples import Samples
 
+MINIMUM_SAMPLES = 10
+"""Fewer usable samples are no recording of a drive."""
+
 NORM_TOLERANCE = 1e-3
 """A quaternion whose length is further from 1 was not rounded but wrong."""
 

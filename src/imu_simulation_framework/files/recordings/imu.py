@@ -13,8 +13,10 @@ from imu_simulation_framework.core.angles import (
     roll_pitch_yaw_from_quaternion,
     unwrap,
 )
+from imu_simulation_framework.core.stamps import StampLimits
 from imu_simulation_framework.errors import RecordingError
-from imu_simulation_framework.files.recordings.cleaning import Cleaner
+from imu_simulation_framework.files.recordings.cleaning import MINIMUM_SAMPLES, Cleaner
+from imu_simulation_framework.files.recordings.conventions import ImuConventions, conventional_imu
 from imu_simulation_framework.files.recordings.samples import ACCEL, EULER, GYRO, QUATERNION
 
 ALTERNATIVES = (QUATERNION, EULER, ("yaw",), GYRO, ACCEL)
@@ -24,8 +26,24 @@ _UPRIGHT = np.radians(30.0)
 _GRAVITY_SHOWS = 5.0  # m/s^2; some IMUs subtract gravity
 
 
-def imu_table(samples, mounting, require, limits, minimum_samples, time_offset):
+def imu_table(
+    samples,
+    conventions=None,
+    *,
+    require=("orientation",),
+    stamp_limits=None,
+    minimum_samples=MINIMUM_SAMPLES,
+    time_offset=0.0,
+):
     """Make an ImuRecord of samples.
+
+    Parameters
+    ----------
+    samples : Samples
+        As recorded.
+    conventions : ImuConventions, optional
+    require, stamp_limits, minimum_samples, time_offset
+        As for :func:`~imu_simulation_framework.files.recordings.read_imu`.
 
     Returns
     -------
@@ -38,7 +56,8 @@ def imu_table(samples, mounting, require, limits, minimum_samples, time_offset):
     RecordingError
         The samples cannot serve, or lack what is required.
     """
-    samples = _without_unknown(samples)
+    conventions = conventions or ImuConventions()
+    samples = conventional_imu(_without_unknown(samples), conventions)
     orientation = _orientation_columns(samples)
     groups = {"orientation": orientation, "gyro": GYRO, "accel": ACCEL}
     present = {name: group for name, group in groups.items() if _is_given(samples, group)}
@@ -52,11 +71,12 @@ def imu_table(samples, mounting, require, limits, minimum_samples, time_offset):
     quaternions = None
     if present.get("orientation") == QUATERNION:
         quaternions = cleaner.unit_quaternions(QUATERNION)
+    mounting = conventions.mounting
     mounted, turned = Rotation.from_euler("ZYX", mounting[::-1]), np.any(mounting)
     if "accel" in present:
         _check_upright(cleaner, mounted)
     absent = [name for name in groups if name not in present]
-    order, report = cleaner.finish(limits, minimum_samples, absent)
+    order, report = cleaner.finish(stamp_limits or StampLimits(), minimum_samples, absent)
 
     table = pd.DataFrame(index=pd.Index(cleaner.times[order], name="time"))
     if "orientation" in present:
