@@ -17,6 +17,10 @@ class RecordingError(FrameworkError):
     """A recording cannot be read, or its data cannot serve."""
 
 
+class ImplausibleRecordingError(RecordingError):
+    """A recording whose parts contradict each other, so that no result means anything."""
+
+
 class TrajectoryError(FrameworkError):
     """A trajectory is empty, too short, or more than the robot can do."""
 

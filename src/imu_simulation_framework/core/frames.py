@@ -22,6 +22,7 @@ FRAMES = ("enu", "ned")
 QUATERNION_ORDERS = ("xyzw", "wxyz")
 GYRO_UNITS = {"rad/s": 1.0, "deg/s": math.pi / 180.0}
 ACCEL_UNITS = {"m/s^2": 1.0, "g": 9.80665}
+ACCEL_CONVENTIONS = {"specific_force": 1.0, "gravity": -1.0}
 ORIENTATIONS = ("auto", "recorded", "fused")
 
 YAW_CONVENTIONS = {
@@ -89,6 +90,8 @@ class ImuConventions(ReferenceConventions):
     ----------
     gyro_unit, accel_unit : str
         Of a recording that does not state them: ``rad/s`` or ``deg/s``, ``m/s^2`` or ``g``.
+    accel_convention : str
+        ``specific_force``, which points up at rest, or ``gravity``, its opposite.
     mounting : tuple of float, length 3
         Roll, pitch, yaw [rad] of the IMU's axes in the robot's, both forward-left-up: the
         rotation about z by yaw after y by pitch after x by roll takes a vector from the IMU's
@@ -103,6 +106,7 @@ class ImuConventions(ReferenceConventions):
 
     gyro_unit: str = "rad/s"
     accel_unit: str = "m/s^2"
+    accel_convention: str = "specific_force"
     mounting: tuple[float, float, float] = (0.0, 0.0, 0.0)
     orientation: str = "auto"
     filter: str = OutputSpecification.filter
@@ -113,6 +117,7 @@ class ImuConventions(ReferenceConventions):
         super().__post_init__()
         checked_choice("gyro_unit", self.gyro_unit, tuple(GYRO_UNITS))
         checked_choice("accel_unit", self.accel_unit, tuple(ACCEL_UNITS))
+        checked_choice("accel_convention", self.accel_convention, tuple(ACCEL_CONVENTIONS))
         object.__setattr__(self, "mounting", checked_axes("mounting", self.mounting))
         checked_choice("orientation", self.orientation, ORIENTATIONS)
         checked_choice("filter", self.filter, FILTERS)

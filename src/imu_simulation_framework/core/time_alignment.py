@@ -66,7 +66,7 @@ def find_time_shift(signal_time, signal_yaw, reference_time, reference_yaw, max_
     # More than half the drive as a shift would compare two different drives.
     largest_lag = min(int(np.ceil(max_shift * rate)), len(grid) // 2)
     lags = np.arange(-largest_lag, largest_lag + 1)
-    correlation = _normalised_correlation(late, reference, lags)
+    correlation = normalised_correlation(late, reference, lags)
     best = int(np.argmax(correlation))
     if correlation[best] < MINIMUM_CORRELATION:
         return TimeShift(
@@ -82,10 +82,20 @@ def find_time_shift(signal_time, signal_yaw, reference_time, reference_yaw, max_
             f"the yaw rates fit best at the largest shift allowed, {max_shift:g} s, so none "
             "was applied; allow a larger one",
         )
-    before, peak, after = correlation[best - 1 : best + 2]
+    fraction = parabola_peak(correlation, best)
+    return TimeShift(float((lags[best] + fraction) / rate), float(correlation[best]))
+
+
+def parabola_peak(values, best) -> float:
+    """How far beside the index of the largest value the parabola through it has its peak.
+
+    In samples, at most half a one; 0 at the ends, where there is no neighbour.
+    """
+    if not 0 < best < len(values) - 1:
+        return 0.0
+    before, peak, after = values[best - 1 : best + 2]
     curvature = before - 2.0 * peak + after
-    fraction = 0.5 * (before - after) / curvature if curvature < 0.0 else 0.0
-    return TimeShift(float((lags[best] + fraction) / rate), float(peak))
+    return float(0.5 * (before - after) / curvature) if curvature < 0.0 else 0.0
 
 
 def _yaw_rate(grid, time, yaw, rate):
@@ -94,7 +104,7 @@ def _yaw_rate(grid, time, yaw, rate):
     return yaw_rate - np.mean(yaw_rate)
 
 
-def _normalised_correlation(late, reference, lags):
+def normalised_correlation(late, reference, lags):
     """Coefficient of late[k + lag] with reference[k] over the k where both exist."""
     count = len(late)
     products = signal.correlate(late, reference, mode="full", method="fft")[lags + count - 1]

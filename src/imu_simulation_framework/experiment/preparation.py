@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Mapping
 
@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from imu_simulation_framework.core import drives, trajectory, wheel_limits
+from imu_simulation_framework.core.positioning import FixSettings
 from imu_simulation_framework.embedded_simulator.robot_parameters import load_robot_parameters
 from imu_simulation_framework.errors import RecordingError
 from imu_simulation_framework.files import locations
@@ -85,7 +86,7 @@ def prepare_drive(configuration: Configuration) -> PreparedDrive:
     """
     robot = load_robot_parameters(configuration.robot.parameters or None)
     settings = configuration.trajectory
-    sources = _sources(configuration)
+    sources = recording_sources(configuration)
     recorded = read_reference(
         sources.reference,
         topic=configuration.reference.topic,
@@ -95,7 +96,7 @@ def prepare_drive(configuration: Configuration) -> PreparedDrive:
         velocity_topic=configuration.reference.velocity_topic,
         heading_topic=configuration.reference.heading_topic,
         time_offset=configuration.reference.time_offset,
-        **{key: getattr(configuration.reference, key) for key in FIX_SETTINGS},
+        **dataclasses.asdict(fix_settings(configuration)),
     )
     # Smoothed where it was recorded, so that neither an even grid nor a cut has a part in it.
     smoothed = trajectory.smooth(recorded.table, settings.smoothing_window)
@@ -156,6 +157,11 @@ def _smoothing_remarks(effect, settings):
     )
 
 
+def fix_settings(configuration: Configuration) -> FixSettings:
+    """Return how section reference says that satellite fixes become a path."""
+    return FixSettings(**{key: getattr(configuration.reference, key) for key in FIX_SETTINGS})
+
+
 def reference_conventions(configuration: Configuration) -> ReferenceConventions:
     """Return how section reference says that positions and orientations are written."""
     return ReferenceConventions(
@@ -172,7 +178,7 @@ def imu_conventions(configuration: Configuration) -> ImuConventions:
 
 
 def _keys(kind):
-    return [field.name for field in fields(kind)]
+    return [field.name for field in dataclasses.fields(kind)]
 
 
 @dataclass(frozen=True)
@@ -200,7 +206,7 @@ def prepare_recorded_imu(configuration: Configuration, start: float, stop: float
     settings = configuration.imu_recording
     if not settings.use:
         return None
-    source = _sources(configuration).imu
+    source = recording_sources(configuration).imu
     recorded = read_imu(
         source,
         topic=settings.topic,
@@ -226,7 +232,7 @@ def prepare_recorded_imu(configuration: Configuration, start: float, stop: float
 
 
 @dataclass(frozen=True)
-class _Sources:
+class RecordingSources:
     """Files of a drive; ``stop`` limits a bundled drive to the rounds asked for [s]."""
 
     name: str
@@ -235,7 +241,8 @@ class _Sources:
     stop: float | None
 
 
-def _sources(configuration: Configuration) -> _Sources:
+def recording_sources(configuration: Configuration) -> RecordingSources:
+    """Return the files of the configured drive; a bundled one is made if it is not there."""
     recording = configuration.recording
     reference, imu = configuration.reference.path, configuration.imu_recording.path
     name = _stem(recording.path or reference)
@@ -247,7 +254,7 @@ def _sources(configuration: Configuration) -> _Sources:
         name = f"trajectory_{recording.drive}"
         if recording.laps:
             stop = recording.laps * drives.DRIVES[recording.drive].lap_duration
-    return _Sources(
+    return RecordingSources(
         name=name,
         reference=reference or recording.path,
         imu=imu or recording.path or reference,

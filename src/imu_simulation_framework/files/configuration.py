@@ -19,6 +19,7 @@ from typing import Any, Mapping
 
 from imu_simulation_framework.core.control import CONTROLLERS, DEFAULT_SETTINGS
 from imu_simulation_framework.core.frames import (
+    ACCEL_CONVENTIONS,
     ACCEL_UNITS,
     FRAMES,
     GYRO_UNITS,
@@ -57,6 +58,7 @@ class ExperimentSection:
     name: str = _setting("")
     output: str = _setting("experiment_results", path=True)
     seed: int = _setting(1, minimum=0, maximum=2**63 - 1)
+    accept_implausible: bool = _setting(False)
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,7 @@ class ImuRecordingSection:
     quaternion_inverse: bool = _setting(False)
     gyro_unit: str = _setting("rad/s", choices=tuple(GYRO_UNITS))
     accel_unit: str = _setting("m/s^2", choices=tuple(ACCEL_UNITS))
+    accel_convention: str = _setting("specific_force", choices=tuple(ACCEL_CONVENTIONS))
     mounting_roll: float = _setting(0.0)
     mounting_pitch: float = _setting(0.0)
     mounting_yaw: float = _setting(0.0)

@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from imu_simulation_framework.core.frames import (
+    ACCEL_CONVENTIONS,
     ACCEL_UNITS,
     GYRO_UNITS,
     ImuConventions,
@@ -39,6 +40,9 @@ def conventional_imu(samples, conventions: ImuConventions):
             if name in columns:
                 factor_of_column = 1.0 if name in samples.stated_units else factor
                 columns[name] = sign * factor_of_column * columns[name]
+    for name in ACCEL:
+        if name in columns:
+            columns[name] = ACCEL_CONVENTIONS[conventions.accel_convention] * columns[name]
     return replace(samples, columns=columns)
 
 

@@ -1,0 +1,65 @@
+"""What a person is told about a recording."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+MIRRORED_YAW = "mirrored yaw"
+QUATERNION_ORDER = "wrong quaternion order"
+QUATERNION_DIRECTION = "quaternions from world to body"
+FRAME = "north-east-down axes"
+DEGREES = "degrees taken for radians"
+RADIANS = "radians taken for degrees"
+ACCELERATION_UNIT = "accelerometer in g"
+ACCELERATION_SIGN = "accelerometer upside down"
+MOUNTING = "wrong axis"
+YAW_OFFSET = "turned yaw"
+MIRRORED_POSITIONS = "mirrored positions"
+LENGTH_UNIT = "wrong unit of length"
+SPINNING_WHEELS = "spinning wheels"
+SCALE = "wrong scale"
+SHIFTED_CLOCK = "shifted clock"
+CLOCK_RATE = "clock of another rate"
+FROZEN = "frozen values"
+DROPPED_AXIS = "dropped axis"
+NO_OVERLAP = "no overlap in time"
+UNRELATED = "unrelated turns"
+UNVERIFIED = "not verified"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that is not as it should be.
+
+    Attributes
+    ----------
+    fault : str
+        One of the names in this module.
+    evidence : str
+        What shows it, with figures; a clause without a full stop.
+    remedy : str
+        What to write or do; empty if nothing helps.
+    grave : bool
+        Whether a yaw error computed from such a recording is worth nothing.
+    """
+
+    fault: str
+    evidence: str
+    remedy: str = ""
+    grave: bool = False
+
+    def sentence(self) -> str:
+        """All of it in one line."""
+        remedy = f"; {self.remedy}" if self.remedy else ""
+        return f"{self.fault}: {self.evidence}{remedy}"
+
+
+def describe_relation(relation) -> str:
+    """Figures of a relation in words."""
+    one, other = np.degrees(relation.net)
+    return (
+        f"{relation.first} turns {one:.0f} deg where {relation.second} turns {other:.0f} deg "
+        f"(correlation {relation.correlation:.2f}, scale {relation.scale:.3g})"
+    )

@@ -1,0 +1,286 @@
+"""Faults that no other way of reading mends: slip, clocks, frozen and missing values."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from imu_simulation_framework.core.plausibility import findings as faults
+from imu_simulation_framework.core.plausibility.findings import Finding, describe_relation
+from imu_simulation_framework.core.plausibility.headings import (
+    gyro_heading,
+    imu_heading,
+    reference_heading,
+)
+from imu_simulation_framework.core.plausibility.relation import relate
+from imu_simulation_framework.core.spectrum import uniform_grid
+from imu_simulation_framework.core.time_alignment import normalised_correlation, parabola_peak
+
+SPINNING = 1.3
+"""Wheels that tell of so many times the gyroscope's turns spin."""
+
+SCALE = 0.1
+"""Deviation of a scale from 1 that is worth a word."""
+
+NOTICED_DELAY = 0.15
+GRAVE_DELAY = 1.0
+"""Of a clock against the other [s]."""
+
+NOTICED_RATE = 1e-3
+"""Of a clock against the other [s/s]."""
+
+FROZEN_TIME = 1.5
+FROZEN_TURN = np.radians(15.0)
+"""Values that stay the same to the last bit for this long [s], while something else turns so far,
+are frozen."""
+
+GRAVE_TURN = np.radians(45.0)
+
+
+def symptoms(observations, course_is_yaw=False) -> list[Finding]:
+    """Look for faults in what was measured.
+
+    Parameters
+    ----------
+    observations : Observations
+    course_is_yaw : bool
+        Whether the reference's yaw was made of its path; then no wheels can spin.
+    """
+    found = _frozen(observations)
+    if any(finding.grave for finding in found):
+        # What stands still disagrees with all else, for which there is a name now.
+        return found
+    clocks = _clocks(observations)
+    found += clocks
+    found += _wrong_axis(observations)
+    found += _slip(observations, course_is_yaw)
+    if not found:
+        found += _unrelated(observations, course_is_yaw)
+    return found
+
+
+def _slip(observations, course_is_yaw):
+    trusted = observations.imu_gyro
+    if course_is_yaw or (trusted is not None and trusted.conclusive and not trusted.agree):
+        return []
+    for relation in (observations.reference_gyro, observations.reference_imu):
+        if relation is None or not relation.conclusive or relation.agree or relation.opposed:
+            continue
+        wheels, gyro = relation.turned
+        if relation.correlation > 0.95:
+            if abs(relation.scale - 1.0) > SCALE:
+                return [Finding(faults.SCALE, _several(observations), _CALIBRATE, True)]
+        elif relation.correlation > 0.2 and wheels > SPINNING * gyro:
+            return [Finding(faults.SPINNING_WHEELS, _several(observations), _OTHER, True)]
+    return []
+
+
+_CALIBRATE = (
+    "calibrate the robot's track and wheels, or take a reference that does not come from wheels"
+)
+_OTHER = "take a reference that does not come from wheels, [reference] topic"
+
+
+def _several(observations) -> str:
+    """The turns that each part of the recording tells."""
+    relations = observations.reference_gyro, observations.reference_imu
+    present = [r for r in relations if r is not None and r.conclusive]
+    reference, first = np.degrees(present[0].net)
+    evidence = f"{present[0].first} turns {reference:.0f} deg, {present[0].second} {first:.0f} deg"
+    if len(present) > 1:
+        evidence += f", {present[1].second} {np.degrees(present[1].net[1]):.0f} deg"
+    correlations = ", ".join(f"{r.correlation:.2f}" for r in present)
+    scales = ", ".join(f"{r.scale:.2f}" for r in present)
+    return f"{evidence} (correlation {correlations}, scale {scales})"
+
+
+def _clocks(observations):
+    best = None
+    for relation in (observations.reference_gyro, observations.reference_imu):
+        if relation is not None and relation.conclusive and relation.correlation > 0.8:
+            best = best or relation
+    if best is None:
+        return []
+    rate, middle = _clock_rate(observations, best)
+    if rate:
+        return [
+            Finding(
+                faults.CLOCK_RATE,
+                f"{best.second} is {middle[0]:.2f} s late at first and {middle[1]:.2f} s at last: "
+                f"its clock runs {abs(100.0 * rate):.2f} % too {'slow' if rate < 0.0 else 'fast'}",
+                "correct the stamps, no setting does",
+                abs(middle[1] - middle[0]) > GRAVE_DELAY,
+            )
+        ]
+    if abs(best.delay) < NOTICED_DELAY:
+        return []
+    return [
+        Finding(
+            faults.SHIFTED_CLOCK,
+            f"{best.second} is {best.delay:.2f} s late against {best.first} "
+            f"(correlation {best.correlation:.2f}, {best.correlation_as_recorded:.2f} as recorded)",
+            f"[imu_recording] time_offset = {-best.delay:.2f}",
+            abs(best.delay) > GRAVE_DELAY,
+        )
+    ]
+
+
+def _clock_rate(observations, relation):
+    """How much faster [s/s] the IMU's clock runs, 0 if not noticed, and delays at both ends."""
+    first = reference_heading(observations.reference)
+    gyro = observations.reference_gyro is relation
+    second = (gyro_heading if gyro else imu_heading)(observations.imu)
+    start = max(first.time[0], second.time[0])
+    stop = min(first.time[-1], second.time[-1])
+    third = (stop - start) / 3.0
+    delays = []
+    for begin in (start, start + 2.0 * third):
+        part = [_part(heading, begin, begin + third) for heading in (first, second)]
+        part = relate(*part) if all(len(heading.time) > 2 for heading in part) else None
+        if part is None or not part.conclusive or part.correlation < 0.9:
+            return 0.0, (0.0, 0.0)
+        delays.append(part.delay)
+    grown = delays[1] - delays[0]
+    if abs(grown) < 2.0 * NOTICED_DELAY or abs(grown) < NOTICED_RATE * 2.0 * third:
+        return 0.0, (0.0, 0.0)
+    return grown / (2.0 * third), delays
+
+
+def _part(heading, start, stop):
+    inside = (heading.time >= start) & (heading.time <= stop)
+    return type(heading)(heading.name, heading.time[inside], heading.angle[inside])
+
+
+def _frozen(observations):
+    """Columns whose values stay while another heading turns."""
+    reference, imu = observations.reference, observations.imu
+    columns = [("the reference", "[reference]", reference, ["x", "y", "yaw"])]
+    if imu is not None:
+        if "yaw" in imu:
+            columns.append(("the IMU's orientation", "[imu_recording]", imu, ["yaw"]))
+        if "gyro_z" in imu:
+            columns.append(("the gyroscope's z axis", "[imu_recording]", imu, ["gyro_z"]))
+    headings = _all_headings(reference, imu)
+    found = []
+    for name, _, table, names in columns:
+        turned, longest, start = 0.0, 0.0, None
+        others = [heading for owner, heading in headings if owner != name]
+        for begin, end in _still(table, names):
+            # Of all the others, the one that turned least far tells: two must not be wrong.
+            turns = [abs(heading.at(end) - heading.at(begin)) for heading in others]
+            turn = min(turns) if turns else 0.0
+            if turn > FROZEN_TURN:
+                turned += turn
+                start = begin if start is None else start
+                longest = max(longest, end - begin)
+        if start is None:
+            continue
+        whole = table.index[-1] - table.index[0]
+        fault = faults.DROPPED_AXIS if longest > 0.95 * whole else faults.FROZEN
+        found.append(
+            Finding(
+                fault,
+                f"{name} keeps one value for up to {longest:.1f} s, first from "
+                f"{start - reference.index[0]:.1f} s on, while all else turns "
+                f"{np.degrees(turned):.0f} deg",
+                "leave that part out, [trajectory] start and stop"
+                if fault == faults.FROZEN
+                else "map or record that axis",
+                turned > GRAVE_TURN,
+            )
+        )
+    return found
+
+
+def _all_headings(reference, imu):
+    headings = [("the reference", reference_heading(reference))]
+    if imu is not None:
+        headings.append(("the IMU's orientation", imu_heading(imu)))
+        headings.append(("the gyroscope's z axis", gyro_heading(imu)))
+    return [(owner, heading) for owner, heading in headings if heading is not None]
+
+
+def _still(table, names):
+    """First and last time [s] of each stretch in which values stay equal for long enough."""
+    times = table.index.to_numpy(dtype=float)
+    same = (np.diff(table[names].to_numpy(), axis=0) == 0.0).all(axis=1)
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], same.astype(int), [0]])))
+    for begin, end in edges.reshape(-1, 2):
+        if times[end] - times[begin] > FROZEN_TIME:
+            yield times[begin], times[end]
+
+
+def _wrong_axis(observations):
+    """The turns of the others are on another axis of the gyroscope."""
+    imu = observations.imu
+    own = observations.reference_gyro or observations.imu_gyro
+    if imu is None or own is None or own.related or "gyro_x" not in imu:
+        return []
+    other = reference_heading(observations.reference)
+    for axis, mounting in (("gyro_x", "mounting_pitch"), ("gyro_y", "mounting_roll")):
+        relation = relate(other, gyro_heading(imu, axis))
+        if relation is not None and relation.conclusive and abs(relation.correlation) > 0.9:
+            # About y, x goes to z by minus a quarter of a turn; about x, y goes to z by plus one.
+            sign = np.sign(relation.correlation) * (-1.0 if axis == "gyro_x" else 1.0)
+            return [
+                Finding(
+                    faults.MOUNTING,
+                    describe_relation(relation),
+                    f"[imu_recording] {mounting} = {sign * np.pi / 2.0:.6f}",
+                    True,
+                )
+            ]
+    return []
+
+
+def _unrelated(observations, course_is_yaw):
+    """Turns that have nothing in common, and for which there is no better name."""
+    found = []
+    imu_gyro = observations.imu_gyro
+    if imu_gyro is not None and imu_gyro.conclusive and not imu_gyro.related:
+        found.append(Finding(faults.UNRELATED, describe_relation(imu_gyro), grave=True))
+    for relation in (observations.reference_gyro, observations.reference_imu):
+        if relation is None or not relation.conclusive:
+            continue
+        if relation.opposed:
+            return [*found, Finding(faults.MIRRORED_YAW, describe_relation(relation), grave=True)]
+        if not relation.related:
+            noisy = course_is_yaw and relation.correlation > 0.0
+            return [
+                *found,
+                Finding(
+                    faults.UNVERIFIED if noisy else faults.UNRELATED,
+                    describe_relation(relation),
+                    "a course this noisy cannot tell whether the IMU's conventions are right"
+                    if noisy
+                    else "",
+                    not noisy,
+                ),
+            ]
+    return found
+
+
+def clock_offset(first, second):
+    """Find by how much two headings on different clocks are apart.
+
+    Returns
+    -------
+    offset : float
+        To be added to the times of the second [s].
+    correlation : float
+        Of the rates of turn there.
+    """
+    period = max(0.1, first.period, second.period)
+    rates = []
+    for heading in (first, second):
+        grid = uniform_grid(heading.time[0], heading.time[-1], 1.0 / period)
+        rate = np.gradient(heading.at(grid)) / period
+        rates.append(rate - rate.mean())
+    short = min(map(len, rates))
+    size = max(map(len, rates)) + short
+    padded = [np.concatenate([rate, np.zeros(size - len(rate))]) for rate in rates]
+    lags = np.arange(-(len(rates[0]) - short // 2), len(rates[1]) - short // 2)
+    correlations = normalised_correlation(padded[1], padded[0], lags)
+    best = int(np.argmax(correlations))
+    lag = lags[best] + parabola_peak(correlations, best)
+    offset = (first.time[0] - second.time[0]) - lag * period
+    return float(offset), float(correlations[best])

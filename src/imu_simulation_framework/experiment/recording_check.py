@@ -1,0 +1,198 @@
+"""Everything that would stop or mislead an experiment with a recording, found at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from imu_simulation_framework.core.plausibility import findings as faults
+from imu_simulation_framework.core.plausibility.alternatives import explain
+from imu_simulation_framework.core.plausibility.findings import Finding
+from imu_simulation_framework.core.plausibility.headings import (
+    gyro_heading,
+    imu_heading,
+    reference_heading,
+)
+from imu_simulation_framework.core.plausibility.observations import Observations
+from imu_simulation_framework.core.plausibility.symptoms import clock_offset, symptoms
+from imu_simulation_framework.errors import ImplausibleRecordingError, RecordingError
+from imu_simulation_framework.experiment.interpretation import Interpretation, is_fix, thinned
+from imu_simulation_framework.experiment.preparation import (
+    fix_settings,
+    imu_conventions,
+    recording_sources,
+    reference_conventions,
+)
+from imu_simulation_framework.files.configuration import Configuration
+from imu_simulation_framework.files.recordings import (
+    read_imu_samples,
+    read_reference_samples,
+    reference_table,
+)
+
+FAST = 70.0
+"""No robot or car of which somebody wants to know the heading drives this fast [m/s]."""
+
+
+@dataclass
+class RecordingCheck:
+    """What a recording holds and what is wrong with it.
+
+    Attributes
+    ----------
+    problems : list of str
+        What would stop an experiment, a sentence each.
+    findings : list of Finding
+        What would mislead it.
+    remarks : list of str
+        What was found while reading: counts, gaps, what is assumed.
+    reference_samples, imu_samples : Samples or None
+        As recorded, None where they cannot be read.
+    as_configured, as_understood : Observations or None
+        Measured with the settings as they are, and with the remedies of the findings.
+    """
+
+    problems: list[str] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+    reference_samples: object = None
+    imu_samples: object = None
+    as_configured: Observations | None = None
+    as_understood: Observations | None = None
+
+    @property
+    def grave(self) -> list[Finding]:
+        """Findings with which a yaw error is worth nothing."""
+        return [finding for finding in self.findings if finding.grave]
+
+    def to_dict(self) -> list[dict]:
+        """The findings as plain values, for a summary."""
+        return [vars(finding) for finding in self.findings]
+
+
+def check_recording(configuration: Configuration) -> RecordingCheck:
+    """Check the recording of a configuration; whatever is wrong with it is in the result."""
+    check = RecordingCheck()
+    reference, imu = configuration.reference, configuration.imu_recording
+    sources = recording_sources(configuration)
+    fixes = None
+    try:
+        check.reference_samples = read_reference_samples(
+            sources.reference,
+            reference.topic,
+            reference.format,
+            configuration.columns["reference_columns"],
+            velocity_topic=reference.velocity_topic,
+            heading_topic=reference.heading_topic,
+        )
+        table, report = reference_table(
+            check.reference_samples,
+            reference_conventions(configuration),
+            fix_settings(configuration),
+            time_offset=reference.time_offset,
+        )
+        check.remarks += report.sentences()
+        check.findings += _speed(table)
+        fixes = table if is_fix(check.reference_samples) else None
+    except RecordingError as error:
+        check.problems.append(str(error))
+        check.reference_samples = None
+    if imu.use:
+        try:
+            check.imu_samples = read_imu_samples(
+                sources.imu, imu.topic, imu.format, configuration.columns["imu_columns"]
+            )
+        except RecordingError as error:
+            check.problems.append(str(error))
+    if check.reference_samples is not None:
+        _judge(check, configuration, fixes)
+    return check
+
+
+def _judge(check, configuration, fixes) -> None:
+    imu = check.imu_samples
+    interpretation = Interpretation(
+        check.reference_samples,
+        None if imu is None else thinned(imu),
+        reference_conventions(configuration),
+        imu_conventions(configuration),
+        (configuration.reference.time_offset, configuration.imu_recording.time_offset),
+        fixes,
+    )
+    try:
+        observations = interpretation.observe()
+    except (RecordingError, ValueError) as error:
+        check.problems.append(str(error))
+        return
+    check.as_configured = check.as_understood = observations
+    apart = _no_overlap(observations)
+    if apart:
+        check.findings += apart
+        return
+    explained, check.as_understood = explain(observations, interpretation.alternatives())
+    check.findings += explained
+    check.findings += symptoms(check.as_understood, interpretation.course_is_yaw)
+
+
+def _speed(table) -> list[Finding]:
+    """Positions in a unit that makes the vehicle too fast."""
+    times = table.index.to_numpy(dtype=float)
+    step = np.searchsorted(times, times + 1.0, side="left")
+    step = step[step < len(times)]
+    moved = table[["x", "y"]].to_numpy()
+    speed = np.hypot(*(moved[step] - moved[: len(step)]).T) / (times[step] - times[: len(step)])
+    typical = float(np.percentile(speed, 90)) if len(speed) else 0.0
+    if typical < FAST:
+        return []
+    return [
+        Finding(
+            faults.LENGTH_UNIT,
+            f"the reference drives {typical:.0f} m/s a tenth of the time or more",
+            "[reference_columns] x and y in their own unit, for instance x = ... [mm]",
+            True,
+        )
+    ]
+
+
+def _no_overlap(observations) -> list[Finding]:
+    reference, imu = observations.reference, observations.imu
+    if imu is None:
+        return []
+    start = max(reference.index[0], imu.index[0])
+    stop = min(reference.index[-1], imu.index[-1])
+    if stop - start > 0.1 * min(np.ptp(reference.index), np.ptp(imu.index)):
+        return []
+    evidence = (
+        f"the IMU was recorded from {imu.index[0]:.3f} to {imu.index[-1]:.3f} s, the reference "
+        f"from {reference.index[0]:.3f} to {reference.index[-1]:.3f} s"
+    )
+    remedy = "[imu_recording] time_offset = the seconds to add to its stamps"
+    heading = imu_heading(imu) or gyro_heading(imu)
+    if heading is not None:
+        offset, correlation = clock_offset(reference_heading(reference), heading)
+        if correlation > 0.8:
+            evidence += f"; turns fit best with {offset:.2f} s (correlation {correlation:.2f})"
+            remedy = f"[imu_recording] time_offset = {offset:.2f}"
+    return [Finding(faults.NO_OVERLAP, evidence, remedy, True)]
+
+
+def ensure_plausible(configuration: Configuration) -> RecordingCheck:
+    """Check the recording, and refuse one that gives no answer.
+
+    Raises
+    ------
+    RecordingError
+        It cannot be read or used.
+    ImplausibleRecordingError
+        A grave finding, unless the configuration accepts such.
+    """
+    check = check_recording(configuration)
+    if check.problems:
+        raise RecordingError(check.problems[0])
+    if check.grave and not configuration.experiment.accept_implausible:
+        raise ImplausibleRecordingError(
+            "; ".join(finding.sentence() for finding in check.grave)
+            + "; to run it all the same: [experiment] accept_implausible = true"
+        )
+    return check
