@@ -8,6 +8,7 @@ z-y-x sequence; yaw is therefore a rotation about the world's z axis.
 from __future__ import annotations
 
 import math
+import warnings
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -91,7 +92,10 @@ def roll_pitch_yaw_from_quaternion(quaternions):
     quaternions = np.asarray(quaternions, dtype=float)
     if quaternions.size == 0:
         return np.empty(quaternions.shape[:-1] + (3,))
-    yaw_pitch_roll = Rotation.from_quat(quaternions.reshape(-1, 4)).as_euler("ZYX")
+    with warnings.catch_warnings():
+        # With the nose straight up roll and yaw are one rotation, which scipy calls yaw.
+        warnings.filterwarnings("ignore", "Gimbal lock detected")
+        yaw_pitch_roll = Rotation.from_quat(quaternions.reshape(-1, 4)).as_euler("ZYX")
     return yaw_pitch_roll[:, ::-1].reshape(quaternions.shape[:-1] + (3,))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -17,9 +17,13 @@ from imu_simulation_framework.core.frames import (
 )
 from imu_simulation_framework.core.plausibility import findings as faults
 from imu_simulation_framework.core.plausibility.alternatives import Alternative
-from imu_simulation_framework.core.plausibility.headings import mean_specific_force
-from imu_simulation_framework.core.plausibility.observations import Observations, observe
+from imu_simulation_framework.core.plausibility.observations import (
+    Observations,
+    mean_up,
+    observe,
+)
 from imu_simulation_framework.core.stamps import StampLimits
+from imu_simulation_framework.errors import RecordingError
 from imu_simulation_framework.files.recordings import (
     ImuConventions,
     ReferenceConventions,
@@ -104,55 +108,37 @@ class Interpretation:
 
     def alternatives(self) -> list[Alternative]:
         """Other ways to read it, the likeliest mistake first."""
-        ways = [] if self.imu is None else [*self._imu_ways()]
-        ways += self._reference_ways()
-        return [
-            Alternative(fault, remedy, way.observe, grave, way.alternatives)
-            for fault, remedy, grave, way in ways
-        ]
+        ways = [] if self.imu is None else [*self._imu_ways(), *self._mountings()]
+        return ways + [*self._reference_ways()]
 
     def _imu_ways(self):
         conventions, samples = self.imu_conventions, self.imu
-        changed = partial(self._with_imu_conventions, "[imu_recording]")
-        if samples.has(QUATERNION) or "yaw" in samples:
+        way = self._other_imu
+        if self._has_orientation:
             for convention in _others(YAW_CONVENTIONS, conventions.yaw)[:1]:
-                yield (faults.MIRRORED_YAW, *changed(yaw_convention=convention))
+                yield way(faults.MIRRORED_YAW, yaw_convention=convention)
         for frame in _others(FRAMES, conventions.frame):
-            yield (faults.FRAME, *changed(frame=frame))
-        if samples.has(QUATERNION):
-            (order,) = _others(QUATERNION_ORDERS, conventions.quaternion_order)
-            inverse = not conventions.quaternion_inverse
-            yield (faults.QUATERNION_ORDER, *changed(quaternion_order=order))
-            yield (faults.QUATERNION_DIRECTION, *changed(quaternion_inverse=inverse))
-            yield (
-                faults.QUATERNION_ORDER,
-                *changed(quaternion_order=order, quaternion_inverse=inverse),
-            )
-        yield from self._imu_units()
-        yield from self._mountings()
-
-    def _imu_units(self):
-        samples = self.imu
-        changed = partial(self._with_imu_conventions, "[imu_recording]")
+            yield way(faults.FRAME, frame=frame)
+        for fault, changes in _quaternion_changes(samples, conventions):
+            yield way(fault, **changes)
+        # Without an orientation of its own one is made of these.
+        grave = not self._has_orientation
         if samples.has(GYRO):
-            if self.imu_conventions.gyro_unit == "rad/s" and not _stated(samples, GYRO):
-                remedy, _, way = changed(gyro_unit="deg/s")
-                yield (faults.DEGREES, remedy, not self._has_orientation, way)
-            remedy, _, way = self._with_scaled_imu(GYRO, 1.0 / _DEGREE, "rad/s")
-            yield (faults.RADIANS, remedy, not self._has_orientation, way)
+            yield self._scaled_imu(faults.MIRRORED_GYRO, GYRO, -1.0, "", grave)
+            if conventions.gyro_unit == "rad/s" and not _stated(samples, GYRO):
+                yield way(faults.DEGREES, grave, gyro_unit="deg/s")
+            yield self._scaled_imu(faults.RADIANS, GYRO, 1.0 / _DEGREE, "rad/s", grave)
         if samples.has(ACCEL):
-            sign = self.imu_conventions.accel_convention
-            for convention in _others(ACCEL_CONVENTIONS, sign):
-                remedy, _, way = changed(accel_convention=convention)
-                yield (faults.ACCELERATION_SIGN, remedy, not self._has_orientation, way)
-            if self.imu_conventions.accel_unit == "m/s^2" and not _stated(samples, ACCEL):
-                remedy, _, way = changed(accel_unit="g")
-                yield (faults.ACCELERATION_UNIT, remedy, False, way)
+            for convention in _others(ACCEL_CONVENTIONS, conventions.accel_convention):
+                yield way(faults.ACCELERATION_SIGN, grave, accel_convention=convention)
+            if conventions.accel_unit == "m/s^2" and not _stated(samples, ACCEL):
+                yield way(faults.ACCELERATION_UNIT, False, accel_unit="g")
         angles = [name for name in EULER if name in samples]
         if angles and not samples.has(QUATERNION):
-            factor, unit = (1.0 / _DEGREE, "rad") if _stated(samples, angles) else (_DEGREE, "deg")
-            fault = faults.DEGREES if unit == "deg" else faults.RADIANS
-            yield (fault, *self._with_scaled_imu(angles, factor, unit))
+            if _stated(samples, angles):
+                yield self._scaled_imu(faults.RADIANS, angles, 1.0 / _DEGREE, "rad", True)
+            else:
+                yield self._scaled_imu(faults.DEGREES, angles, _DEGREE, "deg", True)
 
     @property
     def _has_orientation(self) -> bool:
@@ -161,87 +147,98 @@ class Interpretation:
     def _mountings(self):
         """Ways to turn the IMU so that gravity lies on +z."""
         try:
-            force = mean_specific_force(self.imu_record)
-        except ValueError:
+            up = mean_up(self.imu_record)
+        except RecordingError:
             return
-        if force is None or np.any(self.imu_conventions.mounting):
+        if up is None or np.any(self.imu_conventions.mounting):
             return
-        axis, sign = int(np.argmax(np.abs(force))), np.sign(force[np.argmax(np.abs(force))])
-        quarter = round(math.pi / 2.0, 6)
-        turns = {
-            (0, 1.0): (0.0, -quarter, 0.0),
-            (0, -1.0): (0.0, quarter, 0.0),
-            (1, 1.0): (quarter, 0.0, 0.0),
-            (1, -1.0): (-quarter, 0.0, 0.0),
-            (2, -1.0): (round(math.pi, 6), 0.0, 0.0),
-        }
-        if (axis, sign) in turns:
-            mounting = turns[axis, sign]
-            names = ("mounting_roll", "mounting_pitch", "mounting_yaw")
-            remedy = ", ".join(f"{n} = {v:g}" for n, v in zip(names, mounting) if v)
-            conventions = replace(self.imu_conventions, mounting=mounting)
-            yield (
-                faults.MOUNTING,
-                f"[imu_recording] {remedy}",
-                True,
-                replace(self, imu_conventions=conventions),
-            )
+        axis = int(np.argmax(np.abs(up)))
+        angle, about = _UPRIGHT_TURNS.get((axis, bool(up[axis] > 0.0)), (0.0, 0))
+        if not angle:
+            return
+        mounting = tuple(angle if index == about else 0.0 for index in range(3))
+        name = ("mounting_roll", "mounting_pitch")[about]
+        conventions = replace(self.imu_conventions, mounting=mounting)
+        yield self._other(
+            faults.MOUNTING,
+            settings=(("imu_recording", name, f"{angle:.6f}"),),
+            imu_conventions=conventions,
+        )
 
     def _reference_ways(self):
         samples, conventions = self.reference, self.reference_conventions
         if self.fixes is not None:
-            yield (
+            yield self._other(
                 faults.MIRRORED_POSITIONS,
-                "latitude and longitude are exchanged: exchange their columns",
-                True,
-                replace(self, fixes=_exchanged(self.fixes)),
+                "latitude and longitude are exchanged, exchange their columns",
+                fixes=_exchanged(self.fixes),
             )
             return
         for convention in _others(YAW_CONVENTIONS, conventions.yaw):
-            mirrored = convention.startswith("cw") != conventions.yaw.startswith("cw")
-            fault = faults.MIRRORED_YAW if mirrored else faults.YAW_OFFSET
-            yield (fault, *self._with_reference_conventions(yaw_convention=convention))
+            turned = convention.split("_")[0] == conventions.yaw.split("_")[0]
+            fault = faults.YAW_OFFSET if turned else faults.MIRRORED_YAW
+            yield self._other_reference(fault, yaw_convention=convention)
         for frame in _others(FRAMES, conventions.frame):
-            yield (faults.FRAME, *self._with_reference_conventions(frame=frame))
-        if samples.has(QUATERNION):
-            (order,) = _others(QUATERNION_ORDERS, conventions.quaternion_order)
-            inverse = not conventions.quaternion_inverse
-            change = self._with_reference_conventions
-            yield (faults.QUATERNION_ORDER, *change(quaternion_order=order))
-            yield (faults.QUATERNION_DIRECTION, *change(quaternion_inverse=inverse))
-            yield (
-                faults.QUATERNION_ORDER,
-                *change(quaternion_order=order, quaternion_inverse=inverse),
-            )
-        elif "yaw" in samples:
+            yield self._other_reference(faults.FRAME, frame=frame)
+        for fault, changes in _quaternion_changes(samples, conventions):
+            yield self._other_reference(fault, **changes)
+        if "yaw" in samples and not samples.has(QUATERNION):
             stated = _stated(samples, ("yaw",))
-            factor, unit = (1.0 / _DEGREE, "rad") if stated else (_DEGREE, "deg")
-            yield (
+            yield self._other(
                 faults.RADIANS if stated else faults.DEGREES,
-                f"[reference_columns] yaw = ... [{unit}]",
-                True,
-                replace(self, reference=_scaled(samples, ("yaw",), factor)),
+                f"[reference_columns] yaw = ... [{'rad' if stated else 'deg'}]",
+                reference=_scaled(samples, ("yaw",), 1.0 / _DEGREE if stated else _DEGREE),
             )
-        yield (
+        yield self._other(
             faults.MIRRORED_POSITIONS,
-            "exchange x and y, as a north-east-down world has them",
-            True,
-            replace(self, reference=_swapped(samples)),
+            "exchange x and y, which are north and east in a north-east-down world",
+            reference=_swapped(samples),
         )
 
-    def _with_imu_conventions(self, section, **changes):
+    def _other_imu(self, fault, grave=True, **changes):
         conventions = replace(self.imu_conventions, **changes)
-        return _setting(section, changes), True, replace(self, imu_conventions=conventions)
+        settings = _settings("imu_recording", changes)
+        return self._other(fault, "", grave, settings, imu_conventions=conventions)
 
-    def _with_reference_conventions(self, **changes):
+    def _other_reference(self, fault, **changes):
         conventions = replace(self.reference_conventions, **changes)
-        way = replace(self, reference_conventions=conventions)
-        return _setting("[reference]", changes), True, way
+        settings = _settings("reference", changes)
+        return self._other(fault, settings=settings, reference_conventions=conventions)
 
-    def _with_scaled_imu(self, names, factor, unit):
-        key = f"{names[-1]} = ... [{unit}]"
-        remedy = f"[imu_columns] {key}" if self.imu.format == "csv" else "no setting mends it"
-        return remedy, True, replace(self, imu=_scaled(self.imu, names, factor))
+    def _scaled_imu(self, fault, names, factor, unit, grave):
+        remedy = "no setting does"
+        if self.imu.format == "csv":
+            remedy = f"[imu_columns] {names[-1]} = ... " + (f"[{unit}]" if unit else "* -1")
+        return self._other(fault, remedy, grave, imu=_scaled(self.imu, names, factor))
+
+    def _other(self, fault, remedy="", grave=True, settings=(), **changes):
+        way = replace(self, **changes)
+        return Alternative(fault, remedy, way.observe, grave, way.alternatives, settings)
+
+
+_QUARTER, _HALF = round(math.pi / 2.0, 6), round(math.pi, 6)
+
+_UPRIGHT_TURNS = {
+    (0, True): (-_QUARTER, 1),
+    (0, False): (_QUARTER, 1),
+    (1, True): (_QUARTER, 0),
+    (1, False): (-_QUARTER, 0),
+    (2, False): (_HALF, 0),
+}
+"""Axis on which gravity lies and whether on its positive side -> angle [rad] and axis of the
+rotation that brings it to +z."""
+
+
+def _quaternion_changes(samples, conventions):
+    if not samples.has(QUATERNION):
+        return ()
+    (order,) = _others(QUATERNION_ORDERS, conventions.quaternion_order)
+    inverse = not conventions.quaternion_inverse
+    return (
+        (faults.QUATERNION_ORDER, {"quaternion_order": order}),
+        (faults.QUATERNION_DIRECTION, {"quaternion_inverse": inverse}),
+        (faults.QUATERNION_ORDER, {"quaternion_order": order, "quaternion_inverse": inverse}),
+    )
 
 
 def thinned(samples, rate=CHECKED_RATE):
@@ -268,9 +265,9 @@ def _likeliest(choices):
     return first + [choice for choice in choices if choice not in first]
 
 
-def _setting(section, changes) -> str:
+def _settings(section, changes):
     text = {True: "true", False: "false"}
-    return f"{section} " + ", ".join(f"{k} = {text.get(v, v)}" for k, v in changes.items())
+    return tuple((section, key, text.get(value, value)) for key, value in changes.items())
 
 
 def _stated(samples, names) -> bool:

@@ -93,7 +93,6 @@ def check_recording(configuration: Configuration) -> RecordingCheck:
             time_offset=reference.time_offset,
         )
         check.remarks += report.sentences()
-        check.findings += _speed(table)
         fixes = table if is_fix(check.reference_samples) else None
     except RecordingError as error:
         check.problems.append(str(error))
@@ -106,33 +105,41 @@ def check_recording(configuration: Configuration) -> RecordingCheck:
         except RecordingError as error:
             check.problems.append(str(error))
     if check.reference_samples is not None:
-        _judge(check, configuration, fixes)
+        imu_samples = check.imu_samples
+        interpretation = Interpretation(
+            check.reference_samples,
+            None if imu_samples is None else thinned(imu_samples),
+            reference_conventions(configuration),
+            imu_conventions(configuration),
+            (reference.time_offset, imu.time_offset),
+            fixes,
+        )
+        try:
+            judge(check, interpretation)
+        except RecordingError as error:
+            check.problems.append(str(error))
     return check
 
 
-def _judge(check, configuration, fixes) -> None:
-    imu = check.imu_samples
-    interpretation = Interpretation(
-        check.reference_samples,
-        None if imu is None else thinned(imu),
-        reference_conventions(configuration),
-        imu_conventions(configuration),
-        (configuration.reference.time_offset, configuration.imu_recording.time_offset),
-        fixes,
-    )
-    try:
-        observations = interpretation.observe()
-    except (RecordingError, ValueError) as error:
-        check.problems.append(str(error))
-        return
+def judge(check, interpretation) -> None:
+    """Add to a check what is found in a recording that can be read.
+
+    Raises
+    ------
+    RecordingError
+        It cannot be read in the way that the interpretation says.
+    """
+    observations = interpretation.observe()
     check.as_configured = check.as_understood = observations
-    apart = _no_overlap(observations)
+    check.findings += _speed(observations.reference)
+    offset = interpretation.offsets[1]
+    apart = _no_overlap(observations, offset)
     if apart:
         check.findings += apart
         return
     explained, check.as_understood = explain(observations, interpretation.alternatives())
     check.findings += explained
-    check.findings += symptoms(check.as_understood, interpretation.course_is_yaw)
+    check.findings += symptoms(check.as_understood, interpretation.course_is_yaw, offset)
 
 
 def _speed(table) -> list[Finding]:
@@ -155,7 +162,7 @@ def _speed(table) -> list[Finding]:
     ]
 
 
-def _no_overlap(observations) -> list[Finding]:
+def _no_overlap(observations, present) -> list[Finding]:
     reference, imu = observations.reference, observations.imu
     if imu is None:
         return []
@@ -167,13 +174,14 @@ def _no_overlap(observations) -> list[Finding]:
         f"the IMU was recorded from {imu.index[0]:.3f} to {imu.index[-1]:.3f} s, the reference "
         f"from {reference.index[0]:.3f} to {reference.index[-1]:.3f} s"
     )
-    remedy = "[imu_recording] time_offset = the seconds to add to its stamps"
     heading = imu_heading(imu) or gyro_heading(imu)
     if heading is not None:
         offset, correlation = clock_offset(reference_heading(reference), heading)
         if correlation > 0.8:
             evidence += f"; turns fit best with {offset:.2f} s (correlation {correlation:.2f})"
-            remedy = f"[imu_recording] time_offset = {offset:.2f}"
+            settings = (("imu_recording", "time_offset", f"{present + offset:.2f}"),)
+            return [Finding(faults.NO_OVERLAP, evidence, grave=True, settings=settings)]
+    remedy = "[imu_recording] time_offset, the seconds to add to its stamps"
     return [Finding(faults.NO_OVERLAP, evidence, remedy, True)]
 
 

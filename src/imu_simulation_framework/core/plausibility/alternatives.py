@@ -13,14 +13,21 @@ from typing import Callable
 import numpy as np
 
 from imu_simulation_framework.core.plausibility.findings import Finding, describe_relation
-from imu_simulation_framework.core.plausibility.observations import GOOD, Observations
+from imu_simulation_framework.core.plausibility.observations import (
+    GOOD,
+    Observations,
+    mean_up,
+)
 from imu_simulation_framework.errors import FrameworkError
 
 _GAIN = 0.1
 """By how much the weighted mean of the marks must rise, so that an alternative is believed."""
 
-_RIVALS = 0.02
-"""Of alternatives whose marks are so close the one that is listed first is taken."""
+_CLEAR = 0.5
+"""Or by how much one of them alone, if the others stay."""
+
+_RIVALS = 0.005
+"""Alternatives whose mean marks are so close explain a recording equally well."""
 
 _WEIGHTS = {"upright": 0.3, "gravity": 0.3, "tilt": 0.3}
 """Of marks that rest on one number instead of a whole drive; all others weigh 1."""
@@ -38,13 +45,15 @@ class Alternative:
     fault : str
         What is wrong if this way is right.
     remedy : str
-        The setting that makes the package read it so.
+        What makes the package read it so, if no setting does.
     observe : callable
         Returns the Observations of the recording read so; may raise FrameworkError.
     grave : bool
         Whether a yaw error is worth nothing without it.
     then : callable
         Returns the alternatives that remain once this one is taken.
+    settings : tuple of (str, str, str)
+        Sections, keys and values that make the package read it so.
     """
 
     fault: str
@@ -52,6 +61,7 @@ class Alternative:
     observe: Callable[[], Observations]
     grave: bool
     then: Callable[[], list]
+    settings: tuple = ()
 
 
 def explain(observations, alternatives):
@@ -78,42 +88,50 @@ def explain(observations, alternatives):
         if not marks or min(marks.values()) > GOOD:
             break
         best = _best(marks, alternatives)
-        if best is None:
+        if not best:
             break
-        alternative, better = best
-        findings.append(
-            Finding(
-                alternative.fault,
-                _evidence(observations, better),
-                alternative.remedy,
-                alternative.grave,
-            )
-        )
-        observations, alternatives = better, alternative.then()
+        (taken, better), rivals = best[0], [rival for rival, _ in best[1:]]
+        findings.append(_finding(taken, rivals, _evidence(observations, better)))
+        observations, alternatives = better, taken.then()
     return findings, observations
 
 
+def _finding(taken, rivals, evidence) -> Finding:
+    """Name the alternative taken, and those that explain the recording as well."""
+    names = list(dict.fromkeys([taken.fault, *(rival.fault for rival in rivals)]))
+    others = [Finding("", "", rival.remedy, settings=rival.settings) for rival in rivals]
+    remedies = [taken.remedy] if taken.remedy else []
+    remedies += [f"or as well {' and '.join(other.remedies())}" for other in others]
+    return Finding(
+        " or ".join(names), evidence, ", ".join(remedies), taken.grave, settings=taken.settings
+    )
+
+
 def _best(marks, alternatives):
-    best = None
+    """The alternatives that explain most, with their observations; several if nothing decides."""
+    found = []
     for alternative in alternatives:
         try:
             observations = alternative.observe()
         except (FrameworkError, ValueError):
             # Read so it is no recording at all.
             continue
-        gain = _gain(marks, observations.marks())
-        if gain > _GAIN and (best is None or gain > best[0] + _RIVALS):
-            best = gain, alternative, observations
-    return None if best is None else best[1:]
+        after = observations.marks()
+        gain, changes = _gain(marks, after)
+        if gain > _GAIN or (max(changes) > _CLEAR and min(changes) > -_RIVALS):
+            found.append((gain, alternative, observations))
+    if not found:
+        return []
+    largest = max(gain for gain, _, _ in found)
+    return [(a, observed) for gain, a, observed in found if gain > largest - _RIVALS]
 
 
-def _gain(before, after) -> float:
-    """Rise of the mean mark; a mark that an alternative loses counts as 0 there."""
-    # A relation that was none before and appears is a gain too.
+def _gain(before, after):
+    """Rise of the weighted mean mark and of each; what is lost or appears was 0 before or after."""
     names = set(before) | set(after)
     weights = np.array([_WEIGHTS.get(name, 1.0) for name in names])
     gains = [after.get(name, 0.0) - before.get(name, 0.0) for name in names]
-    return float(weights @ gains / weights.sum())
+    return float(weights @ gains / weights.sum()), gains
 
 
 def _evidence(before, after) -> str:
@@ -127,15 +145,18 @@ def describe_mark(observations, name) -> str:
     """What a mark was made of, in words."""
     if name == "path":
         path = observations.path
-        if path.mirrored_concentration > path.concentration:
+        if path.mirrored:
             return "the reference's path turns left where its yaw turns right"
         return (
             f"the reference's path points {np.degrees(path.offset):.0f} deg beside its yaw "
             f"(concentration {path.concentration:.2f})"
         )
-    if name in ("upright", "gravity"):
-        x, y, z = observations.specific_force
-        return f"at rest the accelerometer would read ({x:.2f}, {y:.2f}, {z:.2f}) m/s^2"
+    if name == "upright":
+        x, y, z = mean_up(observations.imu)
+        return f"upwards is ({x:.2f}, {y:.2f}, {z:.2f}) in the robot's axes"
+    if name == "gravity":
+        size = np.linalg.norm(observations.specific_force)
+        return f"the accelerometer shows a gravity of {size:.2f} m/s^2"
     if name == "tilt":
         return (
             f"the orientation is tilted by {np.degrees(observations.tilt):.0f} deg against the "

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 MIRRORED_YAW = "mirrored yaw"
+MIRRORED_GYRO = "mirrored gyroscope"
 QUATERNION_ORDER = "wrong quaternion order"
 QUATERNION_DIRECTION = "quaternions from world to body"
 FRAME = "north-east-down axes"
@@ -40,19 +41,28 @@ class Finding:
     evidence : str
         What shows it, with figures; a clause without a full stop.
     remedy : str
-        What to write or do; empty if nothing helps.
+        What to do, where no setting does it; empty if nothing helps.
     grave : bool
         Whether a yaw error computed from such a recording is worth nothing.
+    settings : tuple of (str, str, str)
+        Sections, keys and values of a config.ini that mend it.
     """
 
     fault: str
     evidence: str
     remedy: str = ""
     grave: bool = False
+    settings: tuple = ()
+
+    def remedies(self) -> list[str]:
+        """What to write, then what else to do."""
+        written = [f"[{section}] {key} = {value}" for section, key, value in self.settings]
+        return written + ([self.remedy] if self.remedy else [])
 
     def sentence(self) -> str:
         """All of it in one line."""
-        remedy = f"; {self.remedy}" if self.remedy else ""
+        remedies = self.remedies()
+        remedy = f"; to mend it: {', '.join(remedies)}" if remedies else ""
         return f"{self.fault}: {self.evidence}{remedy}"
 
 

@@ -63,13 +63,15 @@ class Observations:
             relation = getattr(self, name)
             if relation is not None and relation.conclusive:
                 marks[name] = relation_mark(relation)
-        if self.path is not None and self.path.conclusive:
+        if self.path is not None and (self.path.conclusive or self.path.concentrated):
             marks["path"] = self.path.concentration * np.cos(2.0 * self.path.offset)
-            if self.path.mirrored_concentration > self.path.concentration:
+            if self.path.mirrored:
                 marks["path"] = -self.path.mirrored_concentration
+        up = mean_up(self.imu)
+        if up is not None:
+            marks["upright"] = up[2]
         if self.specific_force is not None:
             size = np.linalg.norm(self.specific_force)
-            marks["upright"] = self.specific_force[2] / size
             marks["gravity"] = min(size / GRAVITY, GRAVITY / size)
         if self.tilt is not None:
             marks["tilt"] = np.cos(self.tilt)
@@ -77,9 +79,9 @@ class Observations:
 
 
 def relation_mark(relation) -> float:
-    """The correlation, made smaller by a scale that is not one."""
-    size = abs(relation.scale)
-    return relation.correlation * min(size, 1.0 / size) if size > 0.0 else 0.0
+    """The correlation, made smaller by a scale that is not one; never better for that below 0."""
+    size = relation.scale
+    return relation.correlation * min(size, 1.0 / size) if size > 0.0 else relation.correlation
 
 
 def observe(reference, imu, course_is_yaw=False, shortest_window=1.0) -> Observations:
@@ -120,15 +122,34 @@ def observe(reference, imu, course_is_yaw=False, shortest_window=1.0) -> Observa
     )
 
 
-def _tilt(imu, force) -> float:
-    """Angle between the mean verticals of orientation and accelerometer [rad]."""
+def mean_up(imu):
+    """Upwards in the robot's axes, a unit vector (3,), on the mean over a drive.
+
+    By the accelerometer, or by the orientation where gravity does not show; None without both.
+    """
+    if imu is None:
+        return None
+    force = mean_specific_force(imu)
+    up = force if force is not None else _up_of_orientation(imu)
+    size = 0.0 if up is None else np.linalg.norm(up)
+    return up / size if size > 0.0 else None
+
+
+def _up_of_orientation(imu):
+    if "roll" not in imu:
+        return None
     roll, pitch = imu["roll"].to_numpy(), imu["pitch"].to_numpy()
-    up = np.array(
+    return np.array(
         [
             -np.sin(pitch).mean(),
             (np.cos(pitch) * np.sin(roll)).mean(),
             (np.cos(pitch) * np.cos(roll)).mean(),
         ]
     )
+
+
+def _tilt(imu, force) -> float:
+    """Angle between the mean verticals of orientation and accelerometer [rad]."""
+    up = _up_of_orientation(imu)
     size = np.linalg.norm(up) * np.linalg.norm(force)
     return float(np.arccos(np.clip(up @ force / size, -1.0, 1.0))) if size > 0.0 else 0.0

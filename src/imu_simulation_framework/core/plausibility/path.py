@@ -39,10 +39,20 @@ class PathDirection:
 
     @property
     def conclusive(self) -> bool:
-        """Whether the path has enough of various directions to tell right from left."""
+        """Whether the path has directions enough to tell right from left."""
         return self.steps >= MINIMUM_STEPS and (
             abs(self.concentration - self.mirrored_concentration) > 0.1
         )
+
+    @property
+    def concentrated(self) -> bool:
+        """Whether the yaw is the course up to a constant."""
+        return self.steps >= MINIMUM_STEPS and self.concentration > 0.9
+
+    @property
+    def mirrored(self) -> bool:
+        """Whether the path turns left where the yaw turns right."""
+        return self.conclusive and self.mirrored_concentration > self.concentration
 
 
 def path_direction(reference) -> PathDirection:

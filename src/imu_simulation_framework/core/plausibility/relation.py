@@ -24,6 +24,9 @@ MINIMUM_WINDOWS = 8
 TURNING = np.radians(0.3)
 """A heading that turns less than this [rad/s, standard deviation over windows] says nothing."""
 
+CLEARLY_TURNING = np.radians(1.0)
+"""Where one turns this much the other should turn, too."""
+
 
 @dataclass(frozen=True)
 class Relation:
@@ -124,7 +127,10 @@ def relate(first, second, shortest_window=SHORTEST_WINDOW):
     turns = [_turns(heading.at(grid)) for heading in (first, second)]
     rates = tuple(float(np.std(turn) / window) for turn in turns)
     delay, correlation, as_recorded = 0.0, np.nan, np.nan
-    if min(rates) > TURNING:
+    if max(rates) > CLEARLY_TURNING and min(rates) < 1e-3 * TURNING:
+        # One turns, the other stands still.
+        as_recorded = correlation = 0.0
+    elif min(rates) > TURNING or max(rates) > CLEARLY_TURNING:
         as_recorded = float(np.corrcoef(*turns)[0, 1])
         delay, correlation = _delay(turns, step, as_recorded, (stop - start) / 4.0)
     if delay:

@@ -25,6 +25,9 @@ NOTICED_DELAY = 0.15
 GRAVE_DELAY = 1.0
 """Of a clock against the other [s]."""
 
+PART = 40.0
+"""Delays of clocks of another rate are looked for in parts of about this length [s]."""
+
 NOTICED_RATE = 1e-3
 """Of a clock against the other [s/s]."""
 
@@ -36,7 +39,7 @@ are frozen."""
 GRAVE_TURN = np.radians(45.0)
 
 
-def symptoms(observations, course_is_yaw=False) -> list[Finding]:
+def symptoms(observations, course_is_yaw=False, time_offset=0.0) -> list[Finding]:
     """Look for faults in what was measured.
 
     Parameters
@@ -44,13 +47,14 @@ def symptoms(observations, course_is_yaw=False) -> list[Finding]:
     observations : Observations
     course_is_yaw : bool
         Whether the reference's yaw was made of its path; then no wheels can spin.
+    time_offset : float
+        What was added to the IMU's times already [s].
     """
     found = _frozen(observations)
     if any(finding.grave for finding in found):
         # What stands still disagrees with all else, for which there is a name now.
         return found
-    clocks = _clocks(observations)
-    found += clocks
+    found += _clocks(observations, time_offset)
     found += _wrong_axis(observations)
     found += _slip(observations, course_is_yaw)
     if not found:
@@ -93,10 +97,10 @@ def _several(observations) -> str:
     return f"{evidence} (correlation {correlations}, scale {scales})"
 
 
-def _clocks(observations):
+def _clocks(observations, offset):
     best = None
     for relation in (observations.reference_gyro, observations.reference_imu):
-        if relation is not None and relation.conclusive and relation.correlation > 0.8:
+        if relation is not None and relation.conclusive and relation.correlation > 0.4:
             best = best or relation
     if best is None:
         return []
@@ -111,15 +115,15 @@ def _clocks(observations):
                 abs(middle[1] - middle[0]) > GRAVE_DELAY,
             )
         ]
-    if abs(best.delay) < NOTICED_DELAY:
+    if abs(best.delay) < NOTICED_DELAY or best.correlation < 0.8:
         return []
     return [
         Finding(
             faults.SHIFTED_CLOCK,
             f"{best.second} is {best.delay:.2f} s late against {best.first} "
             f"(correlation {best.correlation:.2f}, {best.correlation_as_recorded:.2f} as recorded)",
-            f"[imu_recording] time_offset = {-best.delay:.2f}",
-            abs(best.delay) > GRAVE_DELAY,
+            grave=abs(best.delay) > GRAVE_DELAY,
+            settings=(("imu_recording", "time_offset", f"{offset - best.delay:.2f}"),),
         )
     ]
 
@@ -131,18 +135,24 @@ def _clock_rate(observations, relation):
     second = (gyro_heading if gyro else imu_heading)(observations.imu)
     start = max(first.time[0], second.time[0])
     stop = min(first.time[-1], second.time[-1])
-    third = (stop - start) / 3.0
-    delays = []
-    for begin in (start, start + 2.0 * third):
-        part = [_part(heading, begin, begin + third) for heading in (first, second)]
-        part = relate(*part) if all(len(heading.time) > 2 for heading in part) else None
-        if part is None or not part.conclusive or part.correlation < 0.9:
-            return 0.0, (0.0, 0.0)
-        delays.append(part.delay)
-    grown = delays[1] - delays[0]
-    if abs(grown) < 2.0 * NOTICED_DELAY or abs(grown) < NOTICED_RATE * 2.0 * third:
+    edges = np.linspace(start, stop, 1 + int(np.clip((stop - start) / PART, 3, 12)))
+    middles, delays = [], []
+    for begin, end in zip(edges[:-1], edges[1:]):
+        parts = [_part(heading, begin, end) for heading in (first, second)]
+        if min(len(heading.time) for heading in parts) < 3:
+            continue
+        part = relate(*parts)
+        if part is not None and part.conclusive and part.correlation > 0.9:
+            middles.append(0.5 * (begin + end) - start)
+            delays.append(part.delay)
+    if len(delays) < 3:
         return 0.0, (0.0, 0.0)
-    return grown / (2.0 * third), delays
+    rate, at_start = np.polyfit(middles, delays, 1)
+    grown = rate * (middles[-1] - middles[0])
+    scatter = np.std(np.array(delays) - np.polyval((rate, at_start), middles))
+    if abs(grown) < max(2.0 * NOTICED_DELAY, 4.0 * scatter) or abs(rate) < NOTICED_RATE:
+        return 0.0, (0.0, 0.0)
+    return rate, (at_start, at_start + rate * (stop - start))
 
 
 def _part(heading, start, stop):
@@ -166,7 +176,7 @@ def _frozen(observations):
         others = [heading for owner, heading in headings if owner != name]
         for begin, end in _still(table, names):
             # Of all the others, the one that turned least far tells: two must not be wrong.
-            turns = [abs(heading.at(end) - heading.at(begin)) for heading in others]
+            turns = [_range(heading, begin, end) for heading in others]
             turn = min(turns) if turns else 0.0
             if turn > FROZEN_TURN:
                 turned += turn
@@ -189,6 +199,12 @@ def _frozen(observations):
             )
         )
     return found
+
+
+def _range(heading, start, stop) -> float:
+    """Largest less smallest angle between two times [rad]."""
+    inside = _part(heading, start, stop).angle
+    return float(np.ptp(inside)) if len(inside) else 0.0
 
 
 def _all_headings(reference, imu):
@@ -225,8 +241,8 @@ def _wrong_axis(observations):
                 Finding(
                     faults.MOUNTING,
                     describe_relation(relation),
-                    f"[imu_recording] {mounting} = {sign * np.pi / 2.0:.6f}",
-                    True,
+                    grave=True,
+                    settings=(("imu_recording", mounting, f"{sign * np.pi / 2.0:.6f}"),),
                 )
             ]
     return []
@@ -244,18 +260,11 @@ def _unrelated(observations, course_is_yaw):
         if relation.opposed:
             return [*found, Finding(faults.MIRRORED_YAW, describe_relation(relation), grave=True)]
         if not relation.related:
-            noisy = course_is_yaw and relation.correlation > 0.0
-            return [
-                *found,
-                Finding(
-                    faults.UNVERIFIED if noisy else faults.UNRELATED,
-                    describe_relation(relation),
-                    "a course this noisy cannot tell whether the IMU's conventions are right"
-                    if noisy
-                    else "",
-                    not noisy,
-                ),
-            ]
+            evidence = describe_relation(relation)
+            if course_is_yaw and relation.correlation > 0.0:
+                evidence += ": too noisy a course to tell whether the IMU's conventions are right"
+                return [*found, Finding(faults.UNVERIFIED, evidence)]
+            return [*found, Finding(faults.UNRELATED, evidence, grave=True)]
     return found
 
 
