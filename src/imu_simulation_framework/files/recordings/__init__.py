@@ -16,7 +16,7 @@ import pandas as pd
 
 from imu_simulation_framework.core.positioning import FixSettings
 from imu_simulation_framework.errors import RecordingError
-from imu_simulation_framework.files.recordings import imu, messages, reference
+from imu_simulation_framework.files.recordings import messages
 from imu_simulation_framework.files.recordings.bag import read_bag
 from imu_simulation_framework.files.recordings.cleaning import MINIMUM_SAMPLES
 from imu_simulation_framework.files.recordings.conventions import (
@@ -158,9 +158,7 @@ def read_reference_samples(
     RecordingError
         The recording cannot be read.
     """
-    return _read_samples(
-        path, topic, format, columns, messages.REFERENCE_TYPES, reference.ALTERNATIVES
-    )
+    return _read_samples(path, topic, format, columns, messages.REFERENCE_TYPES, "reference")
 
 
 def read_imu(
@@ -234,10 +232,10 @@ def read_imu_samples(path, topic="", format="auto", columns=None):
     RecordingError
         The recording cannot be read.
     """
-    return _read_samples(path, topic, format, columns, messages.IMU_TYPES, imu.ALTERNATIVES)
+    return _read_samples(path, topic, format, columns, messages.IMU_TYPES, "IMU")
 
 
-def _read_samples(path, topic, format, columns, message_types, alternatives):
+def _read_samples(path, topic, format, columns, message_types, purpose):
     if format not in FORMATS + ("auto",):
         raise RecordingError(
             f"{path}: unknown format {format!r}, expected auto or one of {', '.join(FORMATS)}"
@@ -252,4 +250,4 @@ def _read_samples(path, topic, format, columns, message_types, alternatives):
         return read_rostopic_csv(path, text, message_types)
     if format == "tum":
         return read_tum(path, text)
-    return read_plain_csv(path, text, columns, alternatives)
+    return read_plain_csv(path, text, columns, purpose)
