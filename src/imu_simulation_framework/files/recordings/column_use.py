@@ -12,12 +12,12 @@ from imu_simulation_framework.files.recordings.samples import (
     POSITION,
     QUATERNION,
     VARIANCES,
+    VELOCITY,
 )
 
-_VELOCITY = ("velocity_east", "velocity_north")
 _REFERENCE = (POSITION + ("yaw",), POSITION + QUATERNION, GLOBAL_POSITION)
 _IMU = (QUATERNION, EULER, ("yaw",), GYRO, ACCEL)
-_TOGETHER = (QUATERNION, VARIANCES, ("speed", "course"), _VELOCITY)
+_TOGETHER = (QUATERNION, VARIANCES, ("speed", "course"), VELOCITY)
 _EITHER = ((QUATERNION, ("yaw",)), (("speed",), ("velocity_east",)))
 _NOT_NEEDED = {"poses": ("z", "roll", "pitch")}
 

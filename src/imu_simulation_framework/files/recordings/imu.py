@@ -200,10 +200,10 @@ def _check_upright(cleaner, mounted):
     if length < GRAVITY_SHOWS:
         return
     up = mounted.apply(mean / length)
-    if up[2] < np.cos(_UPRIGHT):
-        axis = int(np.argmax(np.abs(up)))
-        sign = "-" if up[axis] < 0.0 else "+"
-        cleaner.remarks.append(
-            f"gravity lies on {sign}{'xyz'[axis]} instead of +z, "
-            "so the IMU is mounted turned: set its mounting"
-        )
+    if up[2] >= np.cos(_UPRIGHT):
+        return
+    axis = int(np.argmax(np.abs(up)))
+    where = f"on {'-' if up[axis] < 0.0 else '+'}{'xyz'[axis]} instead of +z"
+    if axis == 2 and up[2] > 0.0:
+        where = f"{np.degrees(np.arccos(up[2])):.0f} deg beside +z on the mean"
+    cleaner.remarks.append(f"gravity lies {where}, so the IMU is mounted turned: set its mounting")

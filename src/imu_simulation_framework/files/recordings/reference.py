@@ -76,7 +76,7 @@ def _from_poses(samples, limits, minimum_samples, time_offset):
     spare = [name for name in ("z", "roll", "pitch") if name in samples]
     if samples.format == "csv" and spare:
         cleaner.remarks.append(
-            f"{', '.join(spare)} of the reference do not matter, as the drive is in the plane"
+            f"the drive is in the plane, so no use is made of the reference's {', '.join(spare)}"
         )
     order, report = cleaner.finish(limits, minimum_samples)
     if quaternions is None:

@@ -12,6 +12,7 @@ import pandas as pd
 
 from imu_simulation_framework.errors import RecordingError
 
+_LONGEST_CELL = 20  # lines; a quotation mark alone is no quotation
 _SEPARATORS = (",", ";", "\t")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z")
 _DATE = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?")
@@ -83,7 +84,7 @@ def parse_table(path, text, names=None) -> TextTable:
         There is nothing, or a line has too many cells.
     """
     comment, numbered = "", []
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in _logical_lines(text):
         if line.lstrip().startswith("#"):
             comment = comment if numbered else line
         elif line.strip():
@@ -120,6 +121,21 @@ def parse_table(path, text, names=None) -> TextTable:
     cells.columns = _distinct(names)
     lines = np.array([number for number, _ in numbered], dtype=int)
     return TextTable(str(path), cells, lines)
+
+
+def _logical_lines(text):
+    """Number and text of each line; what is broken within quotes is put together."""
+    begun, parts = 0, []
+    for number, line in enumerate(text.splitlines(), 1):
+        parts.append(line)
+        begun = begun or number
+        if '"' in line or len(parts) > 1:
+            if sum(part.count('"') for part in parts) % 2 and len(parts) < _LONGEST_CELL:
+                continue
+        yield begun, " ".join(parts)
+        begun, parts = 0, []
+    if parts:
+        yield begun, " ".join(parts)
 
 
 def _cells(line, separator) -> list[str]:
