@@ -129,9 +129,9 @@ def _logical_lines(text):
     for number, line in enumerate(text.splitlines(), 1):
         parts.append(line)
         begun = begun or number
-        if '"' in line or len(parts) > 1:
-            if sum(part.count('"') for part in parts) % 2 and len(parts) < _LONGEST_CELL:
-                continue
+        quoted = '"' in line or len(parts) > 1
+        if quoted and sum(p.count('"') for p in parts) % 2 and len(parts) < _LONGEST_CELL:
+            continue
         yield begun, " ".join(parts)
         begun, parts = 0, []
     if parts:
