@@ -8,11 +8,13 @@ import recording_writers as writers
 
 from imu_simulation_framework.errors import RecordingError
 from imu_simulation_framework.files.recordings import (
+    ReferenceConventions,
     read_imu,
     read_imu_samples,
     read_reference,
     read_reference_samples,
 )
+from imu_simulation_framework.files.recordings.conventions import conventional_reference
 from imu_simulation_framework.files.recordings.quantities import QUANTITIES, USES
 
 COUNT = 20
@@ -64,7 +66,7 @@ def refusal(read, path, columns):
         ("hdop", "1", 1.0),
     ],
 )
-def test_units(tmp_path, quantity, unit, factor):
+def test_units(quantity, unit, factor):
     assert QUANTITIES[quantity].units[unit] == pytest.approx(factor, rel=1e-15)
 
 
@@ -144,11 +146,6 @@ def test_speed_and_course_of_a_receiver_become_its_velocity(tmp_path):
     }
     samples = read_reference_samples(path, columns=columns)
     assert samples.columns["speed"] == pytest.approx(np.full(COUNT, 10.0))
-    from imu_simulation_framework.files.recordings.conventions import (
-        ReferenceConventions,
-        conventional_reference,
-    )
-
     for frame in ("enu", "ned"):
         own = conventional_reference(samples, ReferenceConventions(frame))
         angles = np.radians(course)
