@@ -1,4 +1,4 @@
-"""Recordings of a drive: reference trajectories and IMUs, from ROS 1 bags and text files.
+"""Recordings of a drive: reference trajectories and IMUs, from bags and text files.
 
 :func:`read_reference` and :func:`read_imu` do all at once. Both go the same way: find out the
 format, read samples as they were recorded (one module per format), turn them into this package's
@@ -16,7 +16,7 @@ import pandas as pd
 
 from imu_simulation_framework.core.positioning import FixSettings
 from imu_simulation_framework.errors import RecordingError
-from imu_simulation_framework.files.recordings import imu, messages, reference
+from imu_simulation_framework.files.recordings import messages
 from imu_simulation_framework.files.recordings.bag import read_bag
 from imu_simulation_framework.files.recordings.cleaning import MINIMUM_SAMPLES
 from imu_simulation_framework.files.recordings.conventions import (
@@ -27,13 +27,17 @@ from imu_simulation_framework.files.recordings.imu import imu_table
 from imu_simulation_framework.files.recordings.opening import (
     FORMATS,
     detect_format,
+    is_ros2_bag,
     read_start,
     read_text,
 )
 from imu_simulation_framework.files.recordings.plain_csv import read_plain_csv
+from imu_simulation_framework.files.recordings.receiver_topics import join_topic
 from imu_simulation_framework.files.recordings.reference import reference_table
 from imu_simulation_framework.files.recordings.report import RecordingReport
+from imu_simulation_framework.files.recordings.ros2_bag import read_ros2_bag
 from imu_simulation_framework.files.recordings.rostopic_csv import read_rostopic_csv
+from imu_simulation_framework.files.recordings.samples import QUATERNION, VELOCITY
 from imu_simulation_framework.files.recordings.tum import read_tum
 
 __all__ = [
@@ -135,7 +139,8 @@ def read_reference_samples(
     Parameters
     ----------
     path : path-like
-        A ROS 1 bag, what ``rostopic echo -p`` wrote, CSV, or TUM; each also packed by gzip.
+        A bag of ROS 1 or ROS 2, what ``rostopic echo -p`` wrote, CSV, or TUM; each also packed
+        by gzip. Of ROS 2 a folder, or one of the files in it.
     topic : str
         In a bag; empty for the only one with a type that can serve: nav_msgs/Odometry,
         geometry_msgs/PoseStamped, geometry_msgs/PoseWithCovarianceStamped or
@@ -158,9 +163,16 @@ def read_reference_samples(
     RecordingError
         The recording cannot be read.
     """
-    return _read_samples(
-        path, topic, format, columns, messages.REFERENCE_TYPES, reference.ALTERNATIVES
-    )
+    samples = _read_samples(path, topic, format, columns, messages.REFERENCE_TYPES, "reference")
+    for key, beside, types, names in (
+        ("velocity_topic", velocity_topic, messages.VELOCITY_TYPES, VELOCITY),
+        ("heading_topic", heading_topic, messages.HEADING_TYPES, QUATERNION),
+    ):
+        if beside and samples.format != "bag":
+            raise RecordingError(f"{path}: {key} is of use only in a bag, this is {samples.format}")
+        if beside:
+            samples = join_topic(samples, _read_bag(path, beside, types), names)
+    return samples
 
 
 def read_imu(
@@ -234,22 +246,28 @@ def read_imu_samples(path, topic="", format="auto", columns=None):
     RecordingError
         The recording cannot be read.
     """
-    return _read_samples(path, topic, format, columns, messages.IMU_TYPES, imu.ALTERNATIVES)
+    return _read_samples(path, topic, format, columns, messages.IMU_TYPES, "IMU")
 
 
-def _read_samples(path, topic, format, columns, message_types, alternatives):
+def _read_samples(path, topic, format, columns, message_types, purpose):
     if format not in FORMATS + ("auto",):
         raise RecordingError(
             f"{path}: unknown format {format!r}, expected auto or one of {', '.join(FORMATS)}"
         )
-    start = read_start(path)
     if format == "auto":
-        format = detect_format(path, start)
+        format = "bag" if is_ros2_bag(path) else detect_format(path, read_start(path))
     if format == "bag":
-        return read_bag(path, topic, message_types)
+        return _read_bag(path, topic, message_types)
     text = read_text(path)
     if format == "rostopic_csv":
         return read_rostopic_csv(path, text, message_types)
     if format == "tum":
         return read_tum(path, text)
-    return read_plain_csv(path, text, columns, alternatives)
+    return read_plain_csv(path, text, columns, purpose)
+
+
+def _read_bag(path, topic, message_types):
+    if is_ros2_bag(path):
+        return read_ros2_bag(path, topic, message_types)
+    read_start(path)
+    return read_bag(path, topic, message_types)

@@ -25,9 +25,6 @@ from imu_simulation_framework.files.recordings.samples import (
     VARIANCES,
 )
 
-ALTERNATIVES = (POSITION + ("yaw",), POSITION + QUATERNION, GLOBAL_POSITION)
-"""What a reference can be made of."""
-
 _NO_FIX = -1
 _UNKNOWN_COVARIANCE = 0
 
@@ -76,6 +73,11 @@ def _from_poses(samples, limits, minimum_samples, time_offset):
     heading = QUATERNION if samples.has(QUATERNION) else ("yaw",)
     cleaner.drop_nan(POSITION + heading)
     quaternions = cleaner.unit_quaternions(QUATERNION) if heading is QUATERNION else None
+    spare = [name for name in ("z", "roll", "pitch") if name in samples]
+    if samples.format == "csv" and spare:
+        cleaner.remarks.append(
+            f"the drive is in the plane, so no use is made of the reference's {', '.join(spare)}"
+        )
     order, report = cleaner.finish(limits, minimum_samples)
     if quaternions is None:
         yaw = samples.columns["yaw"][order]

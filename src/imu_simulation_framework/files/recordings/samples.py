@@ -12,6 +12,7 @@ EULER = ("roll", "pitch", "yaw")
 GYRO = ("gyro_x", "gyro_y", "gyro_z")
 ACCEL = ("accel_x", "accel_y", "accel_z")
 GLOBAL_POSITION = ("latitude", "longitude")
+VELOCITY = ("velocity_east", "velocity_north")
 VARIANCES = ("variance_east", "variance_north")
 
 
