@@ -11,6 +11,7 @@ from imu_simulation_framework.core.plausibility.headings import (
     imu_heading,
     reference_heading,
 )
+from imu_simulation_framework.core.plausibility.observations import mean_up
 from imu_simulation_framework.core.plausibility.relation import relate
 from imu_simulation_framework.core.spectrum import uniform_grid
 from imu_simulation_framework.core.time_alignment import normalised_correlation, parabola_peak
@@ -55,10 +56,11 @@ def symptoms(observations, course_is_yaw=False, time_offset=0.0) -> list[Finding
         # What stands still disagrees with all else, for which there is a name now.
         return found
     found += _clocks(observations, time_offset)
-    found += _wrong_axis(observations)
+    axis = _wrong_axis(observations)
+    found += axis
     found += _slip(observations, course_is_yaw)
-    if not found:
-        found += _unrelated(observations, course_is_yaw)
+    if not found or axis:
+        found += _unrelated(observations, course_is_yaw, gyro=not axis)
     return found
 
 
@@ -237,24 +239,26 @@ def _wrong_axis(observations):
         if relation is not None and relation.conclusive and abs(relation.correlation) > 0.9:
             # About y, x goes to z by minus a quarter of a turn; about x, y goes to z by plus one.
             sign = np.sign(relation.correlation) * (-1.0 if axis == "gyro_x" else 1.0)
-            return [
-                Finding(
-                    faults.MOUNTING,
-                    describe_relation(relation),
-                    grave=True,
-                    settings=(("imu_recording", mounting, f"{sign * np.pi / 2.0:.6f}"),),
-                )
-            ]
+            evidence, up = describe_relation(relation), mean_up(imu)
+            if up is not None and up[2] > 0.7:
+                # Only the gyroscope is turned.
+                trusted = observations.reference_imu
+                grave = trusted is None or not trusted.agree
+                remedy = f"what is recorded as {axis} belongs to gyro_z"
+                return [Finding(faults.MOUNTING, evidence, remedy, grave)]
+            settings = (("imu_recording", mounting, f"{sign * np.pi / 2.0:.6f}"),)
+            return [Finding(faults.MOUNTING, evidence, grave=True, settings=settings)]
     return []
 
 
-def _unrelated(observations, course_is_yaw):
+def _unrelated(observations, course_is_yaw, gyro=True):
     """Turns that have nothing in common, and for which there is no better name."""
     found = []
-    imu_gyro = observations.imu_gyro
+    imu_gyro = observations.imu_gyro if gyro else None
     if imu_gyro is not None and imu_gyro.conclusive and not imu_gyro.related:
         found.append(Finding(faults.UNRELATED, describe_relation(imu_gyro), grave=True))
-    for relation in (observations.reference_gyro, observations.reference_imu):
+    pairs = observations.reference_gyro if gyro else None, observations.reference_imu
+    for relation in pairs:
         if relation is None or not relation.conclusive:
             continue
         if relation.opposed:

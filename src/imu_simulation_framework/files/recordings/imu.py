@@ -187,7 +187,7 @@ def _without_unknown(samples):
     columns = dict(samples.columns)
     for name, group in (("orientation", QUATERNION), ("gyro", GYRO), ("accel", ACCEL)):
         covariance = columns.get(f"{name}_covariance")
-        if covariance is not None:
+        if covariance is not None and samples.has(group):
             for column in group:
                 columns[column] = np.where(covariance == -1.0, np.nan, columns[column])
     return replace(samples, columns=columns)

@@ -1,0 +1,188 @@
+"""Faults that recordings have, planted into samples of a good one."""
+
+from dataclasses import replace
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from imu_simulation_framework.core.plausibility import findings as faults
+
+QUATERNION = ("qx", "qy", "qz", "qw")
+GYRO = ("gyro_x", "gyro_y", "gyro_z")
+ACCEL = ("accel_x", "accel_y", "accel_z")
+FROZEN = (30.0, 60.0)
+
+_WORLD_FROM_NED = Rotation.from_quat([np.sqrt(0.5), np.sqrt(0.5), 0.0, 0.0])
+_BODY_FROM_FRD = Rotation.from_quat([1.0, 0.0, 0.0, 0.0])
+
+
+def with_columns(samples, **columns):
+    return replace(samples, columns={**samples.columns, **columns})
+
+
+def scaled(samples, names, factor):
+    return with_columns(samples, **{name: factor * samples.columns[name] for name in names})
+
+
+def orientation(samples):
+    return Rotation.from_quat(samples.matrix(QUATERNION))
+
+
+def with_orientation(samples, rotation):
+    return with_columns(samples, **dict(zip(QUATERNION, rotation.as_quat().T)))
+
+
+def with_yaw(samples, yaw_of_yaw):
+    angles = orientation(samples).as_euler("ZYX")
+    angles[:, 0] = yaw_of_yaw(np.unwrap(angles[:, 0]))
+    return with_orientation(samples, Rotation.from_euler("ZYX", angles))
+
+
+def clockwise_from_north(samples):
+    return with_yaw(samples, lambda yaw: np.pi / 2 - yaw)
+
+
+def north_east_down(samples):
+    turned = _WORLD_FROM_NED.inv() * orientation(samples) * _BODY_FROM_FRD.inv()
+    samples = with_orientation(samples, turned)
+    if "x" in samples:
+        samples = with_columns(samples, x=samples.columns["y"], y=samples.columns["x"])
+    return scaled(samples, [name for name in (*GYRO[1:], *ACCEL[1:]) if name in samples], -1.0)
+
+
+def mounted(samples, axis, degrees):
+    turn = Rotation.from_euler(axis, degrees, degrees=True)
+    for names in (GYRO, ACCEL):
+        vectors = turn.apply(samples.matrix(names))
+        samples = with_columns(samples, **dict(zip(names, vectors.T)))
+    return with_orientation(samples, orientation(samples) * turn.inv())
+
+
+def scalar_first(samples):
+    names = ("qw", "qx", "qy", "qz")
+    return with_columns(samples, **{q: samples.columns[n] for q, n in zip(QUATERNION, names)})
+
+
+def frozen(samples, names):
+    times = samples.columns["stamp"] - samples.columns["stamp"][0]
+    inside = (times >= FROZEN[0]) & (times < FROZEN[1])
+    first = int(np.argmax(inside))
+    return with_columns(
+        samples,
+        **{n: np.where(inside, samples.columns[n][first], samples.columns[n]) for n in names},
+    )
+
+
+def driven_with(samples, factor_at):
+    """Odometry whose yaw turns by a factor too far, and its path with it."""
+    yaw = np.unwrap(orientation(samples).as_euler("ZYX")[:, 0])
+    times = samples.columns["stamp"] - samples.columns["stamp"][0]
+    turned = yaw[0] + np.concatenate([[0.0], np.cumsum(np.diff(yaw) * factor_at(times[1:]))])
+    cosine, sine = np.cos(turned - yaw)[:-1], np.sin(turned - yaw)[:-1]
+    dx, dy = np.diff(samples.columns["x"]), np.diff(samples.columns["y"])
+    samples = with_columns(
+        samples,
+        x=np.concatenate([[0.0], np.cumsum(cosine * dx - sine * dy)]),
+        y=np.concatenate([[0.0], np.cumsum(sine * dx + cosine * dy)]),
+    )
+    return with_yaw(samples, lambda _: turned)
+
+
+def shifted(samples, seconds, rate=0.0):
+    stamps = samples.columns["stamp"]
+    return with_columns(samples, stamp=stamps + seconds + rate * (stamps - stamps[0]))
+
+
+def constant(samples, names, values):
+    return with_columns(samples, **{n: np.full(len(samples), v) for n, v in zip(names, values)})
+
+
+def _of_imu(plant):
+    return lambda reference, imu: (reference, plant(imu))
+
+
+def _of_reference(plant):
+    return lambda reference, imu: (plant(reference), imu)
+
+
+PLANTED = {
+    "IMU's yaw clockwise from north": (_of_imu(clockwise_from_north), faults.MIRRORED_YAW),
+    "reference's yaw clockwise from north": (
+        _of_reference(clockwise_from_north),
+        faults.MIRRORED_YAW,
+    ),
+    "IMU north-east-down": (_of_imu(north_east_down), faults.FRAME),
+    "reference north-east-down": (_of_reference(north_east_down), faults.FRAME),
+    "IMU's quaternion scalar first": (_of_imu(scalar_first), faults.QUATERNION_ORDER),
+    "reference's quaternion scalar first": (_of_reference(scalar_first), faults.QUATERNION_ORDER),
+    "IMU's quaternion from world to body": (
+        _of_imu(lambda s: with_orientation(s, orientation(s).inv())),
+        faults.QUATERNION_DIRECTION,
+    ),
+    "reference's quaternion from world to body": (
+        _of_reference(lambda s: with_orientation(s, orientation(s).inv())),
+        faults.QUATERNION_DIRECTION,
+    ),
+    "gyroscope in deg/s": (_of_imu(lambda s: scaled(s, GYRO, 180.0 / np.pi)), faults.DEGREES),
+    "gyroscope made radians twice": (
+        _of_imu(lambda s: scaled(s, GYRO, np.pi / 180.0)),
+        faults.RADIANS,
+    ),
+    "gyroscope with the wrong sign": (
+        _of_imu(lambda s: scaled(s, GYRO, -1.0)),
+        faults.MIRRORED_GYRO,
+    ),
+    "accelerometer in g": (
+        _of_imu(lambda s: scaled(s, ACCEL, 1.0 / 9.80665)),
+        faults.ACCELERATION_UNIT,
+    ),
+    "accelerometer gives gravity": (
+        _of_imu(lambda s: scaled(s, ACCEL, -1.0)),
+        faults.ACCELERATION_SIGN,
+    ),
+    "IMU upside down": (_of_imu(lambda s: mounted(s, "x", 180)), faults.MOUNTING),
+    "IMU on its side": (_of_imu(lambda s: mounted(s, "x", 90)), faults.MOUNTING),
+    "IMU on its nose": (_of_imu(lambda s: mounted(s, "y", 90)), faults.MOUNTING),
+    "gyroscope's axes permuted": (
+        _of_imu(lambda s: with_columns(s, gyro_x=s.columns["gyro_z"], gyro_z=s.columns["gyro_x"])),
+        faults.MOUNTING,
+    ),
+    "gyroscope's z axis missing": (
+        _of_imu(lambda s: constant(s, ["gyro_z"], [0.0])),
+        faults.DROPPED_AXIS,
+    ),
+    "orientation never set": (
+        _of_imu(lambda s: constant(s, QUATERNION, (0.0, 0.0, 0.0, 1.0))),
+        faults.DROPPED_AXIS,
+    ),
+    "IMU's orientation frozen": (_of_imu(lambda s: frozen(s, QUATERNION)), faults.FROZEN),
+    "reference frozen": (
+        _of_reference(lambda s: frozen(s, ("x", "y", *QUATERNION))),
+        faults.FROZEN,
+    ),
+    "IMU half a second late": (_of_imu(lambda s: shifted(s, 0.5)), faults.SHIFTED_CLOCK),
+    "IMU three seconds early": (_of_imu(lambda s: shifted(s, -3.0)), faults.SHIFTED_CLOCK),
+    "IMU on a clock of its own": (_of_imu(lambda s: shifted(s, -1e6)), faults.NO_OVERLAP),
+    "IMU's clock one percent fast": (_of_imu(lambda s: shifted(s, 0.0, 0.01)), faults.CLOCK_RATE),
+    "wheels spin": (
+        _of_reference(lambda s: driven_with(s, lambda t: np.where((t // 7) % 2 == 0, 3.0, 1.0))),
+        faults.SPINNING_WHEELS,
+    ),
+    "wrong track": (
+        _of_reference(lambda s: driven_with(s, lambda t: np.full(len(t), 1.3))),
+        faults.SCALE,
+    ),
+    "positions in mm": (
+        _of_reference(lambda s: scaled(s, ("x", "y"), 1000.0)),
+        faults.LENGTH_UNIT,
+    ),
+    "x and y exchanged": (
+        _of_reference(lambda s: with_columns(s, x=s.columns["y"], y=s.columns["x"])),
+        faults.MIRRORED_POSITIONS,
+    ),
+    "reference's yaw from north": (
+        _of_reference(lambda s: with_yaw(s, lambda yaw: yaw - np.pi / 2)),
+        faults.YAW_OFFSET,
+    ),
+}
+"""What a person would call it -> what plants it (reference, imu -> the same), and its name."""
