@@ -10,7 +10,6 @@ neither grow while it is read nor reach for another one.
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Iterator
@@ -25,8 +24,6 @@ from imu_simulation_framework.files.whole_files import reason_of
 _LARGEST_FILE = 8 * 1024 * 1024
 _MOST_TAGS = 200_000
 EXPAND_WITH_XACRO = "expand the file with xacro first (xacro FILE.xacro -o FILE.urdf)"
-# What a jinja template has between its tags without a condition: comments and definitions.
-_JINJA_ASIDE = re.compile(rb"\{#.*?#\}|\{%[-+]?\s*set\b[^%]*%\}", re.DOTALL)
 
 
 @dataclass
@@ -164,8 +161,7 @@ def read_tags(path) -> Tag:
     from defusedxml.sax import parseString
 
     path = Path(path)
-    # Without the text, but with the lines that it takes.
-    content = _JINJA_ASIDE.sub(lambda aside: b"\n" * aside.group().count(b"\n"), read_bytes(path))
+    content = read_bytes(path)
     builder = _TreeBuilder(path)
     try:
         parseString(content, builder, forbid_dtd=True)
