@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Convert the parameters of an IMU from one tool's format into another's.
 
-What the target cannot say is listed on standard error, and in the output as comments.
+What the target cannot say, and what of the input was left out, read in one of several ways or taken
+from a simulator's defaults, is listed on standard error and in the output as comments.
 
     convert_imu_parameters.py imu.yaml --from kalibr --to hector --rate 100
     convert_imu_parameters.py bno055.yaml --from specification --to sdf --out imu.sdf
@@ -12,6 +13,7 @@ from __future__ import annotations
 import argparse
 import math
 import sys
+from pathlib import Path
 
 from imu_simulation_framework.experiment.command_line import run_tool
 from imu_simulation_framework.files.imu_formats import (
@@ -33,6 +35,7 @@ def main(arguments):
         options.target,
         options.rate,
         WriteOptions(options.correlation_time, yaw_drift),
+        _origin(options, reading),
     )
     if options.out is None:
         sys.stdout.buffer.write(writing.text.encode("utf-8"))
@@ -46,6 +49,12 @@ def main(arguments):
         print(f"{options.target}: {omission}", file=sys.stderr)
 
 
+def _origin(options, reading):
+    """Lines for the beginning of the output: where its numbers come from."""
+    lines = [f"Converted from {Path(options.input).name} ({options.source})."]
+    return lines + [f"- {note}" for note in reading.notes]
+
+
 def _parser():
     formats = "\n".join(f"  {name:14} {kind.description}" for name, kind in FORMATS.items())
     parser = argparse.ArgumentParser(
@@ -55,7 +64,8 @@ def _parser():
     )
     parser.add_argument("input", metavar="IN", help="the file to convert")
     parser.add_argument("--from", dest="source", required=True, choices=FORMATS, metavar="F")
-    parser.add_argument("--to", dest="target", required=True, choices=FORMATS, metavar="F")
+    written = [name for name, kind in FORMATS.items() if kind.write is not None]
+    parser.add_argument("--to", dest="target", required=True, choices=written, metavar="F")
     parser.add_argument(
         "--rate",
         type=_positive,

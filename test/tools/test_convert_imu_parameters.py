@@ -16,6 +16,7 @@ gyroscope_noise_density: 5e-3
 gyroscope_random_walk: 4e-6
 """
 FORMATS = ["specification", "kalibr", "sdf", "hector", "rotors", "unity", "datasheet"]
+READ_ONLY = ["imu_utils", "vins", "orb_slam3"]
 
 
 def run(*arguments, **environment):
@@ -80,7 +81,26 @@ def test_what_was_left_out_of_the_input_names_the_file(kalibr):
     kalibr.write_text(KALIBR + "time_offset: 0.01\n")
     done = run(kalibr, "--from", "kalibr", "--to", "specification")
     assert done.returncode == 0
-    assert done.stderr == f"{kalibr}: time_offset is no noise parameter and was left out.\n"
+    assert done.stderr == f"{kalibr}: No noise parameters, and left out: time_offset.\n"
+
+
+def test_where_the_numbers_come_from_is_in_the_output(tmp_path):
+    (tmp_path / "model.sdf").write_text(
+        "<sdf>\n<plugin filename='libgazebo_imu_plugin.so'>\n"
+        "<gyroscopeNoiseDensity>1e-3</gyroscopeNoiseDensity></plugin></sdf>"
+    )
+    for target in ("specification", "sdf"):
+        arguments = ("--from", "rotors", "--to", target, "--rate", 250)
+        done = run(tmp_path / "model.sdf", *arguments, "--out", tmp_path / "out")
+        assert done.returncode == 0, done.stderr
+        text = (tmp_path / "out").read_text()
+        assert "Converted from model.sdf (rotors)." in text
+        for sentence in (
+            "<accelerometerNoiseDensity> is not there: 0.00637 m/s^2/sqrt(Hz), the plug-in's",
+            "before March 2025",
+        ):
+            assert sentence in text
+            assert sentence in done.stderr
 
 
 def test_the_rate_decides_hectors_numbers(kalibr):
@@ -179,7 +199,7 @@ def test_a_name_in_any_script_is_written_whatever_the_locale(tmp_path):
 def test_the_help_names_every_format():
     done = run("--help")
     assert done.returncode == 0
-    for name in FORMATS:
+    for name in FORMATS + READ_ONLY:
         assert f"  {name} " in done.stdout
 
 
@@ -194,8 +214,16 @@ def test_the_documented_commands_do_what_they_say(tmp_path):
     sheet = text.split("```yaml\n")[1].split("```")[0]
     (tmp_path / "datasheet.yaml").write_text(sheet, encoding="utf-8")
     (tmp_path / "config").symlink_to(ROOT / "config")
+    (tmp_path / "kalibr_imu_chain.yaml").write_text(f"%YAML:1.0\n{KALIBR}")
+    (tmp_path / "iris_hitl.sdf").write_text(
+        "<sdf><plugin filename='libgazebo_imu_plugin.so'></plugin></sdf>"
+    )
+    (tmp_path / "xsens_imu_param.yaml").write_text(
+        "%YAML:1.0\n---\nGyr:\n   avg-axis:\n      gyr_n: 1e-3\n      gyr_w: 1e-5\n"
+        "Acc:\n   avg-axis:\n      acc_n: 1e-2\n      acc_w: 1e-4\n"
+    )
     commands = documented_commands()
-    assert len(commands) == 5
+    assert len(commands) == 8
     for arguments in commands:
         done = subprocess.run(
             [sys.executable, str(TOOL), *arguments],

@@ -140,19 +140,105 @@ def test_accelerometer_never_turns_the_yaw():
 
 
 def test_bias_about_horizontal_axes_is_found_when_asked_for():
-    bias, samples = 0.01, 8000
+    bias, samples, constant = 0.01, 8000, 1.0
     rate = np.full((1, samples, 3), bias)
     force = np.tile([0.0, 0.0, GRAVITY], (1, samples, 1))
-    angles = [
-        roll_pitch_yaw_from_quaternion(
-            fuse(_output(filter_rate_bias=wanted), PERIOD, [0, 0, 0, 1], rate, force)[0, -1]
-        )
-        for wanted in (False, True)
-    ]
-    assert np.abs(angles[0][:2]).max() > 0.9 * bias * 3.0
-    assert np.abs(angles[1][:2]).max() < 0.01 * bias * 3.0
+    angles = []
+    for wanted in (False, True):
+        output = _output(filter_rate_bias=wanted, filter_time_constant=constant)
+        fused = fuse(output, PERIOD, [0, 0, 0, 1], rate, force)
+        angles.append(roll_pitch_yaw_from_quaternion(fused[0, -1]))
+    assert np.abs(angles[0][:2]).max() > 0.9 * bias * constant
+    # After more than five of the bias' time constants, 15 T, at rest.
+    assert np.abs(angles[1][:2]).max() < 0.01 * bias * constant
     # The yaw's bias cannot be seen.
     assert angles[1][2] == pytest.approx(bias * samples * PERIOD, rel=0.05)
+
+
+def test_bias_is_found_in_gentle_motion():
+    # A robot that drives, brakes and turns by some degrees per second, with a noisy sensor.
+    samples, bias = 30_000, np.array([0.006, -0.004, 0.0])
+    time = np.arange(samples) * PERIOD
+    yaw_rate = 0.1 * np.sin(2.0 * np.pi * time / 20.0)
+    forward = 0.2 * np.sin(2.0 * np.pi * time / 7.0)
+    upright = np.column_stack([forward, np.zeros(samples), np.full(samples, GRAVITY)])
+    generator = np.random.default_rng(5)
+    rate = np.column_stack([np.zeros((samples, 2)), yaw_rate]) + bias
+    rate += 0.002 * generator.normal(size=rate.shape)
+    force = upright + 0.05 * generator.normal(size=upright.shape)
+    tilts = []
+    for wanted in (False, True):
+        output = _output(filter_rate_bias=wanted)
+        fused = fuse(output, PERIOD, [0, 0, 0, 1], rate[np.newaxis], force[np.newaxis])
+        late = roll_pitch_yaw_from_quaternion(fused[0, samples // 2 :])
+        # Over whole periods of the motion the acceleration's part has no mean.
+        tilts.append(np.abs(late[-14_000:, :2].mean(axis=0)))
+    assert np.all(tilts[0] > 0.8 * 3.0 * np.abs(bias[:2]))
+    assert np.all(tilts[1] < 0.1 * tilts[0])
+
+
+class _ConstantGain(ComplementaryFilter):
+    """With the integral gain of critical damping at all times."""
+
+    def _bias_gain(self, rate, force):
+        return self._period * 0.25 / self._time_constant**2
+
+
+def _shaken(seed, samples=12_000):
+    """A sensor in a moving hand: accelerations and turns swing together, as about joints."""
+    generator = np.random.default_rng(seed)
+    frequency = generator.uniform(0.4, 1.2, size=3)
+    phase, lag = generator.uniform(0.0, 2.0 * np.pi, size=(2, 3))
+    swing = 2.0 * np.pi * frequency * np.arange(samples)[:, np.newaxis] * PERIOD + phase
+    rate = 3.0 * np.sin(swing)
+    orientations = [Rotation.identity()]
+    for step in Rotation.from_rotvec(rate[1:] * PERIOD):
+        orientations.append(orientations[-1] * step)
+    orientation = Rotation.concatenate(orientations)
+    acceleration = 6.0 * np.sin(swing + lag)
+    force = orientation.inv().apply(acceleration + [0.0, 0.0, GRAVITY])
+    return orientation, rate, force
+
+
+def _tilt_and_yaw_errors(filter, truth, rate, force):
+    """Root mean squares [rad]."""
+    fused = np.vstack([filter.start(truth[0].as_quat(), force[0]), filter.update_all(rate, force)])
+    x, y, z, w = (Rotation.from_quat(fused[1:]) * truth.inv()).as_quat().T
+    tilt = 2.0 * np.arcsin(np.clip(np.hypot(x, y), 0.0, 1.0))
+    yaw = difference(2.0 * np.arctan2(z, w), 0.0)
+    return np.sqrt(np.mean(tilt**2)), np.sqrt(np.mean(yaw**2))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_fast_motion_is_not_taken_for_a_bias(seed):
+    truth, rate, force = _shaken(seed)
+    without = _tilt_and_yaw_errors(ComplementaryFilter(PERIOD, 3.0), truth, rate, force)
+    estimated = _tilt_and_yaw_errors(ComplementaryFilter(PERIOD, 3.0, True), truth, rate, force)
+    assert estimated[0] < 1.02 * without[0]
+    assert estimated[1] < without[1] + math.radians(0.2)
+    # A gain that does not follow the motion loses the yaw on the same readings.
+    lost = _tilt_and_yaw_errors(_ConstantGain(PERIOD, 3.0, True), truth, rate, force)
+    assert lost[1] > math.radians(45.0)
+
+
+def test_a_steady_curve_is_not_taken_for_a_bias():
+    # 1 m/s at 1 rad/s for five minutes: 1 m/s^2 to the left, of which the norm shows 0.05 m/s^2.
+    samples = 30_000
+    rate = np.tile([0.0, 0.0, 1.0], (samples, 1))
+    force = np.tile([0.0, 1.0, GRAVITY], (samples, 1))
+    truth = Rotation.from_euler("z", np.arange(samples) * PERIOD)
+    start = truth[0].as_quat(), np.array([0.0, 0.0, GRAVITY])
+    tilts = []
+    for filter in (
+        ComplementaryFilter(PERIOD, 3.0),
+        ComplementaryFilter(PERIOD, 3.0, True),
+        _ConstantGain(PERIOD, 3.0, True),
+    ):
+        filter.start(*start)
+        x, y, _, _ = (Rotation.from_quat(filter.update_all(rate, force)) * truth.inv()).as_quat().T
+        tilts.append(2.0 * np.sqrt(np.mean(x**2 + y**2)))
+    assert tilts[1] < 1.1 * tilts[0]
+    assert tilts[2] > 2.0 * tilts[0]
 
 
 def test_scale_factor_error_turns_the_yaw_by_its_share_of_each_round():

@@ -260,7 +260,8 @@ def test_the_random_walk_of_rotors_drives_a_bias_with_an_end(walk, tmp_path):
 
 def test_kalibrs_own_output_is_read(tmp_path):
     content = (
-        "imu0:\n  T_i_b: [[1, 0], [0, 1]]\n  rostopic: /imu0\n  update_rate: 200\n"
+        "imu0:\n  T_i_b: [[0, 1], [1, 0]]\n  Ta: [[1.0, 0], [0, 1]]\n"
+        "  rostopic: /imu0\n  update_rate: 200\n"
         "  accelerometer_noise_density: 1e-2\n  accelerometer_random_walk: 2e-4\n"
         "  gyroscope_noise_density: 5.0e-3\n  gyroscope_random_walk: 4.0e-06\n"
     )
@@ -268,7 +269,7 @@ def test_kalibrs_own_output_is_read(tmp_path):
     assert reading.specification.accelerometer.white_noise == (0.01,) * 3
     assert reading.specification.gyroscope.random_walk == (4e-6,) * 3
     assert reading.specification.output.rate == 200.0
-    assert reading.notes == ["imu0.T_i_b is no noise parameter and was left out."]
+    assert reading.notes == ["No noise parameters, and left out: imu0.T_i_b."]
 
 
 def test_unitys_example_is_a_sensor_without_noise(tmp_path):

@@ -49,6 +49,34 @@ ROTORS = """<plugin filename="librotors_gazebo_imu_plugin.so">
 <accelerometerTurnOnBiasSigma>0.2</accelerometerTurnOnBiasSigma>
 </plugin>
 """
+IMU_UTILS = """%YAML:1.0
+---
+type: IMU
+Gyr:
+   unit: " rad/s"
+   avg-axis:
+      gyr_n: 2e-3
+      gyr_w: 3e-5
+Acc:
+   unit: " m/s^2"
+   avg-axis:
+      acc_n: 3e-2
+      acc_w: 4e-4
+"""
+VINS = """%YAML:1.0
+imu: 1
+acc_n: 0.1  # a comment
+gyr_n: 0.01
+acc_w: 0.001
+gyr_w: 1e-4
+"""
+ORB_SLAM3 = """%YAML:1.0
+IMU.NoiseGyro: 1.7e-4 #1.6968e-04
+IMU.NoiseAcc: 2e-3
+IMU.GyroWalk: 1.9e-05
+IMU.AccWalk: 3e-03
+IMU.Frequency: 200.0
+"""
 UNITY = """<sensor type="imu">
 <update_rate>100</update_rate>
 <noise><stddev>0.1</stddev></noise>
@@ -72,6 +100,9 @@ GOOD = {
     "sdf": SDF,
     "hector": HECTOR,
     "rotors": ROTORS,
+    "imu_utils": IMU_UTILS,
+    "vins": VINS,
+    "orb_slam3": ORB_SLAM3,
     "unity": UNITY,
     "datasheet": DATASHEET,
 }
@@ -123,6 +154,10 @@ def test_the_files_from_which_the_bad_ones_are_made_are_good(name, tmp_path):
         ("hector", "1 2 3", "1 -2 3", ("line 3", "<rateDrift>", "negative")),
         ("rotors", "3e-4", "-3e-4", ("line 2", "<gyroscopeNoiseDensity>", "negative")),
         ("unity", ">0.1<", ">-0.1<", ("line 3", "<stddev>", "negative")),
+        ("imu_utils", "2e-3", "-2e-3", ("line 7", "Gyr.avg-axis.gyr_n", "above 0")),
+        ("imu_utils", " rad/s", " deg/s", ("line 5", "Gyr.unit", "rad/s")),
+        ("vins", "0.01", "0", ("line 4", "gyr_n", "above 0")),
+        ("orb_slam3", "1.9e-05", "-1.9e-05", ("line 4", "IMU.GyroWalk", "above 0")),
         ("datasheet", "0.014", "-0.014", ("line 4", "gyroscope.noise.density", "negative")),
         # Correlation times of zero, without end, or no number.
         ("specification", "time: 100", "time: 0", ("gauss_markov_time", "positive")),
@@ -157,12 +192,27 @@ def test_the_files_from_which_the_bad_ones_are_made_are_good(name, tmp_path):
             ("line 6", "<noise>", "<dynamic_bias_correlation_time>"),
         ),
         ("sdf", 'type="imu"', 'type="ray"', ('<sensor type="imu">', "root is <sdf>")),
-        (
-            "rotors",
-            "<accelerometerRandomWalk>6e-3</accelerometerRandomWalk>\n",
-            "",
-            ("line 1", "<plugin>", "<accelerometerRandomWalk>"),
-        ),
+        ("imu_utils", "Acc:", "Other:", ("Acc", "missing")),
+        ("imu_utils", "      acc_w: 4e-4\n", "", ("Acc.avg-axis.acc_w", "missing")),
+        ("imu_utils", "avg-axis:\n      gyr", "x-axis:\n      gyr", ("Gyr.y-axis", "missing")),
+        ("vins", "gyr_w: 1e-4\n", "", ("gyr_w", "missing")),
+        ("orb_slam3", "IMU.Frequency: 200.0\n", "", ("IMU.Frequency", "missing")),
+        # Names that are nearly right.
+        ("kalibr", "gyroscope_noise", "gyro_noise", ("line 5", "perhaps gyro_noise_density")),
+        ("kalibr", "gyroscope_random_", "gyroscope_bias_random_", ("gyroscope_bias_random_walk",)),
+        ("orb_slam3", "IMU.NoiseAcc", "IMU.noiseAcc", ("line 3", "perhaps IMU.noiseAcc")),
+        ("datasheet", "density:", "densty:", ("line 3", "one of density, rms")),
+        ("datasheet", "spectrum", "spektrum", ("line 6", "did you mean spectrum?")),
+        # Another format than was said.
+        ("kalibr", KALIBR, VINS, ("--from vins",)),
+        ("vins", VINS, IMU_UTILS, ("--from imu_utils",)),
+        ("imu_utils", IMU_UTILS, KALIBR, ("--from kalibr",)),
+        ("sdf", SDF, HECTOR, ("--from hector",)),
+        ("hector", HECTOR, ROTORS, ("--from rotors",)),
+        # Numbers of macros.
+        ("rotors", "3e-4", "${density}", ("line 2", "${density}", "xacro FILE.xacro")),
+        ("rotors", "3e-4", "{{ density }}", ("line 2", "jinja")),
+        ("rotors", "<plugin", "{%if a<b%}<plugin", ("line 1", "not well-formed", "jinja")),
         ("hector", "libhector_gazebo_ros_imu.so", "libother.so", ("libhector_gazebo_ros_imu.so",)),
         # Twice.
         ("kalibr", "rostopic: /imu", "update_rate: 100", ("line 2", "update_rate", "line 1")),
@@ -225,7 +275,9 @@ def test_xml_of_something_else_is_refused(name, tmp_path):
     refused(tmp_path, name, '<?xml version="1.0" encoding="nonsense"?><sdf/>', "encoding")
 
 
-@pytest.mark.parametrize("name", ["kalibr", "datasheet", "specification"])
+@pytest.mark.parametrize(
+    "name", ["kalibr", "datasheet", "specification", "imu_utils", "vins", "orb_slam3"]
+)
 def test_yaml_of_something_else_is_refused(name, tmp_path):
     refused(tmp_path, name, "- 1\n- 2\n")
     refused(tmp_path, name, "")
@@ -260,6 +312,8 @@ def test_a_file_that_cannot_be_read_is_refused(name, tmp_path):
         ("unity", "<update_rate>100</update_rate>\n"),
         ("datasheet", "rate: 100\n"),
         ("rotors", ""),
+        ("imu_utils", ""),
+        ("vins", ""),
     ],
 )
 def test_a_rate_that_nobody_states_is_asked_for(name, old, tmp_path):
@@ -286,3 +340,9 @@ def test_an_option_that_the_target_has_no_use_for_is_refused():
 def test_an_unknown_format_is_refused(tmp_path):
     with pytest.raises(ConfigurationError, match=r"'urdf'.*kalibr"):
         read_imu_parameters(tmp_path, "urdf")
+
+
+@pytest.mark.parametrize("name", ["imu_utils", "vins", "orb_slam3"])
+def test_what_another_tool_finds_or_tunes_is_only_read(name):
+    with pytest.raises(ConfigurationError, match=f"{name} is only read"):
+        write_imu_parameters(ImuSpecification(), name, 100.0)

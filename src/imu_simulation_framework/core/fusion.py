@@ -11,6 +11,22 @@ the vertical a, and v that of the orientation, both in the sensor's axes,
 The correction e is perpendicular to the vertical: it turns roll and pitch towards what the
 accelerometer says, with the time constant :math:`T = 1 / k_P`, and never the yaw, whose error is
 the integral of the gyroscope's.
+
+The bias b learns from the same e, and e is the tilt's error only while the specific force is
+gravity. What moves fast turns and accelerates in step, so that linear acceleration leaves a mean in
+the sensor's axes, which an integral cannot tell from a bias: with :math:`k_I = k_P^2 / 4`, critical
+damping, b ran away on sensors in a moving hand, and with it tilt and yaw. Laidig, Caruso, Cereatti
+and Seel (BROAD - a benchmark for robust inertial orientation estimation, Data 6(7), 2021) tuned
+:math:`k_P = 0.74, k_I = 0.0012 = k_P^2 / 456` on such motion, which is slow at rest. So the gain
+follows the motion:
+
+.. math:: k_I = \frac{k_P^2}{16 (1 + s)^2}, \quad
+          T \dot s = (T |\omega - b|)^2 + \left(\frac{|f| - g}{\sigma}\right)^2 - s.
+
+The first term is what turning takes from the information: a bias that turns with the sensor tilts
+the estimate by :math:`b T / \sqrt{1 + \omega^2 T^2}` only, while a curve's acceleration, hidden in
+the norm, stands still in the sensor's axes. The second is what acceleration shows in the norm. At
+rest b has a time constant of 15 T. It never changes about the vertical, which e does not see.
 """
 
 from __future__ import annotations
@@ -25,6 +41,9 @@ from imu_simulation_framework.errors import ConfigurationError
 
 # Added to lengths that are divided by: nothing where they are not zero, no warning where they are.
 _TINY = 1e-300
+_STANDARD_GRAVITY = 9.80665  # m/s^2
+# sigma: wide enough for the bias of a cheap accelerometer, in which a sensor at rest has to learn.
+_FORCE_SCALE = 0.5  # m/s^2
 
 
 class ComplementaryFilter:
@@ -37,14 +56,15 @@ class ComplementaryFilter:
     time_constant : float
         T [s].
     rate_bias : bool
-        Whether it estimates the gyroscope's bias, about the horizontal axes; with
-        ``k_I = k_P^2 / 4`` both are damped critically. Else the bias is taken for zero.
+        Whether it estimates the gyroscope's bias, about the horizontal axes, at rest and in gentle
+        motion. Else the bias is taken for zero.
     """
 
     def __init__(self, period: float, time_constant: float, rate_bias: bool = False):
         self._period = period
+        self._time_constant = time_constant
         self._proportional = 1.0 / time_constant
-        self._integral = 0.25 / time_constant**2 if rate_bias else 0.0
+        self._rate_bias = rate_bias
 
     def start(self, orientation, specific_force):
         """Take the yaw from an orientation (..., 4), and the tilt from the accelerometer (..., 3).
@@ -60,10 +80,12 @@ class ComplementaryFilter:
             self._functions = (math.sin, math.cos, math.sqrt)
             self._quaternion = tuple(started.tolist())
             self._bias = (0.0, 0.0, 0.0)
+            self._motion = 0.0
         else:
             self._functions = (np.sin, np.cos, np.sqrt)
             self._quaternion = tuple(np.moveaxis(started, -1, 0).copy())
             self._bias = tuple(np.zeros((3, *started.shape[:-1])))
+            self._motion = np.zeros(started.shape[:-1])
         return started
 
     def update(self, angular_velocity, specific_force):
@@ -98,17 +120,27 @@ class ComplementaryFilter:
         x, y, z, w = quaternion_product(x, y, z, w, scale * rx, scale * ry, scale * rz, c)
         # Turn towards the vertical.
         vx, vy, vz = 2.0 * (x * z - w * y), 2.0 * (y * z + w * x), w * w - x * x - y * y + z * z
-        inverse = 1.0 / (sqrt(fx * fx + fy * fy + fz * fz) + _TINY)
+        length = sqrt(fx * fx + fy * fy + fz * fz)
+        inverse = 1.0 / (length + _TINY)
         ax, ay, az = fx * inverse, fy * inverse, fz * inverse
         ex, ey, ez = ay * vz - az * vy, az * vx - ax * vz, ax * vy - ay * vx
         gain = 0.5 * self._period * self._proportional
         x, y, z, w = quaternion_product(x, y, z, w, gain * ex, gain * ey, gain * ez, 1.0)
         inverse = 1.0 / sqrt(x * x + y * y + z * z + w * w)
         self._quaternion = (x * inverse, y * inverse, z * inverse, w * inverse)
-        gain = self._period * self._integral
-        if gain:
+        if self._rate_bias:
+            gain = self._bias_gain(size, length)
             self._bias = (bx - gain * ex, by - gain * ey, bz - gain * ez)
         return self._quaternion
+
+    def _bias_gain(self, rate, force):
+        """What the bias changes by in a period for each unit of e, after this rate and force."""
+        turning = self._time_constant * rate
+        accelerating = (force - _STANDARD_GRAVITY) / _FORCE_SCALE
+        share = self._period / (self._time_constant + self._period)
+        self._motion += share * (turning * turning + accelerating * accelerating - self._motion)
+        calm = 0.25 * self._proportional / (1.0 + self._motion)
+        return self._period * calm * calm
 
 
 class VqfFilter:

@@ -207,7 +207,8 @@ class OutputSpecification:
     filter_time_constant : float
         How fast the accelerometer corrects the tilt [s].
     filter_rate_bias : bool
-        Whether the filter estimates the gyroscope's bias as well.
+        Whether the filter estimates the gyroscope's bias as well: ``mahony`` about the horizontal
+        axes, at rest and in gentle motion, ``vqf`` at rest about all.
 
     Raises
     ------

@@ -2,22 +2,26 @@
 
 Each module documents its format: tags, units, what they mean, and the source. Reading gives an
 :class:`imu_simulation_framework.core.imu_specification.ImuSpecification` and notes on what did not
-fit into it; writing gives a text and a list of what the format cannot say.
+fit into it; writing gives a text and a list of what the format cannot say. Some are only read.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from typing import Callable
+from pathlib import Path
+from typing import Callable, Sequence
 
 from imu_simulation_framework.core.imu_specification import ImuSpecification
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.files.imu_formats import (
     datasheet,
     hector,
+    imu_utils,
     kalibr,
     rotors,
     sdf,
+    slam,
     specification,
     unity,
 )
@@ -27,6 +31,9 @@ from imu_simulation_framework.files.imu_formats.base import (
     WriteOptions,
     Writing,
 )
+from imu_simulation_framework.files.imu_formats.near_names import looks_like
+from imu_simulation_framework.files.imu_formats.texts import xml_comment, yaml_comment
+from imu_simulation_framework.files.imu_formats.xml_tags import read_bytes
 
 __all__ = [
     "FORMATS",
@@ -48,15 +55,15 @@ class Format:
     description : str
     read : callable
         ``read(path, rate) -> Reading``
-    write : callable
-        ``write(specification, rate, options) -> Writing``
+    write : callable or None
+        ``write(specification, rate, options) -> Writing``; None for a format that is only read.
     options : tuple of str
         Which fields of :class:`WriteOptions` have a meaning in it.
     """
 
     description: str
     read: Callable[..., Reading]
-    write: Callable[..., Writing]
+    write: Callable[..., Writing] | None = None
     options: tuple[str, ...] = ()
 
 
@@ -64,7 +71,10 @@ FORMATS = {
     "specification": Format(
         "our own YAML, which can say everything", specification.read, specification.write
     ),
-    "kalibr": Format("Kalibr's imu.yaml", kalibr.read, kalibr.write),
+    "kalibr": Format("Kalibr's imu.yaml, and OpenVINS' files", kalibr.read, kalibr.write),
+    "imu_utils": Format("what imu_utils finds in a recording (read only)", imu_utils.read),
+    "vins": Format("configuration of VINS-Mono or VINS-Fusion (read only)", slam.read_vins),
+    "orb_slam3": Format("configuration of ORB-SLAM3 (read only)", slam.read_orb_slam3),
     "sdf": Format(
         'noise of an SDF <sensor type="imu">, for new Gazebo and classic Gazebo 11',
         sdf.read,
@@ -84,6 +94,9 @@ FORMATS = {
 }
 
 
+_CONDITION = re.compile(rb"\{%[-+]?\s*(if|for)\b")
+
+
 def read_imu_parameters(path, format_name: str, rate: float | None = None) -> Reading:
     """Read IMU parameters in one of the formats.
 
@@ -100,7 +113,21 @@ def read_imu_parameters(path, format_name: str, rate: float | None = None) -> Re
     ConfigurationError
         The format is unknown, or the file is not what the format asks for.
     """
-    return _format(format_name).read(path, rate)
+    source = _format(format_name)
+    try:
+        reading = source.read(path, rate)
+    except ConfigurationError as error:
+        other = looks_like(_content(path), format_name)
+        if other is None:
+            raise
+        raise ConfigurationError(
+            f"{str(error).rstrip('.')}; the file looks like one for --from {other}."
+        ) from error
+    if _CONDITION.search(_content(path)):
+        reading.notes.append(
+            "The file is a jinja template: what stands under a condition was read as if it held."
+        )
+    return reading
 
 
 def write_imu_parameters(
@@ -108,6 +135,7 @@ def write_imu_parameters(
     format_name: str,
     rate: float | None = None,
     options: WriteOptions = NO_OPTIONS,
+    comment: Sequence[str] = (),
 ) -> Writing:
     """Return the text of a file in one of the formats.
 
@@ -119,20 +147,33 @@ def write_imu_parameters(
     rate : float, optional
         Rate of the samples for which it is written [Hz]; by default the specification's.
     options : WriteOptions
+    comment : sequence of str
+        Lines that the file begins with, as its comment.
 
     Raises
     ------
     ConfigurationError
-        The format is unknown, has no use for an option, or needs something that the
+        The format is unknown or only read, has no use for an option, or needs something that the
         specification does not have.
     """
     target = _format(format_name)
+    if target.write is None:
+        raise ConfigurationError(f"The format {format_name} is only read.")
     for name in WriteOptions._fields:
         if getattr(options, name) is not None and name not in target.options:
             raise ConfigurationError(
                 f"The format {format_name} has no use for {name.replace('_', ' ')}."
             )
-    return target.write(values, values.output.rate if rate is None else rate, options)
+    writing = target.write(values, values.output.rate if rate is None else rate, options)
+    write_comment = xml_comment if writing.text.lstrip().startswith("<") else yaml_comment
+    return Writing(write_comment(comment) + writing.text, writing.omissions)
+
+
+def _content(path) -> bytes:
+    try:
+        return read_bytes(Path(path))
+    except ConfigurationError:
+        return b""
 
 
 def _format(name):

@@ -44,8 +44,7 @@ annex C; for one- and two-sided densities any text on the estimation of spectra.
 
 from __future__ import annotations
 
-import math
-
+from imu_simulation_framework.core.flicker import FLICKER_PLATEAU
 from imu_simulation_framework.core.imu_specification import (
     ImuSpecification,
     OutputSpecification,
@@ -70,7 +69,6 @@ from imu_simulation_framework.files.imu_formats.texts import heading, number, ya
 from imu_simulation_framework.files.imu_formats.units import UNITS
 from imu_simulation_framework.files.imu_formats.yaml_values import YamlMapping, read_mapping
 
-_ALLAN_MINIMUM = math.sqrt(2.0 * math.log(2.0) / math.pi)
 _SPECTRA = ("one-sided", "two-sided")
 _MEANINGS = ("coefficient", "allan_minimum")
 # Key: parameter of a specification, kind of unit. These are a value and a unit, nothing else.
@@ -127,7 +125,7 @@ def _read_triad(values: YamlMapping, triad: str) -> TriadSpecification:
         entry.refuse_others(("value", "unit", "meaning"))
         size = _in_si(entry, "value", triad, "signal")
         meaning = entry.text("meaning", _MEANINGS)
-        factor = _ALLAN_MINIMUM if meaning == "allan_minimum" else 1.0
+        factor = FLICKER_PLATEAU if meaning == "allan_minimum" else 1.0
         parameters["bias_instability"] = tuple(value / factor for value in size)
     for key, (parameter, kind) in _PLAIN.items():
         if key in values:

@@ -54,6 +54,7 @@ from imu_simulation_framework.files.imu_formats.base import (
     shown,
     unsaid,
 )
+from imu_simulation_framework.files.imu_formats.near_names import unknown_tag
 from imu_simulation_framework.files.imu_formats.sensors import find_plugin
 from imu_simulation_framework.files.imu_formats.texts import (
     heading,
@@ -167,7 +168,8 @@ def _note_the_rest(plugin, rate, notes):
                     f"Line {child.line}: <{child.name}> is how the sensor is mounted; left out."
                 )
         elif child.name not in known and child.name not in _PLACE:
-            notes.append(f"Line {child.line}: the plug-in does not know <{child.name}>; left out.")
+            names = (*known, *yaw, *_PLACE, *_MOUNTING)
+            notes.append(unknown_tag(child, names, "the plug-in does not know {}"))
     offset, noise = (plugin.child(f"yaw{error}") for error in ("Offset", "GaussianNoise"))
     for found in (offset, noise):
         if found is not None and found.number() != 0.0:

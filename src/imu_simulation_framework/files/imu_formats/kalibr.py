@@ -13,9 +13,15 @@ key                             unit                 ours
 Densities are two-sided: a sample's standard deviation is ``density * sqrt(update_rate)``. All
 five must be above zero. Source: Kalibr's wiki page "IMU Noise Model", which also tells how the
 values are read off an Allan deviation.
+
+OpenVINS has the same keys in its ``kalibr_imu_chain.yaml``, in OpenCV's form of YAML and with the
+sensor's calibration (``Tw``, ``Ta``, ``Tg``, ...); an ``estimator_config.yaml``, which has none of
+them, names that file as ``relative_config_imu``.
 """
 
 from __future__ import annotations
+
+from pathlib import Path
 
 from imu_simulation_framework.core.imu_specification import (
     ImuSpecification,
@@ -38,11 +44,12 @@ from imu_simulation_framework.files.imu_formats.triads import one_value
 from imu_simulation_framework.files.imu_formats.yaml_values import read_mapping
 
 _PARAMETERS = {"noise_density": "white_noise", "random_walk": "random_walk"}
-_PLACE = ("rostopic",)
+_PLACE = ("rostopic", "model")
+_FILE_OF_OPENVINS = "relative_config_imu"
 
 
 def read(path, rate: float | None = None) -> Reading:
-    """Read Kalibr's parameters; a file that Kalibr wrote may have them below ``imu0``.
+    """Read Kalibr's parameters, at the top level or, as Kalibr writes them, below ``imu0``.
 
     Parameters
     ----------
@@ -56,25 +63,29 @@ def read(path, rate: float | None = None) -> Reading:
         A key is missing, or its value is not a number above zero.
     """
     values = read_mapping(path)
+    notes = []
+    if _FILE_OF_OPENVINS in values:
+        named = Path(path).parent / values.text(_FILE_OF_OPENVINS)
+        notes.append(f"The IMU's parameters are those of {named}, which this file names.")
+        values = read_mapping(named)
     inner = [key for key in values.names() if key.startswith("imu") and values.is_mapping(key)]
     if len(inner) > 1:
         raise values.error(inner[1], f"is a second IMU besides {inner[0]}; keep one in the file")
     if inner:
         values = values.mapping(inner[0])
+    needed = [f"{triad}_{key}" for triad in TRIADS for key in _PARAMETERS] + ["update_rate"]
+    values.require(needed, _PLACE)
     triads = {}
-    known = ["update_rate", *_PLACE]
     for triad in TRIADS:
         keys = {field: f"{triad}_{key}" for key, field in _PARAMETERS.items()}
         triads[triad] = TriadSpecification(
             **{field: (values.positive(key),) * 3 for field, key in keys.items()}
         )
-        known.extend(keys.values())
     output = OutputSpecification(rate=values.positive("update_rate"))
-    notes = [
-        f"{values.path(key)} is no noise parameter and was left out."
-        for key in values.names()
-        if key not in known
-    ]
+    others = [key for key in values.names() if key not in (*needed, *_PLACE)]
+    said = [values.path(key) for key in others if not values.is_neutral(key)]
+    if said:
+        notes.append(f"No noise parameters, and left out: {', '.join(said)}.")
     return Reading(ImuSpecification(**triads, output=output), notes)
 
 

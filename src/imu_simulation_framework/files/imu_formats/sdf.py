@@ -31,6 +31,7 @@ from imu_simulation_framework.files.imu_formats.gaussian_noise import (
     noise_text,
     read_noise,
 )
+from imu_simulation_framework.files.imu_formats.near_names import unknown_tag
 from imu_simulation_framework.files.imu_formats.sensors import find_imu_sensor
 from imu_simulation_framework.files.imu_formats.texts import heading, number, tag, xml_comment
 from imu_simulation_framework.files.imu_formats.triads import slow_bias
@@ -71,9 +72,10 @@ def read(path, rate: float | None = None) -> Reading:
     triads = {}
     for signal, triad in _SIGNALS.items():
         triads[triad] = _read_triad(imu.child(signal), sample_rate, notes)
+    known = (*_SIGNALS, *_OTHER_TAGS)
     for child in imu.children:
-        if child.name not in (*_SIGNALS, *_OTHER_TAGS):
-            notes.append(f"Line {child.line}: <{child.name}> is no part of SDF's <imu>; left out.")
+        if child.name not in known:
+            notes.append(unknown_tag(child, known, "{} is no part of SDF's <imu>"))
     output = OutputSpecification(rate=sample_rate, orientation_reference="truth")
     return Reading(ImuSpecification(**triads, output=output), notes)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.files.imu_formats.xml_tags import Tag
+from imu_simulation_framework.files.imu_formats.xml_tags import EXPAND_WITH_XACRO, Tag
 
 
 def find_imu_sensor(root: Tag) -> Tag:
@@ -44,8 +44,10 @@ def find_plugin(root: Tag, *libraries: str) -> Tag:
 
 def _only(found, root, what):
     if not found:
+        macros = any(tag.name.startswith("xacro:") for tag in root.walk())
+        hint = f"; {EXPAND_WITH_XACRO}" if macros else ""
         raise ConfigurationError(
-            f"{root.file}: there is no {what} in this file, whose root is <{root.name}>."
+            f"{root.file}: there is no {what} in this file, whose root is <{root.name}>{hint}."
         )
     if len(found) > 1:
         lines = ", ".join(str(tag.line) for tag in found)

@@ -41,6 +41,7 @@ from imu_simulation_framework.files.imu_formats.gaussian_noise import (
     noise_text,
     read_noise,
 )
+from imu_simulation_framework.files.imu_formats.near_names import unknown_tag
 from imu_simulation_framework.files.imu_formats.sensors import find_imu_sensor
 from imu_simulation_framework.files.imu_formats.texts import heading, number, tag, xml_comment
 from imu_simulation_framework.files.imu_formats.triads import (
@@ -99,7 +100,7 @@ def read(path, rate: float | None = None) -> Reading:
     )
     for child in sensor.children:
         if child.name not in _KNOWN:
-            notes.append(f"Line {child.line}: <{child.name}> is no tag of Unity's; left out.")
+            notes.append(unknown_tag(child, _KNOWN, "{} is no tag of Unity's"))
     return Reading(ImuSpecification(gyroscope=triad, accelerometer=triad, output=output), notes)
 
 

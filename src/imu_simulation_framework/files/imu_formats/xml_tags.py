@@ -1,5 +1,8 @@
 """XML files as trees of tags that know their lines; nothing in them is executed or fetched.
 
+Numbers that a xacro file computes from its own properties are computed, see
+:mod:`imu_simulation_framework.files.imu_formats.macros`; what else macros make is asked for.
+
 Entities, document type declarations and external references are refused, so that a file can
 neither grow while it is read nor reach for another one.
 """
@@ -14,11 +17,13 @@ from xml.sax import SAXException, SAXParseException
 from xml.sax.handler import ContentHandler
 
 from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.files.imu_formats.macros import expand_properties
 from imu_simulation_framework.files.whole_files import reason_of
 
 # Far above any robot's description.
 _LARGEST_FILE = 8 * 1024 * 1024
 _MOST_TAGS = 200_000
+EXPAND_WITH_XACRO = "expand the file with xacro first (xacro FILE.xacro -o FILE.urdf)"
 
 
 @dataclass
@@ -98,9 +103,7 @@ class Tag:
         except ValueError:
             values = ()
         if len(values) != count or not all(map(math.isfinite, values)):
-            hint = ""
-            if "${" in self.text or "$(" in self.text:
-                hint = "; expand the file with xacro first"
+            hint = _macro_hint(self.text)
             raise self.error(f"says {self.text.strip()!r}, but must say {expected}{hint}")
         return values
 
@@ -168,12 +171,26 @@ def read_tags(path) -> Tag:
             "references are not read; remove them."
         ) from error
     except SAXParseException as error:
+        hint = _macro_hint(content.decode("utf-8", "replace"))
         raise ConfigurationError(
-            f"{path}, line {error.getLineNumber()}: not well-formed XML: {error.getMessage()}."
+            f"{path}, line {error.getLineNumber()}: not well-formed XML: "
+            f"{error.getMessage()}{hint}."
         ) from error
     except (SAXException, ValueError, LookupError) as error:
         raise ConfigurationError(f"{path}: cannot be read as XML: {error}.") from error
+    expand_properties(builder.root)
     return builder.root
+
+
+def _macro_hint(text) -> str:
+    if "{{" in text or "{%" in text:
+        return (
+            "; the file is a template: render it with jinja first (PX4: scripts/jinja_gen.py) and "
+            "give the .sdf that comes out"
+        )
+    if "${" in text or "$(" in text:
+        return f"; {EXPAND_WITH_XACRO}"
+    return ""
 
 
 def read_bytes(path: Path) -> bytes:

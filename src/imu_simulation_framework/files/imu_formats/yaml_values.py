@@ -1,13 +1,21 @@
-"""YAML files as mappings that know the lines of their keys."""
+"""YAML files as mappings that know the lines of their keys.
+
+OpenCV's files are read as well: their first line ``%YAML:1.0`` is no directive of YAML's, and tags
+like ``!!opencv-matrix`` say nothing of numbers.
+"""
 
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
-from typing import NamedTuple
+from typing import Iterable, NamedTuple
 
 from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.files.imu_formats.near_names import nearest
 from imu_simulation_framework.files.imu_formats.xml_tags import read_bytes
+
+_OPENCV_HEADER = re.compile(rb"^%(?=YAML\s*:)", re.MULTILINE)
 
 
 class _Entry(NamedTuple):
@@ -61,7 +69,27 @@ class YamlMapping:
         """Refuse keys that are not among the known ones."""
         for key in self._entries:
             if key not in known:
-                raise self.error(key, f"is not known here; known are {', '.join(known)}")
+                near = nearest(key, known)
+                hint = "" if near is None else f"did you mean {near}? "
+                raise self.error(key, f"is not known here; {hint}known are {', '.join(known)}")
+
+    def require(self, keys: Iterable[str], known: Iterable[str] = ()):
+        """Refuse a mapping that lacks one of some keys, with the key that may be meant for it.
+
+        Parameters
+        ----------
+        keys : iterable of str
+        known : iterable of str
+            Keys that are not meant for another one.
+        """
+        keys = tuple(keys)
+        for key in keys:
+            if key not in self._entries:
+                near = nearest(key, set(self._entries) - {*keys, *known})
+                if near is None:
+                    raise self.error(key, "is missing")
+                line = self._entries[near].line
+                raise self.error(key, f"is missing; perhaps {near} in line {line} is meant for it")
 
     def mapping(self, key: str) -> YamlMapping:
         """Return the mapping under a key."""
@@ -77,6 +105,21 @@ class YamlMapping:
         import yaml
 
         return isinstance(self._node(key), yaml.MappingNode)
+
+    def is_neutral(self, key: str) -> bool:
+        """Tell whether zeros or an identity matrix stand under a key: a calibration without one."""
+        rows = _numbers(self._node(key))
+        if rows in (0.0, 1.0):
+            return rows == 0.0
+        square = isinstance(rows, list) and all(
+            isinstance(row, list) and len(row) == len(rows) for row in rows
+        )
+        return square and any(
+            all(
+                value == one * (i == j) for i, row in enumerate(rows) for j, value in enumerate(row)
+            )
+            for one in (0.0, 1.0)
+        )
 
     def text(self, key: str, choices=None) -> str:
         """Return the text under a key, one of the choices if there are any."""
@@ -147,7 +190,9 @@ def read_mapping(path) -> YamlMapping:
 
     path = Path(path)
     try:
-        node = yaml.compose(read_bytes(path), Loader=yaml.SafeLoader)
+        # As a comment, so that the lines keep their numbers.
+        content = _OPENCV_HEADER.sub(b"#", read_bytes(path), count=1)
+        node = yaml.compose(content, Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise ConfigurationError(
@@ -159,3 +204,15 @@ def read_mapping(path) -> YamlMapping:
     if not isinstance(node, yaml.MappingNode):
         raise ConfigurationError(f"{path}: keys and values were expected at the top level.")
     return YamlMapping(path, node)
+
+
+def _numbers(node):
+    """A node as a number or as lists of them, with None where there is something else."""
+    import yaml
+
+    if isinstance(node, yaml.SequenceNode):
+        return [_numbers(item) for item in node.value]
+    try:
+        return float(node.value)
+    except (TypeError, ValueError):
+        return None
