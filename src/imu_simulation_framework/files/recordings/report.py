@@ -31,6 +31,9 @@ class RecordingReport:
         Satellite positions without a fix, dropped, and without a variance, a usual one taken.
     absent : tuple of str
         What the recording lacks, of ``orientation``, ``gyro`` and ``accel``.
+    positioning : dict or None
+        How satellite positions became a path, see
+        :class:`~imu_simulation_framework.core.fix_report.FixReport`.
     remarks : tuple of str
         What else a person should know.
     """
@@ -49,6 +52,7 @@ class RecordingReport:
     no_fix: Finding = field(default_factory=Finding)
     unknown_variance: Finding = field(default_factory=Finding)
     absent: tuple[str, ...] = ()
+    positioning: dict | None = None
     remarks: tuple[str, ...] = ()
 
     @property
