@@ -1,8 +1,9 @@
 """From satellite positions to a path that a robot can have driven.
 
-A fix says where the robot was, not where it pointed, and is noisy. Its positions are
-smoothed with their variances as weights, the heading is the course of the smooth path
-while the robot moves, and is held while it stands.
+A fix says where the robot was, not where it pointed, and is noisy. Its positions are smoothed,
+with Doppler velocities if there are any, as strongly as they themselves tell; the heading is the
+course of the smooth path while the robot moves, and is held while it stands, unless two
+antennas tell it.
 """
 
 from __future__ import annotations
@@ -12,13 +13,34 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import pymap3d
-from scipy.linalg import solveh_banded
 
-from imu_simulation_framework.core.angles import unwrap
+from imu_simulation_framework.core.course import (
+    SIGNIFICANT_SPEED,
+    NoHeadingError,
+    compare_with_course,
+    heading_from_antennas,
+    heading_from_course,
+)
+from imu_simulation_framework.core.fix_report import FixReport
+from imu_simulation_framework.core.fix_smoothing import (
+    PlaneFixes,
+    estimate_robustly,
+    smooth_plane,
+    stated_noise,
+)
+from imu_simulation_framework.core.stamps import find
 
 UNKNOWN_VARIANCE = 6.25
 """Variance [m^2] of a horizontal coordinate whose variance is not known: 2.5 m, as a single
 receiver without corrections has under open sky."""
+
+RANGE_ERROR = 2.5
+"""Error of a horizontal coordinate [m] at a dilution of precision of 1. HDOP is the root of the
+sum of both coordinates' variances over the range error (Kaplan and Hegarty, Understanding GPS,
+2006, section 7.3), which 2.5 sqrt(2) = 3.5 m is then; hence UNKNOWN_VARIANCE at HDOP 1."""
+
+HEADING_SPEED = 2.0
+"""Above this speed the expected deviation of the heading is told [m/s]."""
 
 
 @dataclass(frozen=True)
@@ -27,12 +49,13 @@ class FixSettings:
 
     Attributes
     ----------
-    acceleration_density : float
+    acceleration_density : float or None
         How lively the robot is: density of the white noise that drives its velocity
-        [m/s^2/sqrt(Hz)]. Smaller gives a smoother path.
+        [m/s^2/sqrt(Hz)]. Smaller gives a smoother path. None: estimated from the fixes, with
+        the size of their errors.
     error_correlation_time : float
         Time over which the receiver's error stays alike [s]. Errors that are alike do not
-        average out, so that fixes that follow faster than this weigh less each.
+        average out, so that fixes that follow faster than this weigh less each. 0: not at all.
     minimum_speed : float
         Below it the course means nothing and the heading is held [m/s].
     maximum_turn_rate : float
@@ -41,8 +64,8 @@ class FixSettings:
         Samples of the trajectory per second.
     """
 
-    acceleration_density: float = 0.1
-    error_correlation_time: float = 2.0
+    acceleration_density: float | None = None
+    error_correlation_time: float = 4.0
     minimum_speed: float = 0.2
     maximum_turn_rate: float = 0.8
     rate: float = 20.0
@@ -74,163 +97,212 @@ def local_position(fix):
     return np.column_stack([east, north])
 
 
-def smoothing_spline(times, values, variances, acceleration_density):
-    """Smooth noisy positions on one axis.
+def variances_from_quality(position_error=None, hdop=None):
+    """Variance of a horizontal coordinate from what a receiver says of its position.
 
-    The result minimises ``sum((value - f)^2 / variance) + integral(f''^2) / q^2`` over all
-    functions f, q being the acceleration density. That is the mean of the position given
-    all measurements if its velocity is a random walk, the same as a Rauch-Tung-Striebel
-    smoother gives (Wahba 1978); computed in O(n) by Reinsch's algorithm (Green and
-    Silverman, Nonparametric Regression and Generalized Linear Models, 1994, section 2.3).
+    A position error (epe) is taken as the root mean square distance from the truth, so that each
+    coordinate has half its square; a dilution of precision times :data:`RANGE_ERROR` is the
+    standard deviation of each coordinate.
 
     Parameters
     ----------
-    times : array_like, shape (n,)
-        Strictly increasing [s], at least 3.
-    values : array_like, shape (n,)
-        Positions [m].
-    variances : array_like, shape (n,)
-        Their variances [m^2], positive.
-    acceleration_density : float
-        [m/s^2/sqrt(Hz)]
-
-    Returns
-    -------
-    scipy.interpolate.CubicSpline
-        The smooth position as function of time; its derivative is the velocity.
-    """
-    # Imported here, since every node knows the settings above, and it takes 40 MB.
-    from scipy.interpolate import CubicSpline
-
-    times = np.asarray(times, dtype=float)
-    values, variances = np.asarray(values, dtype=float), np.asarray(variances, dtype=float)
-    steps = np.diff(times)
-    lower, upper = 1.0 / steps[:-1], 1.0 / steps[1:]
-    # Columns of Q, three numbers each: second divided differences.
-    columns = np.column_stack([lower, -lower - upper, upper])
-    count = len(columns)
-    smoothness = 1.0 / acceleration_density**2
-    weighted = [variances[k : count + k] * columns[:, k] for k in range(3)]
-    banded = np.zeros((3, count))
-    banded[2] = (steps[:-1] + steps[1:]) / 3.0
-    banded[2] += smoothness * sum(weighted[k] * columns[:, k] for k in range(3))
-    if count > 1:
-        banded[1, 1:] = steps[1:-1] / 6.0 + smoothness * (
-            weighted[1][:-1] * columns[1:, 0] + weighted[2][:-1] * columns[1:, 1]
-        )
-    if count > 2:
-        banded[0, 2:] = smoothness * weighted[2][:-2] * columns[2:, 0]
-    differences = sum(columns[:, k] * values[k : count + k] for k in range(3))
-    curvature = solveh_banded(banded, differences)
-    correction = np.zeros(len(times))
-    for k in range(3):
-        correction[k : count + k] += columns[:, k] * curvature
-    return CubicSpline(
-        times, values - smoothness * variances * correction, bc_type="natural", extrapolate=True
-    )
-
-
-def heading_from_course(times, velocities, minimum_speed, maximum_turn_rate):
-    """Heading of a robot that drives forwards, from its velocity.
-
-    While it is slower than the minimum speed the heading is held. What the course differs
-    by afterwards is turned at the end of the stop, smoothly, at no more than the maximum
-    turn rate; if the stop is too short for that, the turn begins before it and ends after it.
-    Before the first movement the heading is that of the first movement.
-
-    Parameters
-    ----------
-    times : array_like, shape (n,)
-        Strictly increasing [s].
-    velocities : array_like, shape (n, 2)
-        East and north [m/s].
-    minimum_speed : float
-        [m/s]
-    maximum_turn_rate : float
-        [rad/s]
+    position_error, hdop : ndarray, shape (n,), optional
+        [m], [1]; the first counts where it is known.
 
     Returns
     -------
     ndarray, shape (n,)
-        Heading [rad, unwrapped].
-
-    Raises
-    ------
-    ValueError
-        If the robot is nowhere as fast as the minimum speed.
+        [m^2], nan where nothing is known.
     """
-    times, velocities = np.asarray(times, dtype=float), np.asarray(velocities, dtype=float)
-    moving = np.hypot(velocities[:, 0], velocities[:, 1]) >= minimum_speed
+    given = [values for values in (position_error, hdop) if values is not None]
+    variances = np.full(len(given[0]), np.nan)
+    for values, factor in ((hdop, RANGE_ERROR), (position_error, np.sqrt(0.5))):
+        if values is not None:
+            known = np.isfinite(values) & (values > 0.0)
+            variances[known] = (factor * values[known]) ** 2
+    return variances
+
+
+def repeated_fixes(times, coordinates, minimum_speed):
+    """Which rows only repeat a position that the receiver gave before.
+
+    While the robot moves every row but the first of those with one position is a repetition. A
+    receiver that is seen to hold its positions so is taken to do it at rest too, so that
+    there one row in its period remains; one that gives a new position in every row while the
+    robot moves may honestly repeat one at rest.
+
+    Parameters
+    ----------
+    times : ndarray, shape (n,)
+        [s]
+    coordinates : ndarray, shape (n, 2)
+        As recorded, to be compared exactly, and in metres.
+    minimum_speed : float
+        Below it the robot rests [m/s].
+
+    Returns
+    -------
+    ndarray of bool, shape (n,)
+    """
+    repeated = np.zeros(len(times), dtype=bool)
+    starts = np.flatnonzero(np.append(True, np.any(np.diff(coordinates, axis=0) != 0.0, axis=1)))
+    if len(starts) < 3 or len(starts) == len(times):
+        return repeated
+    lengths = np.diff(np.append(starts, len(times)))
+    chords = np.linalg.norm(coordinates[starts[2:]] - coordinates[starts[:-2]], axis=1)
+    speeds = chords / (times[starts[2:]] - times[starts[:-2]])
+    moving = np.concatenate([[False], speeds >= minimum_speed, [False]])
     if not moving.any():
-        raise ValueError("the robot is nowhere as fast as the minimum speed")
-    indices = np.flatnonzero(moving)
-    course = unwrap(np.arctan2(velocities[indices, 1], velocities[indices, 0]))
-    # Hold what was before each stop; turns follow below.
-    latest = np.searchsorted(indices, np.arange(len(times)), side="right") - 1
-    heading = course[np.maximum(latest, 0)]
-    for k in np.flatnonzero(np.diff(indices) > 1):
-        before, after = indices[k], indices[k + 1]
-        _turn(times, heading, before, after, course[k + 1] - course[k], maximum_turn_rate)
-    return heading
+        return repeated
+    run = np.repeat(np.arange(len(starts)), lengths)
+    first = np.zeros(len(times), dtype=bool)
+    first[starts] = True
+    repeated |= moving[run] & ~first
+    if np.median(lengths[moving]) > 1.0:
+        period = np.median(np.diff(times[starts])[moving[:-1]])
+        # A tenth of a row's time earlier, so that rounded stamps do not cost a row.
+        slack = 0.1 * np.median(np.diff(times))
+        number = np.floor((times - times[starts[run]] + slack) / period)
+        again = np.append(False, (np.diff(number) == 0.0) & (np.diff(run) == 0))
+        repeated |= ~moving[run] & again
+    return repeated
 
 
-def _turn(times, heading, before, after, angle, maximum_turn_rate):
-    """Lay a turn by ``angle`` into the end of the stop between two moving samples, in place."""
-    # The smooth step 3 s^2 - 2 s^3 is at most 1.5 times as steep as its mean.
-    needed = 1.5 * abs(angle) / maximum_turn_rate
-    begin, end = times[after] - needed, times[after]
-    missing = times[before] - begin
-    if missing > 0.0:
-        begin, end = times[before] - missing / 2.0, times[after] + missing / 2.0
-    inside = np.flatnonzero((times > begin) & (times < end))
-    if len(inside) == 0 or end <= begin:
-        return
-    progress = (times[inside] - begin) / (end - begin)
-    step = angle * (3.0 * progress**2 - 2.0 * progress**3)
-    # Outside the stop the course already holds the turn's outcome, before or after it.
-    heading[inside] += step - np.where(inside >= after, angle, 0.0)
+@dataclass(frozen=True)
+class FixTrajectory:
+    """``poses`` is Poses in east and north of the first fix, uniformly sampled."""
+
+    poses: pd.DataFrame
+    report: FixReport
 
 
-def poses_from_fix(fix, settings=None):
-    """Trajectory of a robot that drives forwards, from its fixes.
+def trajectory_from_fixes(fix, settings=None, places=None) -> FixTrajectory:
+    """Trajectory of a robot, from its fixes.
 
     Parameters
     ----------
     fix : pandas.DataFrame
-        Fix table with at least 3 samples; variances positive.
+        Fix table with at least 3 samples; variances positive. ``velocity_east velocity_north``
+        [m/s] and ``heading`` [rad, counter-clockwise from east], nan where there is none, are
+        used if they are there. Without headings the robot drives forwards.
     settings : FixSettings, optional
+    places : sequence of int, optional
+        Number of each fix in the recording, for the report.
 
     Returns
     -------
-    pandas.DataFrame
-        Poses in east and north of the first fix, uniformly sampled.
+    FixTrajectory
 
     Raises
     ------
+    NoHeadingError
+        The robot is nowhere as fast as the minimum speed.
     ValueError
-        If the robot is nowhere as fast as the minimum speed.
+        The fixes do not determine a path.
     """
+    # Imported here, since every node knows the settings above, and it takes 40 MB.
+    from scipy.interpolate import CubicHermiteSpline
+
     settings = settings or FixSettings()
+    places = np.arange(1, len(fix) + 1) if places is None else np.asarray(places)
     times = fix.index.to_numpy(dtype=float)
     # Times since 1970 squared would cost digits.
     relative = times - times[0]
     position = local_position(fix)
-    # A sum of n errors with correlation exp(-t/T) has the variance of n dt / (dt + 2 T)
-    # independent ones, as long as dt is small against T.
-    correlated = 1.0 + 2.0 * settings.error_correlation_time / np.median(np.diff(times))
+    kept = ~repeated_fixes(relative, position, settings.minimum_speed)
+    fixes = PlaneFixes(
+        relative[kept],
+        position[kept],
+        np.sqrt(fix[["variance_east", "variance_north"]].to_numpy()[kept]),
+        _velocities(fix, kept),
+    )
+    correlation_time, given = settings.error_correlation_time, settings.acceleration_density
+    left_out = np.zeros(len(fixes.times), dtype=bool)
+    if given is None:
+        noise, used, left_out = estimate_robustly(fixes, correlation_time)
+    else:
+        used, noise = stated_noise(fixes, given, correlation_time)
+    motions = smooth_plane(used, noise, left_out)
+
     grid = np.arange(0.0, relative[-1] + 1e-9, 1.0 / settings.rate)
     splines = [
-        smoothing_spline(
-            relative,
-            position[:, axis],
-            fix[f"variance_{name}"].to_numpy() * correlated,
-            settings.acceleration_density,
-        )
-        for axis, name in enumerate(("east", "north"))
+        CubicHermiteSpline(used.times, motion.positions, motion.velocities) for motion in motions
     ]
     velocities = np.column_stack([spline(grid, 1) for spline in splines])
-    yaw = heading_from_course(grid, velocities, settings.minimum_speed, settings.maximum_turn_rate)
-    return pd.DataFrame(
+    variances = np.column_stack(
+        [np.interp(grid, used.times, motion.covariances()[:, 1, 1]) for motion in motions]
+    )
+    deviations = np.sqrt(variances.mean(axis=1))
+    speeds = np.hypot(velocities[:, 0], velocities[:, 1])
+    headings = fix["heading"].dropna() if "heading" in fix else ()
+    source, check = "the course", None
+    try:
+        yaw = heading_from_course(
+            grid, velocities, settings.minimum_speed, settings.maximum_turn_rate, deviations
+        )
+    except NoHeadingError:
+        if len(headings) == 0:
+            raise
+        yaw = np.zeros(len(grid))
+    if len(headings):
+        measured_times = headings.index.to_numpy(dtype=float) - times[0]
+        yaw, silent = heading_from_antennas(grid, yaw, measured_times, headings.to_numpy())
+        source = "the antennas and the course" if silent.any() else "the antennas"
+        fast = ~silent & (speeds >= settings.minimum_speed)
+        check = compare_with_course(
+            grid, yaw, velocities, fast & (speeds >= SIGNIFICANT_SPEED * deviations)
+        )
+    expected, above = _expected_deviation(velocities, speeds, variances, settings.minimum_speed)
+
+    stated = fixes.deviations
+    slow = noise.slow_scale * stated
+    white = used.deviations if noise.white_deviation is None else noise.white_deviation
+    residuals = np.stack([motion.residuals for motion in motions])[:, ~left_out]
+    dropped = np.zeros(len(left_out), dtype=bool)
+    if used.velocities is not None:
+        dropped = np.isnan(used.velocities[:, 0]) & ~np.isnan(fixes.velocities[:, 0])
+    report = FixReport(
+        fixes=int((~left_out).sum()),
+        repeated=int((~kept).sum()),
+        outliers=find(left_out, times[kept], places[kept]),
+        velocity_outliers=find(dropped, times[kept], places[kept]),
+        acceleration_density=float(noise.acceleration_density),
+        estimated=given is None,
+        stated_deviation=_rms(stated),
+        white_deviation=_rms(white),
+        slow_deviation=_rms(slow),
+        residual_rms=_rms(residuals),
+        doppler=used.velocities is not None,
+        velocity_deviation=float(noise.velocity_deviation),
+        heading_source=source,
+        heading_deviation=expected,
+        heading_speed=above,
+        antennas=check,
+    )
+    poses = pd.DataFrame(
         {"x": splines[0](grid), "y": splines[1](grid), "yaw": yaw},
         index=pd.Index(times[0] + grid, name="time"),
     )
+    return FixTrajectory(poses, report)
+
+
+def _velocities(fix, kept):
+    if "velocity_east" not in fix or "velocity_north" not in fix:
+        return None
+    velocities = fix[["velocity_east", "velocity_north"]].to_numpy(dtype=float)[kept]
+    velocities = np.where(np.isfinite(velocities).all(axis=1)[:, None], velocities, np.nan)
+    return velocities if np.isfinite(velocities).any() else None
+
+
+def _expected_deviation(velocities, speeds, variances, minimum_speed):
+    """Rms of the course's standard deviation [rad] above a speed [m/s], and that speed."""
+    above = HEADING_SPEED if np.any(speeds > HEADING_SPEED) else minimum_speed
+    fast = speeds > above
+    if not fast.any():
+        return None, float(above)
+    across = velocities[fast, ::-1] ** 2 * variances[fast]
+    return float(np.sqrt(np.mean(across.sum(axis=1) / speeds[fast] ** 4))), float(above)
+
+
+def _rms(values):
+    return float(np.sqrt(np.mean(np.square(values))))

@@ -82,7 +82,7 @@ class ReferenceSection:
     quaternion_inverse: bool = _setting(False)
     minimum_speed: float = _setting(FixSettings.minimum_speed, above=0.0)
     maximum_turn_rate: float = _setting(FixSettings.maximum_turn_rate, above=0.0)
-    acceleration_density: float = _setting(FixSettings.acceleration_density, above=0.0)
+    acceleration_density: float | None = _setting(FixSettings.acceleration_density, above=0.0)
     error_correlation_time: float = _setting(FixSettings.error_correlation_time, minimum=0.0)
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 
 from imu_simulation_framework.core.angles import unwrap, yaw_from_quaternion
+from imu_simulation_framework.core.course import NoHeadingError
 from imu_simulation_framework.core.positioning import (
     UNKNOWN_VARIANCE,
     FixSettings,
-    poses_from_fix,
+    trajectory_from_fixes,
+    variances_from_quality,
 )
 from imu_simulation_framework.core.stamps import StampLimits
 from imu_simulation_framework.errors import RecordingError
@@ -110,8 +114,6 @@ def _from_fixes(samples, settings, limits, minimum_samples, time_offset):
         )
     variances = _variances(samples)
     known = (variances > 0.0).all(axis=1) & np.isfinite(variances).all(axis=1)
-    if "covariance_type" in samples:
-        known &= samples.columns["covariance_type"] != _UNKNOWN_COVARIANCE
     cleaner.note(cleaner.keep & ~known, "unknown_variance")
     if (cleaner.keep & ~known).any():
         cleaner.remarks.append(
@@ -129,17 +131,49 @@ def _from_fixes(samples, settings, limits, minimum_samples, time_offset):
         },
         index=pd.Index(cleaner.times[order], name="time"),
     )
-    if "altitude" in samples:
-        fix["altitude"] = samples.columns["altitude"][order]
+    for name in ("altitude", "velocity_east", "velocity_north"):
+        if name in samples:
+            fix[name] = samples.columns[name][order]
+    heading = _heading(samples)
+    if heading is not None:
+        fix["heading"] = heading[order]
     try:
-        return poses_from_fix(fix, settings), report
-    except ValueError:
+        made = trajectory_from_fixes(fix, settings, samples.places[order])
+    except NoHeadingError:
         raise RecordingError(
             f"{samples.source}: the robot is nowhere faster than {settings.minimum_speed:g} m/s, "
             "so that its heading is not known; expected a drive or a smaller minimum speed"
         ) from None
+    except ValueError as error:
+        raise RecordingError(f"{samples.source}: {error}") from None
+    sentences = made.report.sentences(samples.place_name)
+    return made.poses, replace(
+        report,
+        remarks=report.remarks + tuple(sentences),
+        positioning=made.report.to_dict(),
+    )
+
+
+def _heading(samples):
+    """Heading beside the fixes [rad], as of two antennas; nan where unknown, or None."""
+    if samples.has(QUATERNION):
+        quaternions = samples.matrix(QUATERNION)
+        norms = np.linalg.norm(quaternions, axis=1)
+        known = np.isfinite(norms) & (norms > 1e-6)
+        heading = np.full(len(norms), np.nan)
+        heading[known] = yaw_from_quaternion(quaternions[known] / norms[known, None])
+        return heading
+    return samples.columns.get("yaw")
 
 
 def _variances(samples):
+    """Variances of the positions [m^2], shape (n, 2); nan where nothing tells them."""
     missing = np.full(len(samples), np.nan)
-    return np.column_stack([samples.columns.get(name, missing) for name in VARIANCES])
+    variances = np.column_stack([samples.columns.get(name, missing) for name in VARIANCES])
+    if "covariance_type" in samples:
+        variances[samples.columns["covariance_type"] == _UNKNOWN_COVARIANCE] = np.nan
+    quality = [samples.columns.get(name) for name in ("position_error", "hdop")]
+    if any(values is not None for values in quality):
+        known = np.isfinite(variances).all(axis=1) & (variances > 0.0).all(axis=1)
+        variances[~known] = variances_from_quality(*quality)[~known, None]
+    return variances

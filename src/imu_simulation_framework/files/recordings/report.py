@@ -36,6 +36,9 @@ class RecordingReport:
         (the yaw alone, made of the gyroscope), or empty where there is none.
     fusion : dict
         Settings of the filter that made it.
+    positioning : dict or None
+        How satellite positions became a path, see
+        :class:`~imu_simulation_framework.core.fix_report.FixReport`.
     remarks : tuple of str
         What else a person should know.
     """
@@ -56,6 +59,7 @@ class RecordingReport:
     absent: tuple[str, ...] = ()
     orientation_source: str = ""
     fusion: dict = field(default_factory=dict)
+    positioning: dict | None = None
     remarks: tuple[str, ...] = ()
 
     @property
