@@ -132,14 +132,14 @@ def judge(check, interpretation) -> None:
     observations = interpretation.observe()
     check.as_configured = check.as_understood = observations
     check.findings += _speed(observations.reference)
-    offset = interpretation.offsets[1]
-    apart = _no_overlap(observations, offset)
+    offsets = interpretation.offsets
+    apart = _no_overlap(observations, offsets[1])
     if apart:
         check.findings += apart
         return
     explained, check.as_understood = explain(observations, interpretation.alternatives())
     check.findings += explained
-    check.findings += symptoms(check.as_understood, interpretation.course_is_yaw, offset)
+    check.findings += symptoms(check.as_understood, interpretation.course_is_yaw, offsets)
 
 
 def _speed(table) -> list[Finding]:

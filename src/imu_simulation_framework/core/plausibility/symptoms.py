@@ -40,7 +40,7 @@ are frozen."""
 GRAVE_TURN = np.radians(45.0)
 
 
-def symptoms(observations, course_is_yaw=False, time_offset=0.0) -> list[Finding]:
+def symptoms(observations, course_is_yaw=False, offsets=(0.0, 0.0)) -> list[Finding]:
     """Look for faults in what was measured.
 
     Parameters
@@ -48,14 +48,14 @@ def symptoms(observations, course_is_yaw=False, time_offset=0.0) -> list[Finding
     observations : Observations
     course_is_yaw : bool
         Whether the reference's yaw was made of its path; then no wheels can spin.
-    time_offset : float
-        What was added to the IMU's times already [s].
+    offsets : pair of float
+        What was added already to the times of reference and IMU [s].
     """
     found = _frozen(observations)
     if any(finding.grave for finding in found):
         # What stands still disagrees with all else, for which there is a name now.
         return found
-    found += _clocks(observations, time_offset)
+    found += _clocks(observations, course_is_yaw, offsets)
     axis = _wrong_axis(observations)
     found += axis
     found += _slip(observations, course_is_yaw)
@@ -99,33 +99,43 @@ def _several(observations) -> str:
     return f"{evidence} (correlation {correlations}, scale {scales})"
 
 
-def _clocks(observations, offset):
+def _clocks(observations, course_is_yaw, offsets):
     best = None
     for relation in (observations.reference_gyro, observations.reference_imu):
         if relation is not None and relation.conclusive and relation.correlation > 0.4:
             best = best or relation
     if best is None:
         return []
-    rate, middle = _clock_rate(observations, best)
+    rate, ends = _clock_rate(observations, best)
     if rate:
         return [
             Finding(
                 faults.CLOCK_RATE,
-                f"{best.second} is {middle[0]:.2f} s late at first and {middle[1]:.2f} s at last: "
+                f"{best.second} is {ends[0]:.2f} s late at first and {ends[1]:.2f} s at last: "
                 f"its clock runs {abs(100.0 * rate):.2f} % too {'slow' if rate < 0.0 else 'fast'}",
                 "correct the stamps, no setting does",
-                abs(middle[1] - middle[0]) > GRAVE_DELAY,
+                abs(ends[1] - ends[0]) > GRAVE_DELAY,
             )
         ]
-    if abs(best.delay) < NOTICED_DELAY or best.correlation < 0.8:
+    trusted = best.correlation > (0.9 if course_is_yaw else 0.8) and 0.5 < best.scale < 2.0
+    if abs(best.delay) < NOTICED_DELAY or not trusted:
         return []
+    evidence = (
+        f"{best.second} is {abs(best.delay):.2f} s {'late' if best.delay > 0.0 else 'early'} "
+        f"against {best.first} (correlation {best.correlation:.2f}, "
+        f"{best.correlation_as_recorded:.2f} as recorded)"
+    )
+    # It is the receiver that tells late where it was.
+    setting = ("imu_recording", offsets[1] - best.delay)
+    if course_is_yaw and best.delay < 0.0:
+        setting = ("reference", offsets[0] + best.delay)
+    section, value = setting
     return [
         Finding(
             faults.SHIFTED_CLOCK,
-            f"{best.second} is {best.delay:.2f} s late against {best.first} "
-            f"(correlation {best.correlation:.2f}, {best.correlation_as_recorded:.2f} as recorded)",
+            evidence,
             grave=abs(best.delay) > GRAVE_DELAY,
-            settings=(("imu_recording", "time_offset", f"{offset - best.delay:.2f}"),),
+            settings=((section, "time_offset", f"{value:.2f}"),),
         )
     ]
 
