@@ -29,6 +29,9 @@ _CLEAR = 0.5
 _RIVALS = 0.005
 """Alternatives whose mean marks are so close explain a recording equally well."""
 
+_UNCHANGED = 0.02
+"""A mark that changes by less is the same."""
+
 _WEIGHTS = {"upright": 0.3, "gravity": 0.3, "tilt": 0.3}
 """Of marks that rest on one number instead of a whole drive; all others weigh 1."""
 
@@ -91,19 +94,26 @@ def explain(observations, alternatives):
         if not best:
             break
         (taken, better), rivals = best[0], [rival for rival, _ in best[1:]]
-        findings.append(_finding(taken, rivals, _evidence(observations, better)))
+        findings.append(_finding(taken, rivals, observations, better))
         observations, alternatives = better, taken.then()
     return findings, observations
 
 
-def _finding(taken, rivals, evidence) -> Finding:
+def _finding(taken, rivals, before, after) -> Finding:
     """Name the alternative taken, and those that explain the recording as well."""
+    yaws = [observations.marks().get("reference_imu") for observations in (before, after)]
+    # What leaves the yaw against the reference as it is costs no answer.
+    harmless = None not in yaws and abs(yaws[1] - yaws[0]) < _UNCHANGED
     names = list(dict.fromkeys([taken.fault, *(rival.fault for rival in rivals)]))
     others = [Finding("", "", rival.remedy, settings=rival.settings) for rival in rivals]
     remedies = [taken.remedy] if taken.remedy else []
     remedies += [f"or as well {' and '.join(other.remedies())}" for other in others]
     return Finding(
-        " or ".join(names), evidence, ", ".join(remedies), taken.grave, settings=taken.settings
+        " or ".join(names),
+        _evidence(before, after),
+        ", ".join(remedies),
+        taken.grave and not harmless,
+        settings=taken.settings,
     )
 
 

@@ -54,7 +54,7 @@ def symptoms(observations, course_is_yaw=False, offsets=(0.0, 0.0)) -> list[Find
     found = _frozen(observations)
     if any(finding.grave for finding in found):
         # What stands still disagrees with all else, for which there is a name now.
-        return found
+        return found + _wrong_axis(observations)
     found += _clocks(observations, course_is_yaw, offsets)
     axis = _wrong_axis(observations)
     found += axis
@@ -246,7 +246,7 @@ def _wrong_axis(observations):
     other = reference_heading(observations.reference)
     for axis, mounting in (("gyro_x", "mounting_pitch"), ("gyro_y", "mounting_roll")):
         relation = relate(other, gyro_heading(imu, axis))
-        if relation is not None and relation.conclusive and abs(relation.correlation) > 0.9:
+        if relation is not None and relation.conclusive and relation.related:
             # About y, x goes to z by minus a quarter of a turn; about x, y goes to z by plus one.
             sign = np.sign(relation.correlation) * (-1.0 if axis == "gyro_x" else 1.0)
             evidence, up = describe_relation(relation), mean_up(imu)
