@@ -94,7 +94,12 @@ _TABLE = [
     *_several(QUATERNION, "quaternion, {}", _NUMBER),
     Quantity("roll", "rotation about x", _ANGLE),
     Quantity("pitch", "rotation about y", _ANGLE),
-    Quantity("yaw", "rotation about z", _ANGLE, words=True),
+    Quantity(
+        "yaw",
+        "rotation about z, as the conventions are unless it says otherwise",
+        _ANGLE,
+        words=True,
+    ),
     Quantity(
         "heading",
         "yaw, clockwise from north unless it says otherwise",
