@@ -22,6 +22,7 @@ from imu_simulation_framework.experiment.preparation import (
     prepare_recorded_imu,
 )
 from imu_simulation_framework.experiment.record import NANOSECONDS, ExperimentRecord
+from imu_simulation_framework.experiment.recording_check import ensure_plausible
 from imu_simulation_framework.experiment.tables import ExperimentTables
 from imu_simulation_framework.files.configuration import Configuration
 
@@ -72,7 +73,8 @@ def run_in_process(configuration: Configuration) -> ExperimentTables:
     FrameworkError
         The experiment cannot be done.
     """
-    drive = prepare_drive(configuration)
+    check = ensure_plausible(configuration)
+    drive = prepare_drive(configuration, check.reference)
     recorded_imu = prepare_recorded_imu(configuration, drive.start, drive.stop)
     record = drive_in_process(configuration, drive)
     return ExperimentTables(

@@ -56,6 +56,8 @@ class PreparedDrive:
         First and last time of the trajectory on the recording's clock [s].
     remarks : tuple of str
         What was found in the recording that a person should know.
+    smoothing_remarks : tuple of str
+        What smoothing has moved, where that matters.
     report : mapping
         The same as counts, for the summary.
     """
@@ -66,6 +68,7 @@ class PreparedDrive:
     start: float
     stop: float
     remarks: tuple
+    smoothing_remarks: tuple
     report: Mapping[str, Any]
 
     @property
@@ -74,8 +77,14 @@ class PreparedDrive:
         return float(np.hypot(np.diff(self.trajectory["x"]), np.diff(self.trajectory["y"])).sum())
 
 
-def prepare_drive(configuration: Configuration) -> PreparedDrive:
+def prepare_drive(configuration: Configuration, recorded=None) -> PreparedDrive:
     """Read the reference trajectory and prepare it for the robot.
+
+    Parameters
+    ----------
+    configuration : Configuration
+    recorded : RecordedReference, optional
+        If it was read already.
 
     Raises
     ------
@@ -87,17 +96,7 @@ def prepare_drive(configuration: Configuration) -> PreparedDrive:
     robot = load_robot_parameters(configuration.robot.parameters or None)
     settings = configuration.trajectory
     sources = recording_sources(configuration)
-    recorded = read_reference(
-        sources.reference,
-        topic=configuration.reference.topic,
-        format=configuration.reference.format,
-        columns=configuration.columns["reference_columns"],
-        conventions=reference_conventions(configuration),
-        velocity_topic=configuration.reference.velocity_topic,
-        heading_topic=configuration.reference.heading_topic,
-        time_offset=configuration.reference.time_offset,
-        **dataclasses.asdict(fix_settings(configuration)),
-    )
+    recorded = recorded or _read_reference(configuration, sources)
     # Smoothed where it was recorded, so that neither an even grid nor a cut has a part in it.
     smoothed = trajectory.smooth(recorded.table, settings.smoothing_window)
     effect = trajectory.smoothing_effect(recorded.table, smoothed)
@@ -128,8 +127,24 @@ def prepare_drive(configuration: Configuration) -> PreparedDrive:
         reference=_during(recorded.table, start, stop),
         start=start,
         stop=stop,
-        remarks=(*recorded.report.sentences(), *_smoothing_remarks(effect, settings)),
+        remarks=tuple(recorded.report.sentences()),
+        smoothing_remarks=_smoothing_remarks(effect, settings),
         report={**recorded.report.to_dict(), "smoothing": dataclasses.asdict(effect)},
+    )
+
+
+def _read_reference(configuration, sources):
+    settings = configuration.reference
+    return read_reference(
+        sources.reference,
+        topic=settings.topic,
+        format=settings.format,
+        columns=configuration.columns["reference_columns"],
+        conventions=reference_conventions(configuration),
+        velocity_topic=settings.velocity_topic,
+        heading_topic=settings.heading_topic,
+        time_offset=settings.time_offset,
+        **dataclasses.asdict(fix_settings(configuration)),
     )
 
 
@@ -231,6 +246,11 @@ def prepare_recorded_imu(configuration: Configuration, start: float, stop: float
     return PreparedImu(table=table, remarks=tuple(remarks), report=recorded.report.to_dict())
 
 
+def is_bundled(configuration: Configuration) -> bool:
+    """Whether the drive is one of the package's own instead of a recording."""
+    return not (configuration.recording.path or configuration.reference.path)
+
+
 @dataclass(frozen=True)
 class RecordingSources:
     """Files of a drive; ``stop`` limits a bundled drive to the rounds asked for [s]."""
@@ -247,7 +267,7 @@ def recording_sources(configuration: Configuration) -> RecordingSources:
     reference, imu = configuration.reference.path, configuration.imu_recording.path
     name = _stem(recording.path or reference)
     stop = None
-    if not recording.path and not reference:
+    if is_bundled(configuration):
         bundled = ensure_drive(recording.drive, locations.drive_folder())
         reference, bundled_imu = (str(path) for path in bundled)
         imu = imu or bundled_imu

@@ -21,6 +21,7 @@ from imu_simulation_framework.experiment.interpretation import Interpretation, i
 from imu_simulation_framework.experiment.preparation import (
     fix_settings,
     imu_conventions,
+    is_bundled,
     recording_sources,
     reference_conventions,
 )
@@ -188,6 +189,8 @@ def _no_overlap(observations, present) -> list[Finding]:
 def ensure_plausible(configuration: Configuration) -> RecordingCheck:
     """Check the recording, and refuse one that gives no answer.
 
+    A bundled drive is not looked at.
+
     Raises
     ------
     RecordingError
@@ -195,6 +198,8 @@ def ensure_plausible(configuration: Configuration) -> RecordingCheck:
     ImplausibleRecordingError
         A grave finding, unless the configuration accepts such.
     """
+    if is_bundled(configuration):
+        return RecordingCheck()
     check = check_recording(configuration)
     if check.problems:
         raise RecordingError(check.problems[0])

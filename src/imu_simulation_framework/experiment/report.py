@@ -5,8 +5,8 @@ The summary is a dictionary that is written as ``summary.json``:
 ======================= ==============================================================
 key                     holds
 ======================= ==============================================================
-``run``                 what the caller told about the experiment: trajectory, IMU,
-                        controller, seed, configuration ...
+``run``                 what the caller told about the experiment: IMU, controller, seed;
+                        ``recording``: the reference's report and the findings; ...
 ``durations``           seconds planned and recorded
 ``comparison_settings`` filter and alignment of this evaluation
 ``yaw_error``           statistics of ``simulated``, ``real`` and ``difference``, each
@@ -26,7 +26,6 @@ standard_deviation, minimum, maximum, maximum_absolute, final and drift mean wha
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
 import platform
 import traceback
@@ -40,6 +39,7 @@ import imu_simulation_framework
 from imu_simulation_framework.core.comparison import ComparisonSettings, compare
 from imu_simulation_framework.errors import FrameworkError
 from imu_simulation_framework.experiment.tables import ExperimentTables
+from imu_simulation_framework.files.json_text import json_text, plain
 from imu_simulation_framework.plots.figures import FIGURES
 
 __all__ = ["ExperimentTables", "evaluate", "terminal_table", "write_report"]
@@ -141,7 +141,7 @@ def evaluate(tables, settings=None, run_information=None):
         "notes": list(comparison.notes),
         "execution": execution,
     }
-    return _plain(summary), comparison
+    return plain(summary), comparison
 
 
 def statistics_summary(statistics, unit) -> dict:
@@ -206,7 +206,7 @@ def _versions() -> dict:
 
 
 def _write_summary(folder, summary):
-    folder.write_text("summary.json", json.dumps(summary, indent=2, allow_nan=False) + "\n")
+    folder.write_text("summary.json", json_text(summary))
 
 
 def _write_figures(folder, comparison):
@@ -224,21 +224,6 @@ def _write_figures(folder, comparison):
             traceback.print_exc()
             failures.append(f"The figure {name} could not be drawn: {error!r}.")
     return failures
-
-
-def _plain(value):
-    """Only what JSON knows: numpy's numbers become Python's, what is not finite None."""
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    if isinstance(value, (bool, np.bool_)):
-        return bool(value)
-    if isinstance(value, (int, np.integer)):
-        return int(value)
-    if isinstance(value, (float, np.floating)):
-        return float(value) if math.isfinite(value) else None
-    return value if value is None or isinstance(value, str) else str(value)
 
 
 def terminal_table(summary) -> str:

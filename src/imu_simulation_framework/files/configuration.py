@@ -212,7 +212,7 @@ class Configuration:
 
     ``columns`` and ``imu_parameters`` map a section, respectively an IMU model, to
     what was given for it; what was not given keeps the model's own default. ``path``
-    is the file that was read.
+    is the file that was read, ``given`` what stands in it, as text.
     """
 
     path: Path
@@ -230,6 +230,7 @@ class Configuration:
     comparison: ComparisonSection
     columns: Mapping[str, Mapping[str, str]]
     imu_parameters: Mapping[str, Mapping[str, float]]
+    given: Mapping[str, Mapping[str, str]]
 
     def to_ini(self) -> str:
         """The settings in force, as the text of a config.ini that gives them again."""
@@ -273,6 +274,7 @@ def load_configuration(path, overrides=None, working_directory=None) -> Configur
     path = Path(path)
     working_directory = Path(working_directory or os.getcwd())
     given = _read(path)
+    in_file = {section: dict(values) for section, values in given.items()}
     overridden = set()
     for section, values in (overrides or {}).items():
         if not isinstance(values, Mapping):
@@ -315,7 +317,9 @@ def load_configuration(path, overrides=None, working_directory=None) -> Configur
         }
         for name, model in IMU_PARAMETER_SECTIONS.items()
     }
-    return Configuration(path=path, columns=columns, imu_parameters=imu_parameters, **sections)
+    return Configuration(
+        path=path, columns=columns, imu_parameters=imu_parameters, given=in_file, **sections
+    )
 
 
 def _new_parser():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import pandas as pd
 
 from imu_simulation_framework.errors import ResultError
 from imu_simulation_framework.files.csv_tables import read_csv, table_to_csv
-from imu_simulation_framework.files.whole_files import reason_of, write_whole
+from imu_simulation_framework.files.whole_files import picture, reason_of, write_whole
 
 PREFIX_FORMAT = "%Y%m%d-%H%M%S"
 MARKER = "trajectory_data.csv"
@@ -89,10 +88,7 @@ class ResultFolder:
 
     def write_figure(self, name, figure) -> Path:
         """Write a matplotlib figure as ``<prefix>_<name>.png``, the same bytes each time."""
-        picture = io.BytesIO()
-        # The program's version would be the only thing that differs between two machines' files.
-        figure.savefig(picture, format="png", metadata={"Software": None})
-        return self._write(f"{name}.png", picture.getvalue())
+        return self._write(f"{name}.png", picture(figure))
 
     def _write(self, name, content) -> Path:
         path = self.path(name)

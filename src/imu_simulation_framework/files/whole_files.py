@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -26,6 +27,29 @@ def write_whole(path, content):
     """
     with written_aside(path) as aside, open(aside, "wb") as file:
         file.write(content)
+
+
+def make_folder(path) -> Path:
+    """Make a folder, and those above it, if it is not there.
+
+    Raises
+    ------
+    ResultError
+        It cannot be made.
+    """
+    try:
+        Path(path).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ResultError(f"{path}: cannot make this folder: {error.strerror}") from error
+    return Path(path)
+
+
+def picture(figure) -> bytes:
+    """Return a matplotlib figure as the content of a PNG file, the same bytes each time."""
+    content = io.BytesIO()
+    # The program's version would be the only thing that differs between two machines' files.
+    figure.savefig(content, format="png", metadata={"Software": None})
+    return content.getvalue()
 
 
 @contextmanager

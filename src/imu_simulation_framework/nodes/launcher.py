@@ -20,6 +20,7 @@ from roslaunch.pmon import ProcessListener
 
 from imu_simulation_framework.errors import ConfigurationError, FrameworkError
 from imu_simulation_framework.experiment.parts import describe_imu
+from imu_simulation_framework.experiment.recording_check import ensure_plausible
 from imu_simulation_framework.files.locations import package_share
 from imu_simulation_framework.files.results import ResultFolder
 from imu_simulation_framework.nodes.settings import EXPERIMENT_PARAMETERS, node_configuration
@@ -27,6 +28,7 @@ from imu_simulation_framework.nodes.start import INTERRUPTED
 
 LEADER = "path_follower"
 RESULT_PARAMETER = "/experiment/result"
+FAILURE_PARAMETER = f"/{EXPERIMENT_PARAMETERS}/failure"
 ARGUMENT = re.compile(r"[A-Za-z_]\w*:=.*", re.DOTALL)
 
 GAZEBO_MASTER_URI = "http://localhost:11345"
@@ -104,12 +106,14 @@ def main(arguments) -> int:
     if "simulator:=gazebo" in given:
         _check_that_no_gazebo_runs()
     try:
-        config = _load(launch_file, [*given, "table:=false"])
+        config, configuration = _load(launch_file, [*given, "table:=false"])
     except roslaunch.RLException as error:
         raise FrameworkError(f"roslaunch: {error}") from None
+    # What cannot be driven, or gives no answer, is said before anything is started.
+    ensure_plausible(configuration)
     end = _FirstEnd()
-    prefix = _run(config, end)
-    return _report(prefix, end)
+    prefix, failure = _run(config, end)
+    return _report(prefix, end, failure)
 
 
 def _check_arguments(launch_file, given) -> None:
@@ -147,13 +151,20 @@ def _load(launch_file, arguments):
             for group in groups:
                 target = target.setdefault(group, {})
             target[key] = parameter.value
+    configuration = node_configuration("run_experiment", experiment, {})
     # Makes sure of the IMU's parameters, too.
-    describe_imu(node_configuration("run_experiment", experiment, {}))
-    return config
+    describe_imu(configuration)
+    return config, configuration
 
 
 def _run(config, end):
-    """Run roslaunch until a node ends; return the result's prefix, None without one."""
+    """Run roslaunch until a node ends.
+
+    Returns
+    -------
+    prefix, failure : str or None
+        Of the result, and the sentence of the node that failed.
+    """
     parent = roslaunch.parent.ROSLaunchParent(
         roslaunch.rlutil.get_or_generate_uuid(None, False),
         [],
@@ -164,7 +175,7 @@ def _run(config, end):
     # Listened to from the beginning, since a node may end before all of them are started.
     parent.pm = roslaunch.pmon.start_process_monitor()
     parent.pm.add_process_listener(end)
-    prefix = None
+    prefix = failure = None
     try:
         parent.start()
         for process in list(parent.pm.procs):
@@ -174,28 +185,29 @@ def _run(config, end):
                 process.sigint_timeout = SAVING_TIMEOUT
         master = rosgraph.Master("/run_experiment")
         while parent.pm.mainthread_spin_once():
-            prefix = prefix or _result_prefix(master)
+            prefix = prefix or _parameter(master, RESULT_PARAMETER)
             if end.node is not None:
                 break
             time.sleep(0.1)
-        prefix = prefix or _result_prefix(master)
+        prefix = prefix or _parameter(master, RESULT_PARAMETER)
+        failure = _parameter(master, FAILURE_PARAMETER)
     except roslaunch.RLException as error:
         # A node that ended, or an interruption, is the reason why the next cannot be started.
         if not parent.pm.is_shutdown:
             raise FrameworkError(f"roslaunch: {error}") from None
     finally:
         parent.shutdown()
-    return prefix
+    return prefix, failure
 
 
-def _result_prefix(master):
+def _parameter(master, name):
     try:
-        return master.getParam(RESULT_PARAMETER)
+        return master.getParam(name)
     except (rosgraph.MasterException, OSError):
         return None
 
 
-def _report(prefix, end) -> int:
+def _report(prefix, end, failure) -> int:
     saved = False
     if prefix:
         folder = ResultFolder.from_prefix(prefix)
@@ -211,5 +223,6 @@ def _report(prefix, end) -> int:
     if end.node is None:
         print("interrupted:", "what was recorded is saved" if saved else "nothing was recorded")
         return INTERRUPTED
-    print(f"the experiment ended early: {end.node} ended with code {end.exit_code}")
+    reason = f": {failure}" if failure else ""
+    print(f"the experiment ended early: {end.node} ended with code {end.exit_code}{reason}")
     return 1

@@ -16,6 +16,9 @@ from imu_simulation_framework.errors import FrameworkError, SimulatorError
 from imu_simulation_framework.nodes.settings import EXPERIMENT_PARAMETERS, node_configuration
 from imu_simulation_framework.nodes.start import INTERRUPTED
 
+FAILURE = f"{EXPERIMENT_PARAMETERS}/failure"
+"""Parameter with the sentence of the first node that failed."""
+
 POLL_PERIOD = 0.02
 """Wall-clock seconds between two looks at a condition that no message announces."""
 
@@ -112,7 +115,7 @@ class Node:
                 self.spin_once()
         self.close()
         if self.failure:
-            rospy.logfatal(self.failure)
+            tell_failure(self.failure)
             return 1
         return INTERRUPTED if self.interrupted else 0
 
@@ -164,6 +167,17 @@ def experiment_parameter(name: str, default):
     return rospy.get_param(f"{EXPERIMENT_PARAMETERS}/{name}", default)
 
 
+def tell_failure(sentence) -> None:
+    """Log why the experiment ends, and leave it for whoever started it; the first reason counts."""
+    rospy.logfatal(sentence)
+    try:
+        if not rospy.has_param(FAILURE):
+            rospy.set_param(FAILURE, sentence)
+    except (OSError, rosgraph.MasterException, rospy.ROSException):
+        # The master may be gone; then nobody is left to read it.
+        return
+
+
 def log_remarks(remarks) -> None:
     """Log what was read from a recording, then, as warnings, what was found in it."""
     for log, sentence in zip([rospy.loginfo] + len(remarks) * [rospy.logwarn], remarks):
@@ -201,6 +215,6 @@ def run_node(node_type) -> None:
     except FrameworkError as error:
         code = INTERRUPTED if pending else 1
         if not pending:
-            rospy.logfatal(str(error))
+            tell_failure(str(error))
     rospy.signal_shutdown("the node has ended")
     sys.exit(code)

@@ -14,6 +14,8 @@ from imu_simulation_framework.core.tracking import TrackingError
 from imu_simulation_framework.errors import SimulatorError
 from imu_simulation_framework.experiment.parts import imu_label, make_follower
 from imu_simulation_framework.experiment.preparation import prepare_drive
+from imu_simulation_framework.experiment.recording_check import ensure_plausible
+from imu_simulation_framework.files.json_text import json_text
 from imu_simulation_framework.files.results import create_result_folder
 from imu_simulation_framework.msg import ErrorCoordinates2
 from imu_simulation_framework.nodes import topics
@@ -72,8 +74,11 @@ class PathFollower(Node):
 
     def _prepare(self):
         """Read the recording and write what everybody else reads."""
-        drive = prepare_drive(self.configuration)
-        log_remarks(drive.remarks)
+        check = ensure_plausible(self.configuration)
+        drive = prepare_drive(self.configuration, check.reference)
+        log_remarks((*drive.remarks, *drive.smoothing_remarks))
+        for finding in check.findings:
+            rospy.logwarn("%s", finding.sentence())
         folder = create_result_folder(
             self.configuration.experiment.output,
             drive.name,
@@ -84,6 +89,8 @@ class PathFollower(Node):
         folder.write_table("trajectory_data", drive.trajectory)
         folder.write_table("reference", drive.reference)
         folder.write_text("config.ini", self.configuration.to_ini())
+        report = {"reference": drive.report, "findings": check.to_dict()}
+        folder.write_text("recording.json", json_text(report))
         self._follower = make_follower(self.configuration, drive.trajectory)
         rospy.loginfo(
             "driving %s: %.1f s, %.1f m, with %s; results in %s",

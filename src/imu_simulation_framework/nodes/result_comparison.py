@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import threading
 import time
 
@@ -231,6 +232,7 @@ class ResultComparison(Participant):
                 "imu": describe_imu(configuration),
                 "controller": configuration.control.controller,
                 "seed": configuration.experiment.seed,
+                "recording": json.loads(self.folder.read_text("recording.json")),
                 "recorded_imu": self._imu_real.report if self._imu_real else None,
                 "messages_expected": expected,
                 "messages_out_of_order": {

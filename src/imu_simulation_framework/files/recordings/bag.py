@@ -71,6 +71,18 @@ def read_bag(path, topic, message_types) -> Samples:
     )
 
 
+def bag_topics(path) -> dict:
+    """Return topic -> (type, number of messages) of a bag.
+
+    Raises
+    ------
+    RecordingError
+        The bag cannot be read.
+    """
+    with unpacked(path) as plain, _opened(plain, path) as reader:
+        return _topics(reader)
+
+
 @contextmanager
 def _opened(plain, path):
     """An open reader; whatever a damaged bag makes the library raise becomes one sentence."""

@@ -68,10 +68,7 @@ def read_ros2_bag(path, topic, message_types) -> Samples:
     types = {message_type.name: message_type for message_type in message_types}
     with _damage_told(path), ExitStack() as stack:
         parts = [_opened(file, path, stack) for file in storage_files(path)]
-        topics = {}
-        for part in parts:
-            for name, (kind, count) in part.topics.items():
-                topics[name] = (kind, count + topics.get(name, (kind, 0))[1])
+        topics = _topics(parts)
         topic = choose_topic(path, topic, topics, types)
         message_type = types[topics[topic][0]]
         rows = [row for part in parts if topic in part.topics for row in part.messages(topic)]
@@ -94,6 +91,26 @@ def read_ros2_bag(path, topic, message_types) -> Samples:
         topic=topic,
         message_type=message_type.name,
     )
+
+
+def ros2_bag_topics(path) -> dict:
+    """Return topic -> (type as ROS 1 writes it, number of messages) of a bag.
+
+    Raises
+    ------
+    RecordingError
+        The bag cannot be read.
+    """
+    with _damage_told(path), ExitStack() as stack:
+        return _topics([_opened(file, path, stack) for file in storage_files(path)])
+
+
+def _topics(parts) -> dict:
+    topics = {}
+    for part in parts:
+        for name, (kind, count) in part.topics.items():
+            topics[name] = (kind, count + topics.get(name, (kind, 0))[1])
+    return topics
 
 
 class _Part(NamedTuple):

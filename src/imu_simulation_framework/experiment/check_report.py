@@ -1,0 +1,103 @@
+"""What a person sees of the check of a recording."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+from imu_simulation_framework.experiment.recording_setup import config_text
+from imu_simulation_framework.files.whole_files import make_folder, picture, write_whole
+from imu_simulation_framework.plots.recording_figure import recording_figure
+
+
+def report_lines(setup, check) -> list[str]:
+    """Return the lines of the report."""
+    lines = ["read as:"]
+    lines += [f"  {sentence}" for sentence in _map(setup, check)]
+    lines += [f"  {sentence}" for sentence in setup.sentences]
+    if check.remarks:
+        lines += ["found while reading:", *(f"  {remark}" for remark in check.remarks)]
+    if check.as_configured is not None:
+        lines += ["turns:", *(f"  {line}" for line in _turns(check.as_configured))]
+    for title, sentences in (
+        ("would stop an experiment:", check.problems),
+        (
+            "makes every result meaningless:",
+            [finding.sentence() for finding in check.findings if finding.grave],
+        ),
+        (
+            "worth knowing:",
+            [finding.sentence() for finding in check.findings if not finding.grave],
+        ),
+    ):
+        if sentences:
+            lines += [title, *(f"  {sentence}" for sentence in sentences)]
+    if not check.problems and not check.findings:
+        lines.append("nothing is in the way")
+    return lines
+
+
+def _map(setup, check):
+    configuration = setup.load()
+    for samples, name, columns in (
+        (check.reference_samples, "reference", "reference_columns"),
+        (check.imu_samples, "IMU", "imu_columns"),
+    ):
+        if samples is None:
+            yield f"{name}: nothing"
+            continue
+        kind = f" ({samples.message_type})" if samples.message_type else ""
+        yield f"{name}: {samples.source}{kind}, {len(samples)} samples"
+        for quantity, column in configuration.columns[columns].items():
+            yield f"  {quantity} = {column}"
+
+
+def _turns(observations):
+    """One line for each pair of headings."""
+    seen = False
+    for name in ("reference_imu", "reference_gyro", "imu_gyro"):
+        relation = getattr(observations, name)
+        if relation is None:
+            continue
+        seen = True
+        one, other = (math.degrees(net) for net in relation.net)
+        line = f"{relation.first} {one:.0f} deg, {relation.second} {other:.0f} deg"
+        if relation.conclusive:
+            line += (
+                f"; correlation {relation.correlation:.3f}, scale {relation.scale:.3f}, "
+                f"delay {relation.delay:.2f} s"
+            )
+        else:
+            line += "; too few turns to compare"
+        yield line
+    if not seen:
+        yield "nothing to compare"
+
+
+def write_check(folder, setup, check) -> list[Path]:
+    """Write the figure and the config.ini.
+
+    Returns
+    -------
+    list of Path
+        Files that were written.
+
+    Raises
+    ------
+    ResultError
+        One cannot be written.
+    """
+    folder = make_folder(folder)
+    written = []
+    if check.as_understood is not None:
+        sources = [s.source for s in (check.reference_samples, check.imu_samples) if s is not None]
+        title = " and ".join(dict.fromkeys(Path(source).name for source in sources))
+        if any(finding.settings for finding in check.findings):
+            title += ", as the findings' settings read it"
+        written.append(folder / "recording.png")
+        figure = recording_figure(check.as_understood, title)
+        write_whole(written[-1], picture(figure))
+    written.append(folder / "config.ini")
+    text = config_text(setup, check.findings, folder)
+    write_whole(written[-1], text.encode("utf-8"))
+    return written
