@@ -46,7 +46,7 @@ def is_half_written(path):
 def test_full_before_the_drive(run_on_small_disk):
     sentence, files = run_on_small_disk("64k", "settings:={trajectory: {stop: 8.0}}")
     assert "imu_real.csv" in sentence
-    assert set(files) == {"trajectory_data.csv", "reference.csv", "config.ini"}
+    assert set(files) == {"trajectory_data.csv", "reference.csv", "config.ini", "recording.json"}
 
 
 def test_full_when_the_results_are_written(run_on_small_disk):
@@ -56,6 +56,7 @@ def test_full_when_the_results_are_written(run_on_small_disk):
         "trajectory_data.csv",
         "reference.csv",
         "config.ini",
+        "recording.json",
         "imu_real.csv",
     }
 

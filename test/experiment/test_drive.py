@@ -61,7 +61,7 @@ def result(recorded):
 
 def test_every_file_of_the_result_is_there_and_nothing_else(result):
     expected = {f"{name}.csv" for name in TABLES} | {f"{name}.png" for name in FIGURES}
-    expected |= {"summary.json", "config.ini", "experiment.bag"}
+    expected |= {"summary.json", "recording.json", "config.ini", "experiment.bag"}
     assert {path.name for path in result.folder.iterdir()} == {
         f"{result.prefix}_{name}" for name in expected
     }

@@ -78,7 +78,9 @@ def test_a_missing_column(refused, tmp_path):
         "{reference: {format: csv}, imu_recording: {use: false}, "
         "reference_columns: {time: t, x: east, y: north}}"
     )
-    refused(f"recording:={path}", f"settings:={settings}", words=[path, "x y yaw", "t, east"])
+    refused(
+        f"recording:={path}", f"settings:={settings}", words=[path, "no column 'north'", "t, east"]
+    )
 
 
 def test_an_empty_recording(refused, tmp_path):
@@ -100,7 +102,7 @@ def test_a_clock_that_runs_backwards(refused, tmp_path):
 def test_an_imu_that_does_not_overlap_with_the_trajectory(refused, tmp_path):
     later = [stamp + 3600 * 10**9 for stamp in STAMPS]
     bag = write_bag(tmp_path, odom=odometry(), imu=imu(later))
-    refused(f"recording:={bag}", words=[bag, "does not overlap"])
+    refused(f"recording:={bag}", words=[bag, "no overlap in time"])
 
 
 def test_an_unknown_key(refused, tmp_path):

@@ -16,17 +16,23 @@ from imu_simulation_framework.core.plausibility.headings import (
 )
 from imu_simulation_framework.core.plausibility.observations import Observations
 from imu_simulation_framework.core.plausibility.symptoms import clock_offset, symptoms
-from imu_simulation_framework.errors import ImplausibleRecordingError, RecordingError
+from imu_simulation_framework.errors import (
+    ImplausibleRecordingError,
+    RecordingError,
+    TrajectoryError,
+)
 from imu_simulation_framework.experiment.interpretation import Interpretation, is_fix, thinned
 from imu_simulation_framework.experiment.preparation import (
     fix_settings,
     imu_conventions,
     is_bundled,
+    prepare_drive,
     recording_sources,
     reference_conventions,
 )
 from imu_simulation_framework.files.configuration import Configuration
 from imu_simulation_framework.files.recordings import (
+    RecordedReference,
     read_imu_samples,
     read_reference_samples,
     reference_table,
@@ -48,6 +54,8 @@ class RecordingCheck:
         What would mislead it.
     remarks : list of str
         What was found while reading: counts, gaps, what is assumed.
+    reference : RecordedReference or None
+        Read as the configuration says.
     reference_samples, imu_samples : Samples or None
         As recorded, None where they cannot be read.
     as_configured, as_understood : Observations or None
@@ -57,6 +65,7 @@ class RecordingCheck:
     problems: list[str] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
+    reference: RecordedReference | None = None
     reference_samples: object = None
     imu_samples: object = None
     as_configured: Observations | None = None
@@ -93,6 +102,7 @@ def check_recording(configuration: Configuration) -> RecordingCheck:
             fix_settings(configuration),
             time_offset=reference.time_offset,
         )
+        check.reference = RecordedReference(table, report)
         check.remarks += report.sentences()
         fixes = table if is_fix(check.reference_samples) else None
     except RecordingError as error:
@@ -118,6 +128,18 @@ def check_recording(configuration: Configuration) -> RecordingCheck:
         try:
             judge(check, interpretation)
         except RecordingError as error:
+            check.problems.append(str(error))
+    return check
+
+
+def check_experiment(configuration: Configuration) -> RecordingCheck:
+    """Check the recording of a configuration, and whether the robot can drive it."""
+    check = check_recording(configuration)
+    if check.reference is not None:
+        try:
+            drive = prepare_drive(configuration, check.reference)
+            check.remarks += drive.smoothing_remarks
+        except (RecordingError, TrajectoryError) as error:
             check.problems.append(str(error))
     return check
 
@@ -205,7 +227,8 @@ def ensure_plausible(configuration: Configuration) -> RecordingCheck:
         raise RecordingError(check.problems[0])
     if check.grave and not configuration.experiment.accept_implausible:
         raise ImplausibleRecordingError(
-            "; ".join(finding.sentence() for finding in check.grave)
+            f"{check.reference_samples.path}: "
+            + "; ".join(finding.sentence() for finding in check.grave)
             + "; to run it all the same: [experiment] accept_implausible = true"
         )
     return check
