@@ -340,3 +340,21 @@ def test_words_that_are_not_known_are_refused_with_the_known_ones(tmp_path, desc
 def test_words_of_an_angle_do_not_fit_another_quantity(tmp_path):
     sentence = refusal(read_imu, table(tmp_path), {"time": "t", "gyro_z": "n [deg/s cw]"})
     assert "gives gyro_z in [deg/s cw], expected one of [rad/s]" in sentence
+
+
+@pytest.mark.parametrize("name", ["gyro_x", "accel_y"])
+def test_a_recording_without_times_has_those_of_its_rate(tmp_path, name):
+    path = tmp_path / "a.csv"
+    path.write_text("\n".join(map(repr, NUMBERS.tolist())))
+    recorded = read_imu(path, columns={name: "#1"}, rate=10.0, require=())
+    assert list(recorded.table.columns) == [name]
+    assert np.array_equal(recorded.table[name], NUMBERS)
+    assert recorded.table.index.to_numpy() == pytest.approx(SECONDS, abs=1e-15)
+    assert "expected columns for time" in refusal(read_imu, path, {name: "#1"})
+
+
+def test_times_of_no_use_are_replaced_by_those_of_a_rate(tmp_path):
+    path = table(tmp_path, coarse=[float(k // 10) for k in range(COUNT)])
+    recorded = read_imu(path, columns={"time": "coarse", "yaw": "n"}, rate=10.0)
+    assert recorded.table.index.to_numpy() == pytest.approx(SECONDS, abs=1e-15)
+    assert recorded.report.usable == COUNT

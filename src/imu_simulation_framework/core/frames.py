@@ -162,7 +162,7 @@ def quaternions_from_convention(quaternions, conventions):
 
 
 def vectors_from_frame(vectors, frame):
-    """Return vectors (n, 3) in body axes forward-left-up, of ones in a frame's body axes."""
+    """Return vectors (..., 3) in body axes forward-left-up, of ones in a frame's body axes."""
     vectors = np.asarray(vectors, dtype=float)
     return vectors * [1.0, -1.0, -1.0] if frame == "ned" else vectors
 

@@ -31,14 +31,14 @@ def conventional_imu(samples, conventions: ImuConventions):
     """Return samples of an IMU in ENU, forward-left-up, rad/s and m/s^2; not mounted yet."""
     columns = dict(samples.columns)
     _turn_orientation(columns, samples, conventions)
-    for names, factor in (
-        (GYRO, GYRO_UNITS[conventions.gyro_unit]),
-        (ACCEL, ACCEL_UNITS[conventions.accel_unit]),
-    ):
-        for name, sign in zip(names, vectors_from_frame([[1.0, 1.0, 1.0]], conventions.frame)[0]):
+    signs = vectors_from_frame([1.0, 1.0, 1.0], conventions.frame)
+    units = (GYRO_UNITS[conventions.gyro_unit], ACCEL_UNITS[conventions.accel_unit])
+    for names, unit in zip((GYRO, ACCEL), units):
+        for name, sign in zip(names, signs):
             if name in columns:
-                factor_of_column = 1.0 if name in samples.stated_units else factor
-                columns[name] = sign * factor_of_column * columns[name]
+                columns[name] = columns[name] * (
+                    sign if name in samples.stated_units else sign * unit
+                )
     return replace(samples, columns=columns)
 
 
