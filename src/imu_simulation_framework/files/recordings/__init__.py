@@ -56,6 +56,9 @@ __all__ = [
 ]
 
 
+_TEXT_FORMATS = ("rostopic_csv", "csv", "tum")
+
+
 @dataclass(frozen=True)
 class RecordedReference:
     """A reference trajectory: ``table`` is Poses on the recording's clock."""
@@ -268,6 +271,14 @@ def _read_samples(path, topic, format, columns, message_types, purpose, timed=Tr
         )
     if format == "auto":
         format = "bag" if is_ros2_bag(path) else detect_format(path, read_start(path))
+        if columns and format in _TEXT_FORMATS:
+            # Who maps its columns means them, whatever the file looks like.
+            format = "csv"
+    if columns and format != "csv":
+        raise RecordingError(
+            f"{path}: a column map is of use only for format csv, but this is read as {format}; "
+            "leave the map out"
+        )
     if format == "bag":
         return _read_bag(path, topic, message_types)
     text = read_text(path)

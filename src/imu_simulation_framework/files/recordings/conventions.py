@@ -61,6 +61,8 @@ def conventional_reference(samples, conventions: ReferenceConventions):
         columns["course"] = yaw_from_convention(columns["course"], convention)
         if "speed" in columns:
             speed, course = columns.pop("speed"), columns.pop("course")
+            # Below zero a telephone says that it does not know.
+            speed = np.where(speed < 0.0, np.nan, speed)
             columns["velocity_east"] = speed * np.cos(course)
             columns["velocity_north"] = speed * np.sin(course)
     return replace(samples, columns=columns)
