@@ -16,7 +16,7 @@ from imu_simulation_framework.core.frames import (
     ReferenceConventions,
     positions_from_frame,
     quaternions_from_convention,
-    vectors_from_frame,
+    vectors_from_axes,
     yaw_from_convention,
 )
 from imu_simulation_framework.files.recordings.samples import ACCEL, GYRO, POSITION, QUATERNION
@@ -31,7 +31,7 @@ def conventional_imu(samples, conventions: ImuConventions):
     """Return samples of an IMU in ENU, forward-left-up, rad/s and m/s^2; not mounted yet."""
     columns = dict(samples.columns)
     _turn_orientation(columns, samples, conventions)
-    signs = vectors_from_frame([1.0, 1.0, 1.0], conventions.frame)
+    signs = vectors_from_axes(np.ones(3), conventions.axes)
     units = (GYRO_UNITS[conventions.gyro_unit], ACCEL_UNITS[conventions.accel_unit])
     for names, unit in zip((GYRO, ACCEL), units):
         for name, sign in zip(names, signs):
