@@ -87,9 +87,9 @@ def test_the_yaw_in_a_quaternion_follows_the_same_conventions(frame, convention)
 
 
 def test_vectors_and_positions_of_north_east_down():
-    assert frames.vectors_from_frame([[1.0, 2.0, 3.0]], "ned").tolist() == [[1.0, -2.0, -3.0]]
+    assert frames.vectors_from_axes([[1.0, 2.0, 3.0]], "frd").tolist() == [[1.0, -2.0, -3.0]]
     assert frames.positions_from_frame([[1.0, 2.0, 3.0]], "ned").tolist() == [[2.0, 1.0, -3.0]]
-    assert frames.vectors_from_frame([[1.0, 2.0, 3.0]], "enu").tolist() == [[1.0, 2.0, 3.0]]
+    assert frames.vectors_from_axes([[1.0, 2.0, 3.0]], "flu").tolist() == [[1.0, 2.0, 3.0]]
     assert frames.positions_from_frame([[1.0, 2.0, 3.0]], "enu").tolist() == [[1.0, 2.0, 3.0]]
 
 
@@ -100,6 +100,7 @@ def test_vectors_and_positions_of_north_east_down():
         ("yaw_convention", "clockwise"),
         ("quaternion_order", "zyxw"),
         ("quaternion_inverse", "yes"),
+        ("sensor_axes", "ned"),
         ("gyro_unit", "rpm"),
         ("accel_unit", "mg"),
         ("mounting", (0.0, 1.0)),

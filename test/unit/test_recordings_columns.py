@@ -153,6 +153,14 @@ def test_speed_and_course_of_a_receiver_become_its_velocity(tmp_path):
         assert own.columns["velocity_north"] == pytest.approx(10.0 * np.cos(angles), abs=1e-12)
 
 
+def test_a_speed_below_zero_is_not_known(tmp_path):
+    path = table(tmp_path, v=[-1.0] * 5 + [1.0] * (COUNT - 5))
+    columns = {"time": "t", "latitude": "n", "longitude": "n", "speed": "v", "course": "v [deg]"}
+    samples = read_reference_samples(path, columns=columns)
+    own = conventional_reference(samples, ReferenceConventions())
+    assert np.array_equal(np.isnan(own.columns["velocity_east"]), np.arange(COUNT) < 5)
+
+
 @pytest.mark.parametrize(
     ("unit", "factor"), [("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9), ("min", 60.0)]
 )
@@ -340,3 +348,38 @@ def test_words_that_are_not_known_are_refused_with_the_known_ones(tmp_path, desc
 def test_words_of_an_angle_do_not_fit_another_quantity(tmp_path):
     sentence = refusal(read_imu, table(tmp_path), {"time": "t", "gyro_z": "n [deg/s cw]"})
     assert "gives gyro_z in [deg/s cw], expected one of [rad/s]" in sentence
+
+
+@pytest.mark.parametrize("name", ["gyro_x", "accel_y"])
+def test_a_recording_without_times_has_those_of_its_rate(tmp_path, name):
+    path = tmp_path / "a.csv"
+    path.write_text("\n".join(map(repr, NUMBERS.tolist())))
+    recorded = read_imu(path, columns={name: "#1"}, rate=10.0, require=())
+    assert list(recorded.table.columns) == [name]
+    assert np.array_equal(recorded.table[name], NUMBERS)
+    assert recorded.table.index.to_numpy() == pytest.approx(SECONDS, abs=1e-15)
+    assert "expected columns for time" in refusal(read_imu, path, {name: "#1"})
+
+
+def test_times_of_no_use_are_replaced_by_those_of_a_rate(tmp_path):
+    path = table(tmp_path, coarse=[float(k // 10) for k in range(COUNT)])
+    recorded = read_imu(path, columns={"time": "coarse", "yaw": "n"}, rate=10.0)
+    assert recorded.table.index.to_numpy() == pytest.approx(SECONDS, abs=1e-15)
+    assert recorded.report.usable == COUNT
+
+
+def test_a_map_says_that_a_file_is_csv_whatever_it_looks_like(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("\n".join(f"{t} 0 0 {n} 0 0 0 1" for t, n in zip(SECONDS, NUMBERS)))
+    recorded = read_imu(path, columns={"time": "#1", "yaw": "#4"})
+    assert recorded.table["yaw"].to_numpy() == pytest.approx(NUMBERS)
+    with pytest.raises(RecordingError, match="column map is of use only for format csv"):
+        read_imu(path, format="tum", columns={"time": "#1", "yaw": "#4"})
+
+
+def test_a_map_for_a_bag_is_refused(tmp_path):
+    messages = [
+        writers.imu(10**18 + k * 10**8, (0, 0, 0, 1), (0, 0, 0), (0, 0, 9.8)) for k in range(COUNT)
+    ]
+    path = writers.write_bag(tmp_path / "a.bag", {"/imu": messages})
+    assert "but this is read as bag" in refusal(read_imu, path, {"time": "t", "yaw": "n"})

@@ -68,6 +68,16 @@ def test_an_imu_in_a_bag(tmp_path, frame, order, inverse):
     assert_is_the_imu(read_imu(path, conventions=conventions).table)
 
 
+@pytest.mark.parametrize(("frame", "axes"), [("enu", "frd"), ("ned", "flu")])
+def test_an_imu_whose_driver_turned_the_orientation_alone(tmp_path, frame, axes):
+    _, quaternions, _, _ = recorded(frame, "xyzw", False)
+    _, _, gyro, accel = recorded("ned" if axes == "frd" else "enu", "xyzw", False)
+    messages = [writers.imu(*row) for row in zip(STAMPS, quaternions, gyro, accel)]
+    path = writers.write_bag(tmp_path / "a.bag", {"/imu": messages})
+    conventions = ImuConventions(frame=frame, sensor_axes=axes)
+    assert_is_the_imu(read_imu(path, conventions=conventions).table)
+
+
 @pytest.mark.parametrize(("frame", "order", "inverse"), EVERY)
 def test_a_reference_in_a_bag(tmp_path, frame, order, inverse):
     positions, quaternions, _, _ = recorded(frame, order, inverse)

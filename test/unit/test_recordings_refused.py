@@ -277,6 +277,13 @@ def test_no_quaternion_that_is_one(tmp_path):
     assert "quaternions have length zero" in refusal(read_reference, path)
 
 
+@pytest.mark.parametrize("length", [0.5, 195.0])
+def test_numbers_that_are_no_quaternions(tmp_path, length):
+    path = writers.write_bag(tmp_path / "a.bag", {"/odom": odometry(orientation=(0, 0, 0, length))})
+    sentence = refusal(read_reference, path)
+    assert f"qx, qy, qz, qw have a length of usually {length:g}, expected 1" in sentence
+
+
 def test_an_imu_without_the_orientation_that_is_needed(tmp_path):
     path = writers.write_bag(tmp_path / "a.bag", {"/imu": imu(unknown=("orientation", "gyro"))})
     sentence = refusal(read_imu, path)

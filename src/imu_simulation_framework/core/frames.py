@@ -19,6 +19,7 @@ from imu_simulation_framework.core.fusion import quaternion_product
 from imu_simulation_framework.core.imu_specification import FILTERS, OutputSpecification
 
 FRAMES = ("enu", "ned")
+SENSOR_AXES = ("flu", "frd")
 QUATERNION_ORDERS = ("xyzw", "wxyz")
 GYRO_UNITS = {"rad/s": 1.0, "deg/s": math.pi / 180.0}
 ACCEL_UNITS = {"m/s^2": 1.0, "g": 9.80665}
@@ -33,6 +34,7 @@ YAW_CONVENTIONS = {
 }
 """Name -> sign and offset [rad] that make a yaw counter-clockwise from east of it."""
 
+_AXES_OF_FRAME = dict(zip(FRAMES, SENSOR_AXES))
 _YAW_OF_FRAME = {"enu": "ccw_from_east", "ned": "cw_from_north"}
 # North-east-down to east-north-up is half a turn about the horizontal half-way between east and
 # north, forward-right-down to forward-left-up half a turn about forward.
@@ -88,6 +90,10 @@ class ImuConventions(ReferenceConventions):
 
     Attributes
     ----------
+    sensor_axes : str
+        Axes of gyroscope and accelerometer: ``flu``, forward-left-up, or ``frd``,
+        forward-right-down; empty: as the frame has them. Some drivers turn one thing and forget
+        the other.
     gyro_unit, accel_unit : str
         Of a recording that does not state them: ``rad/s`` or ``deg/s``, ``m/s^2`` or ``g``.
     accel_convention : str
@@ -104,6 +110,7 @@ class ImuConventions(ReferenceConventions):
         :class:`~imu_simulation_framework.core.imu_specification.OutputSpecification`.
     """
 
+    sensor_axes: str = ""
     gyro_unit: str = "rad/s"
     accel_unit: str = "m/s^2"
     accel_convention: str = "specific_force"
@@ -115,12 +122,19 @@ class ImuConventions(ReferenceConventions):
 
     def __post_init__(self):
         super().__post_init__()
+        if self.sensor_axes != "":
+            checked_choice("sensor_axes", self.sensor_axes, SENSOR_AXES)
         checked_choice("gyro_unit", self.gyro_unit, tuple(GYRO_UNITS))
         checked_choice("accel_unit", self.accel_unit, tuple(ACCEL_UNITS))
         checked_choice("accel_convention", self.accel_convention, tuple(ACCEL_CONVENTIONS))
         object.__setattr__(self, "mounting", checked_axes("mounting", self.mounting))
         checked_choice("orientation", self.orientation, ORIENTATIONS)
         checked_choice("filter", self.filter, FILTERS)
+
+    @property
+    def axes(self) -> str:
+        """Axes of gyroscope and accelerometer, never empty."""
+        return self.sensor_axes or _AXES_OF_FRAME[self.frame]
 
 
 def yaw_from_convention(yaw, convention):
@@ -166,10 +180,10 @@ def quaternions_from_convention(quaternions, conventions):
     return np.column_stack(parts)
 
 
-def vectors_from_frame(vectors, frame):
-    """Return vectors (n, 3) in body axes forward-left-up, of ones in a frame's body axes."""
+def vectors_from_axes(vectors, axes):
+    """Return vectors (..., 3) in axes forward-left-up, of ones in :data:`SENSOR_AXES`."""
     vectors = np.asarray(vectors, dtype=float)
-    return vectors * [1.0, -1.0, -1.0] if frame == "ned" else vectors
+    return vectors * [1.0, -1.0, -1.0] if axes == "frd" else vectors
 
 
 def positions_from_frame(positions, frame):

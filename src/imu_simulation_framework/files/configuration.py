@@ -25,6 +25,7 @@ from imu_simulation_framework.core.frames import (
     GYRO_UNITS,
     ORIENTATIONS,
     QUATERNION_ORDERS,
+    SENSOR_AXES,
     YAW_CONVENTIONS,
     ImuConventions,
 )
@@ -97,6 +98,7 @@ class ImuRecordingSection:
     yaw_convention: str = _setting("", choices=tuple(YAW_CONVENTIONS))
     quaternion_order: str = _setting("xyzw", choices=QUATERNION_ORDERS)
     quaternion_inverse: bool = _setting(False)
+    sensor_axes: str = _setting("", choices=SENSOR_AXES)
     gyro_unit: str = _setting("rad/s", choices=tuple(GYRO_UNITS))
     accel_unit: str = _setting("m/s^2", choices=tuple(ACCEL_UNITS))
     accel_convention: str = _setting("specific_force", choices=tuple(ACCEL_CONVENTIONS))

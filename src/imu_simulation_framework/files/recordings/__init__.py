@@ -10,8 +10,9 @@ wants to see the same samples under several conventions takes the two halves:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import numpy as np
 import pandas as pd
 
 from imu_simulation_framework.core.positioning import FixSettings
@@ -53,6 +54,9 @@ __all__ = [
     "read_reference_samples",
     "reference_table",
 ]
+
+
+_TEXT_FORMATS = ("rostopic_csv", "csv", "tum")
 
 
 @dataclass(frozen=True)
@@ -182,6 +186,7 @@ def read_imu(
     columns=None,
     conventions=None,
     *,
+    rate=None,
     require=("orientation",),
     time_offset=0.0,
     minimum_samples=MINIMUM_SAMPLES,
@@ -191,7 +196,7 @@ def read_imu(
 
     Parameters
     ----------
-    path, topic, format, columns
+    path, topic, format, columns, rate
         As for :func:`read_imu_samples`.
     conventions : ImuConventions, optional
         How the recording writes what it measures, how the IMU is mounted, and where its
@@ -210,7 +215,7 @@ def read_imu(
     RecordingError
         The recording cannot be read, or its data cannot serve.
     """
-    samples = read_imu_samples(path, topic, format, columns)
+    samples = read_imu_samples(path, topic, format, columns, rate=rate)
     return RecordedImu(
         *imu_table(
             samples,
@@ -223,7 +228,7 @@ def read_imu(
     )
 
 
-def read_imu_samples(path, topic="", format="auto", columns=None):
+def read_imu_samples(path, topic="", format="auto", columns=None, *, rate=None):
     """Read the samples of an IMU as they were recorded.
 
     Parameters
@@ -235,7 +240,10 @@ def read_imu_samples(path, topic="", format="auto", columns=None):
     columns : mapping of str to str, optional
         For CSV: quantity -> ``"column [unit]"``. Needs ``time`` and at least one of ``qx qy
         qz qw``, ``roll pitch yaw``, ``yaw`` (roll and pitch then are 0), ``gyro_x gyro_y
-        gyro_z`` and ``accel_x accel_y accel_z``.
+        gyro_z`` and ``accel_x accel_y accel_z``, or single ones of the latter six.
+    rate : float, optional
+        Samples per second, for a recording without times (CSV then needs no ``time``) or with
+        useless ones: the samples then follow each other evenly from time 0.
 
     Returns
     -------
@@ -246,16 +254,31 @@ def read_imu_samples(path, topic="", format="auto", columns=None):
     RecordingError
         The recording cannot be read.
     """
-    return _read_samples(path, topic, format, columns, messages.IMU_TYPES, "IMU")
+    samples = _read_samples(
+        path, topic, format, columns, messages.IMU_TYPES, "IMU", timed=rate is None
+    )
+    if rate is not None:
+        columns = {**samples.columns, "stamp": np.arange(len(samples)) / rate}
+        columns.pop("receipt", None)
+        samples = replace(samples, columns=columns)
+    return samples
 
 
-def _read_samples(path, topic, format, columns, message_types, purpose):
+def _read_samples(path, topic, format, columns, message_types, purpose, timed=True):
     if format not in FORMATS + ("auto",):
         raise RecordingError(
             f"{path}: unknown format {format!r}, expected auto or one of {', '.join(FORMATS)}"
         )
     if format == "auto":
         format = "bag" if is_ros2_bag(path) else detect_format(path, read_start(path))
+        if columns and format in _TEXT_FORMATS:
+            # Who maps its columns means them, whatever the file looks like.
+            format = "csv"
+    if columns and format != "csv":
+        raise RecordingError(
+            f"{path}: a column map is of use only for format csv, but this is read as {format}; "
+            "leave the map out"
+        )
     if format == "bag":
         return _read_bag(path, topic, message_types)
     text = read_text(path)
@@ -263,7 +286,7 @@ def _read_samples(path, topic, format, columns, message_types, purpose):
         return read_rostopic_csv(path, text, message_types)
     if format == "tum":
         return read_tum(path, text)
-    return read_plain_csv(path, text, columns, purpose)
+    return read_plain_csv(path, text, columns, purpose, timed)
 
 
 def _read_bag(path, topic, message_types):

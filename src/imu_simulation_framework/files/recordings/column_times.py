@@ -102,6 +102,8 @@ def _in_seconds(table, term):
 
 
 def _is_date(table, name):
+    if pd.api.types.is_numeric_dtype(table.cells[name]):
+        return False
     cells = table.texts(name)
     given = cells[cells != ""]
     return len(given) > 0 and _DATE.match(given.iloc[0]) is not None

@@ -22,7 +22,7 @@ _EITHER = ((QUATERNION, ("yaw",)), (("speed",), ("velocity_east",)))
 _NOT_NEEDED = {"poses": ("z", "roll", "pitch")}
 
 
-def usable_columns(path, columns, purpose, present, explicit):
+def usable_columns(path, columns, purpose, present, explicit, timed=True):
     """Return the mapped columns that can be used.
 
     Parameters
@@ -37,6 +37,8 @@ def usable_columns(path, columns, purpose, present, explicit):
     explicit : bool
         Whether a person wrote the map; only then something that cannot be used is refused,
         otherwise it is left out.
+    timed : bool
+        Whether there must be times.
 
     Raises
     ------
@@ -45,7 +47,7 @@ def usable_columns(path, columns, purpose, present, explicit):
     """
     names = [column.quantity.target for column in columns]
     kind = _kind(names, purpose)
-    if kind is None or "time" not in names:
+    if kind is None or (timed and "time" not in names):
         expected = " or ".join(" ".join(group) for group in _needed(purpose))
         found = " ".join(column.quantity.name for column in columns) or "none"
         raise RecordingError(

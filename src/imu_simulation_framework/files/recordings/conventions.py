@@ -17,7 +17,7 @@ from imu_simulation_framework.core.frames import (
     ReferenceConventions,
     positions_from_frame,
     quaternions_from_convention,
-    vectors_from_frame,
+    vectors_from_axes,
     yaw_from_convention,
 )
 from imu_simulation_framework.files.recordings.samples import ACCEL, GYRO, POSITION, QUATERNION
@@ -32,14 +32,14 @@ def conventional_imu(samples, conventions: ImuConventions):
     """Return samples of an IMU in ENU, forward-left-up, rad/s and m/s^2; not mounted yet."""
     columns = dict(samples.columns)
     _turn_orientation(columns, samples, conventions)
-    for names, factor in (
-        (GYRO, GYRO_UNITS[conventions.gyro_unit]),
-        (ACCEL, ACCEL_UNITS[conventions.accel_unit]),
-    ):
-        for name, sign in zip(names, vectors_from_frame([[1.0, 1.0, 1.0]], conventions.frame)[0]):
+    signs = vectors_from_axes(np.ones(3), conventions.axes)
+    units = (GYRO_UNITS[conventions.gyro_unit], ACCEL_UNITS[conventions.accel_unit])
+    for names, unit in zip((GYRO, ACCEL), units):
+        for name, sign in zip(names, signs):
             if name in columns:
-                factor_of_column = 1.0 if name in samples.stated_units else factor
-                columns[name] = sign * factor_of_column * columns[name]
+                columns[name] = columns[name] * (
+                    sign if name in samples.stated_units else sign * unit
+                )
     for name in ACCEL:
         if name in columns:
             columns[name] = ACCEL_CONVENTIONS[conventions.accel_convention] * columns[name]
@@ -65,6 +65,8 @@ def conventional_reference(samples, conventions: ReferenceConventions):
         columns["course"] = yaw_from_convention(columns["course"], convention)
         if "speed" in columns:
             speed, course = columns.pop("speed"), columns.pop("course")
+            # Below zero a telephone says that it does not know.
+            speed = np.where(speed < 0.0, np.nan, speed)
             columns["velocity_east"] = speed * np.cos(course)
             columns["velocity_north"] = speed * np.sin(course)
     return replace(samples, columns=columns)

@@ -206,7 +206,7 @@ def _check_upright(cleaner, mounted):
     where = f"on {'-' if up[axis] < 0.0 else '+'}{'xyz'[axis]} instead of +z"
     if axis == 2 and up[2] > 0.0:
         where = f"{np.degrees(np.arccos(up[2])):.0f} deg beside +z on the mean"
-    down = ", or frame = ned if its axes are forward, right, down" if up[2] < -0.5 else ""
+    down = ", or sensor_axes = frd if they are forward, right, down" if up[2] < -0.5 else ""
     cleaner.remarks.append(
         f"gravity lies {where}, so the IMU is mounted turned: set its mounting{down}"
     )

@@ -12,7 +12,7 @@ from imu_simulation_framework.files.recordings.samples import Samples
 from imu_simulation_framework.files.recordings.text_table import parse_table
 
 
-def read_plain_csv(path, text, columns, purpose) -> Samples:
+def read_plain_csv(path, text, columns, purpose, timed=True) -> Samples:
     """Read the columns of a map.
 
     Parameters
@@ -26,6 +26,8 @@ def read_plain_csv(path, text, columns, purpose) -> Samples:
         expected to be named as the quantities, as this package's own tables are.
     purpose : str
         ``reference`` or ``IMU``.
+    timed : bool
+        Whether times are read; without them ``stamp`` is not a number.
 
     Raises
     ------
@@ -36,11 +38,11 @@ def read_plain_csv(path, text, columns, purpose) -> Samples:
     table = parse_table(path, text)
     present = list(table.cells.columns)
     parsed = parse_map(path, columns or implied_map(present), present)
-    parsed = usable_columns(path, parsed, purpose, present, explicit=bool(columns))
-    values, conventions, stated = {}, {}, set()
+    parsed = usable_columns(path, parsed, purpose, present, explicit=bool(columns), timed=timed)
+    values, conventions, stated = {"stamp": np.full(len(table.lines), np.nan)}, {}, set()
     for column in parsed:
         if column.quantity.name == "time":
-            values["stamp"] = read_times(table, column)
+            values["stamp"] = read_times(table, column) if timed else values["stamp"]
             continue
         target = column.quantity.target
         values[target] = _in_own_unit(table, column)

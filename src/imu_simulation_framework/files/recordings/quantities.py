@@ -6,7 +6,7 @@ One table, from which files are read and the list in the documentation is made.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Mapping
 
 from imu_simulation_framework.core.frames import ACCEL_UNITS
@@ -68,6 +68,8 @@ class Quantity:
         To which its value is raised to get there: a standard deviation becomes a variance.
     words : bool
         Whether words behind the unit say sense and zero of the angle.
+    yaw_convention : str
+        Sense and zero of the angle without words; empty if the recording's conventions say it.
     """
 
     name: str
@@ -76,7 +78,7 @@ class Quantity:
     column: str = ""
     power: int = 1
     words: bool = False
-    yaw_convention: str = field(default="")
+    yaw_convention: str = ""
 
     @property
     def target(self) -> str:
