@@ -11,9 +11,11 @@ from imu_simulation_framework.core.angles import unwrap, yaw_from_quaternion
 from imu_simulation_framework.core.course import NoHeadingError
 from imu_simulation_framework.core.positioning import (
     UNKNOWN_VARIANCE,
+    FixSettings,
     trajectory_from_fixes,
     variances_from_quality,
 )
+from imu_simulation_framework.core.stamps import StampLimits
 from imu_simulation_framework.errors import RecordingError
 from imu_simulation_framework.files.recordings.cleaning import Cleaner
 from imu_simulation_framework.files.recordings.samples import (
@@ -30,8 +32,19 @@ _NO_FIX = -1
 _UNKNOWN_COVARIANCE = 0
 
 
-def reference_table(samples, settings, limits, minimum_samples, time_offset):
+def reference_table(samples, settings=None, limits=None, minimum_samples=3, time_offset=0.0):
     """Make Poses of samples.
+
+    Parameters
+    ----------
+    samples : Samples
+    settings : FixSettings, optional
+        For satellite positions.
+    limits : StampLimits, optional
+    minimum_samples : int
+        Fewer usable samples are refused.
+    time_offset : float
+        Added to all times [s].
 
     Returns
     -------
@@ -44,6 +57,7 @@ def reference_table(samples, settings, limits, minimum_samples, time_offset):
     RecordingError
         The samples cannot serve.
     """
+    settings, limits = settings or FixSettings(), limits or StampLimits()
     if samples.has(GLOBAL_POSITION) and not samples.has(POSITION):
         return _from_fixes(samples, settings, limits, minimum_samples, time_offset)
     return _from_poses(samples, limits, minimum_samples, time_offset)
@@ -84,7 +98,7 @@ def _from_fixes(samples, settings, limits, minimum_samples, time_offset):
             f"{samples.source}: {samples.place_name} {samples.places[first]} is at latitude "
             f"{latitude[first]:g} and longitude {longitude[first]:g}, expected degrees"
         )
-    variances = _variances(samples)
+    variances = _variances(samples, cleaner.remarks)
     known = (variances > 0.0).all(axis=1) & np.isfinite(variances).all(axis=1)
     cleaner.note(cleaner.keep & ~known, "unknown_variance")
     if (cleaner.keep & ~known).any():
@@ -138,14 +152,17 @@ def _heading(samples):
     return samples.columns.get("yaw")
 
 
-def _variances(samples):
+def _variances(samples, remarks):
     """Variances of the positions [m^2], shape (n, 2); nan where nothing tells them."""
     missing = np.full(len(samples), np.nan)
     variances = np.column_stack([samples.columns.get(name, missing) for name in VARIANCES])
     if "covariance_type" in samples:
         variances[samples.columns["covariance_type"] == _UNKNOWN_COVARIANCE] = np.nan
-    quality = [samples.columns.get(name) for name in ("position_error", "hdop")]
-    if any(values is not None for values in quality):
+    with np.errstate(invalid="ignore"):
         known = np.isfinite(variances).all(axis=1) & (variances > 0.0).all(axis=1)
+    given = [name for name in ("position_error", "hdop") if name in samples]
+    if given and not known.all():
+        quality = (samples.columns.get(name) for name in ("position_error", "hdop"))
         variances[~known] = variances_from_quality(*quality)[~known, None]
+        remarks.append(f"the variances of the positions are made of {' and '.join(given)}")
     return variances
