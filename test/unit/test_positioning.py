@@ -277,3 +277,13 @@ def test_variances_that_do_not_fit_and_velocities_in_wrong_units_are_told():
     assert "are their unit, course and axes right?" in " ".join(made.report.sentences())
     assert made.report.refused_velocity_scale == pytest.approx(1.0 / 3.6, rel=0.02)
     assert yaw_error(made.poses, table, yaw) < np.radians(5.0)
+
+
+def test_positions_whose_stamps_do_not_fit_the_velocities_are_told():
+    times = np.arange(0.0, 60.0, 0.2)
+    # Stamps that run 1.3 times too slow at first and too fast later, as of a buffered receiver.
+    warped = times + 6.0 * np.sin(np.pi * times / 60.0) ** 2
+    table = fixes(warped, 10.0 * times, 0.0 * times, 1.0)
+    table["velocity_east"], table["velocity_north"] = 10.0, 0.0
+    sentences = " ".join(trajectory_from_fixes(table).report.sentences())
+    assert "are the time stamps those of the fixes?" in sentences

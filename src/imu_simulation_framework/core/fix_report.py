@@ -10,6 +10,7 @@ from imu_simulation_framework.core.course import CourseCheck
 from imu_simulation_framework.core.stamps import Finding
 
 _NOTABLE_SCALE = 4.0
+_NOTABLE_RESIDUAL = 2.0
 _NOTABLE_OFFSET = np.radians(10.0)
 
 
@@ -110,6 +111,11 @@ class FixReport:
                     f"{finding.count} {plural} that no motion explains, not used, the first is "
                     f"{place_name} {finding.first_place} at {finding.first_time:.3f} s"
                 )
+        if self.doppler and self.residual_rms > _NOTABLE_RESIDUAL * self.stated_deviation:
+            sentences.append(
+                "the positions and the Doppler velocities contradict each other, and the path "
+                "follows the velocities; are the time stamps those of the fixes?"
+            )
         if self.refused_velocity_scale is not None:
             sentences.append(
                 f"the positions go {self.refused_velocity_scale:.2f} m for each metre of the "

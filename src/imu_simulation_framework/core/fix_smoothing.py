@@ -32,6 +32,9 @@ OUTLIER_ACCELERATION = 9.81
 
 _SLOW_PRIOR = 0.5
 """Standard deviation of the logarithm of the slow error over what the receiver states."""
+_LARGEST_SLOW = 1.5
+"""A receiver's filter knows the size of its slow error: where positions and velocities disagree by
+more, the velocities are wrong, or the motion is livelier, not the positions."""
 _WHITE_PRIOR = (0.3, 2.0)
 """Centre of the white error over what the receiver states, standard deviation of its logarithm."""
 _VELOCITY_PRIOR = 2.0
@@ -178,7 +181,7 @@ def estimate_noise(fixes, correlation_time, left_out=None, start=None) -> FixNoi
         return FixNoise(
             float(np.clip(density, *_DENSITIES)),
             float(white),
-            float(scale) if slow_time > 0.0 else 0.0,
+            float(min(scale, _LARGEST_SLOW)) if slow_time > 0.0 else 0.0,
             slow_time,
             float(np.hypot(velocity, VELOCITY_DEVIATION)),
         )
