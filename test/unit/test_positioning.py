@@ -1,16 +1,23 @@
-"""From fixes to a path: local coordinates, smoothing, heading."""
+"""From fixes to a path: local coordinates, repeated fixes, variances, trajectory and report."""
+
+import json
 
 import numpy as np
 import pandas as pd
 import pymap3d
 import pytest
+from scipy.interpolate import make_smoothing_spline
 
+from imu_simulation_framework.core.angles import wrap
+from imu_simulation_framework.core.course import NoHeadingError
 from imu_simulation_framework.core.positioning import (
+    RANGE_ERROR,
+    UNKNOWN_VARIANCE,
     FixSettings,
-    heading_from_course,
     local_position,
-    poses_from_fix,
-    smoothing_spline,
+    repeated_fixes,
+    trajectory_from_fixes,
+    variances_from_quality,
 )
 
 ORIGIN = (48.1, 11.6, 500.0)
@@ -53,147 +60,6 @@ def test_without_an_altitude_positions_are_still_finite():
     assert east == pytest.approx([0.0, 10.0, 20.0], rel=1e-3)
 
 
-def rauch_tung_striebel(times, values, variances, density):
-    """The same estimate, step by step, as an independent reference."""
-    count = len(times)
-    state, covariance = np.array([values[0], 0.0]), np.diag([1e6, 1e6])
-    transitions, priors, filtered = [], [], []
-    for k in range(count):
-        step = times[k] - times[k - 1] if k else 0.0
-        transition = np.array([[1.0, step], [0.0, 1.0]])
-        noise = density**2 * np.array([[step**3 / 3, step**2 / 2], [step**2 / 2, step]])
-        state = transition @ state
-        covariance = transition @ covariance @ transition.T + noise
-        transitions.append(transition)
-        priors.append((state, covariance))
-        gain = covariance[:, 0] / (covariance[0, 0] + variances[k])
-        state = state + gain * (values[k] - state[0])
-        covariance = covariance - np.outer(gain, covariance[0])
-        filtered.append((state, covariance))
-    smooth = [filtered[-1][0]]
-    for k in range(count - 2, -1, -1):
-        prior, prior_covariance = priors[k + 1]
-        state, covariance = filtered[k]
-        gain = covariance @ transitions[k + 1].T @ np.linalg.inv(prior_covariance)
-        smooth.append(state + gain @ (smooth[-1] - prior))
-    return np.array(smooth[::-1])
-
-
-@pytest.mark.parametrize("count", [3, 4, 5, 60])
-def test_smoothing_equals_a_rauch_tung_striebel_smoother(count):
-    generator = np.random.default_rng(3)
-    times = np.cumsum(generator.uniform(0.2, 0.6, count))
-    variances = generator.uniform(0.2, 3.0, count)
-    values = np.sin(times / 3.0) + np.sqrt(variances) * generator.standard_normal(count)
-    spline = smoothing_spline(times, values, variances, 0.2)
-    expected = rauch_tung_striebel(times, values, variances, 0.2)
-    # The filter's first covariance of 1e6 instead of infinity leaves 1e-6 of the values.
-    assert spline(times) == pytest.approx(expected[:, 0], abs=1e-5)
-    assert spline(times, 1) == pytest.approx(expected[:, 1], abs=1e-5)
-
-
-def test_smoothing_keeps_a_straight_line_whatever_the_variances():
-    times = np.array([0.0, 1.0, 1.5, 4.0, 4.1])
-    spline = smoothing_spline(times, 2.0 * times - 1.0, [1.0, 9.0, 0.1, 4.0, 1.0], 0.1)
-    assert spline(times) == pytest.approx(2.0 * times - 1.0, abs=1e-9)
-
-
-def test_a_position_of_large_variance_hardly_counts():
-    times = np.arange(21.0)
-    values = np.zeros(21)
-    values[10] = 50.0
-    trusted = smoothing_spline(times, values, np.ones(21), 0.5)
-    variances = np.ones(21)
-    variances[10] = 1e4
-    doubted = smoothing_spline(times, values, variances, 0.5)
-    assert abs(doubted(10.0)) < 0.01 * abs(trusted(10.0))
-
-
-def test_heading_is_the_course_while_moving():
-    times = np.arange(0.0, 60.0, 0.1)
-    yaw = 0.3 * times  # nearly three turns
-    velocities = np.column_stack([np.cos(yaw), np.sin(yaw)])
-    assert heading_from_course(times, velocities, 0.2, 1.0) == pytest.approx(yaw, abs=1e-9)
-
-
-def stop_between(yaw_before, yaw_after, stop=10.0, rate=20.0):
-    """20 s straight on, a stop, 20 s straight on in another direction."""
-    times = np.arange(0.0, 40.0 + stop, 1.0 / rate)
-    speed = np.where((times < 20.0) | (times >= 20.0 + stop), 1.0, 0.0)
-    yaw = np.where(times < 20.0 + stop / 2.0, yaw_before, yaw_after)
-    return times, np.column_stack([speed * np.cos(yaw), speed * np.sin(yaw)])
-
-
-def test_heading_is_held_in_a_stop_and_turned_at_its_end():
-    times, velocities = stop_between(0.2, 1.7)
-    heading = heading_from_course(times, velocities, 0.2, 0.8)
-    needed = 1.5 * 1.5 / 0.8
-    held = (times >= 20.0) & (times < 30.0 - needed - 0.1)
-    assert np.all(heading[held] == pytest.approx(0.2))
-    assert heading[times >= 30.0] == pytest.approx(1.7)
-    assert np.abs(np.diff(heading) / np.diff(times)).max() <= 0.8 + 1e-9
-
-
-def test_a_turn_in_a_short_stop_is_no_faster_than_the_limit():
-    times, velocities = stop_between(0.0, -2.0, stop=0.5)
-    heading = heading_from_course(times, velocities, 0.2, 0.8)
-    rate = np.diff(heading) / np.diff(times)
-    assert np.abs(rate).max() <= 0.8 + 1e-9
-    assert np.abs(rate).max() > 0.75
-    assert heading[0] == pytest.approx(0.0)
-    assert heading[-1] == pytest.approx(-2.0)
-
-
-def test_noise_of_the_course_in_a_stop_does_not_reach_the_heading():
-    times, velocities = stop_between(0.5, 0.5)
-    velocities += 0.01 * np.random.default_rng(1).standard_normal(velocities.shape)
-    velocities[times < 20.0] = velocities[0]
-    velocities[times >= 30.0] = velocities[0]
-    heading = heading_from_course(times, velocities, 0.2, 0.8)
-    assert np.ptp(heading) < 1e-9
-
-
-def test_before_the_first_movement_the_heading_is_that_of_the_first_movement():
-    times = np.arange(0.0, 10.0, 0.1)
-    velocities = np.where(times[:, None] < 5.0, 0.0, [[0.0, 1.0]])
-    heading = heading_from_course(times, velocities, 0.2, 0.8)
-    assert heading == pytest.approx(np.full(100, np.pi / 2.0))
-
-
-def test_a_robot_that_never_moves_has_no_heading():
-    with pytest.raises(ValueError, match="minimum speed"):
-        heading_from_course(np.arange(5.0), np.zeros((5, 2)), 0.2, 0.8)
-
-
-def test_heading_of_a_noisy_drive_has_the_error_that_its_velocity_implies():
-    # Steady state of a smoother for a random walk of velocity, density q, measured with variance
-    # R every dt: with w = (q^2 / (R dt))^(1/4) the velocity's variance is q^2 / (2 sqrt(2) w),
-    # from the integral of the error's spectrum q^2 u^2 / (w^4 + u^4) over u; that is for dt to 0,
-    # here (w dt)^2 = 0.04.
-    density, variance, period = 0.1, 0.04, 0.2
-    bandwidth = (density**2 / (variance * period)) ** 0.25
-    velocity_variance = density**2 / (2.0 * np.sqrt(2.0) * bandwidth)
-    errors = []
-    for seed in range(20):
-        generator = np.random.default_rng(seed)
-        times = np.arange(0.0, 200.0, period)
-        fine = 10
-        step = period / fine
-        kicks = density * np.sqrt(step) * generator.standard_normal((len(times) * fine, 2))
-        velocity = np.array([5.0, 0.0]) + np.cumsum(kicks, axis=0)
-        position = np.cumsum(velocity * step, axis=0)[fine - 1 :: fine]
-        measured = position + np.sqrt(variance) * generator.standard_normal(position.shape)
-        for axis in range(2):
-            spline = smoothing_spline(
-                times, measured[:, axis], np.full(len(times), variance), density
-            )
-            inside = slice(50, -50)
-            truth = velocity[fine - 1 :: fine, axis]
-            errors.append(np.mean((spline(times, 1) - truth)[inside] ** 2))
-    ratio = np.array(errors) / velocity_variance
-    assert abs(ratio.mean() - 1.0) < 3.0 * ratio.std(ddof=1) / np.sqrt(len(ratio)) + 0.05
-
-
 def test_poses_of_a_circle_follow_it():
     generator = np.random.default_rng(5)
     times = 1.5e9 + np.arange(0.0, 120.0, 0.2)
@@ -203,7 +69,8 @@ def test_poses_of_a_circle_follow_it():
     noise = sigma * generator.standard_normal((2, len(times)))
     noise[:, 0] = 0.0
     table = fixes(times, east + noise[0], north + noise[1], sigma**2)
-    poses = poses_from_fix(table, FixSettings(error_correlation_time=0.0))
+    settings = FixSettings(acceleration_density=0.1, error_correlation_time=0.0)
+    poses = trajectory_from_fixes(table, settings).poses
     assert list(poses.columns) == ["x", "y", "yaw"]
     assert poses.index.name == "time"
     assert np.diff(poses.index) == pytest.approx(np.full(len(poses) - 1, 0.05), abs=1e-6)
@@ -222,6 +89,201 @@ def test_correlated_errors_are_smoothed_more():
     generator = np.random.default_rng(6)
     times = np.arange(0.0, 60.0, 0.4)
     table = fixes(times, times + generator.standard_normal(len(times)), 0.0 * times, 1.0)
-    alike = poses_from_fix(table, FixSettings(error_correlation_time=4.0))
-    apart = poses_from_fix(table, FixSettings(error_correlation_time=0.0))
+    alike = trajectory_from_fixes(table, FixSettings(0.1, error_correlation_time=4.0)).poses
+    apart = trajectory_from_fixes(table, FixSettings(0.1, error_correlation_time=0.0)).poses
     assert np.diff(alike["x"]).std() < 0.7 * np.diff(apart["x"]).std()
+
+
+def test_a_given_density_gives_the_smoothing_spline_of_the_stated_variances():
+    generator = np.random.default_rng(2)
+    times = 1.5e9 + np.arange(0.0, 60.0, 0.5)
+    east = 5.0 * (times - times[0]) + generator.standard_normal(len(times))
+    table = fixes(times, east, 0.0 * east, 1.0)
+    made = trajectory_from_fixes(table, FixSettings(0.3, error_correlation_time=2.0))
+    # Errors alike for 2 s at 2 Hz: n dt / (dt + 2 T), a ninth of the fixes.
+    spline = make_smoothing_spline(
+        times - times[0],
+        local_position(table)[:, 0],
+        w=np.full(len(times), 1.0 / 9.0),
+        lam=0.3**-2,
+    )
+    assert made.poses["x"].to_numpy() == pytest.approx(
+        spline(made.poses.index - times[0]), abs=1e-6
+    )
+    assert not made.report.estimated
+    assert made.report.variance_scale == pytest.approx(9.0)
+
+
+def drive(rate, deviation, seed=1, duration=90.0, stated=None):
+    """Five circles of 10 m radius at 4 m/s as a receiver gives them, and the true yaw."""
+    generator = np.random.default_rng(seed)
+    times = 1.5e9 + np.arange(0.0, duration, 1.0 / rate)
+    yaw = 0.4 * (times - times[0])
+    noise = deviation * generator.standard_normal((2, len(times)))
+    table = fixes(
+        times,
+        10.0 * np.sin(yaw) + noise[0],
+        10.0 - 10.0 * np.cos(yaw) + noise[1],
+        (stated or deviation) ** 2,
+    )
+    return table, yaw
+
+
+def yaw_error(poses, table, yaw):
+    error = wrap(poses["yaw"].to_numpy() - np.interp(poses.index, table.index, yaw))
+    return np.sqrt(np.mean(error[60:-60] ** 2))
+
+
+@pytest.mark.parametrize("rate", [1.0, 5.0, 10.0])
+@pytest.mark.parametrize("stated", [0.1, 2.5])
+def test_tight_circles_are_not_smoothed_away(rate, stated):
+    table, yaw = drive(rate, 0.1, stated=stated)
+    made = trajectory_from_fixes(table)
+    length = np.hypot(np.diff(made.poses["x"]), np.diff(made.poses["y"])).sum()
+    assert length == pytest.approx(4.0 * (90.0 - 1.0 / rate), rel=0.05)
+    assert yaw_error(made.poses, table, yaw) < np.radians(5.0)
+
+
+def test_the_expected_deviation_of_the_heading_is_that_of_its_errors():
+    # A motion that is as the model says: see test_fix_smoothing for how it is drawn.
+    ratios = []
+    for seed in range(16):
+        generator = np.random.default_rng(seed)
+        times = np.arange(0.0, 200.0, 0.2)
+        velocities = np.array([8.0, 0.0]) + np.cumsum(
+            0.3 * np.sqrt(0.2) * generator.standard_normal((len(times), 2)), axis=0
+        )
+        positions = np.zeros_like(velocities)
+        positions[1:] = np.cumsum(0.1 * (velocities[1:] + velocities[:-1]), axis=0)
+        noisy = positions + generator.standard_normal(positions.shape)
+        table = fixes(times, noisy[:, 0], noisy[:, 1], 1.0)
+        made = trajectory_from_fixes(table, FixSettings(error_correlation_time=0.0, rate=5.0))
+        count = min(len(times), len(made.poses))
+        course = np.arctan2(velocities[:count, 1], velocities[:count, 0])
+        fast = np.hypot(velocities[:count, 0], velocities[:count, 1]) > 2.0
+        error = wrap(made.poses["yaw"].to_numpy()[:count] - course)[fast]
+        ratios.append(np.sqrt(np.mean(error**2)) / made.report.heading_deviation)
+    mean = np.mean(ratios)
+    assert mean == pytest.approx(1.0, abs=3.0 * np.std(ratios, ddof=1) / 4.0 + 0.1)
+
+
+def test_doppler_velocities_make_the_heading_better():
+    table, yaw = drive(1.0, 2.0)
+    alone = trajectory_from_fixes(table)
+    noise = 0.05 * np.random.default_rng(3).standard_normal((2, len(table)))
+    table["velocity_east"] = 4.0 * np.cos(yaw) + noise[0]
+    table["velocity_north"] = 4.0 * np.sin(yaw) + noise[1]
+    beside = trajectory_from_fixes(table)
+    assert beside.report.doppler
+    assert not alone.report.doppler
+    assert yaw_error(beside.poses, table, yaw) < 0.5 * yaw_error(alone.poses, table, yaw)
+    assert beside.report.heading_deviation < alone.report.heading_deviation
+
+
+def test_antennas_tell_the_heading_of_a_robot_that_drives_backwards():
+    table, yaw = drive(5.0, 0.02)
+    heading = yaw + np.pi
+    noise = 0.01 * np.random.default_rng(4).standard_normal(len(table))
+    table["heading"] = wrap(heading + noise)
+    table.loc[table.index[200:250], "heading"] = np.nan
+    made = trajectory_from_fixes(table)
+    assert yaw_error(made.poses, table, heading) < 0.05
+    assert made.report.heading_source == "the antennas and the course"
+    assert abs(made.report.antennas.offset) == pytest.approx(np.pi, abs=0.02)
+    assert any("mounted turned" in sentence for sentence in made.report.sentences())
+
+
+def test_antennas_tell_the_heading_of_a_robot_that_stands():
+    times = np.arange(0.0, 20.0, 0.2)
+    table = fixes(times, 0.0 * times, 0.0 * times, 0.01)
+    with pytest.raises(NoHeadingError):
+        trajectory_from_fixes(table)
+    table["heading"] = 0.1 * times
+    made = trajectory_from_fixes(table)
+    assert made.poses["yaw"].to_numpy() == pytest.approx(0.1 * made.poses.index.to_numpy())
+    assert made.report.heading_source == "the antennas"
+    assert made.report.heading_deviation is None
+
+
+def held(rate=50.0, every=5, rest=10.0):
+    """Positions held by a receiver at a faster rate of rows; a rest, then 5 m/s."""
+    times = np.arange(0.0, 40.0, 1.0 / rate)
+    given = every / rate * np.floor(np.arange(len(times)) / every)
+    return times, np.column_stack([5.0 * np.maximum(given - rest, 0.0), 0.0 * given])
+
+
+def test_held_positions_are_reduced_to_the_receivers_own():
+    times, coordinates = held()
+    kept = ~repeated_fixes(times, coordinates, 0.2)
+    assert np.array_equal(np.flatnonzero(kept), np.arange(0, len(times), 5))
+
+
+def test_positions_repeated_at_rest_are_honest_if_they_are_new_in_movement():
+    times, coordinates = held(rate=10.0, every=1)
+    assert not repeated_fixes(times, coordinates, 0.2).any()
+
+
+def test_a_few_repetitions_in_movement_are_dropped_and_those_at_rest_kept():
+    times, coordinates = held(rate=10.0, every=1)
+    coordinates[250] = coordinates[249]
+    coordinates[300:302] = coordinates[299]
+    assert np.array_equal(np.flatnonzero(repeated_fixes(times, coordinates, 0.2)), [250, 300, 301])
+
+
+def test_held_fixes_give_the_path_of_the_receivers_own():
+    table, _ = drive(10.0, 0.05)
+    rows = np.repeat(np.arange(len(table)), 5)
+    many = table.iloc[rows].set_index(
+        pd.Index(table.index[0] + np.arange(len(rows)) / 50.0, name="time")
+    )
+    made, plain = trajectory_from_fixes(many), trajectory_from_fixes(table)
+    assert made.report.repeated == 4 * len(table)
+    assert made.report.fixes == len(table)
+    count = len(plain.poses)
+    assert made.poses.iloc[:count].to_numpy() == pytest.approx(plain.poses.to_numpy(), abs=1e-5)
+
+
+def test_variances_come_from_the_position_error_or_the_dilution_of_precision():
+    error, hdop = np.array([2.0, np.nan, 0.0]), np.array([1.0, 2.0, np.nan])
+    assert variances_from_quality(error, hdop) == pytest.approx(
+        [2.0, (2.0 * RANGE_ERROR) ** 2, np.nan], nan_ok=True
+    )
+    assert variances_from_quality(None, hdop)[0] == UNKNOWN_VARIANCE
+    assert variances_from_quality(error)[0] == pytest.approx(2.0)
+
+
+def test_the_report_tells_outliers_by_their_place_and_goes_into_json():
+    table, _ = drive(5.0, 0.3)
+    table.iloc[100, table.columns.get_loc("latitude")] += 1e-3
+    made = trajectory_from_fixes(table, places=np.arange(len(table)) + 2)
+    report = made.report
+    assert (report.outliers.count, report.outliers.first_place) == (1, 102)
+    assert report.outliers.first_time == pytest.approx(20.0)
+    sentences = " ".join(report.sentences("message"))
+    assert "1 position that no motion explains, not used, the first is message 102 at" in sentences
+    assert "estimated from the fixes" in sentences
+    values = json.loads(json.dumps(report.to_dict(), allow_nan=False))
+    assert values["outliers"]["count"] == 1
+    assert values["estimated"] is True
+    assert values["heading_deviation_deg"] == pytest.approx(np.degrees(report.heading_deviation))
+
+
+def test_variances_that_do_not_fit_and_velocities_in_wrong_units_are_told():
+    table, yaw = drive(5.0, 0.05, stated=5.0)
+    assert "variances fit" in " ".join(trajectory_from_fixes(table).report.sentences())
+    # km/h taken for m/s.
+    table["velocity_east"], table["velocity_north"] = 14.4 * np.cos(yaw), 14.4 * np.sin(yaw)
+    made = trajectory_from_fixes(table)
+    assert "are their unit, course and axes right?" in " ".join(made.report.sentences())
+    assert made.report.refused_velocity_scale == pytest.approx(1.0 / 3.6, rel=0.02)
+    assert yaw_error(made.poses, table, yaw) < np.radians(5.0)
+
+
+def test_positions_whose_stamps_do_not_fit_the_velocities_are_told():
+    times = np.arange(0.0, 60.0, 0.2)
+    # Stamps that run 1.3 times too slow at first and too fast later, as of a buffered receiver.
+    warped = times + 6.0 * np.sin(np.pi * times / 60.0) ** 2
+    table = fixes(warped, 10.0 * times, 0.0 * times, 1.0)
+    table["velocity_east"], table["velocity_north"] = 10.0, 0.0
+    sentences = " ".join(trajectory_from_fixes(table).report.sentences())
+    assert "are the time stamps those of the fixes?" in sentences

@@ -10,8 +10,8 @@ from imu_simulation_framework.core.course import CourseCheck
 from imu_simulation_framework.core.stamps import Finding
 
 _NOTABLE_SCALE = 4.0
+_NOTABLE_RESIDUAL = 2.0
 _NOTABLE_OFFSET = np.radians(10.0)
-_NOTABLE_VELOCITY = 1.0
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,8 @@ class FixReport:
         Expected standard deviation of a heading from the course, rms [rad].
     heading_speed : float
         Above this speed [m/s].
+    refused_velocity_scale : float or None
+        How far the positions go for each metre of the velocities, if these were not used for it.
     antennas : CourseCheck or None
         The antennas' heading beside the course.
     """
@@ -64,6 +66,7 @@ class FixReport:
     heading_deviation: float | None
     heading_speed: float
     antennas: CourseCheck | None = None
+    refused_velocity_scale: float | None = None
     outliers: Finding = field(default_factory=Finding)
     velocity_outliers: Finding = field(default_factory=Finding)
 
@@ -108,10 +111,15 @@ class FixReport:
                     f"{finding.count} {plural} that no motion explains, not used, the first is "
                     f"{place_name} {finding.first_place} at {finding.first_time:.3f} s"
                 )
-        if self.doppler and self.velocity_deviation > _NOTABLE_VELOCITY:
+        if self.doppler and self.residual_rms > _NOTABLE_RESIDUAL * self.stated_deviation:
             sentences.append(
-                f"the receiver's velocities disagree with its positions by "
-                f"{self.velocity_deviation:.2g} m/s and hardly count; are their units right?"
+                "the positions and the Doppler velocities contradict each other, and the path "
+                "follows the velocities; are the time stamps those of the fixes?"
+            )
+        if self.refused_velocity_scale is not None:
+            sentences.append(
+                f"the positions go {self.refused_velocity_scale:.2f} m for each metre of the "
+                "velocities, which are not used; are their unit, course and axes right?"
             )
         return sentences + self._heading_sentences()
 

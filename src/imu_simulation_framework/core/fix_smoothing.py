@@ -21,6 +21,9 @@ VELOCITY_DEVIATION = 0.1
 """Least standard deviation [m/s] of a Doppler velocity's component, twice the 0.05 m/s that data
 sheets of receivers state for a good sky: it comes late, rounded, and averaged over an interval."""
 
+SMALLEST_DEVIATION = 1e-4
+"""No position is better than that [m]."""
+
 OUTLIER_DEVIATIONS = 5.0
 """A position is left out if it is further from where the others put it, in standard deviations."""
 
@@ -29,16 +32,19 @@ OUTLIER_ACCELERATION = 9.81
 
 _SLOW_PRIOR = 0.5
 """Standard deviation of the logarithm of the slow error over what the receiver states."""
+_LARGEST_SLOW = 1.5
+"""A receiver's filter knows the size of its slow error: where positions and velocities disagree by
+more, the velocities are wrong, or the motion is livelier, not the positions."""
 _WHITE_PRIOR = (0.3, 2.0)
 """Centre of the white error over what the receiver states, standard deviation of its logarithm."""
 _VELOCITY_PRIOR = 2.0
-_SMALLEST_WHITE = 1e-4
 _BLOCK = 400
 _BLOCKS = 6
 _ROUNDS = 5
 _ESTIMATES = 3
 _MOST_OUTLIERS = 0.2
 _DENSITIES = (1e-3, 1e2)
+_SCALE_TIME = 5.0
 
 
 @dataclass(frozen=True)
@@ -49,8 +55,8 @@ class FixNoise:
     ----------
     acceleration_density : float
         Of the white noise that drives the velocity [m/s^2/sqrt(Hz)].
-    white_deviation : float or None
-        Standard deviation of the positions' white error [m]; None: as the receiver states.
+    white_scale : float
+        Standard deviation of the positions' white error over what the receiver states.
     slow_scale : float
         Standard deviation of the slow error over what the receiver states; 0: none.
     slow_time : float
@@ -60,7 +66,7 @@ class FixNoise:
     """
 
     acceleration_density: float
-    white_deviation: float | None = None
+    white_scale: float = 1.0
     slow_scale: float = 0.0
     slow_time: float = 0.0
     velocity_deviation: float = VELOCITY_DEVIATION
@@ -105,10 +111,7 @@ def smooth_plane(fixes, noise, left_out=None, model=None) -> list[SmoothMotion]:
     motions = []
     for axis in range(2):
         stated = fixes.deviations[:, axis]
-        if noise.white_deviation is None:
-            variances = stated**2
-        else:
-            variances = np.full(len(stated), noise.white_deviation**2)
+        variances = white_variances(fixes, noise)[:, axis]
         if left_out is not None:
             variances = np.where(left_out, np.inf, variances)
         velocities = velocity_variances = None
@@ -130,6 +133,11 @@ def smooth_plane(fixes, noise, left_out=None, model=None) -> list[SmoothMotion]:
             )
         )
     return motions
+
+
+def white_variances(fixes, noise):
+    """Variances of the positions' white error [m^2], shape (n, 2)."""
+    return (noise.white_scale * fixes.deviations) ** 2 + SMALLEST_DEVIATION**2
 
 
 def estimate_noise(fixes, correlation_time, left_out=None, start=None) -> FixNoise:
@@ -159,8 +167,7 @@ def estimate_noise(fixes, correlation_time, left_out=None, start=None) -> FixNoi
     slow_time = correlation_time / 2.0
     stretches = [fixes.part(chosen) for chosen in _stretches(len(fixes.times))]
     models = [MotionModel(stretch.times, slow_time) for stretch in stretches]
-    stated = float(np.median(fixes.deviations))
-    centre = np.log([1.0, _WHITE_PRIOR[0] * stated, 1.0, VELOCITY_DEVIATION])
+    centre = np.log([1.0, _WHITE_PRIOR[0], 1.0, VELOCITY_DEVIATION])
     free = [0, 1]
     if slow_time > 0.0:
         free.append(2)
@@ -173,8 +180,8 @@ def estimate_noise(fixes, correlation_time, left_out=None, start=None) -> FixNoi
         density, white, scale, velocity = np.exp(np.clip(logarithms, -15.0, 15.0))
         return FixNoise(
             float(np.clip(density, *_DENSITIES)),
-            float(np.hypot(white, _SMALLEST_WHITE)),
-            float(scale) if slow_time > 0.0 else 0.0,
+            float(white),
+            float(min(scale, _LARGEST_SLOW)) if slow_time > 0.0 else 0.0,
             slow_time,
             float(np.hypot(velocity, VELOCITY_DEVIATION)),
         )
@@ -211,7 +218,7 @@ def _logarithms(noise):
     slow = max(noise.slow_scale, 1e-6)
     velocity = noise.velocity_deviation**2 - VELOCITY_DEVIATION**2
     velocity = max(np.sqrt(max(velocity, 0.0)), 1e-2)
-    return np.log([noise.acceleration_density, noise.white_deviation, slow, velocity])
+    return np.log([noise.acceleration_density, noise.white_scale, slow, velocity])
 
 
 def _stretches(count):
@@ -220,6 +227,38 @@ def _stretches(count):
         return [np.arange(count)]
     begins = np.linspace(0, count - _BLOCK, _BLOCKS).astype(int)
     return [np.arange(begin, begin + _BLOCK) for begin in begins]
+
+
+def velocity_scale(fixes):
+    """How far the positions go for each metre that the velocities tell.
+
+    The regression of displacements over about 5 s on the velocities' integral over the same
+    time: 1 if all is well, 1 / 3.6 if kilometres per hour were taken for metres per second.
+
+    Returns
+    -------
+    float or None
+        None if the velocities hardly lead anywhere.
+    """
+    known = np.isfinite(fixes.velocities).all(axis=1)
+    times, positions, velocities = (
+        fixes.times[known],
+        fixes.positions[known],
+        fixes.velocities[known],
+    )
+    if len(times) < 2:
+        return None
+    way = np.zeros_like(positions)
+    way[1:] = np.cumsum(np.diff(times)[:, None] * (velocities[1:] + velocities[:-1]) / 2.0, axis=0)
+    later = np.minimum(np.searchsorted(times, times + _SCALE_TIME), len(times) - 1)
+    told, gone = way[later] - way, positions[later] - positions
+    if _rms(told) < max(1.0, _rms(fixes.deviations)):
+        return None
+    return float(np.sum(told * gone) / np.sum(told**2))
+
+
+def _rms(values):
+    return np.sqrt(np.mean(np.square(values)))
 
 
 def find_outliers(fixes, noise, left_out):
@@ -246,11 +285,12 @@ def find_outliers(fixes, noise, left_out):
         if noise.slow_scale > 0.0:
             row[:, 2] = noise.slow_scale * fixes.deviations[:, axis]
         known = np.einsum("ki,kij,kj->k", row, covariance, row)
-        _add_deleted(scores[0], distances[0], motion.white_residuals, known, noise.white_deviation)
+        variances = white_variances(fixes, noise)[:, axis]
+        _add_deleted(scores[0], distances[0], motion.white_residuals, known, variances)
         if fixes.velocities is not None:
             residuals = fixes.velocities[:, axis] - motion.velocities
-            deviation = noise.velocity_deviation
-            _add_deleted(scores[1], distances[1], residuals, covariance[:, 1, 1], deviation)
+            variances = noise.velocity_deviation**2
+            _add_deleted(scores[1], distances[1], residuals, covariance[:, 1, 1], variances)
     scores, distances = np.sqrt(scores), np.sqrt(distances)
     scores[0, left_out] = 0.0
     steps = np.diff(fixes.times)
@@ -265,11 +305,11 @@ def find_outliers(fixes, noise, left_out):
     return wrong & (scores >= highest)
 
 
-def _add_deleted(scores, distances, residuals, known, deviation):
+def _add_deleted(scores, distances, residuals, known, variances):
     """Add squared deletion residuals to both sums, in place; nothing where there is no residual."""
-    free = np.clip(1.0 - known / deviation**2, 1e-6, 1.0)
+    free = np.clip(1.0 - known / variances, 1e-6, 1.0)
     squares = np.nan_to_num((residuals / free) ** 2)
-    scores += squares * free / deviation**2
+    scores += squares * free / variances
     distances += squares
 
 

@@ -8,7 +8,7 @@ antennas tell it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -27,6 +27,8 @@ from imu_simulation_framework.core.fix_smoothing import (
     estimate_robustly,
     smooth_plane,
     stated_noise,
+    velocity_scale,
+    white_variances,
 )
 from imu_simulation_framework.core.stamps import find
 
@@ -38,6 +40,9 @@ RANGE_ERROR = 2.5
 """Error of a horizontal coordinate [m] at a dilution of precision of 1. HDOP is the root of the
 sum of both coordinates' variances over the range error (Kaplan and Hegarty, Understanding GPS,
 2006, section 7.3), which 2.5 sqrt(2) = 3.5 m is then; hence UNKNOWN_VARIANCE at HDOP 1."""
+
+VELOCITY_TOLERANCE = 1.5
+"""Velocities that differ from the positions' by a larger factor are not used."""
 
 HEADING_SPEED = 2.0
 """Above this speed the expected deviation of the heading is told [m/s]."""
@@ -216,6 +221,7 @@ def trajectory_from_fixes(fix, settings=None, places=None) -> FixTrajectory:
         np.sqrt(fix[["variance_east", "variance_north"]].to_numpy()[kept]),
         _velocities(fix, kept),
     )
+    fixes, refused_scale = _with_sensible_velocities(fixes)
     correlation_time, given = settings.error_correlation_time, settings.acceleration_density
     left_out = np.zeros(len(fixes.times), dtype=bool)
     if given is None:
@@ -236,9 +242,11 @@ def trajectory_from_fixes(fix, settings=None, places=None) -> FixTrajectory:
     speeds = np.hypot(velocities[:, 0], velocities[:, 1])
     headings = fix["heading"].dropna() if "heading" in fix else ()
     source, check = "the course", None
+    # With a density that is given the errors are not known well enough to hold a heading by them.
+    unsure = deviations if given is None else 0.0
     try:
         yaw = heading_from_course(
-            grid, velocities, settings.minimum_speed, settings.maximum_turn_rate, deviations
+            grid, velocities, settings.minimum_speed, settings.maximum_turn_rate, unsure
         )
     except NoHeadingError:
         if len(headings) == 0:
@@ -256,7 +264,6 @@ def trajectory_from_fixes(fix, settings=None, places=None) -> FixTrajectory:
 
     stated = fixes.deviations
     slow = noise.slow_scale * stated
-    white = used.deviations if noise.white_deviation is None else noise.white_deviation
     residuals = np.stack([motion.residuals for motion in motions])[:, ~left_out]
     dropped = np.zeros(len(left_out), dtype=bool)
     if used.velocities is not None:
@@ -269,11 +276,12 @@ def trajectory_from_fixes(fix, settings=None, places=None) -> FixTrajectory:
         acceleration_density=float(noise.acceleration_density),
         estimated=given is None,
         stated_deviation=_rms(stated),
-        white_deviation=_rms(white),
+        white_deviation=float(np.sqrt(white_variances(used, noise).mean())),
         slow_deviation=_rms(slow),
         residual_rms=_rms(residuals),
         doppler=used.velocities is not None,
         velocity_deviation=float(noise.velocity_deviation),
+        refused_velocity_scale=refused_scale,
         heading_source=source,
         heading_deviation=expected,
         heading_speed=above,
@@ -292,6 +300,14 @@ def _velocities(fix, kept):
     velocities = fix[["velocity_east", "velocity_north"]].to_numpy(dtype=float)[kept]
     velocities = np.where(np.isfinite(velocities).all(axis=1)[:, None], velocities, np.nan)
     return velocities if np.isfinite(velocities).any() else None
+
+
+def _with_sensible_velocities(fixes):
+    """The fixes, without velocities if these are not those of the positions, and their scale."""
+    scale = None if fixes.velocities is None else velocity_scale(fixes)
+    if scale is None or 1.0 / VELOCITY_TOLERANCE < scale < VELOCITY_TOLERANCE:
+        return fixes, None
+    return replace(fixes, velocities=None), scale
 
 
 def _expected_deviation(velocities, speeds, variances, minimum_speed):

@@ -112,7 +112,7 @@ def _from_fixes(samples, settings, limits, minimum_samples, time_offset):
             f"{samples.source}: {samples.place_name} {samples.places[first]} is at latitude "
             f"{latitude[first]:g} and longitude {longitude[first]:g}, expected degrees"
         )
-    variances = _variances(samples)
+    variances = _variances(samples, cleaner.remarks)
     known = (variances > 0.0).all(axis=1) & np.isfinite(variances).all(axis=1)
     cleaner.note(cleaner.keep & ~known, "unknown_variance")
     if (cleaner.keep & ~known).any():
@@ -166,14 +166,17 @@ def _heading(samples):
     return samples.columns.get("yaw")
 
 
-def _variances(samples):
+def _variances(samples, remarks):
     """Variances of the positions [m^2], shape (n, 2); nan where nothing tells them."""
     missing = np.full(len(samples), np.nan)
     variances = np.column_stack([samples.columns.get(name, missing) for name in VARIANCES])
     if "covariance_type" in samples:
         variances[samples.columns["covariance_type"] == _UNKNOWN_COVARIANCE] = np.nan
-    quality = [samples.columns.get(name) for name in ("position_error", "hdop")]
-    if any(values is not None for values in quality):
+    with np.errstate(invalid="ignore"):
         known = np.isfinite(variances).all(axis=1) & (variances > 0.0).all(axis=1)
+    given = [name for name in ("position_error", "hdop") if name in samples]
+    if given and not known.all():
+        quality = (samples.columns.get(name) for name in ("position_error", "hdop"))
         variances[~known] = variances_from_quality(*quality)[~known, None]
+        remarks.append(f"the variances of the positions are made of {' and '.join(given)}")
     return variances

@@ -1,0 +1,130 @@
+"""Heading from a course, and from two antennas beside it."""
+
+import numpy as np
+import pytest
+
+from imu_simulation_framework.core.angles import wrap
+from imu_simulation_framework.core.course import (
+    NoHeadingError,
+    compare_with_course,
+    heading_from_antennas,
+    heading_from_course,
+)
+
+
+def test_heading_is_the_course_while_moving():
+    times = np.arange(0.0, 60.0, 0.1)
+    yaw = 0.3 * times  # nearly three turns
+    velocities = np.column_stack([np.cos(yaw), np.sin(yaw)])
+    assert heading_from_course(times, velocities, 0.2, 1.0) == pytest.approx(yaw, abs=1e-9)
+
+
+def stop_between(yaw_before, yaw_after, stop=10.0, rate=20.0):
+    """20 s straight on, a stop, 20 s straight on in another direction."""
+    times = np.arange(0.0, 40.0 + stop, 1.0 / rate)
+    speed = np.where((times < 20.0) | (times >= 20.0 + stop), 1.0, 0.0)
+    yaw = np.where(times < 20.0 + stop / 2.0, yaw_before, yaw_after)
+    return times, np.column_stack([speed * np.cos(yaw), speed * np.sin(yaw)])
+
+
+def test_heading_is_held_in_a_stop_and_turned_at_its_end():
+    times, velocities = stop_between(0.2, 1.7)
+    heading = heading_from_course(times, velocities, 0.2, 0.8)
+    needed = 1.5 * 1.5 / 0.8
+    held = (times >= 20.0) & (times < 30.0 - needed - 0.1)
+    assert np.all(heading[held] == pytest.approx(0.2))
+    assert heading[times >= 30.0] == pytest.approx(1.7)
+    assert np.abs(np.diff(heading) / np.diff(times)).max() <= 0.8 + 1e-9
+
+
+def test_a_turn_in_a_short_stop_is_no_faster_than_the_limit():
+    times, velocities = stop_between(0.0, -2.0, stop=0.5)
+    heading = heading_from_course(times, velocities, 0.2, 0.8)
+    rate = np.diff(heading) / np.diff(times)
+    assert np.abs(rate).max() <= 0.8 + 1e-9
+    assert np.abs(rate).max() > 0.75
+    assert heading[0] == pytest.approx(0.0)
+    assert heading[-1] == pytest.approx(-2.0)
+
+
+def test_noise_of_the_course_in_a_stop_does_not_reach_the_heading():
+    times, velocities = stop_between(0.5, 0.5)
+    velocities += 0.01 * np.random.default_rng(1).standard_normal(velocities.shape)
+    velocities[times < 20.0] = velocities[0]
+    velocities[times >= 30.0] = velocities[0]
+    heading = heading_from_course(times, velocities, 0.2, 0.8)
+    assert np.ptp(heading) < 1e-9
+
+
+def test_before_the_first_movement_the_heading_is_that_of_the_first_movement():
+    times = np.arange(0.0, 10.0, 0.1)
+    velocities = np.where(times[:, None] < 5.0, 0.0, [[0.0, 1.0]])
+    heading = heading_from_course(times, velocities, 0.2, 0.8)
+    assert heading == pytest.approx(np.full(100, np.pi / 2.0))
+
+
+def test_a_robot_that_never_moves_has_no_heading():
+    with pytest.raises(NoHeadingError, match="minimum speed"):
+        heading_from_course(np.arange(5.0), np.zeros((5, 2)), 0.2, 0.8)
+
+
+def test_a_course_of_insignificant_speed_is_not_believed():
+    times, velocities = stop_between(0.3, 0.3, stop=20.0)
+    rest = (times >= 20.0) & (times < 40.0)
+    velocities[rest] = 0.4 * np.column_stack([np.cos(times[rest]), np.sin(times[rest])])
+    believed = heading_from_course(times, velocities, 0.2, 0.8)
+    assert np.ptp(believed) > 3.0
+    held = heading_from_course(times, velocities, 0.2, 0.8, deviations=0.2)
+    assert np.ptp(held) < 1e-9
+
+
+def test_a_slow_turn_too_short_to_be_held_is_followed():
+    # Half a turn within 2 s, at 0.5 m/s: 1.5 pi / 0.8 rad/s would take 5.9 s.
+    times = np.arange(0.0, 20.0, 0.05)
+    yaw = np.clip((times - 9.0) * np.pi / 2.0, 0.0, np.pi)
+    speed = np.where((times > 9.0) & (times < 11.0), 0.5, 2.0)
+    velocities = np.column_stack([speed * np.cos(yaw), speed * np.sin(yaw)])
+    heading = heading_from_course(times, velocities, 0.2, 0.8, deviations=0.2)
+    assert heading == pytest.approx(yaw, abs=1e-9)
+
+
+def test_antennas_are_followed_and_the_course_is_taken_in_their_silence():
+    times = np.arange(0.0, 30.0, 0.05)
+    course = 0.2 * times
+    measured_times = np.arange(0.0, 30.0, 0.5)
+    heard = (measured_times < 10.0) | (measured_times > 20.0)
+    # Backwards, with a heading that is wrapped and wanders from the course before the silence.
+    wander = np.where(measured_times < 10.0, 0.01 * measured_times, 0.1)
+    measured = wrap(0.2 * measured_times + np.pi + wander)
+    heading, silent = heading_from_antennas(times, course, measured_times[heard], measured[heard])
+    assert np.abs(np.diff(heading)).max() < 0.02
+    expected = course + np.pi + np.where(times < 9.5, 0.01 * times, np.nan)
+    inside = np.isfinite(expected)
+    assert wrap(heading[inside] - expected[inside]) == pytest.approx(0.0, abs=1e-9)
+    assert np.abs(wrap(heading[silent] - course[silent] - np.pi)).max() < 0.11
+    # 9.5 s to 20.5 s, and what follows the last of them at 29.5 s.
+    assert silent.sum() == pytest.approx((11.0 + 0.45) / 0.05, abs=2)
+
+
+def test_one_heading_alone_gives_the_course_its_beginning():
+    times = np.arange(0.0, 3.0, 0.1)
+    heading, silent = heading_from_antennas(times, 0.5 * times, np.array([1.0]), np.array([2.0]))
+    assert heading == pytest.approx(0.5 * times + 1.5)
+    assert silent.all()
+
+
+@pytest.mark.parametrize("offset", [0.0, np.pi / 2.0, -0.3])
+def test_what_antennas_differ_from_the_course_by(offset):
+    times = np.arange(0.0, 100.0, 0.1)
+    heading = 0.1 * times
+    sign = np.where((times >= 60.0) & (times < 80.0), -1.0, 1.0)
+    velocities = sign[:, None] * np.column_stack([np.cos(heading), np.sin(heading)])
+    check = compare_with_course(times, heading + offset, velocities, np.ones(1000, dtype=bool))
+    assert check.offset == pytest.approx(offset)
+    assert check.rms < 1e-9
+    assert check.backwards == pytest.approx(20.0)
+
+
+def test_without_movement_there_is_nothing_to_compare_with():
+    nowhere = np.zeros(3, dtype=bool)
+    assert compare_with_course(np.arange(3.0), np.zeros(3), np.zeros((3, 2)), nowhere) is None
