@@ -174,6 +174,7 @@ def compare(
         if simulated is not None:
             imu_real = _until(simulated.error.index[-1], imu_real, trajectory, notes)
         real = _compare_or_note(imu_real, reference, settings, "recorded IMU", notes)
+        _note_unknown(reference, notes)
     difference = None
     if simulated is not None and real is not None:
         difference = yaw_error_difference(real.error, simulated.error, settings)
@@ -200,7 +201,7 @@ def compare(
     )
 
 
-def compare_yaw(imu_yaw, reference_yaw, settings):
+def compare_yaw(imu_yaw, reference_yaw, settings, reference_known=None):
     """Compare one IMU's heading with a reference.
 
     Parameters
@@ -209,6 +210,9 @@ def compare_yaw(imu_yaw, reference_yaw, settings):
         Headings [rad] indexed by time [s]; wrapped or not, values that are not a number
         are left out. The reference is interpolated at the IMU's stamps.
     settings : ComparisonSettings
+    reference_known : Series, optional
+        1 where the reference's heading was measured, 0 where it is a guess, at its own times;
+        what lies beside a guess is left out.
 
     Returns
     -------
@@ -238,6 +242,14 @@ def compare_yaw(imu_yaw, reference_yaw, settings):
 
     # Unwrapping the error also forgives a turn that one of the two counted wrongly.
     error = angles.unwrap(reference - imu)
+    if reference_known is not None:
+        known = np.interp(time, reference_time, reference_known.to_numpy()) > 1.0 - 1e-9
+        if not known.any():
+            return None
+        time, reference, error = time[known], reference[known], error[known]
+        # A guess may have turned the other way round.
+        error = angles.unwrap(error)
+        imu = reference - error
     start = float(np.median(error[: edge_samples(time, settings.start_window)]))
     error = error - start
     index = pd.Index(time, name="time")
@@ -325,8 +337,21 @@ def _until(stop, imu_real, trajectory, notes):
     return imu_real.loc[:stop]
 
 
+def _note_unknown(reference, notes):
+    if "yaw_known" not in reference or len(reference) < 2:
+        return
+    unknown = float((reference["yaw_known"] < 1.0).mean())
+    if unknown > 0.0:
+        duration = reference.index[-1] - reference.index[0]
+        notes.append(
+            f"The reference's heading is not known for {unknown * duration:.0f} of "
+            f"{duration:.0f} s, in which it was too slow for a course; the recorded IMU is not "
+            "judged there."
+        )
+
+
 def _compare_or_note(imu, reference, settings, name, notes):
-    result = compare_yaw(imu["yaw"], reference["yaw"], settings)
+    result = compare_yaw(imu["yaw"], reference["yaw"], settings, reference.get("yaw_known"))
     if result is None:
         notes.append(f"The {name} has no sample within the time of its reference.")
         return None

@@ -77,7 +77,7 @@ class FixSettings:
 
 
 def local_position(fix):
-    """Turn fixes into metres east and north of the first one.
+    """Turn fixes into metres east and north of the first one; local ones stay as they are.
 
     The altitude of the first fix (0 if unknown) is used for all: the horizontal position
     hardly depends on it, and so the noise of the altitude stays out.
@@ -92,6 +92,8 @@ def local_position(fix):
     ndarray, shape (n, 2)
         East and north [m] on the plane that touches the ellipsoid (WGS 84) at the first fix.
     """
+    if "x" in fix:
+        return fix[["x", "y"]].to_numpy(dtype=float)
     latitude, longitude = fix["latitude"].to_numpy(), fix["longitude"].to_numpy()
     altitude = float(fix["altitude"].iloc[0]) if "altitude" in fix else 0.0
     if not np.isfinite(altitude):
@@ -175,7 +177,11 @@ def repeated_fixes(times, coordinates, minimum_speed):
 
 @dataclass(frozen=True)
 class FixTrajectory:
-    """``poses`` is Poses in east and north of the first fix, uniformly sampled."""
+    """``poses`` is Poses in east and north of the first fix, uniformly sampled.
+
+    Its column ``yaw_known`` is 1 where the heading was measured, by antennas or by a course at a
+    significant speed, and 0 where it was held or bridged.
+    """
 
     poses: pd.DataFrame
     report: FixReport
@@ -187,7 +193,8 @@ def trajectory_from_fixes(fix, settings=None, places=None) -> FixTrajectory:
     Parameters
     ----------
     fix : pandas.DataFrame
-        Fix table with at least 3 samples; variances positive. ``velocity_east velocity_north``
+        Fix table with at least 3 samples, or one with ``x y`` [m] in place of latitude and
+        longitude; variances positive. ``velocity_east velocity_north``
         [m/s] and ``heading`` [rad, counter-clockwise from east], nan where there is none, are
         used if they are there. Without headings the robot drives forwards.
     settings : FixSettings, optional
@@ -242,6 +249,8 @@ def trajectory_from_fixes(fix, settings=None, places=None) -> FixTrajectory:
     speeds = np.hypot(velocities[:, 0], velocities[:, 1])
     headings = fix["heading"].dropna() if "heading" in fix else ()
     source, check = "the course", None
+    significant = (speeds >= settings.minimum_speed) & (speeds >= SIGNIFICANT_SPEED * deviations)
+    known = significant
     # With a density that is given the errors are not known well enough to hold a heading by them.
     unsure = deviations if given is None else 0.0
     try:
@@ -255,6 +264,7 @@ def trajectory_from_fixes(fix, settings=None, places=None) -> FixTrajectory:
     if len(headings):
         measured_times = headings.index.to_numpy(dtype=float) - times[0]
         yaw, silent = heading_from_antennas(grid, yaw, measured_times, headings.to_numpy())
+        known = significant | ~silent
         source = "the antennas and the course" if silent.any() else "the antennas"
         fast = ~silent & (speeds >= settings.minimum_speed)
         check = compare_with_course(
@@ -288,7 +298,7 @@ def trajectory_from_fixes(fix, settings=None, places=None) -> FixTrajectory:
         antennas=check,
     )
     poses = pd.DataFrame(
-        {"x": splines[0](grid), "y": splines[1](grid), "yaw": yaw},
+        {"x": splines[0](grid), "y": splines[1](grid), "yaw": yaw, "yaw_known": known * 1.0},
         index=pd.Index(times[0] + grid, name="time"),
     )
     return FixTrajectory(poses, report)

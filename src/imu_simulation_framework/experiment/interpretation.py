@@ -13,6 +13,7 @@ from imu_simulation_framework.core.frames import (
     ACCEL_CONVENTIONS,
     FRAMES,
     QUATERNION_ORDERS,
+    SENSOR_AXES,
     YAW_CONVENTIONS,
 )
 from imu_simulation_framework.core.plausibility import findings as faults
@@ -33,7 +34,6 @@ from imu_simulation_framework.files.recordings import (
 from imu_simulation_framework.files.recordings.samples import (
     ACCEL,
     EULER,
-    GLOBAL_POSITION,
     GYRO,
     POSITION,
     QUATERNION,
@@ -121,6 +121,9 @@ class Interpretation:
             yield way(faults.FRAME, frame=frame)
         for fault, changes in _quaternion_changes(samples, conventions):
             yield way(fault, **changes)
+        if self._has_orientation:
+            for axes in _others(SENSOR_AXES, conventions.axes):
+                yield way(faults.SENSOR_AXES, sensor_axes=axes)
         # Without an orientation of its own one is made of these.
         grave = not self._has_orientation
         if samples.has(GYRO):
@@ -287,8 +290,3 @@ def _swapped(samples):
 def _exchanged(poses):
     """Poses as they are when east and north are exchanged."""
     return poses.assign(x=poses["y"], y=poses["x"], yaw=0.5 * math.pi - poses["yaw"])
-
-
-def is_fix(samples) -> bool:
-    """Whether a reference is made of satellite fixes."""
-    return samples.has(GLOBAL_POSITION) and not samples.has(POSITION)

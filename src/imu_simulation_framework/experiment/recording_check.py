@@ -21,7 +21,7 @@ from imu_simulation_framework.errors import (
     RecordingError,
     TrajectoryError,
 )
-from imu_simulation_framework.experiment.interpretation import Interpretation, is_fix, thinned
+from imu_simulation_framework.experiment.interpretation import Interpretation, thinned
 from imu_simulation_framework.experiment.preparation import (
     fix_settings,
     imu_conventions,
@@ -37,6 +37,7 @@ from imu_simulation_framework.files.recordings import (
     read_reference_samples,
     reference_table,
 )
+from imu_simulation_framework.files.recordings.reference import has_to_be_smoothed
 
 FAST = 70.0
 """No robot or car of which somebody wants to know the heading drives this fast [m/s]."""
@@ -104,7 +105,7 @@ def check_recording(configuration: Configuration) -> RecordingCheck:
         )
         check.reference = RecordedReference(table, report)
         check.remarks += report.sentences()
-        fixes = table if is_fix(check.reference_samples) else None
+        fixes = table if has_to_be_smoothed(check.reference_samples) else None
     except RecordingError as error:
         check.problems.append(str(error))
         check.reference_samples = None
@@ -200,7 +201,7 @@ def _no_overlap(observations, present) -> list[Finding]:
     heading = imu_heading(imu) or gyro_heading(imu)
     if heading is not None:
         offset, correlation = clock_offset(reference_heading(reference), heading)
-        if correlation > 0.8:
+        if abs(correlation) > 0.7:
             evidence += f"; turns fit best with {offset:.2f} s (correlation {correlation:.2f})"
             settings = (("imu_recording", "time_offset", f"{present + offset:.2f}"),)
             return [Finding(faults.NO_OVERLAP, evidence, grave=True, settings=settings)]

@@ -232,7 +232,7 @@ class Configuration:
     comparison: ComparisonSection
     columns: Mapping[str, Mapping[str, str]]
     imu_parameters: Mapping[str, Mapping[str, float]]
-    given: Mapping[str, Mapping[str, str]]
+    given: Mapping[str, Mapping[str, str]] = field(compare=False, default_factory=dict)
 
     def to_ini(self) -> str:
         """The settings in force, as the text of a config.ini that gives them again."""

@@ -303,7 +303,9 @@ def clock_offset(first, second):
     padded = [np.concatenate([rate, np.zeros(size - len(rate))]) for rate in rates]
     lags = np.arange(-(len(rates[0]) - short // 2), len(rates[1]) - short // 2)
     correlations = normalised_correlation(padded[1], padded[0], lags)
-    best = int(np.argmax(correlations))
-    lag = lags[best] + parabola_peak(correlations, best)
+    # One of the two may be mirrored.
+    likeness = np.abs(correlations)
+    best = int(np.argmax(likeness))
+    lag = lags[best] + parabola_peak(likeness, best)
     offset = (first.time[0] - second.time[0]) - lag * period
     return float(offset), float(correlations[best])

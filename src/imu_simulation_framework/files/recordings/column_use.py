@@ -15,11 +15,12 @@ from imu_simulation_framework.files.recordings.samples import (
     VELOCITY,
 )
 
-_REFERENCE = (POSITION + ("yaw",), POSITION + QUATERNION, GLOBAL_POSITION)
+_POSES = (POSITION + ("yaw",), POSITION + QUATERNION)
+_REFERENCE = (*_POSES, GLOBAL_POSITION, POSITION)
 _IMU = (QUATERNION, EULER, ("yaw",), GYRO, ACCEL)
 _TOGETHER = (QUATERNION, VARIANCES, ("speed", "course"), VELOCITY)
 _EITHER = ((QUATERNION, ("yaw",)), (("speed",), ("velocity_east",)))
-_NOT_NEEDED = {"poses": ("z", "roll", "pitch")}
+_NOT_NEEDED = {"poses": ("z", "roll", "pitch"), "positions": ("z",)}
 
 
 def usable_columns(path, columns, purpose, present, explicit, timed=True):
@@ -74,8 +75,11 @@ def _kind(names, purpose):
     if purpose == "IMU":
         single = any(name in names for name in GYRO + ACCEL)
         return "IMU" if single or any(_has(names, group) for group in _IMU) else None
-    poses = any(_has(names, group) for group in _REFERENCE[:2])
-    return "poses" if poses else "fixes" if _has(names, GLOBAL_POSITION) else None
+    if any(_has(names, group) for group in _POSES):
+        return "poses"
+    if _has(names, GLOBAL_POSITION):
+        return "fixes"
+    return "positions" if _has(names, POSITION) else None
 
 
 def _useless(names, kind):
@@ -103,7 +107,7 @@ def _useless(names, kind):
 
 
 def _of(kind):
-    return {"poses": "a reference of poses", "fixes": "a reference of fixes"}.get(kind, "an IMU")
+    return "an IMU" if kind == "IMU" else f"a reference of {kind}"
 
 
 def _has(names, group):

@@ -149,6 +149,7 @@ ANGLE_WORDS = {
 """Words behind the unit of an angle in the horizontal -> its convention."""
 
 _POSE = ("time", "x", "y", "z", *QUATERNION, "roll", "pitch", "yaw", "heading")
+_GLOBE = ("latitude", "longitude", "altitude")
 _FIX = (
     "time",
     *(quantity.name for quantity in _TABLE[_TABLE.index(QUANTITIES["latitude"]) :]),
@@ -156,9 +157,10 @@ _FIX = (
     "yaw",
     "heading",
 )
+_POSITIONS = ("time", "x", "y", "z", *(name for name in _FIX if name not in ("time", *_GLOBE)))
 _IMU = ("time", *QUATERNION, "roll", "pitch", "yaw", "heading", *GYRO, *ACCEL)
 
-USES = {"poses": _POSE, "fixes": _FIX, "IMU": _IMU}
+USES = {"poses": _POSE, "positions": _POSITIONS, "fixes": _FIX, "IMU": _IMU}
 """What each kind of recording can use."""
 
 

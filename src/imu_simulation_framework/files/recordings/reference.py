@@ -67,9 +67,15 @@ def reference_table(
     """
     samples = conventional_reference(samples, conventions or ReferenceConventions())
     settings, limits = settings or FixSettings(), stamp_limits or StampLimits()
-    if samples.has(GLOBAL_POSITION) and not samples.has(POSITION):
+    if has_to_be_smoothed(samples):
         return _from_fixes(samples, settings, limits, minimum_samples, time_offset)
     return _from_poses(samples, limits, minimum_samples, time_offset)
+
+
+def has_to_be_smoothed(samples) -> bool:
+    """Whether these are positions whose heading is to be made of their course."""
+    poses = samples.has(POSITION) and (samples.has(QUATERNION) or "yaw" in samples)
+    return not poses
 
 
 def _from_poses(samples, limits, minimum_samples, time_offset):
@@ -103,15 +109,10 @@ def _from_fixes(samples, settings, limits, minimum_samples, time_offset):
     if "status" in samples:
         status = samples.columns["status"]
         cleaner.drop(status <= _NO_FIX, "no_fix", "the receiver never had a fix")
-    cleaner.drop_nan(GLOBAL_POSITION)
-    latitude, longitude = (samples.columns[name] for name in GLOBAL_POSITION)
-    outside = cleaner.keep & ((np.abs(latitude) > 90.0) | (np.abs(longitude) > 360.0))
-    if outside.any():
-        first = int(np.argmax(outside))
-        raise RecordingError(
-            f"{samples.source}: {samples.place_name} {samples.places[first]} is at latitude "
-            f"{latitude[first]:g} and longitude {longitude[first]:g}, expected degrees"
-        )
+    names = POSITION if samples.has(POSITION) else GLOBAL_POSITION
+    cleaner.drop_nan(names)
+    if names is GLOBAL_POSITION:
+        _refuse_outside(samples, cleaner)
     variances = _variances(samples, cleaner.remarks)
     known = (variances > 0.0).all(axis=1) & np.isfinite(variances).all(axis=1)
     cleaner.note(cleaner.keep & ~known, "unknown_variance")
@@ -124,8 +125,7 @@ def _from_fixes(samples, settings, limits, minimum_samples, time_offset):
     order, report = cleaner.finish(limits, max(3, minimum_samples))
     fix = pd.DataFrame(
         {
-            "latitude": latitude[order],
-            "longitude": longitude[order],
+            **{name: samples.columns[name][order] for name in names},
             "variance_east": variances[order, 0],
             "variance_north": variances[order, 1],
         },
@@ -152,6 +152,17 @@ def _from_fixes(samples, settings, limits, minimum_samples, time_offset):
         remarks=report.remarks + tuple(sentences),
         positioning=made.report.to_dict(),
     )
+
+
+def _refuse_outside(samples, cleaner):
+    latitude, longitude = (samples.columns[name] for name in GLOBAL_POSITION)
+    outside = cleaner.keep & ((np.abs(latitude) > 90.0) | (np.abs(longitude) > 360.0))
+    if outside.any():
+        first = int(np.argmax(outside))
+        raise RecordingError(
+            f"{samples.source}: {samples.place_name} {samples.places[first]} is at latitude "
+            f"{latitude[first]:g} and longitude {longitude[first]:g}, expected degrees"
+        )
 
 
 def _heading(samples):
