@@ -14,8 +14,36 @@ _BRACKET = re.compile(r"\s*[\[(](?P<unit>[^\[\]()]*)[\])]\s*\Z")
 _WORD = re.compile(r"[a-z]+\d*|\d+")
 _HUMP = re.compile(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _ORIGINS = frozenset(
-    "field header msg data imu gps gnss ins raw location motion sensor meas measured odom pose "
-    "twist robot gt truth est estimated value rs user gpsfix navsat fix".split()
+    [
+        "field",
+        "header",
+        "msg",
+        "data",
+        "imu",
+        "gps",
+        "gnss",
+        "ins",
+        "raw",
+        "location",
+        "motion",
+        "sensor",
+        "meas",
+        "measured",
+        "odom",
+        "pose",
+        "twist",
+        "robot",
+        "gt",
+        "truth",
+        "est",
+        "estimated",
+        "value",
+        "rs",
+        "user",
+        "gpsfix",
+        "navsat",
+        "fix",
+    ]
 )
 _UNITS = {
     "s": "s sec secs second seconds",
@@ -146,13 +174,13 @@ def _known_names():
     known = {}
     for kind, names in _SCALARS.items():
         kind, _, axis = kind.partition(":")
-        known.update({name: (kind, axis) for name in names.split(",")})
+        known.update(dict.fromkeys(names.split(","), (kind, axis)))
     for kind, stems in _STEMS.items():
         for axis in "xyzw" if kind == "quaternion" else "xyz":
             known.update({f"{stem} {axis}".strip(): (kind, axis) for stem in stems.split(",")})
             known.update({stem + axis: (kind, axis) for stem in _FUSED[kind].split()})
     for unit in ("s", "ms", "us", "ns"):
-        known.update({alias: ("time", "") for alias in _UNITS[unit].split()})
+        known.update(dict.fromkeys(_UNITS[unit].split(), ("time", "")))
     # Numbered from 0, the scalar is first by most authors: its own axis, to be said as a guess.
     for place, axis in enumerate("wxyz"):
         known.update({f"q{place}": ("quaternion", axis), f"q {place}": ("quaternion", axis)})
