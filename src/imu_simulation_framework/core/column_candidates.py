@@ -143,4 +143,4 @@ def _is(candidate, kind):
 
 
 def _rank(candidate):
-    return -round(candidate.filled, 1), candidate.meaning.extra, candidate.place
+    return -round(candidate.filled, 1), len(candidate.meaning.origin), candidate.place

@@ -70,9 +70,10 @@ def guess_from_table(names, values, pieces=None) -> ColumnGuess:
 
 def _by_names(guess, candidates, pieces):
     inertial = vectors(candidates, "gyro", "") + vectors(candidates, "accel", "")
-    fixes = best_scalar(candidates, "latitude") or vectors(candidates, "position", "xy")
+    positions = "poses" if vectors(candidates, "position", "xy") else ""
+    positions = "fixes" if best_scalar(candidates, "latitude") else positions
     turning = vectors(candidates, "quaternion", "wxyz") or best_scalar(candidates, "roll")
-    usual = IMU_STEPS if inertial or (turning and not fixes) else FIX_STEPS
+    usual = IMU_STEPS if inertial or (turning and not positions) else FIX_STEPS
     time, remarks = find_time(candidates, pieces, usual)
     guess.reasons += remarks
     seconds = time.seconds if time else np.full(len(pieces), np.nan)
@@ -83,7 +84,7 @@ def _by_names(guess, candidates, pieces):
             "no column could be told to be the time, so that there is no reference, and the IMU is "
             "only of use for an Allan analysis with its rate given"
         )
-    imu, imu_used, orientation = guess_imu(candidates, seconds, pieces, bool(fixes), guess.reasons)
+    imu, imu_used, orientation = guess_imu(candidates, seconds, pieces, positions, guess.reasons)
     reference, reference_used = {}, set()
     if time:
         reference, reference_used = guess_reference(

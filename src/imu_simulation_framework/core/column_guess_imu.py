@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from imu_simulation_framework.core.angles import yaw_from_quaternion
 from imu_simulation_framework.core.column_candidates import (
     best_scalar,
     fullest_first,
@@ -16,17 +17,21 @@ from imu_simulation_framework.core.column_units import (
     angle_unit,
     gyro_unit,
     turn_scale,
+    yaws_agree,
 )
 
 _RADIANS = {"rad": 1.0, "deg": np.pi / 180.0}
 _AGREE = 0.8
 """Correlation of turns of orientation and gyroscope from which on they are the same motion."""
 
+_LEAST_FILLED = 0.9
+"""Share of the rows with an angular velocity or force that an orientation must have."""
+
 _FACTOR = 1.6
 """By how much their ratio may miss that of a unit."""
 
 
-def guess_imu(candidates, seconds, pieces, fixes, reasons):
+def guess_imu(candidates, seconds, pieces, positions, reasons):
     """Guess the columns of an IMU.
 
     Parameters
@@ -35,9 +40,8 @@ def guess_imu(candidates, seconds, pieces, fixes, reasons):
     seconds : ndarray, shape (n,)
         Time of each row, nan if it is not known.
     pieces : ndarray of int, shape (n,)
-    fixes : bool
-        Whether the table has positions as well: then an orientation without gyroscope and
-        accelerometer is not the IMU's.
+    positions : str
+        ``fixes``, ``poses``, or empty if the table has none.
     reasons : list of str
         To which reasons are added.
 
@@ -46,37 +50,60 @@ def guess_imu(candidates, seconds, pieces, fixes, reasons):
     columns : dict of str to str
     used : set of Candidate
     orientation : set of Candidate
-        The columns that show an orientation of the IMU, mapped or not.
+        The columns of an orientation that are not the reference's, mapped or not.
     """
     gyros = fullest_first(vectors(candidates, "gyro", ""))
-    accels = fullest_first(vectors(candidates, "accel", "xyz"))
-    inertial = bool(gyros or accels)
-    if fixes and not inertial:
-        return {}, set(), set()
-    attitudes = _attitudes(candidates, seconds, pieces, reasons)
     gyro = gyros[0] if gyros else {}
-    most = max((c.filled for g in (gyros + accels) for c in g.values()), default=0.0)
-    sparse = [a for a in attitudes if a.filled < 0.5 * most]
-    if sparse:
-        reasons.append(f"{sparse[0].names} has no value in most rows, left out")
-    attitudes = [a for a in attitudes if a not in sparse]
-    attitude = _chosen(attitudes, gyro, seconds, pieces, reasons)
+    accel = _accel(fullest_first(vectors(candidates, "accel", "xyz")), reasons)
+    inertial = [*gyro.values(), *(column for column, _ in accel.values())]
+    if positions and not inertial:
+        return {}, set(), set()
+    attitudes = _attitudes(candidates, reasons)
+    own = _own(attitudes, positions, reasons)
+    most = max((column.filled for column in inertial), default=0.0)
+    full = [attitude for attitude in own if attitude.filled > _LEAST_FILLED * most]
+    for attitude in own:
+        if attitude not in full:
+            reasons.append(f"{attitude.names}: no value in many rows of the IMU, left out")
+    attitude = _chosen(full, gyro, seconds, pieces, reasons)
     columns, used = {}, set()
-    if attitude:
-        gyro_text = _gyro_unit(gyro, attitude, seconds, pieces, reasons) if gyro else None
-        if attitude.unit is None and gyro_text:
-            attitude.settle(gyro, gyro_text, seconds, pieces, reasons)
+    witnesses = [attitude] if attitude else attitudes
+    unit = _gyro_unit(gyro, witnesses, seconds, pieces, reasons) if gyro else None
+    if attitude and attitude.unit is None:
+        attitude.settle(gyro if unit else {}, unit, seconds, pieces, reasons)
+    if attitude and attitude.unit is not None:
         columns.update(attitude.written())
-        used |= set(attitude.columns) if columns else set()
-    elif gyro:
-        gyro_text = _gyro_unit(gyro, None, seconds, pieces, reasons)
-    if gyro and gyro_text:
-        unit, factor = gyro_text
-        for axis, column in sorted(gyro.items()):
-            columns[f"gyro_{axis}"] = column.written(unit, factor=factor)
-            used.add(column)
-    columns.update(_accel(accels, used, reasons))
-    return columns, used, {c for a in attitudes + sparse for c in a.columns}
+        used.update(attitude.columns)
+    if unit:
+        columns.update(
+            {f"gyro_{a}": gyro[a].written(unit[0], factor=unit[1]) for a in sorted(gyro)}
+        )
+        used.update(gyro.values())
+    columns.update({quantity: column.written(unit) for quantity, (column, unit) in accel.items()})
+    used.update(column for column, _ in accel.values())
+    foreign = {c for a in attitudes if a.of_reference for c in a.columns}
+    return columns, used, {c for a in attitudes for c in a.columns} - foreign
+
+
+def _own(attitudes, positions, reasons):
+    """The orientations that are the IMU's, in a table that has an IMU, and perhaps positions."""
+    of_imu = [attitude for attitude in attitudes if attitude.of_imu]
+    others = [attitude for attitude in attitudes if attitude.of_reference]
+    plain = [attitude for attitude in attitudes if attitude not in of_imu + others]
+    if positions == "poses" and of_imu:
+        for attitude in plain:
+            attitude.of_reference = True
+        return of_imu
+    for attitude in list(plain):
+        unclear = positions == "poses" and not others
+        unclear |= positions == "fixes" and list(attitude.by_name) == ["heading"]
+        if unclear:
+            plain.remove(attitude)
+            reasons.append(
+                f"{attitude.names}: may be the IMU's or go with the positions, left out; add it "
+                "where it belongs"
+            )
+    return of_imu + plain
 
 
 class _Attitude:
@@ -86,6 +113,9 @@ class _Attitude:
         self.by_name = columns
         self.unit = unit
         self.words = words
+        meanings = [column.meaning for column in columns.values()]
+        self.of_imu = any(meaning.of_imu for meaning in meanings)
+        self.of_reference = any(meaning.of_reference for meaning in meanings)
 
     @property
     def columns(self):
@@ -119,24 +149,23 @@ class _Attitude:
             for name, column in self.by_name.items()
         }
 
-    def settle(self, gyro, gyro_text, seconds, pieces, reasons):
-        """Find the unit of the angles from that of the gyroscope."""
-        factor = _RADIANS[gyro_text[0].split("/")[0]]
-        scale, correlation = turn_scale(
-            seconds, pieces, self.values(), factor * matrix(list(gyro.values()))
-        )
-        if correlation < _AGREE:
-            reasons.append(f"{self.names}: whether degrees or radians cannot be told, left out")
-            return
-        for unit, radians in _RADIANS.items():
-            if 1.0 / _FACTOR < scale * radians < _FACTOR:
-                self.unit = unit
-                reasons.append(f"{self.names}: turns as the gyroscope does in [{unit}]")
-                return
-        reasons.append(f"{self.names}: turns {scale:.3g} times as much as the gyroscope, left out")
+    def settle(self, gyro, gyro_unit_and_factor, seconds, pieces, reasons):
+        """Find the unit of the angles from that of the gyroscope, if there is one."""
+        scale, correlation = 0.0, 0.0
+        if gyro:
+            factor = _RADIANS[gyro_unit_and_factor[0].split("/")[0]]
+            rates = factor * matrix(list(gyro.values()))
+            scale, correlation = turn_scale(seconds, pieces, self.values(), rates)
+        if correlation > _AGREE:
+            for unit, radians in _RADIANS.items():
+                if 1.0 / _FACTOR < scale * radians < _FACTOR:
+                    self.unit = unit
+                    reasons.append(f"{self.names}: in {unit} turns as the gyroscope does")
+                    return
+        reasons.append(f"{self.names}: whether degrees or radians cannot be told, left out")
 
 
-def _attitudes(candidates, seconds, pieces, reasons):
+def _attitudes(candidates, reasons):
     found = []
     for group in fullest_first(vectors(candidates, "quaternion", "wxyz")):
         length = np.linalg.norm(matrix(list(group.values())), axis=1)
@@ -152,52 +181,58 @@ def _attitudes(candidates, seconds, pieces, reasons):
         if any(c.meaning.numbered for c in group.values()):
             reasons.append(f"{names}: numbered from 0, so that the first is taken for w")
         found.append(_Attitude(columns, "1"))
-    found += _angles(candidates, seconds, pieces, reasons)
+    for origin in dict.fromkeys(c.meaning.origin for c in candidates if c.meaning):
+        found += _angles(
+            [c for c in candidates if c.meaning and c.meaning.origin == origin], reasons
+        )
     return found
 
 
-def _angles(candidates, seconds, pieces, reasons):
+def _angles(candidates, reasons):
+    """Roll, pitch and yaw, or yaw alone, of columns with the same origin."""
     yaw, heading = best_scalar(candidates, "yaw"), best_scalar(candidates, "heading")
     name, last = ("yaw", yaw) if yaw else ("heading", heading)
     if last is None:
         return []
-    if last.silent or np.ptp(last.values[np.isfinite(last.values)]) == 0.0:
+    if np.ptp(last.values[np.isfinite(last.values)]) == 0.0:
         reasons.append(f"{last.name}: never changes, left out")
         return []
-    others = {kind: best_scalar(candidates, kind) for kind in ("roll", "pitch")}
-    columns = {**others, name: last} if all(others.values()) else {name: last}
-    unit, words = shared_unit(columns.values()), ""
-    if unit is None:
-        columns, unit = {name: last}, last.meaning.unit
-    if unit:
-        reasons.append(f"{last.name}: in {unit} by its name")
-    else:
-        unit = angle_unit(*(column.values for column in columns.values())) or None
-        if unit:
-            reasons.append(f"{last.name}: in {unit} by its range")
+    columns = {kind: best_scalar(candidates, kind) for kind in ("roll", "pitch")}
+    columns = {**columns, name: last} if all(columns.values()) else {name: last}
+    if shared_unit(columns.values()) is None:
+        columns = {name: last}
+    unit, source = shared_unit(columns.values()), "name"
+    if not unit:
+        unit, source = angle_unit(*(column.values for column in columns.values())), "range"
+    words = ""
     if name == "heading":
         words = "cw from north"
-        reasons.append(f"{last.name}: {words} by its name")
-    return [_Attitude(columns, unit, words)]
+    if unit:
+        reasons.append(
+            f"{last.name}: in {unit} by its {source}{words and f', {words} by its name'}"
+        )
+    return [_Attitude(columns, unit or None, words)]
 
 
 def _chosen(attitudes, gyro, seconds, pieces, reasons):
-    """The first orientation, but for one that turns as the gyroscope when the first does not."""
-    if len(attitudes) < 2 or not gyro:
+    """Of two orientations the first, a quaternion, unless the angles contradict it."""
+    if len(attitudes) < 2:
         return attitudes[0] if attitudes else None
-    rates = matrix(list(gyro.values()))
-    fits = [turn_scale(seconds, pieces, a.values(), rates)[1] for a in attitudes]
-    best = int(np.argmax(fits))
-    if fits[0] < 0.5 and fits[best] > _AGREE:
-        reasons.append(
-            f"{attitudes[0].names} does not turn as the gyroscope does (correlation "
-            f"{fits[0]:.2f}), {attitudes[best].names} does ({fits[best]:.2f})"
-        )
-        return attitudes[best]
-    return attitudes[0]
+    first, second = attitudes[:2]
+    if first.quaternion and not second.quaternion and second.unit is not None:
+        known = np.isfinite(first.values()).all(axis=1)
+        yaw = np.full(len(known), np.nan)
+        yaw[known] = yaw_from_quaternion(first.values()[known])
+        if yaws_agree(seconds, pieces, yaw, second.values()[:, -1]) is False:
+            reasons.append(
+                f"{first.names}: their yaw does not turn as {second.columns[-1].name} does, and a "
+                "quaternion is more easily written wrongly: the angles are taken"
+            )
+            return second
+    return first
 
 
-def _gyro_unit(gyro, attitude, seconds, pieces, reasons):
+def _gyro_unit(gyro, attitudes, seconds, pieces, reasons):
     """Unit and factor of the gyroscope's columns, None if they cannot be told."""
     names = ", ".join(column.name for column in gyro.values())
     rates = matrix(list(gyro.values()))
@@ -208,7 +243,9 @@ def _gyro_unit(gyro, attitude, seconds, pieces, reasons):
     if stated:
         reasons.append(f"{names}: in {stated} by name")
         return stated, ""
-    if attitude is not None and attitude.unit is not None:
+    for attitude in attitudes:
+        if attitude.unit is None:
+            continue
         scale, correlation = turn_scale(seconds, pieces, attitude.values(), rates)
         if correlation > _AGREE:
             for unit, factor, expected in (
@@ -235,22 +272,21 @@ def _gyro_unit(gyro, attitude, seconds, pieces, reasons):
     return unit, ""
 
 
-def _accel(accels, used, reasons):
-    for group in accels:
+def _accel(groups, reasons):
+    """Quantity -> column and unit, of the first vector with gravity in it."""
+    for group in groups:
         columns = [group[axis] for axis in "xyz"]
         names = ", ".join(column.name for column in columns)
         stated = shared_unit(columns)
         unit, size = accel_unit(matrix(columns))
         if not unit:
             reasons.append(f"{names}: usually {size:.3g} long, so without gravity, left out")
-            continue
-        if stated is None or (stated and stated != unit):
+        elif stated not in ("", unit):
             reasons.append(
                 f"{names}: usually {size:.3g} long, which is gravity in {unit} and not in what "
                 "the names say, left out"
             )
-            continue
-        used |= set(columns)
-        reasons.append(f"{names}: usually {size:.3g} long, gravity in {unit}")
-        return {f"accel_{axis}": group[axis].written(unit) for axis in "xyz"}
+        else:
+            reasons.append(f"{names}: usually {size:.3g} long, gravity in {unit}")
+            return {f"accel_{axis}": (group[axis], unit) for axis in "xyz"}
     return {}

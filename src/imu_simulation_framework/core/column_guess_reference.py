@@ -102,9 +102,7 @@ class _Reference:
             if column is None:
                 continue
             if np.nanmin(column.values) < 0.0 or column.silent:
-                self.reasons.append(
-                    f"{column.name}: zero or negative, so not always known, left out"
-                )
+                self.reasons.append(f"{column.name}: not always known, left out")
                 continue
             unit = "1" if kind == "hdop" else column.meaning.unit or "m"
             self._take(kind, column, unit)

@@ -13,37 +13,14 @@ from dataclasses import dataclass
 _BRACKET = re.compile(r"\s*[\[(](?P<unit>[^\[\]()]*)[\])]\s*\Z")
 _WORD = re.compile(r"[a-z]+\d*|\d+")
 _HUMP = re.compile(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_ORIGINS = frozenset(
-    [
-        "field",
-        "header",
-        "msg",
-        "data",
-        "imu",
-        "gps",
-        "gnss",
-        "ins",
-        "raw",
-        "location",
-        "motion",
-        "sensor",
-        "meas",
-        "measured",
-        "odom",
-        "pose",
-        "twist",
-        "robot",
-        "gt",
-        "truth",
-        "est",
-        "estimated",
-        "value",
-        "rs",
-        "user",
-        "gpsfix",
-        "navsat",
-        "fix",
-    ]
+_RIG = frozenset(["imu", "ins", "sensor", "motion", "device", "ahrs"])
+_OUTSIDE = frozenset(
+    ["odom", "pose", "twist", "robot", "gt", "truth", "ground", "mocap", "vicon", "optitrack"]
+)
+_ORIGINS = _RIG.union(
+    _OUTSIDE,
+    ["field", "header", "msg", "data", "gps", "gnss", "raw", "location", "meas", "measured"],
+    ["est", "estimated", "value", "rs", "user", "fix", "navsat"],
 )
 _UNITS = {
     "s": "s sec secs second seconds",
@@ -205,7 +182,7 @@ class Meaning:
         The words without axis and unit: columns of one vector have the same.
     unit : str
         As column maps have it; empty if the name does not say one.
-    extra : int
+    origin : tuple of str
         Words that only say where it comes from: the fewer, the plainer the name.
     numbered : bool
         Whether the axis is said by a number.
@@ -215,8 +192,18 @@ class Meaning:
     axis: str
     stem: str
     unit: str
-    extra: int
+    origin: tuple[str, ...]
     numbered: bool
+
+    @property
+    def of_imu(self) -> bool:
+        """Whether the name says that this is the IMU's."""
+        return not _RIG.isdisjoint(self.origin)
+
+    @property
+    def of_reference(self) -> bool:
+        """Whether the name says that this is not the IMU's but of another source."""
+        return not self.of_imu and not _OUTSIDE.isdisjoint(self.origin)
 
 
 def meaning_of(name):
@@ -283,11 +270,11 @@ def _look_up(words, unit):
     unit = _fitting_unit(kind, unit, text)
     if unit is None:
         return None
-    stem = " ".join(words)
+    stem, origin = " ".join(words), tuple(word for word in words if word in _ORIGINS)
     if axis:
         # East, north and the rate of roll, pitch and yaw have a name of their own per axis.
         stem = stem[:-1] if stem[-1] in "xyzw0123" else "axes by name"
-    return Meaning(kind, axis, stem.strip(), unit, len(words) - len(plain), numbered)
+    return Meaning(kind, axis, stem.strip(), unit, origin, numbered)
 
 
 def _fitting_unit(kind, unit, text):

@@ -94,7 +94,7 @@ def _rank(time):
         "utc" in words,
         not time.since_1970,
         not _is_stamp(time),
-        time.columns[0].meaning.extra,
+        len(time.columns[0].meaning.origin),
         time.columns[0].place,
     )
 

@@ -20,6 +20,7 @@ one unit of time fits."""
 
 _SINCE_1970 = (6e8, 4e9)  # s: from 1989, before which nothing was recorded as it is today, to 2096
 _TURN = 0.5  # s, over which turns are compared
+_LEAST_TURN = np.radians(0.5)  # within that time, so that it is motion and not noise
 _CHORD = 1.0  # s, over which displacements are taken
 _MOVING = 1.5  # m/s
 _EARTH = 6.371e6  # m
@@ -175,7 +176,8 @@ def gyro_unit(gyro):
 def turn_scale(seconds, pieces, angles, gyro):
     """How many radians of orientation go with one unit of integrated angular velocity.
 
-    Angles between orientations are the same in any frame, order and sense.
+    Angles between orientations are the same in any frame, order and sense. Where roll, pitch and
+    yaw are given, shaking may hide turns: then yaw alone, or one axis alone, may fit better.
 
     Parameters
     ----------
@@ -188,31 +190,62 @@ def turn_scale(seconds, pieces, angles, gyro):
     Returns
     -------
     scale, correlation : float
-        Both 0 if there are too few rows.
+        Both 0 if there are too few rows or hardly a turn.
     """
     rows = np.isfinite(seconds) & np.isfinite(angles).all(axis=1) & np.isfinite(gyro).all(axis=1)
     seconds, pieces, angles, gyro = seconds[rows], pieces[rows], angles[rows], gyro[rows]
-    steps = steps_within(seconds, pieces)
-    if len(steps) < 40 or np.median(steps) <= 0.0:
+    first, last = _windows(seconds, pieces)
+    if len(first) < 10:
         return 0.0, 0.0
-    width = max(1, round(_TURN / float(np.median(steps))))
-    starts = np.arange(0, len(seconds) - width, width)
-    starts = starts[pieces[starts] == pieces[starts + width]]
-    if len(starts) < 10:
-        return 0.0, 0.0
-    if angles.shape[1] == 1:
-        turned = np.abs(np.angle(np.exp(1j * (angles[starts + width, 0] - angles[starts, 0]))))
-    else:
-        if angles.shape[1] == 3:
-            angles = quaternion_from_roll_pitch_yaw(angles)
-        length = np.linalg.norm(angles, axis=1, keepdims=True)
-        angles = angles / np.where(length > 0.0, length, 1.0)
-        cosine = np.abs(np.sum(angles[starts] * angles[starts + width], axis=1))
-        turned = 2.0 * np.arccos(np.minimum(cosine, 1.0))
     weights = np.diff(seconds, append=seconds[-1])
     sums = np.vstack([np.zeros(gyro.shape[1]), np.cumsum(weights[:, None] * gyro, axis=0)])
-    felt = np.linalg.norm(sums[starts + width] - sums[starts], axis=1)
-    if felt.std() == 0.0 or turned.std() == 0.0:
+    felt = sums[last] - sums[first]
+    turns, felts = [_angle_between(angles[first], angles[last])], [np.linalg.norm(felt, axis=1)]
+    if angles.shape[1] != 4:
+        turns.append(_angle_between(angles[first, -1:], angles[last, -1:]))
+        felts += list(np.abs(felt.T))
+    fits = [_proportion(one, other) for one in felts for other in turns]
+    return max(fits, key=lambda fit: fit[1])
+
+
+def yaws_agree(seconds, pieces, one, other):
+    """Whether two yaws [rad], shape (n,), turn alike, perhaps of opposite sense throughout.
+
+    None if one of them hardly turns.
+    """
+    rows = np.isfinite(seconds) & np.isfinite(one) & np.isfinite(other)
+    first, last = _windows(seconds[rows], pieces[rows])
+    if len(first) < 10:
+        return None
+    turns = [np.angle(np.exp(1j * (yaw[rows][last] - yaw[rows][first]))) for yaw in (one, other)]
+    if min(np.percentile(np.abs(turn), 95) for turn in turns) < _LEAST_TURN:
+        return None
+    return bool(abs(np.dot(*turns)) > 0.8 * np.linalg.norm(turns[0]) * np.linalg.norm(turns[1]))
+
+
+def _windows(seconds, pieces):
+    """Rows about half a second apart."""
+    steps = steps_within(seconds, pieces)
+    if len(steps) < 40 or np.median(steps) <= 0.0:
+        return np.arange(0), np.arange(0)
+    width = max(1, round(_TURN / float(np.median(steps))))
+    first = np.arange(0, len(seconds) - width, width)
+    first = first[pieces[first] == pieces[first + width]]
+    return first, first + width
+
+
+def _angle_between(first, last):
+    if first.shape[1] == 1:
+        return np.abs(np.angle(np.exp(1j * (last[:, 0] - first[:, 0]))))
+    if first.shape[1] == 3:
+        first, last = quaternion_from_roll_pitch_yaw(first), quaternion_from_roll_pitch_yaw(last)
+    lengths = np.linalg.norm(first, axis=1) * np.linalg.norm(last, axis=1)
+    cosine = np.abs(np.sum(first * last, axis=1)) / np.where(lengths > 0.0, lengths, 1.0)
+    return 2.0 * np.arccos(np.minimum(cosine, 1.0))
+
+
+def _proportion(felt, turned):
+    if np.percentile(turned, 95) < _LEAST_TURN or felt.std() == 0.0:
         return 0.0, 0.0
     return float(felt @ turned / (felt @ felt)), float(np.corrcoef(felt, turned)[0, 1])
 
@@ -254,7 +287,7 @@ def speed_unit(speeds, seconds, pieces, east, north):
         return "", ratio
     errors = {unit: abs(np.log(ratio / factor)) for unit, factor in _SPEEDS.items()}
     best, second = sorted(errors, key=errors.get)[:2]
-    fits = errors[best] < 0.15 and errors[second] > 2.0 * errors[best]
+    fits = errors[best] < 0.25 and errors[second] > 2.0 * errors[best]
     return (best if fits else ""), ratio
 
 

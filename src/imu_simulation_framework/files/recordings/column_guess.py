@@ -37,10 +37,21 @@ def _spread(lines):
     """Pieces of a text, and the line number at which each begins."""
     if len(lines) <= _PIECES * _ROWS:
         return "".join(lines), [1]
-    # A line that begins within quotes would spoil its piece: begin where quotes are closed.
-    starts = np.linspace(0, len(lines) - _ROWS, _PIECES).astype(int)
+    ends = _ends_of_rows(lines)
     chosen, first_lines = [], []
-    for start in starts:
+    for start in np.linspace(0, len(lines) - _ROWS, _PIECES).astype(int):
+        # Cells with line breaks in them stay whole.
+        while start > 0 and not ends[start - 1]:
+            start -= 1
+        stop = start + _ROWS
+        while stop < len(lines) and not ends[stop - 1]:
+            stop += 1
         first_lines.append(len(chosen) + 1)
-        chosen += lines[start : start + _ROWS]
+        chosen += lines[start:stop]
     return "".join(chosen), first_lines
+
+
+def _ends_of_rows(lines):
+    """Whether a line is the end of its row: quotation marks before it come in pairs."""
+    marks = np.fromiter((line.count('"') for line in lines), int, len(lines))
+    return np.cumsum(marks) % 2 == 0
