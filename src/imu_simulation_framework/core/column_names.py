@@ -38,6 +38,8 @@ _UNITS = {
     "ddmm.mmmm": "ddmm.mmmm ddmm.mm nmea",
     "rad/s": "rad/s rad/sec rads^-1 rads-1 radians/s radians/sec rps",
     "deg/s": "deg/s deg/sec degs^-1 degs-1 degrees/s degrees/sec °/s º/s dps",
+    "mm/s": "mm/s",
+    "cm/s": "cm/s",
     "m/s": "m/s m/sec ms^-1 ms-1 mps meters/second",
     "km/h": "km/h kmh kph kmph",
     "mph": "mph",
@@ -68,7 +70,7 @@ _KIND_UNITS = {
     "accel": ("m/s^2", "g", "mg"),
     "angle": ("rad", "deg"),
     "global": ("deg", "rad", "ddmm.mmmm", "e7"),
-    "velocity": ("m/s", "km/h", "mph", "knots"),
+    "velocity": ("m/s", "cm/s", "mm/s", "km/h", "mph", "knots"),
     "length": _LENGTHS,
     "variance": ("m^2",),
     "number": ("1",),
@@ -97,7 +99,7 @@ _FUSED = {
 _SCALARS = {
     "time": "time,t,stamp,timestamp,time stamp,receipt,receipt time,elapsed time,elapsed,"
     "unix time,unixtime,epoch,logging time,datetime,date time,clock,tow,time of week,time utc,"
-    "timestamp since1970,time since1970,rosbag time,sample time",
+    "timestamp since1970,time since1970,rosbag time,sample time,seconds elapsed",
     "date": "date",
     "latitude": "lat,latitude",
     "longitude": "lon,lng,long,longitude",
@@ -117,8 +119,9 @@ _SCALARS = {
     "theta": "theta",
     "heading": "heading,azimuth,true heading,hdg,compass,compass heading,heading angle,"
     "heading true",
-    "course": "course,cog,track,course over ground,bearing,track angle,ground course,true course",
-    "speed": "speed,v,vel,velocity,ground speed,groundspeed,speed over ground,sog,spd",
+    "course": "course,cog,track,course over ground,bearing,track angle,ground course,true course,"
+    "direction,head mot",
+    "speed": "speed,v,vel,velocity,ground speed,groundspeed,speed over ground,sog,spd,g speed",
     "velocity_east": "ve,v e,vel e,v east,vel east,velocity east,velocity e,east velocity,"
     "speed east",
     "velocity_north": "vn,v n,vel n,v north,vel north,velocity north,velocity n,"
@@ -239,9 +242,7 @@ def meaning_of(name):
 
 def canonical_unit(text) -> str:
     """Return a unit as column maps have it, empty if it is not known; no unit is ``1``."""
-    text = text.strip()
-    squeezed = re.sub(r"\s+", "", text)
-    return _CANONICAL.get(squeezed if squeezed == "G" else squeezed.lower(), "")
+    return _CANONICAL.get(re.sub(r"\s+", "", text).lower(), "")
 
 
 def _unnumbered(words):

@@ -58,8 +58,10 @@ def guess_from_shapes(guess, candidates, pieces):
 def _time(numbers, pieces, usual, reasons):
     for column in numbers[:3]:
         steps = steps_within(column.values, pieces)
-        if len(steps) == 0 or not (steps >= 0.0).all() or (steps == steps[0]).all():
-            # What grows evenly may as well count the rows.
+        if len(steps) == 0 or not (steps >= 0.0).all() or not (steps > 0.0).any():
+            continue
+        if (steps == 1.0).all():
+            reasons.append(f"{column.name}: grows by 1 from row to row, may be a time or a count")
             continue
         unit, reason = time_unit(column.values, pieces, usual)
         spread = np.ptp(column.values) / TIME_MULTIPLES.get(unit, 1.0)

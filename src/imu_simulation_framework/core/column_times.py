@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from imu_simulation_framework.core.column_units import TIME_MULTIPLES, time_unit
+from imu_simulation_framework.core.column_units import FIX_STEPS, TIME_MULTIPLES, time_unit
 
 _DATE = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?\Z")
 _DATE_AND_CLOCK = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?[T ]\d\d?:\d\d")
@@ -161,7 +161,7 @@ def _of_pairs(named, pieces):
                 and np.nanmax(rest.values) < 1e9
             )
             seconds = whole.values + rest.values / 1e9
-            if not fits or not time_unit(seconds, pieces, (0.0, np.inf))[0]:
+            if not fits or not time_unit(seconds, pieces, FIX_STEPS)[0]:
                 continue
             written = f"{whole.written('s')} + {rest.written('ns')}"
             reason = f"seconds in {whole.name}, nanoseconds in {rest.name}"

@@ -15,16 +15,24 @@ TIME_MULTIPLES = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
 
 IMU_STEPS = (3e-4, 0.25)
 FIX_STEPS = (0.04, 12.0)
-"""Usual steps [s] from one sample to the next; their ends are less than 1000 apart, so that only
-one unit of time fits."""
+"""Usual steps [s] from one sample to the next, by which to decide where two units are possible;
+their ends are less than 1000 apart, so that one unit at most fits."""
 
+_POSSIBLE_STEPS = (3e-4, 12.0)  # s
 _SINCE_1970 = (6e8, 4e9)  # s: from 1989, before which nothing was recorded as it is today, to 2096
 _TURN = 0.5  # s, over which turns are compared
 _LEAST_TURN = np.radians(0.5)  # within that time, so that it is motion and not noise
 _CHORD = 1.0  # s, over which displacements are taken
 _MOVING = 1.5  # m/s
 _EARTH = 6.371e6  # m
-_SPEEDS = {"m/s": 1.0, "km/h": 3.6, "knots": 3600.0 / 1852.0, "mph": 1.0 / 0.44704}
+_SPEEDS = {
+    "m/s": 1.0,
+    "cm/s": 100.0,
+    "mm/s": 1000.0,
+    "km/h": 3.6,
+    "knots": 3600.0 / 1852.0,
+    "mph": 1.0 / 0.44704,
+}
 _SENSES = {
     "cw from north": lambda course: np.pi / 2.0 - course,
     "ccw from east": lambda course: course,
@@ -67,9 +75,10 @@ def time_unit(values, pieces, usual):
         return "", "is written as hours, minutes and seconds, hhmmss"
     if usual == IMU_STEPS and (steps == 1.0).all():
         return "", "grows by 1 from row to row, which may count samples or milliseconds"
-    for unit, multiple in TIME_MULTIPLES.items():
-        if usual[0] <= step / multiple <= usual[1]:
-            return unit, f"usually {step:.4g} from row to row"
+    for low, high in (_POSSIBLE_STEPS, usual):
+        fitting = [u for u, multiple in TIME_MULTIPLES.items() if low <= step / multiple <= high]
+        if len(fitting) == 1:
+            return fitting[0], f"usually {step:.4g} from row to row"
     return "", f"grows by {step:.4g} from row to row, which is usual in no unit"
 
 
