@@ -1,0 +1,287 @@
+"""What the name of a column in somebody's table says: the quantity, the axis and the unit.
+
+A name is cut into words; words that only say where the quantity comes from are dropped; what
+remains must be a known name as a whole. A word that is not known makes the column unknown, so that
+``gyro_bias_x`` or ``mag_field.x`` are not taken for what they are not.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_BRACKET = re.compile(r"\s*[\[(](?P<unit>[^\[\]()]*)[\])]\s*\Z")
+_WORD = re.compile(r"[a-z]+\d*|\d+")
+_HUMP = re.compile(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_RIG = frozenset(["imu", "ins", "sensor", "motion", "device", "ahrs"])
+_OUTSIDE = frozenset(
+    ["odom", "pose", "twist", "robot", "gt", "truth", "ground", "mocap", "vicon", "optitrack"]
+)
+_ORIGINS = _RIG.union(
+    _OUTSIDE,
+    ["field", "header", "msg", "data", "gps", "gnss", "raw", "location", "meas", "measured"],
+    ["est", "estimated", "value", "rs", "user", "fix", "navsat"],
+)
+_UNITS = {
+    "s": "s sec secs second seconds",
+    "ms": "ms msec msecs millis milliseconds millisecond",
+    "us": "us usec usecs µs μs micros microseconds microsecond",
+    "ns": "ns nsec nsecs nanos nanosec nanoseconds nanosecond",
+    "m": "m meter meters metre metres",
+    "km": "km",
+    "cm": "cm",
+    "mm": "mm",
+    "ft": "ft feet",
+    "rad": "rad rads radian radians",
+    "deg": "deg degs degree degrees ° º",
+    "e7": "e7 1e7 1e-7deg deg*1e7",
+    "ddmm.mmmm": "ddmm.mmmm ddmm.mm nmea",
+    "rad/s": "rad/s rad/sec rads^-1 rads-1 radians/s radians/sec rps",
+    "deg/s": "deg/s deg/sec degs^-1 degs-1 degrees/s degrees/sec °/s º/s dps",
+    "mm/s": "mm/s",
+    "cm/s": "cm/s",
+    "m/s": "m/s m/sec ms^-1 ms-1 mps meters/second",
+    "km/h": "km/h kmh kph kmph",
+    "mph": "mph",
+    "knots": "knots knot kn kt kts",
+    "m/s^2": "m/s^2 m/s2 m/s² m/s/s m/s**2 ms^-2 ms-2 ms2 mps2",
+    "g": "g gee",
+    "mg": "mg",
+    "m^2": "m^2 m2 m² m**2",
+    "1": "1 -",
+}
+_CANONICAL = {alias: unit for unit, aliases in _UNITS.items() for alias in aliases.split()}
+_CANONICAL[""] = "1"
+_ENDINGS = {
+    ("rad", "s"): "rad/s",
+    ("deg", "s"): "deg/s",
+    ("m", "s"): "m/s",
+    ("km", "h"): "km/h",
+    ("m", "s2"): "m/s^2",
+    ("m", "s", "2"): "m/s^2",
+    ("m", "s", "s"): "m/s^2",
+    ("m2",): "m^2",
+    **{(alias,): unit for alias, unit in _CANONICAL.items() if alias.isalnum() and alias != "1"},
+}
+_LENGTHS = ("m", "km", "cm", "mm", "ft")
+_KIND_UNITS = {
+    "time": ("s", "ms", "us", "ns"),
+    "gyro": ("rad/s", "deg/s"),
+    "accel": ("m/s^2", "g", "mg"),
+    "angle": ("rad", "deg"),
+    "global": ("deg", "rad", "ddmm.mmmm", "e7"),
+    "velocity": ("m/s", "cm/s", "mm/s", "km/h", "mph", "knots"),
+    "length": _LENGTHS,
+    "variance": ("m^2",),
+    "number": ("1",),
+}
+_SHORT = {  # What a shortened unit means behind a name of this kind.
+    ("gyro", "rad"): "rad/s",
+    ("gyro", "deg"): "deg/s",
+    ("velocity", "ms"): "m/s",
+    ("accel", "ms"): "m/s^2",
+}
+_AXES = {"x": "x", "y": "y", "z": "z", "w": "w", "0": "x", "1": "y", "2": "z"}
+_STEMS = {
+    "gyro": "gyro,gyr,gyroscope,gyros,g,w,omega,angular velocity,angular vel,ang vel,angvel,"
+    "angular rate,rotation rate,rot rate,gyro rotation,gyro rate,rate,body rate,turn rate",
+    "accel": "a,acc,accel,acceleration,accelerometer,accelerometer acceleration,"
+    "linear acceleration,linear accel,lin acc,linacc,specific force",
+    "quaternion": "q,quat,quaternion,orientation,attitude quaternion,orientation quaternion",
+    "position": ",pos,position,p,p r,t,translation",
+}
+_FUSED = {
+    "gyro": "g gyro gyr w omega",
+    "accel": "a acc accel",
+    "quaternion": "q quat",
+    "position": "pos t",
+}
+_SCALARS = {
+    "time": "time,t,stamp,timestamp,time stamp,receipt,receipt time,elapsed time,elapsed,"
+    "unix time,unixtime,epoch,logging time,datetime,date time,clock,tow,time of week,time utc,"
+    "timestamp since1970,time since1970,rosbag time,sample time,seconds elapsed",
+    "date": "date",
+    "latitude": "lat,latitude",
+    "longitude": "lon,lng,long,longitude",
+    "altitude": "alt,altitude,height,h,elevation,ele,hgt,alt ellipsoid",
+    "position:x": "east,easting,e,utm easting,utm east,utm e,utm x,pos e,position east,pos east,"
+    "enu e,local east",
+    "position:y": "north,northing,n,utm northing,utm north,utm n,utm y,pos n,position north,"
+    "pos north,enu n,local north",
+    "position:z": "up,u,enu u",
+    "down": "down",
+    "gyro:x": "rollrate,roll rate,rollspeed,roll speed,rate roll",
+    "gyro:y": "pitchrate,pitch rate,pitchspeed,pitch speed,rate pitch",
+    "gyro:z": "yawrate,yaw rate,yawspeed,yaw speed,rate yaw",
+    "roll": "roll,phi,roll angle",
+    "pitch": "pitch,pitch angle",
+    "yaw": "yaw,psi,yaw angle",
+    "theta": "theta",
+    "heading": "heading,azimuth,true heading,hdg,compass,compass heading,heading angle,"
+    "heading true",
+    "course": "course,cog,track,course over ground,bearing,track angle,ground course,true course,"
+    "direction,head mot",
+    "speed": "speed,v,vel,velocity,ground speed,groundspeed,speed over ground,sog,spd,g speed",
+    "velocity_east": "ve,v e,vel e,v east,vel east,velocity east,velocity e,east velocity,"
+    "speed east",
+    "velocity_north": "vn,v n,vel n,v north,vel north,velocity north,velocity n,"
+    "north velocity,speed north",
+    "hdop": "hdop",
+    "position_error": "epe,accuracy,horizontal accuracy,hacc,h acc,eph,horizontal error,"
+    "position error,h accuracy,position accuracy",
+    "sigma_east": "std e,std east,sigma e,sigma east,sde,sd e,sd east,east std,stddev east",
+    "sigma_north": "std n,std north,sigma n,sigma north,sdn,sd n,sd north,north std,stddev north",
+    "variance_east": "var e,var east,variance e,variance east,east variance",
+    "variance_north": "var n,var north,variance n,variance north,north variance",
+}
+_VALUE_KINDS = {
+    "time": "time",
+    "latitude": "global",
+    "longitude": "global",
+    **dict.fromkeys(("gyro",), "gyro"),
+    **dict.fromkeys(("accel",), "accel"),
+    **dict.fromkeys(("roll", "pitch", "yaw", "theta", "heading", "course"), "angle"),
+    **dict.fromkeys(("speed", "velocity_east", "velocity_north"), "velocity"),
+    **dict.fromkeys(
+        ("position", "down", "altitude", "position_error", "sigma_east", "sigma_north"), "length"
+    ),
+    **dict.fromkeys(("variance_east", "variance_north"), "variance"),
+    **dict.fromkeys(("quaternion", "hdop", "date"), "number"),
+}
+
+
+def _known_names():
+    known = {}
+    for kind, names in _SCALARS.items():
+        kind, _, axis = kind.partition(":")
+        known.update(dict.fromkeys(names.split(","), (kind, axis)))
+    for kind, stems in _STEMS.items():
+        for axis in "xyzw" if kind == "quaternion" else "xyz":
+            known.update({f"{stem} {axis}".strip(): (kind, axis) for stem in stems.split(",")})
+            known.update({stem + axis: (kind, axis) for stem in _FUSED[kind].split()})
+    for unit in ("s", "ms", "us", "ns"):
+        known.update(dict.fromkeys(_UNITS[unit].split(), ("time", "")))
+    # Numbered from 0, the scalar is first by most authors: its own axis, to be said as a guess.
+    for place, axis in enumerate("wxyz"):
+        known.update({f"q{place}": ("quaternion", axis), f"q {place}": ("quaternion", axis)})
+    return known
+
+
+_KNOWN = _known_names()
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What a column's name says.
+
+    Attributes
+    ----------
+    kind : str
+        ``time``, ``date``, ``gyro``, ``accel``, ``quaternion``, ``position``, ``down``, ``theta``
+        or the name of a quantity of column maps.
+    axis : str
+        Of a vector or quaternion, else empty.
+    stem : str
+        The words without axis and unit: columns of one vector have the same.
+    unit : str
+        As column maps have it; empty if the name does not say one.
+    origin : tuple of str
+        Words that only say where it comes from: the fewer, the plainer the name.
+    numbered : bool
+        Whether the axis is said by a number.
+    """
+
+    kind: str
+    axis: str
+    stem: str
+    unit: str
+    origin: tuple[str, ...]
+    numbered: bool
+
+    @property
+    def of_imu(self) -> bool:
+        """Whether the name says that this is the IMU's."""
+        return not _RIG.isdisjoint(self.origin)
+
+    @property
+    def of_reference(self) -> bool:
+        """Whether the name says that this is not the IMU's but of another source."""
+        return not self.of_imu and not _OUTSIDE.isdisjoint(self.origin)
+
+
+def meaning_of(name):
+    """Understand the name of a column.
+
+    Parameters
+    ----------
+    name : str
+        With or without a unit: ``Gyroscope X (deg/s)``, ``vel_n_m_s``, ``q[0]``.
+
+    Returns
+    -------
+    Meaning or None
+        None if it is no name that is known.
+    """
+    text, stated = name.strip(), ""
+    match = _BRACKET.search(text)
+    if match and not match["unit"].strip().isdigit():
+        stated = canonical_unit(match["unit"])
+        text = text[: match.start()]
+        if not stated:
+            return None
+    words = _WORD.findall(_HUMP.sub(" ", text).lower())
+    for tail in range(3 if not stated else 0, -1, -1):
+        unit = _ENDINGS.get(_unnumbered(words)[-tail:] if tail else (), "")
+        if tail and not unit:
+            continue
+        found = _look_up(_without(words, tail), unit or stated)
+        if found:
+            return found
+    return None
+
+
+def canonical_unit(text) -> str:
+    """Return a unit as column maps have it, empty if it is not known; no unit is ``1``."""
+    return _CANONICAL.get(re.sub(r"\s+", "", text).lower(), "")
+
+
+def _unnumbered(words):
+    return tuple(words[:-1]) if words and words[-1].isdigit() else tuple(words)
+
+
+def _without(words, tail):
+    """The words without those that are the unit, which stand before a number of an axis."""
+    if not tail:
+        return words
+    number = [words[-1]] if words[-1].isdigit() else []
+    return list(_unnumbered(words)[:-tail]) + number
+
+
+def _look_up(words, unit):
+    plain = [word for word in words if word not in _ORIGINS]
+    text = " ".join(plain)
+    found, numbered = _KNOWN.get(text), bool(re.search(r"\d\Z", text))
+    if not found and numbered and plain[-1] in _AXES:
+        found = _KNOWN.get(" ".join([*plain[:-1], _AXES[plain[-1]]]))
+        if found and found[0] == "quaternion":
+            return None
+    if not found:
+        return None
+    kind, axis = found
+    unit = _fitting_unit(kind, unit, text)
+    if unit is None:
+        return None
+    stem, origin = " ".join(words), tuple(word for word in words if word in _ORIGINS)
+    if axis:
+        # East, north and the rate of roll, pitch and yaw have a name of their own per axis.
+        stem = stem[:-1] if stem[-1] in "xyzw0123" else "axes by name"
+    return Meaning(kind, axis, stem.strip(), unit, origin, numbered)
+
+
+def _fitting_unit(kind, unit, text):
+    """The unit, empty if none is said, None if such a quantity cannot have it."""
+    if not unit:
+        return _CANONICAL.get(text, "") if kind == "time" else ""
+    values = _VALUE_KINDS[kind]
+    unit = _SHORT.get((values, unit), unit)
+    return unit if unit in _KIND_UNITS[values] else None
