@@ -25,6 +25,21 @@ class TrajectoryError(FrameworkError):
     """A trajectory is empty, too short, or more than the robot can do."""
 
 
+class TooFastError(TrajectoryError):
+    """The robot's wheels cannot follow a trajectory.
+
+    Attributes
+    ----------
+    scale, smoothing_window : float or None
+        Either of them would do, None if none does.
+    """
+
+    def __init__(self, sentence, scale, smoothing_window):
+        super().__init__(sentence)
+        self.scale = scale
+        self.smoothing_window = smoothing_window
+
+
 class SimulatorError(FrameworkError):
     """The simulator does not answer, or answers with a failure."""
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from imu_simulation_framework.core.trajectory import add_velocities, interpolate, scale, smooth
-from imu_simulation_framework.errors import TrajectoryError
+from imu_simulation_framework.errors import TooFastError, TrajectoryError
 
 # Suggestions for smoothing are tried up to here; a longer window cuts every corner.
 _LONGEST_SUGGESTED_WINDOW = 10.0
@@ -121,8 +121,10 @@ def check_limits(trajectory, drive, limits, recorded=None, present_scale=1.0, pr
 
     Raises
     ------
-    TrajectoryError
+    TooFastError
         If a wheel would have to be faster, or accelerate more, than it can.
+    TrajectoryError
+        If a velocity is no finite number.
     """
     if not np.all(np.isfinite(trajectory[["v", "yaw_rate"]].to_numpy(dtype=float))):
         raise TrajectoryError("The trajectory has velocities that are not finite numbers.")
@@ -160,7 +162,9 @@ def check_limits(trajectory, drive, limits, recorded=None, present_scale=1.0, pr
             "neither a smaller scale nor smoothing over up to "
             f"{_LONGEST_SUGGESTED_WINDOW:g} s would fit, so crop that part or take another robot"
         )
-    raise TrajectoryError(
+    raise TooFastError(
         "The trajectory is too fast for the robot: "
-        f"{' and '.join(phrase for phrase in phrases if phrase)}; {advice}."
+        f"{' and '.join(phrase for phrase in phrases if phrase)}; {advice}.",
+        None if factor is None else present_scale * factor,
+        window,
     )

@@ -22,7 +22,7 @@ def report_lines(setup, check) -> list[str]:
     for title, sentences in (
         ("would stop an experiment:", check.problems),
         (
-            "makes every result meaningless:",
+            "refused until it is mended:",
             [finding.sentence() for finding in check.findings if finding.grave],
         ),
         (

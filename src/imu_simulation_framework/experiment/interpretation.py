@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -117,13 +118,8 @@ class Interpretation:
         if self._has_orientation:
             for convention in _others(YAW_CONVENTIONS, conventions.yaw)[:1]:
                 yield way(faults.MIRRORED_YAW, yaw_convention=convention)
-        for frame in _others(FRAMES, conventions.frame):
-            yield way(faults.FRAME, frame=frame)
-        for fault, changes in _quaternion_changes(samples, conventions):
+        for fault, changes in _axes_changes(samples, conventions, conventions.axes):
             yield way(fault, **changes)
-        if self._has_orientation:
-            for axes in _others(SENSOR_AXES, conventions.axes):
-                yield way(faults.SENSOR_AXES, sensor_axes=axes)
         # Without an orientation of its own one is made of these.
         grave = not self._has_orientation
         if samples.has(GYRO):
@@ -181,9 +177,7 @@ class Interpretation:
             turned = convention.split("_")[0] == conventions.yaw.split("_")[0]
             fault = faults.YAW_OFFSET if turned else faults.MIRRORED_YAW
             yield self._other_reference(fault, yaw_convention=convention)
-        for frame in _others(FRAMES, conventions.frame):
-            yield self._other_reference(faults.FRAME, frame=frame)
-        for fault, changes in _quaternion_changes(samples, conventions):
+        for fault, changes in _axes_changes(samples, conventions, None):
             yield self._other_reference(fault, **changes)
         if "yaw" in samples and not samples.has(QUATERNION):
             stated = _stated(samples, ("yaw",))
@@ -232,16 +226,44 @@ _UPRIGHT_TURNS = {
 rotation that brings it to +z."""
 
 
-def _quaternion_changes(samples, conventions):
-    if not samples.has(QUATERNION):
-        return ()
-    (order,) = _others(QUATERNION_ORDERS, conventions.quaternion_order)
-    inverse = not conventions.quaternion_inverse
-    return (
-        (faults.QUATERNION_ORDER, {"quaternion_order": order}),
-        (faults.QUATERNION_DIRECTION, {"quaternion_inverse": inverse}),
-        (faults.QUATERNION_ORDER, {"quaternion_order": order, "quaternion_inverse": inverse}),
-    )
+def _axes_changes(samples, conventions, axes):
+    """Combinations of frame, sensors' axes, order and direction of quaternions, with a name each.
+
+    Parameters
+    ----------
+    samples : Samples
+    conventions : ReferenceConventions
+    axes : str or None
+        Of the sensors, None for a reference.
+    """
+    frames = (conventions.frame, *_others(FRAMES, conventions.frame))
+    orders, directions = (conventions.quaternion_order,), (conventions.quaternion_inverse,)
+    if samples.has(QUATERNION):
+        orders += tuple(_others(QUATERNION_ORDERS, conventions.quaternion_order))
+        directions += (not conventions.quaternion_inverse,)
+    oriented = axes is not None and ("yaw" in samples or samples.has(QUATERNION))
+    all_axes = (axes, *_others(SENSOR_AXES, axes)) if oriented else (axes,)
+    combinations = itertools.product(frames, orders, directions, all_axes)
+    for frame, order, inverse, sensors in combinations:
+        changes, names = {}, []
+        if order != conventions.quaternion_order:
+            changes["quaternion_order"] = order
+            names.append(faults.QUATERNION_ORDER)
+        if inverse != conventions.quaternion_inverse:
+            changes["quaternion_inverse"] = inverse
+            names.append(faults.QUATERNION_DIRECTION)
+        if frame != conventions.frame:
+            changes["frame"] = frame
+            names.append(faults.FRAME)
+        if oriented and sensors != (axes if frame == conventions.frame else _AXES[frame]):
+            changes["sensor_axes"] = sensors
+            names.append(faults.SENSOR_AXES)
+        if changes:
+            yield " and ".join(names), changes
+
+
+_AXES = {"enu": "flu", "ned": "frd"}
+"""Axes of the sensors that go with a frame, unless it is said otherwise."""
 
 
 def thinned(samples, rate=CHECKED_RATE):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from imu_simulation_framework.core.plausibility.symptoms import clock_offset, sy
 from imu_simulation_framework.errors import (
     ImplausibleRecordingError,
     RecordingError,
+    TooFastError,
     TrajectoryError,
 )
 from imu_simulation_framework.experiment.interpretation import Interpretation, thinned
@@ -140,9 +141,20 @@ def check_experiment(configuration: Configuration) -> RecordingCheck:
         try:
             drive = prepare_drive(configuration, check.reference)
             check.remarks += drive.smoothing_remarks
+        except TooFastError as error:
+            check.findings.append(_too_fast(error))
         except (RecordingError, TrajectoryError) as error:
             check.problems.append(str(error))
     return check
+
+
+def _too_fast(error) -> Finding:
+    settings = ()
+    if error.scale is not None:
+        settings = (("trajectory", "scale", f"{error.scale:.4g}"),)
+    elif error.smoothing_window is not None:
+        settings = (("trajectory", "smoothing_window", f"{error.smoothing_window:g}"),)
+    return Finding(faults.TOO_FAST, str(error).rstrip("."), grave=True, settings=settings)
 
 
 def judge(check, interpretation) -> None:
@@ -160,6 +172,10 @@ def judge(check, interpretation) -> None:
     apart = _no_overlap(observations, offsets[1])
     if apart:
         check.findings += apart
+        if apart[0].settings:
+            # What else is wrong shows once they overlap.
+            offset = float(apart[0].settings[0][2])
+            judge(check, replace(interpretation, offsets=(offsets[0], offset)))
         return
     explained, check.as_understood = explain(observations, interpretation.alternatives())
     check.findings += explained

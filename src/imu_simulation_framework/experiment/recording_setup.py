@@ -7,7 +7,11 @@ from dataclasses import dataclass, field
 
 from imu_simulation_framework.errors import RecordingError
 from imu_simulation_framework.experiment.preparation import recording_sources
-from imu_simulation_framework.files.configuration import Configuration, load_configuration
+from imu_simulation_framework.files.configuration import (
+    Configuration,
+    is_default,
+    load_configuration,
+)
 from imu_simulation_framework.files.recordings import read_imu_samples, read_reference_samples
 from imu_simulation_framework.files.recordings.column_guess import guess_columns
 from imu_simulation_framework.files.recordings.listing import (
@@ -122,7 +126,7 @@ def _guess_columns(setup, section, columns, path, what) -> None:
     setup.set(section, format="csv")
     setup.set(columns, **guessed)
     setup.sentences.append(f"{what}: the columns of {path} are guessed, look at them")
-    setup.sentences += guess.reasons_of(guessed)
+    setup.sentences += [reason for reason in guess.reasons if reason not in setup.sentences]
 
 
 def config_text(setup, findings, folder) -> str:
@@ -137,7 +141,10 @@ def config_text(setup, findings, folder) -> str:
         Where it is to be, for relative paths.
     """
     configuration = setup.load()
-    values = {name: dict(keys) for name, keys in configuration.given.items()}
+    values = {
+        section: {key: value for key, value in keys.items() if not is_default(section, key, value)}
+        for section, keys in configuration.given.items()
+    }
     for section, keys in setup.overrides.items():
         values.setdefault(section, {}).update(keys)
     for section in ("recording", "reference", "imu_recording"):

@@ -324,6 +324,14 @@ def load_configuration(path, overrides=None, working_directory=None) -> Configur
     )
 
 
+def is_default(section, key, text) -> bool:
+    """Whether a key's text says what its absence says too."""
+    if text == "":
+        return True
+    keys = {f.name: f for f in dataclasses.fields(SECTIONS[section])} if section in SECTIONS else {}
+    return key in keys and _to_text(keys[key].default) == text
+
+
 def _new_parser():
     parser = configparser.ConfigParser(
         interpolation=None, inline_comment_prefixes=(";",), comment_prefixes=("#", ";")

@@ -118,7 +118,10 @@ def _finding(taken, rivals, before, after) -> Finding:
 
 
 def _best(marks, alternatives):
-    """The alternatives that explain most, with their observations; several if nothing decides."""
+    """The alternatives that explain most, with their observations; several if nothing decides.
+
+    Of those that explain as much the ones count that change the fewest settings.
+    """
     found = []
     for alternative in alternatives:
         try:
@@ -133,7 +136,9 @@ def _best(marks, alternatives):
     if not found:
         return []
     largest = max(gain for gain, _, _ in found)
-    return [(a, observed) for gain, a, observed in found if gain > largest - _RIVALS]
+    rivals = [(a, observed) for gain, a, observed in found if gain > largest - _RIVALS]
+    fewest = min(len(alternative.settings) for alternative, _ in rivals)
+    return [(a, observed) for a, observed in rivals if len(a.settings) == fewest]
 
 
 def _gain(before, after):

@@ -27,6 +27,7 @@ CLOCK_RATE = "clock of another rate"
 FROZEN = "frozen values"
 DROPPED_AXIS = "dropped axis"
 NO_OVERLAP = "no overlap in time"
+TOO_FAST = "too fast for the robot"
 UNRELATED = "unrelated turns"
 UNVERIFIED = "not verified"
 
@@ -44,7 +45,7 @@ class Finding:
     remedy : str
         What to do, where no setting does it; empty if nothing helps.
     grave : bool
-        Whether a yaw error computed from such a recording is worth nothing.
+        Whether a yaw error computed from such a recording is worth nothing, or none comes about.
     settings : tuple of (str, str, str)
         Sections, keys and values of a config.ini that mend it.
     """

@@ -57,9 +57,10 @@ def symptoms(observations, course_is_yaw=False, offsets=(0.0, 0.0)) -> list[Find
         return found + _wrong_axis(observations)
     found += _clocks(observations, course_is_yaw, offsets)
     axis = _wrong_axis(observations)
-    found += axis
-    found += _slip(observations, course_is_yaw)
-    if not found or axis:
+    slip = _slip(observations, course_is_yaw)
+    found += axis + slip
+    rate = any(finding.fault == faults.CLOCK_RATE for finding in found)
+    if not slip and not rate:
         found += _unrelated(observations, course_is_yaw, gyro=not axis)
     return found
 
