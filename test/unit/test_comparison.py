@@ -298,3 +298,23 @@ def test_arguments_are_left_as_they_were():
 def test_settings_out_of_range_are_refused_by_name(key, value):
     with pytest.raises(ConfigurationError, match=key):
         ComparisonSettings(**{key: value})
+
+
+def test_a_heading_that_is_a_guess_is_not_judged_by_and_its_turns_do_not_count():
+    time = np.arange(6001) / 100.0
+    truth = wavy_yaw(time)
+    # The robot stands from 20 to 24 s; the guess turns a whole round there.
+    guess = truth + 2.0 * np.pi * np.clip((time - 20.0) / 4.0, 0.0, 1.0)
+    known = yaw(((time < 21.0) | (time > 23.0)).astype(float))
+    result = compare_yaw(
+        yaw(truth + 0.001 * time), yaw(guess), ComparisonSettings(), reference_known=known
+    )
+    assert not ((result.error.index > 21.0) & (result.error.index < 23.0)).any()
+    later = result.error[result.error.index > 24.0]
+    np.testing.assert_allclose(later, -0.001 * (later.index - 1.495), atol=1e-9)
+
+
+def test_without_a_known_heading_there_is_nothing_to_judge():
+    time = np.arange(601) / 100.0
+    nowhere = yaw(np.zeros(601))
+    assert compare_yaw(yaw(time), yaw(time), ComparisonSettings(), nowhere) is None

@@ -71,7 +71,7 @@ def test_poses_of_a_circle_follow_it():
     table = fixes(times, east + noise[0], north + noise[1], sigma**2)
     settings = FixSettings(acceleration_density=0.1, error_correlation_time=0.0)
     poses = trajectory_from_fixes(table, settings).poses
-    assert list(poses.columns) == ["x", "y", "yaw"]
+    assert list(poses.columns) == ["x", "y", "yaw", "yaw_known"]
     assert poses.index.name == "time"
     assert np.diff(poses.index) == pytest.approx(np.full(len(poses) - 1, 0.05), abs=1e-6)
     truth = 0.1 * (poses.index.to_numpy() - times[0])

@@ -23,6 +23,9 @@ from imu_simulation_framework.core.spectrum import (
 from imu_simulation_framework.core.time_alignment import TimeShift, find_time_shift
 from imu_simulation_framework.errors import ConfigurationError
 
+_TURN_WINDOW = 10.0
+"""A turn of a reference that is made of a course, and its turn back, are over within this [s]."""
+
 
 @dataclass(frozen=True)
 class ComparisonSettings:
@@ -246,9 +249,8 @@ def compare_yaw(imu_yaw, reference_yaw, settings, reference_known=None):
         known = np.interp(time, reference_time, reference_known.to_numpy()) > 1.0 - 1e-9
         if not known.any():
             return None
-        time, reference, error = time[known], reference[known], error[known]
-        # A guess may have turned the other way round.
-        error = angles.unwrap(error)
+        time, reference = time[known], reference[known]
+        error = _without_spurious_turns(time, error[known])
         imu = reference - error
     start = float(np.median(error[: edge_samples(time, settings.start_window)]))
     error = error - start
@@ -268,6 +270,19 @@ def compare_yaw(imu_yaw, reference_yaw, settings, reference_known=None):
         yaw_spectrum=power_spectral_density(time, imu, detrend="linear"),
         error_spectrum=power_spectral_density(time, error),
     )
+
+
+def _without_spurious_turns(time, error):
+    """The error without whole turns that a guessed heading made, or a fix that jumped.
+
+    What counts is where the error is for most of some seconds, as a direction: a turn that is over
+    sooner leaves no trace in that.
+    """
+    samples = max(1, round(_TURN_WINDOW * median_rate(time))) if len(time) > 1 else 1
+    parts = pd.DataFrame({"cosine": np.cos(error), "sine": np.sin(error)})
+    means = parts.rolling(samples, center=True, min_periods=1).mean()
+    trend = angles.unwrap(np.arctan2(means["sine"], means["cosine"]))
+    return trend + angles.wrap(error - trend)
 
 
 def yaw_error_difference(real_error, simulated_error, settings):
