@@ -283,6 +283,34 @@ def test_small_angles_alone_have_no_unit():
     assert left_out(found, "yaw")
 
 
+def test_a_yaw_that_counts_turns_is_not_taken_for_degrees(car):
+    assert np.ptp(car.yaw) > 2.0 * np.pi
+    alone = guess(t=TIME, yaw=car.yaw)
+    assert alone.imu == {}
+    assert left_out(alone, "yaw")
+    found = guess(t=TIME, yaw=car.yaw, **car.inertial())
+    assert found.imu["yaw"] == "yaw [rad]"
+    assert found.imu["gyro_z"] == "gyro_z [rad/s]"
+    assert guess(t=TIME, yaw=np.degrees(car.yaw)).imu["yaw"] == "yaw [deg]"
+
+
+def test_a_roll_of_three_degrees_is_no_half_turn():
+    found = guess(t=TIME, roll=3.0 * np.sin(TIME), pitch=np.cos(TIME), yaw=2.0 * np.sin(0.3 * TIME))
+    assert found.imu == {}
+
+
+def test_a_course_that_is_not_where_the_positions_go_is_left_out(car):
+    wind = 180.0 + 170.0 * np.sin(5.0 * TIME)
+    found = guess(t=TIME, lat=car.latitude, lon=car.longitude, speed=car.speed, direction=wind)
+    assert left_out(found, "speed", "direction")
+
+
+def test_an_accuracy_beside_an_imu_may_be_the_imus(car):
+    place = {"lat": car.latitude, "lon": car.longitude, "accuracy": np.full(len(TIME), 3.0)}
+    assert guess(t=TIME, **place).reference["position_error"] == "accuracy [m]"
+    assert left_out(guess(t=TIME, **place, **car.inertial()), "accuracy")
+
+
 def test_middling_rates_have_no_unit():
     random = np.random.default_rng(3)
     rates = 0.08 * random.standard_normal((3, len(TIME)))

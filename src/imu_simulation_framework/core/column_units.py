@@ -21,9 +21,11 @@ their ends are less than 1000 apart, so that one unit at most fits."""
 _POSSIBLE_STEPS = (3e-4, 12.0)  # s
 _SINCE_1970 = (6e8, 4e9)  # s: from 1989, before which nothing was recorded as it is today, to 2096
 _TURN = 0.5  # s, over which turns are compared
+_FASTEST = 6.0  # rad/s, a turn a second
 _LEAST_TURN = np.radians(0.5)  # within that time, so that it is motion and not noise
 _CHORD = 1.0  # s, over which displacements are taken
 _MOVING = 1.5  # m/s
+_ELSEWHERE = 0.6  # rad, rms
 _EARTH = 6.371e6  # m
 _SPEEDS = {
     "m/s": 1.0,
@@ -94,14 +96,39 @@ def _is_clock_face(values):
     return False
 
 
-def angle_unit(*columns):
-    """Tell ``deg`` or ``rad`` by the range of angles that are in the same unit; else empty."""
-    largest = max(float(np.nanmax(np.abs(values))) for values in columns)
-    if largest > 2.0 * np.pi + 0.02:
+def angle_unit(yaw, seconds, pieces, others=()):
+    """Tell whether a yaw, and angles in the same unit, are degrees or radians.
+
+    A yaw that goes round shows it where it jumps. Without a jump a yaw beyond a full turn of
+    radians is not degrees yet: it may count the turns. It is if it then turned too fast.
+
+    Parameters
+    ----------
+    yaw, seconds : ndarray, shape (n,)
+    pieces : ndarray of int, shape (n,)
+    others : sequence of ndarray
+        Roll and pitch.
+
+    Returns
+    -------
+    str
+        ``deg``, ``rad``, or empty if it cannot be told.
+    """
+    jumps = np.abs(steps_within(yaw, pieces))
+    if ((jumps > 300.0) & (jumps < 360.5)).any():
         return "deg"
-    ranges = [(float(np.nanmin(values)), float(np.nanmax(values))) for values in columns]
-    whole = any(low < -2.9 and high > 2.9 and high < 3.15 for low, high in ranges)
-    return "rad" if whole or any(low >= 0.0 and high > 6.1 for low, high in ranges) else ""
+    if any(np.nanmax(np.abs(angles)) > np.pi + 0.02 for angles in others):
+        return "deg"
+    if np.nanmax(np.abs(yaw)) <= 2.0 * np.pi + 0.02:
+        around = (jumps > 5.5) & (jumps < 6.3)
+        return "rad" if around.any() and jumps[~around].max(initial=0.0) < 1.0 else ""
+    rows = np.isfinite(yaw) & np.isfinite(seconds)
+    first, last = _windows(seconds[rows], pieces[rows])
+    if len(first) < 10:
+        return ""
+    lasting = seconds[rows][last] - seconds[rows][first]
+    rates = np.abs(yaw[rows][last] - yaw[rows][first])[lasting > 0.0] / lasting[lasting > 0.0]
+    return "deg" if np.percentile(rates, 99) > _FASTEST else ""
 
 
 def global_unit(latitude, longitude):
@@ -311,8 +338,9 @@ def sense_of(angles, seconds, pieces, east, north):
     Returns
     -------
     tuple of str and float, or None
-        Unit, words as column maps have them, and the rms difference [rad]; None if it cannot be
-        told, as when the robot does not move or drives straight on.
+        Unit, words as column maps have them, and the rms difference [rad]; both empty if it points
+        elsewhere in all of them; None if it cannot be told, as when the robot does not move or
+        drives straight on.
     """
     first, last = chords(seconds, pieces, east, north)
     if len(first) == 0:
@@ -332,6 +360,6 @@ def sense_of(angles, seconds, pieces, east, north):
     if len(misses) < 2:
         return None
     best, second = sorted(misses, key=misses.get)[:2]
-    if misses[best] > 0.6 or misses[second] < 2.0 * misses[best]:
-        return None
-    return (*best, misses[best])
+    if misses[best] > _ELSEWHERE:
+        return "", "", misses[best]
+    return (*best, misses[best]) if misses[second] > 2.0 * misses[best] else None
