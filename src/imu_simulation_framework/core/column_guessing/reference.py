@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from imu_simulation_framework.core.column_candidates import (
+from imu_simulation_framework.core.column_guessing.candidates import (
     best_scalar,
     matrix,
     shared_unit,
     vectors,
 )
-from imu_simulation_framework.core.column_units import (
+from imu_simulation_framework.core.column_guessing.motion import sense_of, speed_unit
+from imu_simulation_framework.core.column_guessing.units import (
     angle_unit,
     degrees_of,
     global_unit,
     local_metres,
-    sense_of,
-    speed_unit,
 )
 
 _GLOBAL_UNITS = {"ddmm.mmmm": ("ddmm.mmmm", ""), "e7": ("deg", " * 1e-7")}

@@ -5,20 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from imu_simulation_framework.core.angles import yaw_from_quaternion
-from imu_simulation_framework.core.column_candidates import (
+from imu_simulation_framework.core.column_guessing.candidates import (
     best_scalar,
     fullest_first,
     matrix,
     shared_unit,
     vectors,
 )
-from imu_simulation_framework.core.column_units import (
-    accel_unit,
-    angle_unit,
-    gyro_unit,
-    turn_scale,
-    yaws_agree,
-)
+from imu_simulation_framework.core.column_guessing.motion import turn_scale, yaws_agree
+from imu_simulation_framework.core.column_guessing.units import accel_unit, angle_unit, gyro_unit
 
 _RADIANS = {"rad": 1.0, "deg": np.pi / 180.0}
 _AGREE = 0.8
