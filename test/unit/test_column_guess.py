@@ -18,7 +18,7 @@ def car():
 
 
 def test_a_car_with_its_receiver_in_one_table(car):
-    """As loggers of the balzer82 kind write it: degrees, km/h, milliseconds, hhmmss beside."""
+    """Degrees, km/h, milliseconds since 1970, and the time of the day as hhmmss beside."""
     clock = 74800000 + np.round(1e3 * (TIME % 60.0) + 1e5 * (TIME // 60.0))
     found = guess(
         time=clock,

@@ -1,8 +1,4 @@
-"""A guess which columns of somebody's table are what, from names and numbers.
-
-What cannot be told is left out: a column that is missing from the map is asked for by name, one
-that is mapped wrongly gives a wrong result without a word.
-"""
+"""The whole guess: column maps of a reference and of an IMU from names and numbers."""
 
 from __future__ import annotations
 
