@@ -1,41 +1,15 @@
-"""Guessed column maps: of look-alikes of what others record, and of what cannot be told."""
+"""Guessed column maps of look-alikes of what others record."""
 
 import gzip
 
 import numpy as np
 import pytest
+from column_tables import GRAVITY, RATE, TIME, Car, guess, wrapped, write
 
-from imu_simulation_framework.core.column_guess import guess_from_table
 from imu_simulation_framework.files.recordings import read_imu_samples, read_reference_samples
 from imu_simulation_framework.files.recordings.column_guess import guess_columns
 
-RATE, DURATION = 50.0, 60.0
-TIME = np.arange(0.0, DURATION, 1.0 / RATE)
-GRAVITY = 9.81
 KNOT = 1852.0 / 3600.0
-
-
-class Car:
-    """A car that drives bends at some 8 m/s, its IMU and its receiver, in SI units."""
-
-    def __init__(self):
-        random = np.random.default_rng(11)
-        self.speed = 8.0 + 2.0 * np.sin(0.2 * TIME)
-        rate = 0.4 * np.sin(0.3 * TIME) + 0.15
-        self.yaw = np.cumsum(rate) / RATE
-        self.east = np.cumsum(self.speed * np.cos(self.yaw)) / RATE
-        self.north = np.cumsum(self.speed * np.sin(self.yaw)) / RATE
-        self.rates = np.column_stack([np.zeros_like(rate), np.zeros_like(rate), rate])
-        self.rates += 0.005 * random.standard_normal(self.rates.shape)
-        self.forces = np.array([0.1, 0.2, GRAVITY]) + 0.2 * random.standard_normal((len(TIME), 3))
-        self.latitude = 48.0 + np.degrees(self.north / 6.371e6)
-        self.longitude = 11.0 + np.degrees(self.east / 6.371e6) / np.cos(np.radians(48.0))
-        self.azimuth = np.mod(np.pi / 2.0 - self.yaw, 2.0 * np.pi)
-
-    def inertial(self, gyro=1.0, accel=1.0):
-        columns = {f"gyro_{a}": gyro * self.rates[:, k] for k, a in enumerate("xyz")}
-        columns.update({f"acc_{a}": accel * self.forces[:, k] for k, a in enumerate("xyz")})
-        return columns
 
 
 @pytest.fixture(scope="module")
@@ -43,23 +17,8 @@ def car():
     return Car()
 
 
-def guess(**columns):
-    return guess_from_table(list(columns), list(columns.values()))
-
-
-def wrapped(angles):
-    return np.angle(np.exp(1j * angles))
-
-
-def write(path, columns, header=True, separator=","):
-    rows = [separator.join(columns)] if header else []
-    rows += [separator.join(str(cell) for cell in row) for row in zip(*columns.values())]
-    path.write_text("\n".join(rows) + "\n")
-    return path
-
-
 def test_a_car_with_its_receiver_in_one_table(car):
-    """As loggers of the balzer82 kind write it: degrees, km/h, milliseconds, hhmmss beside."""
+    """Degrees, km/h, milliseconds since 1970, and the time of the day as hhmmss beside."""
     clock = 74800000 + np.round(1e3 * (TIME % 60.0) + 1e5 * (TIME // 60.0))
     found = guess(
         time=clock,
@@ -268,120 +227,6 @@ def test_without_a_time_there_is_an_imu_for_an_allan_analysis_only(car):
     assert found.reference == {}
     assert sorted(found.imu) == ["accel_x", "accel_y", "accel_z", "gyro_x", "gyro_y", "gyro_z"]
     assert any("Allan" in reason for reason in found.reasons)
-
-
-# What cannot be told is left out.
-
-
-def left_out(found, *names):
-    return all(name in found.unused for name in names) and bool(found.reasons)
-
-
-def test_small_angles_alone_have_no_unit():
-    found = guess(t=TIME, yaw=0.3 * np.sin(TIME))
-    assert found.imu == {}
-    assert left_out(found, "yaw")
-
-
-def test_middling_rates_have_no_unit():
-    random = np.random.default_rng(3)
-    rates = 0.08 * random.standard_normal((3, len(TIME)))
-    found = guess(t=TIME, gx=rates[0], gy=rates[1], gz=rates[2])
-    assert found.imu == {}
-    assert left_out(found, "gx", "gy", "gz")
-
-
-def test_a_place_at_zero_has_no_unit(car):
-    found = guess(t=TIME, lat=car.latitude - 48.0, lon=car.longitude - 11.0)
-    assert found.reference == {}
-    assert left_out(found, "lat", "lon")
-
-
-def test_speed_without_motion_has_no_unit(car):
-    still = np.full(len(TIME), 48.0)
-    found = guess(t=TIME, lat=still, lon=still, speed=0.1 * TIME, course=np.degrees(car.azimuth))
-    assert sorted(found.reference) == ["latitude", "longitude", "time"]
-    assert left_out(found, "speed", "course")
-
-
-def test_a_course_that_is_sometimes_minus_one_is_left_out(car):
-    course = np.where(TIME < 5.0, -1.0, np.degrees(car.azimuth))
-    found = guess(t=TIME, lat=car.latitude, lon=car.longitude, speed=car.speed, course=course)
-    assert left_out(found, "speed", "course")
-
-
-def test_swapped_velocities_are_left_out(car):
-    east, north = car.speed * np.cos(car.yaw), car.speed * np.sin(car.yaw)
-    right = guess(t=TIME, lat=car.latitude, lon=car.longitude, ve=east, vn=north)
-    assert right.reference["velocity_east"] == "ve [m/s]"
-    assert left_out(
-        guess(t=TIME, lat=car.latitude, lon=car.longitude, ve=north, vn=east), "ve", "vn"
-    )
-
-
-@pytest.mark.parametrize("factor", [0.03, 0.5, 3.0])
-def test_forces_without_gravity_are_left_out(car, factor):
-    found = guess(t=TIME, **car.inertial(accel=factor))
-    assert left_out(found, "acc_x", "acc_y", "acc_z")
-
-
-def test_forces_in_another_unit_than_their_header_says_are_left_out(car):
-    forces = {f"acc_{a} [g]": car.forces[:, k] for k, a in enumerate("xyz")}
-    found = guess(t=TIME, gyro_z=car.rates[:, 2], **forces)
-    assert left_out(found, *forces)
-    assert sorted(found.imu) == ["gyro_z", "time"]
-
-
-def test_a_count_is_no_time(car):
-    found = guess(t=np.arange(len(TIME)), **car.inertial())
-    assert "time" not in found.imu
-    assert left_out(found, "t")
-
-
-def test_hours_minutes_and_seconds_are_no_time(car):
-    face = 120000.0 + 100.0 * (TIME // 60.0) + TIME % 60.0
-    longer = np.concatenate([face, 120100.0 + TIME])
-    found = guess(time=longer, lat=np.tile(car.latitude, 2), lon=np.tile(car.longitude, 2))
-    assert found.reference == {}
-
-
-def test_an_orientation_that_never_changes_is_none(car):
-    zero = np.zeros(len(TIME))
-    found = guess(t=TIME, qx=zero, qy=zero, qz=zero, qw=zero + 1.0, **car.inertial())
-    assert "qw" not in found.imu
-    assert found.imu["gyro_z"] == "gyro_z [rad/s]"
-
-
-def test_a_yaw_beside_positions_and_a_gyroscope_may_be_of_either(car):
-    pose = {"x": car.east, "y": car.north}
-    found = guess(t=TIME, **pose, yaw=wrapped(car.yaw), **car.inertial())
-    assert left_out(found, "yaw", "x", "y")
-    assert "yaw" not in found.imu
-    found = guess(t=TIME, **pose, gt_yaw=wrapped(car.yaw), **car.inertial())
-    assert found.reference["yaw"] == "gt_yaw [rad]"
-    assert "yaw" not in found.imu
-    found = guess(t=TIME, **pose, imu_yaw=wrapped(car.yaw), **car.inertial())
-    assert found.reference == {}
-    assert found.imu["yaw"] == "imu_yaw [rad]"
-    found = guess(t=TIME, **pose, yaw=wrapped(car.yaw), imu_yaw=wrapped(car.yaw), **car.inertial())
-    assert found.reference["yaw"] == "yaw [rad]"
-    assert found.imu["yaw"] == "imu_yaw [rad]"
-
-
-def test_positions_without_heading_are_no_reference(car):
-    found = guess(t=TIME, x=car.east, y=car.north)
-    assert found.reference == {}
-    assert any("no heading" in reason for reason in found.reasons)
-
-
-def test_a_heading_that_is_mostly_missing_is_not_the_imus(car):
-    yaw = np.where(np.arange(len(TIME)) % 3, np.nan, wrapped(car.yaw))
-    found = guess(t=TIME, yaw=yaw, **car.inertial())
-    assert left_out(found, "yaw")
-    assert found.imu["gyro_z"] == "gyro_z [rad/s]"
-
-
-# Files.
 
 
 def headless(car, longitude):

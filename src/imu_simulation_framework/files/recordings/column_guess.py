@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from imu_simulation_framework.core.column_guess import ColumnGuess, guess_from_table
+from imu_simulation_framework.core.column_guessing.guess import ColumnGuess, guess_from_table
 from imu_simulation_framework.files.recordings.opening import read_start, read_text
 from imu_simulation_framework.files.recordings.text_table import parse_table
 

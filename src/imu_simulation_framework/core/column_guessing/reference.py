@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from imu_simulation_framework.core.column_candidates import (
+from imu_simulation_framework.core.column_guessing.candidates import (
     best_scalar,
     matrix,
     shared_unit,
     vectors,
 )
-from imu_simulation_framework.core.column_units import (
+from imu_simulation_framework.core.column_guessing.motion import sense_of, speed_unit
+from imu_simulation_framework.core.column_guessing.units import (
     angle_unit,
     degrees_of,
     global_unit,
     local_metres,
-    sense_of,
-    speed_unit,
 )
 
 _GLOBAL_UNITS = {"ddmm.mmmm": ("ddmm.mmmm", ""), "e7": ("deg", " * 1e-7")}
@@ -100,6 +99,9 @@ class _Reference:
         for kind in ("hdop", "position_error"):
             column = best_scalar(self.candidates, kind)
             if column is None:
+                continue
+            if self._of_a_sensor(column):
+                self.reasons.append(f"{column.name}: may be the IMU's, left out")
                 continue
             if np.nanmin(column.values) < 0.0 or column.silent:
                 self.reasons.append(f"{column.name}: not always known, left out")
@@ -190,6 +192,11 @@ class _Reference:
             )
         return False
 
+    def _of_a_sensor(self, column):
+        """Whether an accuracy may be one of those that telephones tell of their IMU."""
+        inertial = any(c.meaning and c.meaning.kind in ("gyro", "accel") for c in self.candidates)
+        return inertial and column.meaning.stem == "accuracy" and not column.meaning.unit
+
     def _speed_unit(self, names, speeds, stated):
         if stated:
             self.reasons.append(f"{names}: in {stated} by name")
@@ -205,14 +212,17 @@ class _Reference:
         """Unit and words of an angle in the horizontal, None if they cannot be told."""
         stated = column.meaning.unit
         sense = sense_of(column.values, *self.motion)
-        unit = stated or angle_unit(column.values)
-        if sense and (not unit or sense[0] == unit):
+        if sense and not sense[0]:
+            if column.meaning.kind == "course":
+                self.reasons.append(f"{column.name}: is not where the positions go, left out")
+                return None
+            sense = None
+        if sense and stated in ("", sense[0]):
             unit, words, miss = sense
-            if not named:
-                words = ""
             told = f"{np.degrees(miss):.1f} deg from where the positions go"
-            self.reasons.append(f"{column.name}: as {unit} {sense[1]} it is {told}")
-            return unit, words
+            self.reasons.append(f"{column.name}: as {unit} {words} it is {told}")
+            return unit, words if named else ""
+        unit = stated or angle_unit(column.values, *self.motion[:2])
         if not unit:
             self.reasons.append(
                 f"{column.name}: whether degrees or radians cannot be told, left out"

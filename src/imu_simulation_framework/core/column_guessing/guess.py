@@ -1,8 +1,4 @@
-"""A guess which columns of somebody's table are what, from names and numbers.
-
-What cannot be told is left out: a column that is missing from the map is asked for by name, one
-that is mapped wrongly gives a wrong result without a word.
-"""
+"""The whole guess: column maps of a reference and of an IMU from names and numbers."""
 
 from __future__ import annotations
 
@@ -10,12 +6,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from imu_simulation_framework.core.column_candidates import best_scalar, candidates_of, vectors
-from imu_simulation_framework.core.column_guess_imu import guess_imu
-from imu_simulation_framework.core.column_guess_reference import guess_reference
-from imu_simulation_framework.core.column_shapes import guess_from_shapes
-from imu_simulation_framework.core.column_times import find_time
-from imu_simulation_framework.core.column_units import FIX_STEPS, IMU_STEPS
+from imu_simulation_framework.core.column_guessing.candidates import (
+    best_scalar,
+    candidates_of,
+    vectors,
+)
+from imu_simulation_framework.core.column_guessing.imu import guess_imu
+from imu_simulation_framework.core.column_guessing.reference import guess_reference
+from imu_simulation_framework.core.column_guessing.shapes import guess_from_shapes
+from imu_simulation_framework.core.column_guessing.times import find_time
+from imu_simulation_framework.core.column_guessing.units import FIX_STEPS, IMU_STEPS
 
 
 @dataclass

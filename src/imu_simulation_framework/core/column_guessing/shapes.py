@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from imu_simulation_framework.core.column_candidates import matrix
-from imu_simulation_framework.core.column_units import (
+from imu_simulation_framework.core.column_guessing.candidates import matrix
+from imu_simulation_framework.core.column_guessing.motion import steps_within
+from imu_simulation_framework.core.column_guessing.units import (
     FIX_STEPS,
     IMU_STEPS,
     TIME_MULTIPLES,
     accel_unit,
     gyro_unit,
-    steps_within,
     time_unit,
 )
 

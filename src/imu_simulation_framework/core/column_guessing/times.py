@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from imu_simulation_framework.core.column_units import FIX_STEPS, TIME_MULTIPLES, time_unit
+from imu_simulation_framework.core.column_guessing.units import FIX_STEPS, TIME_MULTIPLES, time_unit
 
 _DATE = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?\Z")
 _DATE_AND_CLOCK = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?[T ]\d\d?:\d\d")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from imu_simulation_framework.core.column_names import Meaning, meaning_of
+from imu_simulation_framework.core.column_guessing.names import Meaning, meaning_of
 
 _LEAST_FILLED = 0.3
 """Share of rows, of those that the fullest such column has, that a column must fill."""

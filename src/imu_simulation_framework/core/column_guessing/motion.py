@@ -1,7 +1,6 @@
-"""In which unit numbers are, by their size and by what has to go together in a real motion.
+"""What has to go together in a real motion: turns and rates, displacements, speeds and courses.
 
-All functions take rows that are pieces of a recording; ``pieces`` tells which piece a row is of, so
-that steps from one piece to the next do not count.
+``pieces`` tells which piece of a recording a row is of: nothing is compared across their ends.
 """
 
 from __future__ import annotations
@@ -10,21 +9,11 @@ import numpy as np
 
 from imu_simulation_framework.core.angles import quaternion_from_roll_pitch_yaw
 
-TIME_MULTIPLES = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
-"""How many of a unit are a second."""
-
-IMU_STEPS = (3e-4, 0.25)
-FIX_STEPS = (0.04, 12.0)
-"""Usual steps [s] from one sample to the next, by which to decide where two units are possible;
-their ends are less than 1000 apart, so that one unit at most fits."""
-
-_POSSIBLE_STEPS = (3e-4, 12.0)  # s
-_SINCE_1970 = (6e8, 4e9)  # s: from 1989, before which nothing was recorded as it is today, to 2096
 _TURN = 0.5  # s, over which turns are compared
 _LEAST_TURN = np.radians(0.5)  # within that time, so that it is motion and not noise
 _CHORD = 1.0  # s, over which displacements are taken
 _MOVING = 1.5  # m/s
-_EARTH = 6.371e6  # m
+_ELSEWHERE = 0.6  # rad, rms
 _SPEEDS = {
     "m/s": 1.0,
     "cm/s": 100.0,
@@ -45,141 +34,6 @@ def steps_within(values, pieces):
     """Differences of following rows of the same piece where both are numbers."""
     steps = np.diff(values)[np.diff(pieces) == 0]
     return steps[np.isfinite(steps)]
-
-
-def time_unit(values, pieces, usual):
-    """Tell the unit of times.
-
-    Parameters
-    ----------
-    values : ndarray, shape (n,)
-    pieces : ndarray of int, shape (n,)
-    usual : tuple of float
-        Steps [s] that are usual, for times that do not count from 1970.
-
-    Returns
-    -------
-    unit : str
-        Empty if no unit or more than one fits.
-    reason : str
-    """
-    steps = steps_within(values, pieces)
-    forward = steps[steps > 0.0]
-    if len(forward) < 2 or np.mean(steps < 0.0) > 0.05:
-        return "", "does not grow"
-    size, step = float(np.median(values[np.isfinite(values)])), float(np.median(forward))
-    for unit, multiple in TIME_MULTIPLES.items():
-        if _SINCE_1970[0] < size / multiple < _SINCE_1970[1]:
-            return unit, "counts from 1970"
-    if _is_clock_face(values):
-        return "", "is written as hours, minutes and seconds, hhmmss"
-    if usual == IMU_STEPS and (steps == 1.0).all():
-        return "", "grows by 1 from row to row, which may count samples or milliseconds"
-    for low, high in (_POSSIBLE_STEPS, usual):
-        fitting = [u for u, multiple in TIME_MULTIPLES.items() if low <= step / multiple <= high]
-        if len(fitting) == 1:
-            return fitting[0], f"usually {step:.4g} from row to row"
-    return "", f"grows by {step:.4g} from row to row, which is usual in no unit"
-
-
-def _is_clock_face(values):
-    """Whether all numbers can be read as hhmmss, with up to three digits behind, over a minute."""
-    values = values[np.isfinite(values)]
-    for digits in (1.0, 10.0, 100.0, 1000.0):
-        face = np.floor(values / digits)
-        seconds, minutes, hours = face % 100, face // 100 % 100, face // 10000
-        valid = (hours < 24) & (minutes < 60) & (seconds < 60) & (values >= 0.0)
-        if valid.all() and np.ptp(minutes) > 0 and np.ptp(seconds) > 40:
-            return True
-    return False
-
-
-def angle_unit(*columns):
-    """Tell ``deg`` or ``rad`` by the range of angles that are in the same unit; else empty."""
-    largest = max(float(np.nanmax(np.abs(values))) for values in columns)
-    if largest > 2.0 * np.pi + 0.02:
-        return "deg"
-    ranges = [(float(np.nanmin(values)), float(np.nanmax(values))) for values in columns]
-    whole = any(low < -2.9 and high > 2.9 and high < 3.15 for low, high in ranges)
-    return "rad" if whole or any(low >= 0.0 and high > 6.1 for low, high in ranges) else ""
-
-
-def global_unit(latitude, longitude):
-    """Tell the unit of latitude and longitude by their range; empty if it cannot be told.
-
-    Returns
-    -------
-    str
-        ``deg``, ``rad``, ``ddmm.mmmm``, ``e7`` or empty.
-    """
-    north = float(np.nanmax(np.abs(latitude)))
-    east = float(np.nanmax(np.abs(longitude)))
-    if max(north, east) < 0.05:
-        return ""  # a simulated place at 0, 0; or, in radians, in the Gulf of Guinea
-    if north <= np.pi / 2.0 and east <= np.pi:
-        return "rad"  # in degrees this were in the Gulf of Guinea
-    if north <= 90.0 and east <= 360.0:
-        return "deg"
-    whole = np.nanmax(np.abs(latitude % 1.0)) == 0.0
-    if whole and 1e6 < north <= 9e8 and east <= 1.8e9:
-        return "e7"
-    minutes = np.concatenate([np.abs(latitude) % 100.0, np.abs(longitude) % 100.0])
-    if north < 9000.0 and east < 18000.0 and np.nanmax(minutes) < 60.0:
-        return "ddmm.mmmm"
-    return ""
-
-
-def degrees_of(values, unit):
-    """Latitude or longitude in degrees."""
-    if unit == "ddmm.mmmm":
-        whole = np.trunc(values / 100.0)
-        return whole + (values - 100.0 * whole) / 60.0
-    return values * {"deg": 1.0, "rad": 180.0 / np.pi, "e7": 1e-7}[unit]
-
-
-def local_metres(latitude, longitude):
-    """East and north [m] of degrees; good for telling units, not for positions."""
-    origin = np.nanmedian(latitude)
-    scale = np.radians(1.0) * _EARTH
-    east = (longitude - np.nanmedian(longitude)) * scale * np.cos(np.radians(origin))
-    return east, (latitude - origin) * scale
-
-
-def accel_unit(accel):
-    """Tell the unit of specific forces, shape (n, 3), by gravity; empty if there is none in it."""
-    size = float(np.nanmedian(np.linalg.norm(accel, axis=1)))
-    for unit, gravity in (("g", 1.0), ("m/s^2", 9.8), ("mg", 1000.0)):
-        if 0.85 * gravity < size < 1.2 * gravity:
-            return unit, size
-    return "", size
-
-
-def gyro_unit(gyro):
-    """Tell the unit of angular velocities by their size alone.
-
-    No gyroscope of less than a thousand dollars measures beyond 2000 deg/s, 35 rad/s; none that
-    lies still has noise or steps of 0.02 rad/s, 1 deg/s, and few have less than 0.02 deg/s.
-
-    Parameters
-    ----------
-    gyro : ndarray, shape (n, 1 to 3)
-
-    Returns
-    -------
-    str
-        Empty if it cannot be told.
-    """
-    gyro = gyro[np.isfinite(gyro).all(axis=1)]
-    if len(gyro) < 64:
-        return ""
-    largest = float(np.percentile(np.abs(gyro), 99.5))
-    spreads = [rows.std(axis=0).mean() for rows in np.array_split(gyro, len(gyro) // 32)]
-    quiet = float(np.percentile(spreads, 5))
-    values = np.unique(gyro[:, -1])
-    quantum = float(np.median(np.diff(values))) if 2 < len(values) < len(gyro) // 4 else 0.0
-    if largest > 40.0 or quiet > 0.15 or quantum > 0.02:
-        return "deg/s"
-    return "rad/s" if quiet < 0.02 and largest < 15.0 and quiet > 0.0 else ""
 
 
 def turn_scale(seconds, pieces, angles, gyro):
@@ -203,7 +57,7 @@ def turn_scale(seconds, pieces, angles, gyro):
     """
     rows = np.isfinite(seconds) & np.isfinite(angles).all(axis=1) & np.isfinite(gyro).all(axis=1)
     seconds, pieces, angles, gyro = seconds[rows], pieces[rows], angles[rows], gyro[rows]
-    first, last = _windows(seconds, pieces)
+    first, last = windows(seconds, pieces)
     if len(first) < 10:
         return 0.0, 0.0
     weights = np.diff(seconds, append=seconds[-1])
@@ -223,7 +77,7 @@ def yaws_agree(seconds, pieces, one, other):
     None if one of them hardly turns.
     """
     rows = np.isfinite(seconds) & np.isfinite(one) & np.isfinite(other)
-    first, last = _windows(seconds[rows], pieces[rows])
+    first, last = windows(seconds[rows], pieces[rows])
     if len(first) < 10:
         return None
     turns = [np.angle(np.exp(1j * (yaw[rows][last] - yaw[rows][first]))) for yaw in (one, other)]
@@ -232,8 +86,8 @@ def yaws_agree(seconds, pieces, one, other):
     return bool(abs(np.dot(*turns)) > 0.8 * np.linalg.norm(turns[0]) * np.linalg.norm(turns[1]))
 
 
-def _windows(seconds, pieces):
-    """Rows about half a second apart."""
+def windows(seconds, pieces):
+    """Rows about half a second apart: where windows begin and end."""
     steps = steps_within(seconds, pieces)
     if len(steps) < 40 or np.median(steps) <= 0.0:
         return np.arange(0), np.arange(0)
@@ -311,8 +165,9 @@ def sense_of(angles, seconds, pieces, east, north):
     Returns
     -------
     tuple of str and float, or None
-        Unit, words as column maps have them, and the rms difference [rad]; None if it cannot be
-        told, as when the robot does not move or drives straight on.
+        Unit, words as column maps have them, and the rms difference [rad]; both empty if it points
+        elsewhere in all of them; None if it cannot be told, as when the robot does not move or
+        drives straight on.
     """
     first, last = chords(seconds, pieces, east, north)
     if len(first) == 0:
@@ -332,6 +187,6 @@ def sense_of(angles, seconds, pieces, east, north):
     if len(misses) < 2:
         return None
     best, second = sorted(misses, key=misses.get)[:2]
-    if misses[best] > 0.6 or misses[second] < 2.0 * misses[best]:
-        return None
-    return (*best, misses[best])
+    if misses[best] > _ELSEWHERE:
+        return "", "", misses[best]
+    return (*best, misses[best]) if misses[second] > 2.0 * misses[best] else None

@@ -5,20 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from imu_simulation_framework.core.angles import yaw_from_quaternion
-from imu_simulation_framework.core.column_candidates import (
+from imu_simulation_framework.core.column_guessing.candidates import (
     best_scalar,
     fullest_first,
     matrix,
     shared_unit,
     vectors,
 )
-from imu_simulation_framework.core.column_units import (
-    accel_unit,
-    angle_unit,
-    gyro_unit,
-    turn_scale,
-    yaws_agree,
-)
+from imu_simulation_framework.core.column_guessing.motion import turn_scale, yaws_agree
+from imu_simulation_framework.core.column_guessing.units import accel_unit, angle_unit, gyro_unit
 
 _RADIANS = {"rad": 1.0, "deg": np.pi / 180.0}
 _AGREE = 0.8
@@ -58,7 +53,7 @@ def guess_imu(candidates, seconds, pieces, positions, reasons):
     inertial = [*gyro.values(), *(column for column, _ in accel.values())]
     if positions and not inertial:
         return {}, set(), set()
-    attitudes = _attitudes(candidates, reasons)
+    attitudes = _attitudes(candidates, seconds, pieces, reasons)
     own = _own(attitudes, positions, reasons)
     most = max((column.filled for column in inertial), default=0.0)
     full = [attitude for attitude in own if attitude.filled > _LEAST_FILLED * most]
@@ -165,7 +160,7 @@ class _Attitude:
         reasons.append(f"{self.names}: whether degrees or radians cannot be told, left out")
 
 
-def _attitudes(candidates, reasons):
+def _attitudes(candidates, seconds, pieces, reasons):
     found = []
     for group in fullest_first(vectors(candidates, "quaternion", "wxyz")):
         length = np.linalg.norm(matrix(list(group.values())), axis=1)
@@ -182,13 +177,12 @@ def _attitudes(candidates, reasons):
             reasons.append(f"{names}: numbered from 0, so that the first is taken for w")
         found.append(_Attitude(columns, "1"))
     for origin in dict.fromkeys(c.meaning.origin for c in candidates if c.meaning):
-        found += _angles(
-            [c for c in candidates if c.meaning and c.meaning.origin == origin], reasons
-        )
+        related = [c for c in candidates if c.meaning and c.meaning.origin == origin]
+        found += _angles(related, seconds, pieces, reasons)
     return found
 
 
-def _angles(candidates, reasons):
+def _angles(candidates, seconds, pieces, reasons):
     """Roll, pitch and yaw, or yaw alone, of columns with the same origin."""
     yaw, heading = best_scalar(candidates, "yaw"), best_scalar(candidates, "heading")
     name, last = ("yaw", yaw) if yaw else ("heading", heading)
@@ -203,7 +197,8 @@ def _angles(candidates, reasons):
         columns = {name: last}
     unit, source = shared_unit(columns.values()), "name"
     if not unit:
-        unit, source = angle_unit(*(column.values for column in columns.values())), "range"
+        others = [column.values for column in columns.values() if column is not last]
+        unit, source = angle_unit(last.values, seconds, pieces, others), "range"
     words = ""
     if name == "heading":
         words = "cw from north"

@@ -1,0 +1,47 @@
+"""Tables as others record them, made up: a car with its IMU and its receiver."""
+
+import numpy as np
+
+from imu_simulation_framework.core.column_guessing.guess import guess_from_table
+
+RATE, DURATION = 50.0, 60.0
+TIME = np.arange(0.0, DURATION, 1.0 / RATE)
+GRAVITY = 9.81
+
+
+class Car:
+    """A car that drives bends at some 8 m/s, its IMU and its receiver, in SI units."""
+
+    def __init__(self):
+        random = np.random.default_rng(11)
+        self.speed = 8.0 + 2.0 * np.sin(0.2 * TIME)
+        rate = 0.4 * np.sin(0.3 * TIME) + 0.15
+        self.yaw = np.cumsum(rate) / RATE
+        self.east = np.cumsum(self.speed * np.cos(self.yaw)) / RATE
+        self.north = np.cumsum(self.speed * np.sin(self.yaw)) / RATE
+        self.rates = np.column_stack([np.zeros_like(rate), np.zeros_like(rate), rate])
+        self.rates += 0.005 * random.standard_normal(self.rates.shape)
+        self.forces = np.array([0.1, 0.2, GRAVITY]) + 0.2 * random.standard_normal((len(TIME), 3))
+        self.latitude = 48.0 + np.degrees(self.north / 6.371e6)
+        self.longitude = 11.0 + np.degrees(self.east / 6.371e6) / np.cos(np.radians(48.0))
+        self.azimuth = np.mod(np.pi / 2.0 - self.yaw, 2.0 * np.pi)
+
+    def inertial(self, gyro=1.0, accel=1.0):
+        columns = {f"gyro_{a}": gyro * self.rates[:, k] for k, a in enumerate("xyz")}
+        columns.update({f"acc_{a}": accel * self.forces[:, k] for k, a in enumerate("xyz")})
+        return columns
+
+
+def guess(**columns):
+    return guess_from_table(list(columns), list(columns.values()))
+
+
+def wrapped(angles):
+    return np.angle(np.exp(1j * angles))
+
+
+def write(path, columns, header=True, separator=","):
+    rows = [separator.join(columns)] if header else []
+    rows += [separator.join(str(cell) for cell in row) for row in zip(*columns.values())]
+    path.write_text("\n".join(rows) + "\n")
+    return path
