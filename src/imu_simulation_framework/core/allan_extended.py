@@ -12,7 +12,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from imu_simulation_framework.core.allan_fit import AllanFit, TimeEstimate, fit_terms
+from imu_simulation_framework.core.allan_fit import (
+    AllanFit,
+    TermEstimate,
+    TimeEstimate,
+    fit_terms,
+)
+from imu_simulation_framework.core.allan_model import TERMS
 from imu_simulation_framework.core.allan_model_error import RestrictedLikelihood, error_covariance
 
 GAIN = 9.0
@@ -59,6 +65,11 @@ def fit_real_sensor(tau, variances, model, duration) -> AllanFit:
         smoothing=True,
         model_error=error_covariance(tau[used], error),
     )
+    first = fit.squares[0] * shapes[:, 0]
+    if np.any(first[tau < start] > variances[tau < start]):
+        # Quantisation would show most at the shortest times: this is something else.
+        terms = {**fit.terms, TERMS[0]: TermEstimate(0.0, 0.0, np.inf, False)}
+        fit = replace(fit, terms=terms)
     return replace(fit, start=float(start), model_error=float(error), gauss_markov_time=time)
 
 

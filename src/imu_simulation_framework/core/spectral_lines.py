@@ -27,6 +27,8 @@ _CLEARLY = 1.3
 _INDEPENDENT = 0.95
 # Bins this close to each other belong to one line, that of a clock that wanders.
 _JOINED = 3
+_ROUNDS = 3
+_LEAST_SHARE = 0.25
 
 
 @dataclass(frozen=True)
@@ -58,30 +60,32 @@ def remove_lines(parts, rate):
     Returns
     -------
     parts : list of ndarray
-        Without lines. If there were any, each is shorter by half a segment at both ends, where
-        the filter would miss samples, and parts that are too short for that are left out.
+        Without lines.
     lines : tuple of SpectralLine
         The strongest first.
     """
     longest = max(len(part) for part in parts)
     segment = min(round(_SEGMENT * rate), longest // _SEGMENTS) // 2 * 2
+    parts, found = list(parts), ()
     if segment < _LEAST_SEGMENT:
-        return list(parts), ()
-    frequencies, power, count = _spectrum(parts, rate, segment)
-    background = _background(power)
-    ratio = power / background
-    freedom = 2.0 * max(1.0, _INDEPENDENT * count)
-    high = ratio > _CLEARLY * chi2.isf(_LEVEL, freedom) / freedom
-    high[:_LEAST_BACKGROUND] = False
-    if not high.any():
-        return list(parts), ()
-    lines = _lines(frequencies, power - background, high)
-    # The bins beside hold what the window spreads there.
-    touched = np.convolve(high, np.ones(3), mode="same") > 0.0
-    gains = np.where(touched, np.sqrt(np.minimum(1.0, background / power)), 1.0)
-    impulse = _impulse_response(gains, segment)
-    kept = [part for part in parts if len(part) >= 2 * segment]
-    return [oaconvolve(part - np.mean(part), impulse, mode="valid") for part in kept], lines
+        return parts, found
+    # Of a strong line the first round leaves some at the ends, which the next finds.
+    for _ in range(_ROUNDS):
+        frequencies, power, count = _spectrum(parts, rate, segment)
+        background = _background(power)
+        freedom = 2.0 * max(1.0, _INDEPENDENT * count)
+        high = power / background > _CLEARLY * chi2.isf(_LEVEL, freedom) / freedom
+        high[:_LEAST_BACKGROUND] = False
+        if not high.any():
+            break
+        # The bins beside hold what the window spreads there.
+        touched = _groups(np.convolve(high, np.ones(3), mode="same") > 0.0)
+        gains = np.sqrt(np.minimum(1.0, background / power))
+        excess = np.maximum(power - background, 0.0)
+        lines = [_line(frequencies[group], excess[group]) for group in touched]
+        found = found or tuple(sorted(lines, key=lambda line: -line.amplitude))
+        parts = [part - _taken_out(part, 1.0 - gains, excess, touched, segment) for part in parts]
+    return parts, found
 
 
 def _spectrum(parts, rate, segment):
@@ -114,31 +118,50 @@ def _background(power):
     return background
 
 
-def _lines(frequencies, excess, high):
-    """Lines of bins that are close together."""
-    places = np.flatnonzero(high)
-    groups = np.split(places, np.flatnonzero(np.diff(places) > _JOINED) + 1)
-    step = frequencies[1]
-    lines = []
-    for group in groups:
-        power = excess[group]
-        lines.append(
-            SpectralLine(
-                float((power * frequencies[group]).sum() / power.sum()),
-                float(np.sqrt(2.0 * power.sum() * step)),
-            )
-        )
-    return tuple(sorted(lines, key=lambda line: -line.amplitude))
+def _groups(chosen):
+    """Places of the chosen bins, those that are close together in one array."""
+    places = np.flatnonzero(chosen)
+    return np.split(places, np.flatnonzero(np.diff(places) > _JOINED) + 1)
 
 
-def _impulse_response(gains, segment):
-    """Symmetric impulse response, one sample longer than the segment, of a filter.
+def _line(frequencies, excess) -> SpectralLine:
+    return SpectralLine(
+        float((excess * frequencies).sum() / excess.sum()),
+        float(np.sqrt(2.0 * excess.sum() * (frequencies[1] - frequencies[0]))),
+    )
 
-    Only what is to be taken out is windowed, so that everything else passes as it is.
+
+def _taken_out(part, shares, excess, groups, segment):
+    """The lines of a part, up to its ends: bins of a spectrum, scaled by their shares.
+
+    Near an end the filter reaches beyond, and sees a part of each line only. Divided by how much
+    of the filter's envelope lies inside, the line is whole again.
     """
-    taken = np.fft.irfft(1.0 - gains, segment)
-    taken = np.roll(taken, segment // 2)
-    response = -np.append(taken, taken[0])
-    response *= np.hanning(segment + 1)
-    response[segment // 2] += 1.0
-    return response
+    spectrum = np.zeros(len(shares))
+    baseband = np.zeros(segment)
+    for group in groups:
+        spectrum[group] = shares[group]
+        centre = round(np.average(group, weights=excess[group]))
+        # Groups of the same width have the same envelope; the strong ones matter most.
+        np.add.at(baseband, group - centre, shares[group] * excess[group].sum())
+    window = np.hanning(segment + 1)
+    response = _centred(np.fft.irfft(spectrum, segment)) * window
+    envelope = _centred(np.fft.ifft(baseband).real) * window
+    ends = max(1, min(segment, len(part) // 2))
+    # A bias would ring at the ends, as if it had been switched on there.
+    level = np.linspace(np.mean(part[:ends]), np.mean(part[-ends:]), len(part))
+    inside = np.concatenate([[0.0], np.cumsum(envelope)]) / envelope.sum()
+    places = np.arange(len(part))
+    half = segment // 2
+    share = (
+        inside[np.minimum(places + half, segment) + 1]
+        - inside[np.maximum(half - (len(part) - 1 - places), 0)]
+    )
+    taken = oaconvolve(part - level, response, mode="full")[half : half + len(part)]
+    return taken / np.maximum(share, _LEAST_SHARE)
+
+
+def _centred(values):
+    """Periodic values with lag 0 in the middle, one more of them than there were."""
+    values = np.roll(values, len(values) // 2)
+    return np.append(values, values[0])

@@ -87,6 +87,11 @@ class StaticSamples:
     remarks: tuple[str, ...]
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """Of the axes."""
+        return tuple(self.outliers)
+
+    @property
     def lengths(self) -> list[int]:
         """Samples of each part."""
         return [stop - start for start, stop in self.parts]
