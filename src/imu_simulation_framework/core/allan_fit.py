@@ -201,7 +201,7 @@ class AllanProblem:
         residuals = _whiten(factor, self.variances - self.shapes @ squares)
         return float(residuals @ residuals + 2.0 * np.log(np.diag(factor)).sum())
 
-    def solve(self, without=None, start=None):
+    def solve(self, without=None, start=None, iterations=_ITERATIONS):
         """Iterate to the squared coefficients whose own covariance weighs the fit.
 
         Parameters
@@ -210,6 +210,8 @@ class AllanProblem:
             A term to leave out.
         start : ndarray, shape (terms,), optional
             Squared coefficients to begin with.
+        iterations : int
+            At most so many.
         """
         shapes = self.shapes.copy()
         if without is not None:
@@ -218,7 +220,7 @@ class AllanProblem:
             scale = 1.0 / self.variances
             start = self._coefficients(shapes * scale[:, None], np.ones(len(scale)))
         squares = start
-        for _ in range(_ITERATIONS):
+        for _ in range(iterations):
             before = squares
             whitened = self.whitened(np.column_stack([shapes, self.variances]), before)
             squares = self._coefficients(whitened[:, :-1], whitened[:, -1])

@@ -25,6 +25,8 @@ LONGEST_START = 10.0  # s
 _LEFT_OUT = 2.0 * np.log(2.0)
 _CORRELATION = np.log(10.0) / 2.0
 _LEAST_POINTS = 10
+_STRIDE = 2
+_ITERATIONS = 6
 
 
 def error_covariance(tau, error) -> np.ndarray:
@@ -68,7 +70,7 @@ class RestrictedLikelihood:
     def starts(self) -> np.ndarray:
         """Averaging times to begin with."""
         tau = np.unique(self._tau)
-        possible = tau[: max(1, len(tau) - _LEAST_POINTS)]
+        possible = tau[: max(1, len(tau) - _LEAST_POINTS) : _STRIDE]
         return possible[possible <= LONGEST_START]
 
     def best(self, starts=None, errors=ERRORS):
@@ -106,7 +108,7 @@ class RestrictedLikelihood:
             smoothing=True,
             model_error=error_covariance(self._tau[used], error),
         )
-        squares = self._last = problem.solve(start=self._last)
+        squares = self._last = problem.solve(start=self._last, iterations=_ITERATIONS)
         relative = problem.covariance(squares) / np.outer(variances, variances)
         columns = self._shapes[used] / variances[:, None] / self._scale
         residuals = 1.0 - columns @ (squares * self._scale)
