@@ -28,7 +28,8 @@ name               columns
 ``ImuRecord``      roll, pitch [rad], yaw [rad, unwrapped],
                    gyro_x, gyro_y, gyro_z [rad/s], accel_x, accel_y, accel_z
                    [m/s^2, specific force: +9.8 on z at rest]; a recording
-                   without gyroscope or accelerometer lacks those columns
+                   without gyroscope, accelerometer or single axes of
+                   them lacks those columns
 ``GroundTruth``    x, y, z [m], roll, pitch [rad], yaw [rad, unwrapped],
                    v [m/s], yaw_rate [rad/s]
 ``WheelVelocities``left, right [rad/s], as commanded

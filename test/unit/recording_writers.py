@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import gzip
+import struct
 
 import numpy as np
+from rosbags import rosbag2 as ros2
 from rosbags.rosbag1 import Writer
 from rosbags.typesys import Stores, get_typestore
 
 STORE = get_typestore(Stores.ROS1_NOETIC)
+ROS2_STORE = get_typestore(Stores.ROS2_HUMBLE)
 NANOSECONDS = 10**9
 
 
@@ -96,6 +99,23 @@ def fix(nanoseconds, latitude, longitude, variance=1.0, status=0, covariance_typ
     )
 
 
+def twist_stamped(nanoseconds, linear):
+    twist = message_class("geometry_msgs/Twist")(vector(linear), vector(np.zeros(3)))
+    return message_class("geometry_msgs/TwistStamped")(header(nanoseconds, frame="gps"), twist)
+
+
+def twist_with_covariance_stamped(nanoseconds, linear):
+    twist = twist_stamped(nanoseconds, linear)
+    with_covariance = message_class("geometry_msgs/TwistWithCovariance")(twist.twist, np.ones(36))
+    return message_class("geometry_msgs/TwistWithCovarianceStamped")(twist.header, with_covariance)
+
+
+def quaternion_stamped(nanoseconds, orientation):
+    return message_class("geometry_msgs/QuaternionStamped")(
+        header(nanoseconds, frame="gps"), quaternion(orientation)
+    )
+
+
 def ros_name(message):
     return message.__msgtype__.replace("/msg/", "/")
 
@@ -120,6 +140,95 @@ def write_bag(path, topics, receipt=None, compression=None, chunk_size=None):
                 time = time if receipt is None else receipt[index]
                 writer.write(connection, time, STORE.serialize_ros1(message, kind))
     return path
+
+
+def write_ros2_bag(path, topics, compression=None):
+    """Write ``{topic: [message, ...]}`` as a folder with a .db3; received when stamped."""
+    writer = ros2.Writer(path)
+    if compression:
+        mode = getattr(ros2.Writer.CompressionMode, compression)
+        writer.set_compression(mode, ros2.Writer.CompressionFormat.ZSTD)
+    with writer:
+        for topic, messages in topics.items():
+            kind = messages[0].__msgtype__
+            connection = writer.add_connection(topic, kind, typestore=ROS2_STORE)
+            for message in messages:
+                writer.write(connection, receipt_of(message), ros2_bytes(message))
+    return path
+
+
+def write_mcap(path, topics, chunked=True):
+    """Write ``{topic: [message, ...]}`` as https://mcap.dev/spec says, without compression.
+
+    Without chunks there is no index either.
+    """
+    prefix = b"\x89MCAP0\r\n"
+    content = prefix + _record(0x01, _text("ros2") + _text("a test"))
+    described, body, index, times = b"", b"", b"", []
+    for number, (topic, messages) in enumerate(topics.items(), 1):
+        kind = messages[0].__msgtype__
+        key = struct.pack("<H", number)
+        described += _record(0x03, key + _text(kind) + _text("ros2msg") + _text(""))
+        described += _record(0x04, key + key + _text(topic) + _text("cdr") + _text(""))
+        entries = b""
+        for message in messages:
+            time = receipt_of(message)
+            times.append(time)
+            entries += struct.pack("<QQ", time, len(described) + len(body))
+            head = struct.pack("<HIQQ", number, 0, time, time)
+            body += _record(0x05, head + ros2_bytes(message))
+        index += _record(0x07, key + struct.pack("<I", len(entries)) + entries)
+    if not chunked:
+        content += described + body + _record(0x0F, bytes(4))
+        return _ended(path, content, 0, prefix)
+    span = struct.pack("<QQ", min(times), max(times))
+    records = described + body
+    chunk = span + struct.pack("<QI", len(records), 0) + _text("")
+    chunk = _record(0x06, chunk + struct.pack("<Q", len(records)) + records)
+    start, size = len(content), len(chunk)
+    offsets, at = b"", start + size
+    for number in range(1, len(topics) + 1):
+        offsets += struct.pack("<HQ", number, at)
+        at += 9 + struct.unpack_from("<Q", index, at - start - size + 1)[0]
+    entry = span + struct.pack("<QQI", start, size, len(offsets)) + offsets
+    entry += struct.pack("<Q", len(index)) + _text("")
+    entry += struct.pack("<QQ", len(records), len(records))
+    content += chunk + index + _record(0x0F, bytes(4))
+    return _ended(path, content + described + _record(0x08, entry), len(content), prefix)
+
+
+def _ended(path, content, summary, prefix):
+    footer = _record(0x02, struct.pack("<QQI", summary, 0, 0))
+    path.write_bytes(content + footer + prefix)
+    return path
+
+
+def _record(operation, content):
+    return bytes([operation]) + struct.pack("<Q", len(content)) + content
+
+
+def _text(text):
+    return struct.pack("<I", len(text)) + text.encode()
+
+
+def receipt_of(message):
+    """Nanoseconds at which a message is received if it is when it is stamped."""
+    stamp = message.header.stamp
+    return stamp.sec * NANOSECONDS + stamp.nanosec
+
+
+def ros2_bytes(message):
+    """A message of ROS 1 as ROS 2 lays it out."""
+    return ROS2_STORE.serialize_cdr(as_ros2(message), message.__msgtype__).tobytes()
+
+
+def as_ros2(value):
+    """The same message, or part of one, of ROS 2, which has no sequence number."""
+    if not dataclasses.is_dataclass(value):
+        return value
+    fields = [field.name for field in dataclasses.fields(value) if field.name != "__msgtype__"]
+    parts = {name: as_ros2(getattr(value, name)) for name in fields if name != "seq"}
+    return ROS2_STORE.types[value.__msgtype__](**parts)
 
 
 def flatten(value, name="field"):

@@ -8,7 +8,7 @@ import pytest
 import recording_writers as writers
 
 from imu_simulation_framework.core.positioning import UNKNOWN_VARIANCE
-from imu_simulation_framework.files.recordings import read_imu, read_reference
+from imu_simulation_framework.files.recordings import ImuConventions, read_imu, read_reference
 
 COUNT = 60
 PERIOD = 100_000_000
@@ -227,7 +227,7 @@ def test_an_orientation_that_is_never_set_is_absent(tmp_path, orientation):
 def test_an_imu_that_is_mounted_turned_is_remarked(tmp_path):
     path = written(tmp_path, imu(accel=dict.fromkeys(range(COUNT), (0.0, 9.8, 0.1))))
     assert any("gravity lies on +y" in sentence for sentence in read_imu(path).report.sentences())
-    upright = read_imu(path, mounting=(math.pi / 2.0, 0.0, 0.0))
+    upright = read_imu(path, conventions=ImuConventions(mounting=(math.pi / 2.0, 0.0, 0.0)))
     assert upright.report.remarks == ()
     assert upright.table["accel_z"].to_numpy() == pytest.approx(np.full(COUNT, 9.8))
 

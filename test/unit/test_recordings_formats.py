@@ -7,7 +7,7 @@ import pytest
 import recording_writers as writers
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.files.recordings import read_imu, read_reference
+from imu_simulation_framework.files.recordings import ImuConventions, read_imu, read_reference
 
 START = 1_432_235_497_988_949_113
 COUNT = 50
@@ -308,7 +308,7 @@ def test_the_imus_mounting_is_turned_into_the_robots_axes(tmp_path):
     gyro, accel = imu_to_robot.inv().apply(GYRO), imu_to_robot.inv().apply(ACCEL)
     messages = [writers.imu(*row) for row in zip(STAMPS, orientations, gyro, accel)]
     path = writers.write_bag(tmp_path / "a.bag", {"/imu": messages})
-    table = read_imu(path, mounting=mounting).table
+    table = read_imu(path, conventions=ImuConventions(mounting=mounting)).table
     assert table[["roll", "pitch", "yaw"]].to_numpy() == pytest.approx(ANGLES, abs=1e-12)
     assert table[["gyro_x", "gyro_y", "gyro_z"]].to_numpy() == pytest.approx(GYRO, abs=1e-12)
     assert table[["accel_x", "accel_y", "accel_z"]].to_numpy() == pytest.approx(ACCEL, abs=1e-12)
@@ -317,5 +317,5 @@ def test_the_imus_mounting_is_turned_into_the_robots_axes(tmp_path):
 def test_mounting_turns_an_orientation_given_as_angles_too(tmp_path):
     columns = {"time": [0.1 * k for k in range(COUNT)], "yaw": list(YAW)}
     path = writers.write_csv(tmp_path / "a.csv", columns)
-    table = read_imu(path, mounting=(0.0, 0.0, 0.5)).table
+    table = read_imu(path, conventions=ImuConventions(mounting=(0.0, 0.0, 0.5))).table
     assert table["yaw"].to_numpy() == pytest.approx(YAW - 0.5, abs=1e-12)

@@ -7,7 +7,7 @@ import pytest
 import recording_writers as writers
 
 from imu_simulation_framework.errors import RecordingError
-from imu_simulation_framework.files.recordings import read_imu, read_reference
+from imu_simulation_framework.files.recordings import ImuConventions, read_imu, read_reference
 
 COUNT = 40
 STAMPS = [1_500_000_000 * 10**9 + 100_000_000 * k for k in range(COUNT)]
@@ -184,9 +184,10 @@ def test_a_missing_column_lists_those_that_are_there(csv):
 def test_a_column_map_that_lacks_something(csv):
     sentence = refusal(read_reference, csv, columns={"time": "t", "yaw": "heading"})
     assert "expected columns for time and x y yaw or x y qx qy qz qw" in sentence
-    sentence = refusal(read_imu, csv)
+    path = writers.write_csv(csv.with_name("b.csv"), {"t": [0.1] * COUNT, "azimuth": [1.0] * COUNT})
+    sentence = refusal(read_imu, path)
     assert "found none" in sentence
-    assert "the file's columns are t, heading" in sentence
+    assert "the file's columns are t, azimuth" in sentence
 
 
 def test_an_unknown_quantity_in_the_column_map(csv):
@@ -276,9 +277,30 @@ def test_no_quaternion_that_is_one(tmp_path):
     assert "quaternions have length zero" in refusal(read_reference, path)
 
 
+@pytest.mark.parametrize("length", [0.5, 195.0])
+def test_numbers_that_are_no_quaternions(tmp_path, length):
+    path = writers.write_bag(tmp_path / "a.bag", {"/odom": odometry(orientation=(0, 0, 0, length))})
+    sentence = refusal(read_reference, path)
+    assert f"qx, qy, qz, qw have a length of usually {length:g}, expected 1" in sentence
+
+
 def test_an_imu_without_the_orientation_that_is_needed(tmp_path):
+    path = writers.write_bag(tmp_path / "a.bag", {"/imu": imu(unknown=("orientation", "gyro"))})
+    sentence = refusal(read_imu, path)
+    assert "topic /imu: the IMU gives no orientation" in sentence
+    assert "no gyroscope about z to make one of" in sentence
+
+
+def test_an_orientation_that_should_be_the_recorded_one_is_not_made(tmp_path):
     path = writers.write_bag(tmp_path / "a.bag", {"/imu": imu(unknown=("orientation",))})
-    assert "topic /imu: the IMU gives no orientation" in refusal(read_imu, path)
+    sentence = refusal(read_imu, path, conventions=ImuConventions(orientation="recorded"))
+    assert "topic /imu: the IMU gives no orientation" in sentence
+
+
+def test_an_orientation_cannot_be_made_of_a_yaw(csv):
+    columns = {"time": "t", "yaw": "heading"}
+    fused = ImuConventions(orientation="fused")
+    assert "to make one of" in refusal(read_imu, csv, columns=columns, conventions=fused)
 
 
 def test_a_clock_that_runs_backwards(tmp_path):

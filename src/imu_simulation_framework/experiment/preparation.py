@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Mapping
 
@@ -16,7 +16,12 @@ from imu_simulation_framework.errors import RecordingError
 from imu_simulation_framework.files import locations
 from imu_simulation_framework.files.bundled_drives import ensure_drive
 from imu_simulation_framework.files.configuration import Configuration
-from imu_simulation_framework.files.recordings import read_imu, read_reference
+from imu_simulation_framework.files.recordings import (
+    ImuConventions,
+    ReferenceConventions,
+    read_imu,
+    read_reference,
+)
 
 FIX_SETTINGS = (
     "minimum_speed",
@@ -77,6 +82,9 @@ def prepare_drive(configuration: Configuration) -> PreparedDrive:
         topic=configuration.reference.topic,
         format=configuration.reference.format,
         columns=configuration.columns["reference_columns"],
+        conventions=reference_conventions(configuration),
+        velocity_topic=configuration.reference.velocity_topic,
+        heading_topic=configuration.reference.heading_topic,
         time_offset=configuration.reference.time_offset,
         **{key: getattr(configuration.reference, key) for key in FIX_SETTINGS},
     )
@@ -114,6 +122,25 @@ def prepare_drive(configuration: Configuration) -> PreparedDrive:
     )
 
 
+def reference_conventions(configuration: Configuration) -> ReferenceConventions:
+    """Return how section reference says that positions and orientations are written."""
+    return ReferenceConventions(
+        **{key: getattr(configuration.reference, key) for key in _keys(ReferenceConventions)}
+    )
+
+
+def imu_conventions(configuration: Configuration) -> ImuConventions:
+    """Return how section imu_recording says that the IMU is written and mounted."""
+    settings = configuration.imu_recording
+    values = {key: getattr(settings, key) for key in _keys(ImuConventions) if key != "mounting"}
+    mounting = (settings.mounting_roll, settings.mounting_pitch, settings.mounting_yaw)
+    return ImuConventions(mounting=mounting, **values)
+
+
+def _keys(kind):
+    return [field.name for field in fields(kind)]
+
+
 @dataclass(frozen=True)
 class PreparedImu:
     """The recorded IMU during a drive; ``table`` is an ImuRecord from time 0."""
@@ -145,8 +172,8 @@ def prepare_recorded_imu(configuration: Configuration, start: float, stop: float
         topic=settings.topic,
         format=settings.format,
         columns=configuration.columns["imu_columns"],
+        conventions=imu_conventions(configuration),
         time_offset=settings.time_offset,
-        mounting=(settings.mounting_roll, settings.mounting_pitch, settings.mounting_yaw),
     )
     times = recorded.table.index.to_numpy()
     inside = (times >= start) & (times <= stop)

@@ -18,7 +18,18 @@ from pathlib import Path
 from typing import Any, Mapping
 
 from imu_simulation_framework.core.control import CONTROLLERS, DEFAULT_SETTINGS
+from imu_simulation_framework.core.frames import (
+    ACCEL_UNITS,
+    FRAMES,
+    GYRO_UNITS,
+    ORIENTATIONS,
+    QUATERNION_ORDERS,
+    SENSOR_AXES,
+    YAW_CONVENTIONS,
+    ImuConventions,
+)
 from imu_simulation_framework.core.imu_models import IMU_MODELS, PRESETS
+from imu_simulation_framework.core.imu_specification import FILTERS
 from imu_simulation_framework.core.positioning import FixSettings
 from imu_simulation_framework.core.terrain import Terrain
 from imu_simulation_framework.errors import ConfigurationError
@@ -61,7 +72,13 @@ class ReferenceSection:
     path: str = _setting("", path=True)
     format: str = _setting("auto", choices=FORMATS)
     topic: str = _setting("")
+    velocity_topic: str = _setting("")
+    heading_topic: str = _setting("")
     time_offset: float = _setting(0.0)
+    frame: str = _setting("enu", choices=FRAMES)
+    yaw_convention: str = _setting("", choices=tuple(YAW_CONVENTIONS))
+    quaternion_order: str = _setting("xyzw", choices=QUATERNION_ORDERS)
+    quaternion_inverse: bool = _setting(False)
     minimum_speed: float = _setting(FixSettings.minimum_speed, above=0.0)
     maximum_turn_rate: float = _setting(FixSettings.maximum_turn_rate, above=0.0)
     acceleration_density: float = _setting(FixSettings.acceleration_density, above=0.0)
@@ -75,9 +92,20 @@ class ImuRecordingSection:
     format: str = _setting("auto", choices=FORMATS)
     topic: str = _setting("")
     time_offset: float = _setting(0.0)
+    frame: str = _setting("enu", choices=FRAMES)
+    yaw_convention: str = _setting("", choices=tuple(YAW_CONVENTIONS))
+    quaternion_order: str = _setting("xyzw", choices=QUATERNION_ORDERS)
+    quaternion_inverse: bool = _setting(False)
+    sensor_axes: str = _setting("", choices=SENSOR_AXES)
+    gyro_unit: str = _setting("rad/s", choices=tuple(GYRO_UNITS))
+    accel_unit: str = _setting("m/s^2", choices=tuple(ACCEL_UNITS))
     mounting_roll: float = _setting(0.0)
     mounting_pitch: float = _setting(0.0)
     mounting_yaw: float = _setting(0.0)
+    orientation: str = _setting("auto", choices=ORIENTATIONS)
+    filter: str = _setting(ImuConventions.filter, choices=FILTERS)
+    filter_time_constant: float = _setting(ImuConventions.filter_time_constant, above=0.0)
+    filter_rate_bias: bool = _setting(ImuConventions.filter_rate_bias)
 
 
 @dataclass(frozen=True)

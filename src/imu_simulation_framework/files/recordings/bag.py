@@ -17,6 +17,7 @@ from imu_simulation_framework.core.stamps import seconds_from_nanoseconds
 from imu_simulation_framework.errors import RecordingError
 from imu_simulation_framework.files.recordings.opening import unpacked
 from imu_simulation_framework.files.recordings.samples import Samples
+from imu_simulation_framework.files.recordings.topics import choose_topic
 
 # http://wiki.ros.org/Bags/Format/2.0: a message record's header has the fields op, conn and
 # time in any order, each with its length and name.
@@ -55,7 +56,7 @@ def read_bag(path, topic, message_types) -> Samples:
     with unpacked(path) as plain, _opened(plain, path) as reader:
         types = {message_type.name: message_type for message_type in message_types}
         topics = _topics(reader)
-        topic = _choose(path, topic, topics, types)
+        topic = choose_topic(path, topic, topics, types)
         message_type = types[topics[topic][0]]
         connections = [c for c in reader.connections if c.topic == topic]
         columns = _read_messages(reader, path, topic, connections, message_type)
@@ -109,31 +110,6 @@ def _topics(reader) -> dict:
         count = topics.get(connection.topic, (name, 0))[1]
         topics[connection.topic] = (name, count + connection.msgcount)
     return topics
-
-
-def _choose(path, topic, topics, types) -> str:
-    expected = " or ".join(types)
-    if not any(count for _, count in topics.values()):
-        raise RecordingError(f"{path}: the bag holds no messages, expected {expected}")
-    listing = ", ".join(f"{name} ({kind})" for name, (kind, _) in sorted(topics.items()))
-    if not topic:
-        suitable = [name for name, (kind, count) in topics.items() if kind in types and count]
-        if len(suitable) == 1:
-            return suitable[0]
-        if suitable:
-            raise RecordingError(
-                f"{path}: several topics can serve, say which: {', '.join(sorted(suitable))}"
-            )
-        raise RecordingError(f"{path}: no topic of type {expected}; the bag has {listing}")
-    name = topic if topic in topics else f"/{topic.strip('/')}"
-    if name not in topics:
-        raise RecordingError(f"{path}: no topic {topic}; the bag has {listing}")
-    kind, count = topics[name]
-    if kind not in types:
-        raise RecordingError(f"{path}: topic {name} is of type {kind}, expected {expected}")
-    if not count:
-        raise RecordingError(f"{path}: topic {name} has no messages")
-    return name
 
 
 def _read_messages(reader, path, topic, connections, message_type) -> dict:

@@ -9,8 +9,13 @@ from imu_simulation_framework.errors import RecordingError
 from imu_simulation_framework.files.recordings.report import RecordingReport
 from imu_simulation_framework.files.recordings.samples import Samples
 
+MINIMUM_SAMPLES = 10
+"""Fewer usable samples are no recording of a drive."""
+
 NORM_TOLERANCE = 1e-3
 """A quaternion whose length is further from 1 was not rounded but wrong."""
+
+_NO_QUATERNION = 0.1
 
 _ZERO_NORM = 1e-6
 
@@ -70,11 +75,23 @@ class Cleaner:
         self.drop(~finite, "nan", f"values of {', '.join(names)} are not numbers")
 
     def unit_quaternions(self, names) -> np.ndarray:
-        """Normalise quaternions and leave out those of length zero; shape (n, 4)."""
+        """Normalise quaternions and leave out those of length zero; shape (n, 4).
+
+        Raises
+        ------
+        RecordingError
+            They are all of length zero, or usually of one far from 1.
+        """
         quaternions = self.samples.matrix(names)
         norms = np.linalg.norm(quaternions, axis=1)
         zero = norms < _ZERO_NORM
         self.drop(zero, "zero_quaternions", "quaternions have length zero")
+        usual = float(np.median(norms[self.keep]))
+        if abs(usual - 1.0) > _NO_QUATERNION:
+            raise RecordingError(
+                f"{self.samples.source}: {', '.join(names)} have a length of usually {usual:g}, "
+                "expected 1, as quaternions of an orientation have"
+            )
         with np.errstate(invalid="ignore"):
             self.note(
                 self.keep & (np.abs(norms - 1.0) > NORM_TOLERANCE), "unnormalised_quaternions"

@@ -13,19 +13,34 @@ from imu_simulation_framework.core.angles import (
     roll_pitch_yaw_from_quaternion,
     unwrap,
 )
+from imu_simulation_framework.core.stamps import StampLimits
 from imu_simulation_framework.errors import RecordingError
-from imu_simulation_framework.files.recordings.cleaning import Cleaner
+from imu_simulation_framework.files.recordings.cleaning import MINIMUM_SAMPLES, Cleaner
+from imu_simulation_framework.files.recordings.conventions import ImuConventions, conventional_imu
+from imu_simulation_framework.files.recordings.fusing import GRAVITY_SHOWS, made_orientation
 from imu_simulation_framework.files.recordings.samples import ACCEL, EULER, GYRO, QUATERNION
 
-ALTERNATIVES = (QUATERNION, EULER, ("yaw",), GYRO, ACCEL)
-"""What a record can be made of."""
-
 _UPRIGHT = np.radians(30.0)
-_GRAVITY_SHOWS = 5.0  # m/s^2; some IMUs subtract gravity
 
 
-def imu_table(samples, mounting, require, limits, minimum_samples, time_offset):
+def imu_table(
+    samples,
+    conventions=None,
+    *,
+    require=("orientation",),
+    stamp_limits=None,
+    minimum_samples=MINIMUM_SAMPLES,
+    time_offset=0.0,
+):
     """Make an ImuRecord of samples.
+
+    Parameters
+    ----------
+    samples : Samples
+        As recorded.
+    conventions : ImuConventions, optional
+    require, stamp_limits, minimum_samples, time_offset
+        As for :func:`~imu_simulation_framework.files.recordings.read_imu`.
 
     Returns
     -------
@@ -38,44 +53,57 @@ def imu_table(samples, mounting, require, limits, minimum_samples, time_offset):
     RecordingError
         The samples cannot serve, or lack what is required.
     """
-    samples = _without_unknown(samples)
-    orientation = _orientation_columns(samples)
-    groups = {"orientation": orientation, "gyro": GYRO, "accel": ACCEL}
-    present = {name: group for name, group in groups.items() if _is_given(samples, group)}
-    if not present:
+    conventions = conventions or ImuConventions()
+    never_set = _is_never_set(samples)
+    samples = conventional_imu(_without_unknown(samples), conventions)
+    mounting = conventions.mounting
+    mounted, turned = Rotation.from_euler("ZYX", mounting[::-1]), bool(np.any(mounting))
+    groups = _groups(samples)
+    if not groups:
         raise RecordingError(f"{samples.source}: no sample holds a number")
-    for name in require:
-        if name not in present:
-            raise RecordingError(f"{samples.source}: the IMU gives no {name}, which is needed")
+    if never_set and conventions.orientation == "auto":
+        groups.pop("orientation", None)
+    absent = [name for name in ("orientation", "gyro", "accel") if name not in groups]
+    if conventions.orientation == "fused":
+        groups.pop("orientation", None)
+    if conventions.orientation == "fused":
+        require = ("orientation", *require)
+    made = "orientation" in require and "orientation" not in groups
+    _check_required(samples, groups, require, conventions.orientation)
+    _check_mountable(samples, groups, turned)
+
     cleaner = Cleaner(samples, time_offset)
-    cleaner.drop_nan([column for group in present.values() for column in group])
+    cleaner.drop_nan([column for group in groups.values() for column in group])
     quaternions = None
-    if present.get("orientation") == QUATERNION:
+    if groups.get("orientation") == QUATERNION:
         quaternions = cleaner.unit_quaternions(QUATERNION)
-    mounted, turned = Rotation.from_euler("ZYX", mounting[::-1]), np.any(mounting)
-    if "accel" in present:
+    if groups.get("accel") == ACCEL:
         _check_upright(cleaner, mounted)
-    absent = [name for name in groups if name not in present]
-    order, report = cleaner.finish(limits, minimum_samples, absent)
+    order, report = cleaner.finish(stamp_limits or StampLimits(), minimum_samples, absent)
 
     table = pd.DataFrame(index=pd.Index(cleaner.times[order], name="time"))
-    if "orientation" in present:
-        if quaternions is None:
-            angles = _angles(samples)[order]
-            quaternions = quaternion_from_roll_pitch_yaw(angles) if turned else None
-        else:
-            quaternions = quaternions[order]
-        if quaternions is not None:
-            # A quaternion takes the IMU's axes to the world's, the mounting them to the
-            # robot's; from the robot's to the world's is therefore back through the mounting.
-            robot = Rotation.from_quat(quaternions) * mounted.inv()
-            angles = roll_pitch_yaw_from_quaternion(robot.as_quat())
+    if "orientation" in groups:
+        angles = _robot_angles(samples, quaternions, order, mounted if turned else None)
         table[list(EULER)] = np.column_stack([angles[:, :2], unwrap(angles[:, 2])])
+        report = replace(report, orientation_source="recorded")
     for name in ("gyro", "accel"):
-        if name in present:
+        if name in groups:
             vectors = samples.matrix(groups[name])[order]
             table[list(groups[name])] = mounted.apply(vectors) if turned else vectors
+    if made:
+        angles, about = made_orientation(table, conventions, report.stamps)
+        for position, name in enumerate(EULER):
+            table.insert(position, name, angles[:, position])
+        report = replace(report, remarks=report.remarks + about.pop("remarks"), **about)
     return table, report
+
+
+def _groups(samples):
+    """What the samples give: ``orientation``, ``gyro`` and ``accel`` with their columns."""
+    groups = {"orientation": _orientation_columns(samples)}
+    for name, axes in (("gyro", GYRO), ("accel", ACCEL)):
+        groups[name] = tuple(axis for axis in axes if axis in samples)
+    return {name: group for name, group in groups.items() if _is_given(samples, group)}
 
 
 def _orientation_columns(samples):
@@ -84,6 +112,67 @@ def _orientation_columns(samples):
         if samples.has(columns):
             return columns
     return QUATERNION
+
+
+def _is_given(samples, columns) -> bool:
+    """Whether a part has a value anywhere; drivers leave a quaternion zero that they lack."""
+    if not columns or not samples.has(columns):
+        return False
+    values = samples.matrix(columns)
+    usable = np.isfinite(values).all(axis=1)
+    if columns == QUATERNION:
+        usable &= values.any(axis=1)
+    return bool(usable.any())
+
+
+def _is_never_set(samples) -> bool:
+    """Whether all quaternions are a driver's default, while the gyroscope measures something.
+
+    An orientation that is no turn at all to the last bit is nobody's measurement.
+    """
+    if not samples.has(QUATERNION + GYRO):
+        return False
+    quaternions = np.abs(samples.matrix(QUATERNION))
+    default = (quaternions.max(axis=1) == 1.0) & (quaternions.sum(axis=1) == 1.0)
+    rates = samples.matrix(GYRO)
+    return bool(default.all()) and bool(np.any(rates[np.isfinite(rates)]))
+
+
+def _check_required(samples, groups, require, orientation):
+    for name in require:
+        if len(groups.get(name, ())) >= 3 or groups.get(name) == ("yaw",):
+            continue
+        reason = ""
+        if name == "orientation" and orientation != "recorded":
+            if "gyro_z" in groups.get("gyro", ()):
+                continue
+            reason = ", and no gyroscope about z to make one of"
+        raise RecordingError(f"{samples.source}: the IMU gives no {name}, which is needed{reason}")
+
+
+def _check_mountable(samples, groups, turned):
+    for name in ("gyro", "accel"):
+        if turned and len(groups.get(name, GYRO)) < 3:
+            raise RecordingError(
+                f"{samples.source}: the mounting turns all three axes into each other, but only "
+                f"{', '.join(groups[name])} are given"
+            )
+
+
+def _robot_angles(samples, quaternions, order, mounted):
+    """Roll, pitch and yaw of the robot, shape (n, 3)."""
+    if quaternions is None:
+        angles = _angles(samples)[order]
+        if mounted is None:
+            return angles
+        quaternions = quaternion_from_roll_pitch_yaw(angles)
+    else:
+        quaternions = quaternions[order]
+    # A quaternion takes the IMU's axes to the world's, the mounting them to the robot's; from
+    # the robot's to the world's is therefore back through the mounting.
+    robot = Rotation.from_quat(quaternions)
+    robot = robot if mounted is None else robot * mounted.inv()
+    return roll_pitch_yaw_from_quaternion(robot.as_quat())
 
 
 def _angles(samples):
@@ -104,28 +193,20 @@ def _without_unknown(samples):
     return replace(samples, columns=columns)
 
 
-def _is_given(samples, columns) -> bool:
-    """Whether a part has a value anywhere; drivers leave a quaternion zero that they lack."""
-    if not samples.has(columns):
-        return False
-    values = samples.matrix(columns)
-    usable = np.isfinite(values).all(axis=1)
-    if columns == QUATERNION:
-        usable &= values.any(axis=1)
-    return bool(usable.any())
-
-
 def _check_upright(cleaner, mounted):
     """Remark if gravity does not lie on the robot's z axis."""
     mean = cleaner.samples.matrix(ACCEL)[cleaner.keep].mean(axis=0)
     length = np.linalg.norm(mean)
-    if length < _GRAVITY_SHOWS:
+    if length < GRAVITY_SHOWS:
         return
     up = mounted.apply(mean / length)
-    if up[2] < np.cos(_UPRIGHT):
-        axis = int(np.argmax(np.abs(up)))
-        sign = "-" if up[axis] < 0.0 else "+"
-        cleaner.remarks.append(
-            f"gravity lies on {sign}{'xyz'[axis]} instead of +z, "
-            "so the IMU is mounted turned: set its mounting"
-        )
+    if up[2] >= np.cos(_UPRIGHT):
+        return
+    axis = int(np.argmax(np.abs(up)))
+    where = f"on {'-' if up[axis] < 0.0 else '+'}{'xyz'[axis]} instead of +z"
+    if axis == 2 and up[2] > 0.0:
+        where = f"{np.degrees(np.arccos(up[2])):.0f} deg beside +z on the mean"
+    down = ", or sensor_axes = frd if they are forward, right, down" if up[2] < -0.5 else ""
+    cleaner.remarks.append(
+        f"gravity lies {where}, so the IMU is mounted turned: set its mounting{down}"
+    )

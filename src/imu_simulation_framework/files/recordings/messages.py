@@ -1,9 +1,9 @@
 """The ROS messages that can be read: how they lie in a bag and in ``rostopic echo -p``.
 
 Each of them is a std_msgs/Header, perhaps a string, and a payload of fixed size
-(little-endian, packed, as http://wiki.ros.org/msg says). The payload's fields are
-named as ``rostopic echo -p`` names them, less its prefix ``field.``, so that one
-table serves both.
+(little-endian, packed, as http://wiki.ros.org/msg says; ROS 2 has the same fields, see
+:mod:`~imu_simulation_framework.files.recordings.cdr`). The payload's fields are named as
+``rostopic echo -p`` names them, less its prefix ``field.``, so that one table serves all.
 """
 
 from __future__ import annotations
@@ -114,5 +114,31 @@ IMU = _message(
     },
 )
 
+_TWIST = _vector("twist.linear") + _vector("twist.angular")
+_LINEAR = {"velocity_east": "twist.linear.x", "velocity_north": "twist.linear.y"}
+TWIST_STAMPED = _message("geometry_msgs/TwistStamped", 0, _TWIST, _LINEAR)
+TWIST_WITH_COVARIANCE_STAMPED = _message(
+    "geometry_msgs/TwistWithCovarianceStamped",
+    0,
+    _vector("twist.twist.linear") + _vector("twist.twist.angular") + _array("twist.covariance", 36),
+    {name: f"twist.{field}" for name, field in _LINEAR.items()},
+)
+QUATERNION_STAMPED = _message(
+    "geometry_msgs/QuaternionStamped",
+    0,
+    _vector("quaternion", QUATERNION),
+    {f"q{axis}": f"quaternion.{axis}" for axis in QUATERNION},
+)
+
 REFERENCE_TYPES = (ODOMETRY, POSE_STAMPED, POSE_WITH_COVARIANCE_STAMPED, NAV_SAT_FIX)
 IMU_TYPES = (IMU,)
+# Of a receiver, beside its NavSatFix; its velocity is one to the east and north, as
+# nmea_navsat_driver has it.
+VELOCITY_TYPES = (TWIST_STAMPED, TWIST_WITH_COVARIANCE_STAMPED)
+HEADING_TYPES = (
+    QUATERNION_STAMPED,
+    IMU,
+    POSE_STAMPED,
+    POSE_WITH_COVARIANCE_STAMPED,
+    ODOMETRY,
+)

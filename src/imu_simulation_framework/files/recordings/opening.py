@@ -14,8 +14,20 @@ from imu_simulation_framework.errors import RecordingError
 
 FORMATS = ("bag", "rostopic_csv", "csv", "tum")
 BAG_MAGIC = b"#ROSBAG V"
+SQLITE_MAGIC, MCAP_MAGIC, ZSTD_MAGIC = b"SQLite format 3\0", b"\x89MCAP", b"\x28\xb5\x2f\xfd"
 _GZIP_MAGIC = b"\x1f\x8b"
-_FOREIGN = {b"SQLite format 3\0": "a ROS 2 bag (sqlite3)", b"\x89MCAP": "a ROS 2 bag (mcap)"}
+_BINARY = {
+    b"\xfd7zXZ": "packed by xz, as R packs its data",
+    b"BZh": "packed by bzip2",
+    b"PK": "packed by zip",
+    b"RDX": "data of R",
+    b"RDA": "data of R",
+    b"\x89HDF": "HDF5",
+    b"MATLAB": "data of MATLAB",
+    b"ULog": "a log of PX4",
+}
+_ROS2_MAGICS = (SQLITE_MAGIC, MCAP_MAGIC, ZSTD_MAGIC)
+_ROS2_NAMES = ("*.db3", "*.mcap", "*.db3.zst*", "*.mcap.zst*")
 _TUM_NUMBERS = 8
 
 
@@ -29,13 +41,38 @@ def read_start(path, size=65536) -> bytes:
     """
     if not os.path.exists(path):
         raise RecordingError(f"{path}: there is no such recording")
-    if os.path.isdir(path):
-        raise RecordingError(f"{path}: this is a folder, expected a ROS 1 bag, CSV or TUM file")
     with _reading(path), _open(path) as file:
         start = file.read(size)
     if not start:
         raise RecordingError(f"{path}: the recording is empty")
     return start
+
+
+def storage_files(path) -> list[Path]:
+    """The files of a ROS 2 bag, which is one file or a folder, in the order of their numbers.
+
+    Raises
+    ------
+    RecordingError
+        It is a folder without such files.
+    """
+    path = Path(path)
+    if not path.is_dir():
+        return [path]
+    found = {file for pattern in _ROS2_NAMES for file in path.glob(pattern)}
+    if not found:
+        raise RecordingError(
+            f"{path}: this is a folder, expected a bag, CSV or TUM file, or the folder of a ROS 2 "
+            "bag with files .db3 or .mcap"
+        )
+    return sorted(found, key=lambda file: (len(file.name), file.name))
+
+
+def is_ros2_bag(path) -> bool:
+    """Whether this is a ROS 2 bag, or a folder, which can be nothing else."""
+    if os.path.isdir(path):
+        return True
+    return os.path.exists(path) and read_start(path).startswith(_ROS2_MAGICS)
 
 
 def detect_format(path, start) -> str:
@@ -46,18 +83,19 @@ def detect_format(path, start) -> str:
     RecordingError
         It is none of those that can be read.
     """
-    for magic, what in _FOREIGN.items():
-        if start.startswith(magic):
-            raise RecordingError(
-                f"{path}: this is {what}, expected ROS 1; rosbags-convert makes a ROS 1 bag of it"
-            )
     if start.startswith(BAG_MAGIC):
         return "bag"
     name = str(path).lower()
     name = name[:-3] if name.endswith(".gz") else name
-    if name.endswith((".bag", ".bag.active")) or b"\0" in start:
+    if name.endswith((".bag", ".bag.active")):
         raise RecordingError(
             f"{path}: not a ROS 1 bag, its first line should begin with #ROSBAG V2.0"
+        )
+    if b"\0" in start:
+        what = next((what for magic, what in _BINARY.items() if start.startswith(magic)), "binary")
+        raise RecordingError(
+            f"{path}: this is no text and no bag ({what}), expected a bag, CSV or TUM file; "
+            "export it as CSV"
         )
     text = start.decode("utf-8-sig", errors="replace")
     lines = [line for line in text.splitlines() if line.strip()]

@@ -6,9 +6,18 @@ import numpy as np
 import pandas as pd
 
 from imu_simulation_framework.core.angles import unwrap, yaw_from_quaternion
-from imu_simulation_framework.core.positioning import UNKNOWN_VARIANCE, poses_from_fix
+from imu_simulation_framework.core.positioning import (
+    UNKNOWN_VARIANCE,
+    FixSettings,
+    poses_from_fix,
+)
+from imu_simulation_framework.core.stamps import StampLimits
 from imu_simulation_framework.errors import RecordingError
-from imu_simulation_framework.files.recordings.cleaning import Cleaner
+from imu_simulation_framework.files.recordings.cleaning import MINIMUM_SAMPLES, Cleaner
+from imu_simulation_framework.files.recordings.conventions import (
+    ReferenceConventions,
+    conventional_reference,
+)
 from imu_simulation_framework.files.recordings.samples import (
     GLOBAL_POSITION,
     POSITION,
@@ -16,15 +25,30 @@ from imu_simulation_framework.files.recordings.samples import (
     VARIANCES,
 )
 
-ALTERNATIVES = (POSITION + ("yaw",), POSITION + QUATERNION, GLOBAL_POSITION)
-"""What a reference can be made of."""
-
 _NO_FIX = -1
 _UNKNOWN_COVARIANCE = 0
 
 
-def reference_table(samples, settings, limits, minimum_samples, time_offset):
+def reference_table(
+    samples,
+    conventions=None,
+    settings=None,
+    *,
+    stamp_limits=None,
+    minimum_samples=MINIMUM_SAMPLES,
+    time_offset=0.0,
+):
     """Make Poses of samples.
+
+    Parameters
+    ----------
+    samples : Samples
+        As recorded.
+    conventions : ReferenceConventions, optional
+    settings : FixSettings, optional
+        For satellite positions.
+    stamp_limits, minimum_samples, time_offset
+        As for :func:`~imu_simulation_framework.files.recordings.read_reference`.
 
     Returns
     -------
@@ -37,6 +61,8 @@ def reference_table(samples, settings, limits, minimum_samples, time_offset):
     RecordingError
         The samples cannot serve.
     """
+    samples = conventional_reference(samples, conventions or ReferenceConventions())
+    settings, limits = settings or FixSettings(), stamp_limits or StampLimits()
     if samples.has(GLOBAL_POSITION) and not samples.has(POSITION):
         return _from_fixes(samples, settings, limits, minimum_samples, time_offset)
     return _from_poses(samples, limits, minimum_samples, time_offset)
@@ -47,6 +73,11 @@ def _from_poses(samples, limits, minimum_samples, time_offset):
     heading = QUATERNION if samples.has(QUATERNION) else ("yaw",)
     cleaner.drop_nan(POSITION + heading)
     quaternions = cleaner.unit_quaternions(QUATERNION) if heading is QUATERNION else None
+    spare = [name for name in ("z", "roll", "pitch") if name in samples]
+    if samples.format == "csv" and spare:
+        cleaner.remarks.append(
+            f"the drive is in the plane, so no use is made of the reference's {', '.join(spare)}"
+        )
     order, report = cleaner.finish(limits, minimum_samples)
     if quaternions is None:
         yaw = samples.columns["yaw"][order]

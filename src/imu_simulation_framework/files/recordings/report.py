@@ -31,6 +31,11 @@ class RecordingReport:
         Satellite positions without a fix, dropped, and without a variance, a usual one taken.
     absent : tuple of str
         What the recording lacks, of ``orientation``, ``gyro`` and ``accel``.
+    orientation_source : str
+        Of an IMU: ``recorded``, ``fused`` (made of gyroscope and accelerometer), ``integrated``
+        (the yaw alone, made of the gyroscope), or empty where there is none.
+    fusion : dict
+        Settings of the filter that made it.
     remarks : tuple of str
         What else a person should know.
     """
@@ -49,6 +54,8 @@ class RecordingReport:
     no_fix: Finding = field(default_factory=Finding)
     unknown_variance: Finding = field(default_factory=Finding)
     absent: tuple[str, ...] = ()
+    orientation_source: str = ""
+    fusion: dict = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
 
     @property

@@ -12,7 +12,10 @@ import pandas as pd
 
 from imu_simulation_framework.errors import RecordingError
 
+_LONGEST_CELL = 20  # lines; a quotation mark alone is no quotation
 _SEPARATORS = (",", ";", "\t")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z")
+_DATE = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?")
 _MISSING = ("", "nan", "NaN", "NAN", "-nan", "NA", "N/A", "null", "None")
 
 
@@ -33,17 +36,19 @@ class TextTable:
     cells: pd.DataFrame
     lines: np.ndarray
 
+    def texts(self, column) -> pd.Series:
+        """A column as text, without blanks around it; what is missing is empty."""
+        text = self.cells[column].astype(str).str.strip()
+        return text.where(~(self.cells[column].isna() | text.isin(_MISSING)), "")
+
     def numbers(self, column) -> np.ndarray:
         """A column as numbers; whole ones stay whole, empty and ``nan`` cells are nan.
 
         Raises
         ------
         RecordingError
-            The column is not there, or one of its cells is no number.
+            One of its cells is no number.
         """
-        if column not in self.cells:
-            listing = ", ".join(self.cells.columns)
-            raise RecordingError(f"{self.path}: no column {column!r}; its columns are {listing}")
         cells = self.cells[column]
         if pd.api.types.is_numeric_dtype(cells) and not pd.api.types.is_bool_dtype(cells):
             return cells.to_numpy()
@@ -68,37 +73,44 @@ def parse_table(path, text, names=None) -> TextTable:
         For messages.
     text : str
     names : sequence of str, optional
-        The columns' names, separated by white space in the file; without them the first line
-        names the columns and its separator (comma, semicolon, tab or white space) counts.
+        The columns' names, separated by white space in the file. Without them the first line
+        names the columns and its separator (comma, semicolon, tab or white space) counts; if it
+        is one of numbers already, the comment above it names them, or they are ``col1``,
+        ``col2``, ...
 
     Raises
     ------
     RecordingError
         There is nothing, or a line has too many cells.
     """
-    numbered = [
-        (number, line)
-        for number, line in enumerate(text.splitlines(), 1)
-        if line.strip() and not line.lstrip().startswith("#")
-    ]
+    comment, numbered = "", []
+    for number, line in _logical_lines(text):
+        if line.lstrip().startswith("#"):
+            comment = comment if numbered else line
+        elif line.strip():
+            numbered.append((number, line))
     if not numbered:
         raise RecordingError(f"{path}: the recording is empty")
-    header = names is None
-    lines = np.array([number for number, _ in numbered[1 if header else 0 :]], dtype=int)
-    if header and len(lines) == 0:
+    separator = r"\s+"
+    if names is None:
+        separator = _separator(numbered[0][1])
+        names = _cells(numbered[0][1], separator)
+        if _is_data(names):
+            names = _names(comment, separator, len(names))
+        else:
+            numbered = numbered[1:]
+    if not numbered:
         raise RecordingError(f"{path}: the recording is empty but for its first line")
-    separator = _separator(numbered[0][1]) if header else r"\s+"
-    width = _width(numbered[0][1], separator) if header else len(names)
     for number, line in numbered:
-        if _width(line, separator) > width:
+        if _width(line, separator) > len(names):
             raise RecordingError(
-                f"{path}: line {number} has {_width(line, separator)} cells, expected {width}"
+                f"{path}: line {number} has {_width(line, separator)} cells, expected {len(names)}"
             )
     cells = pd.read_csv(
         io.StringIO("\n".join(line.strip(" \r") for _, line in numbered)),
         sep=separator,
-        header=0 if header else None,
-        names=names,
+        header=None,
+        names=range(len(names)),
         index_col=False,
         skipinitialspace=True,
         skip_blank_lines=False,
@@ -106,8 +118,56 @@ def parse_table(path, text, names=None) -> TextTable:
         float_precision="round_trip",
         low_memory=False,
     )
-    cells.columns = [str(name).strip() for name in cells.columns]
+    cells.columns = _distinct(names)
+    lines = np.array([number for number, _ in numbered], dtype=int)
     return TextTable(str(path), cells, lines)
+
+
+def _logical_lines(text):
+    """Number and text of each line; what is broken within quotes is put together."""
+    begun, parts = 0, []
+    for number, line in enumerate(text.splitlines(), 1):
+        parts.append(line)
+        begun = begun or number
+        quoted = '"' in line or len(parts) > 1
+        if quoted and sum(p.count('"') for p in parts) % 2 and len(parts) < _LONGEST_CELL:
+            continue
+        yield begun, " ".join(parts)
+        begun, parts = 0, []
+    if parts:
+        yield begun, " ".join(parts)
+
+
+def _cells(line, separator) -> list[str]:
+    line = line.strip(" \r")
+    if separator == r"\s+":
+        return line.split()
+    cells = next(csv.reader([line], delimiter=separator, skipinitialspace=True))
+    return [cell.strip() for cell in cells]
+
+
+def _is_data(cells) -> bool:
+    """Whether a line holds numbers, and perhaps dates, instead of names."""
+    given = [cell for cell in cells if cell not in _MISSING]
+    numbers = [cell for cell in given if _NUMBER.match(cell)]
+    return bool(numbers) and all(_NUMBER.match(cell) or _DATE.match(cell) for cell in given)
+
+
+def _names(comment, separator, width) -> list[str]:
+    """Names of columns that have none: from the comment above, if it fits, else their places."""
+    names = _cells(comment.strip().lstrip("#"), separator) if comment else []
+    if len(names) == width and not _is_data(names):
+        return names
+    return [f"col{place}" for place in range(1, width + 1)]
+
+
+def _distinct(names) -> list[str]:
+    """The names, with ``.1``, ``.2`` behind those that were there before."""
+    seen, distinct = {}, []
+    for name in names:
+        distinct.append(f"{name}.{seen[name]}" if name in seen else name)
+        seen[name] = seen.get(name, 0) + 1
+    return distinct
 
 
 def _separator(line) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from imu_simulation_framework.files.recordings.column_times import refuse_other_unit
 from imu_simulation_framework.files.recordings.samples import Samples
 from imu_simulation_framework.files.recordings.text_table import parse_table
 
@@ -20,11 +21,12 @@ def read_tum(path, text) -> Samples:
     Raises
     ------
     RecordingError
-        The table cannot be parsed.
+        The table cannot be parsed, or its times can hardly be seconds.
     """
     table = parse_table(path, text, names=COLUMNS)
     columns = {name: table.numbers(name).astype(float) for name in COLUMNS}
     columns["stamp"] = columns.pop("time")
+    refuse_other_unit(path, columns["stamp"], "format = csv and a column map with time = #1")
     return Samples(
         path=str(path),
         format="tum",

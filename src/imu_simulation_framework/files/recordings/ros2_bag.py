@@ -1,0 +1,189 @@
+"""ROS 2 bags, without ROS: a folder as ``ros2 bag record`` makes it, or one of the files in it.
+
+The library rosbags reads MCAP; its reader of sqlite3 wants a folder with its description, so the
+two tables are read directly here. Messages are decoded all at once.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import struct
+import tempfile
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import zstandard
+from rosbags.interfaces import Connection
+from rosbags.rosbag2 import ReaderError
+from rosbags.rosbag2.storage_mcap import MCAPFile
+
+from imu_simulation_framework.core.stamps import seconds_from_nanoseconds
+from imu_simulation_framework.errors import RecordingError
+from imu_simulation_framework.files.recordings.cdr import decode_cdr
+from imu_simulation_framework.files.recordings.opening import (
+    MCAP_MAGIC,
+    SQLITE_MAGIC,
+    ZSTD_MAGIC,
+    storage_files,
+    unpacked,
+)
+from imu_simulation_framework.files.recordings.samples import Samples
+from imu_simulation_framework.files.recordings.topics import choose_topic
+
+_DAMAGE = (
+    AssertionError,
+    EOFError,
+    IndexError,
+    KeyError,
+    OSError,
+    RuntimeError,
+    TypeError,
+    UnicodeDecodeError,
+    ValueError,
+    sqlite3.Error,
+    struct.error,
+    zstandard.ZstdError,
+)
+
+
+def read_ros2_bag(path, topic, message_types) -> Samples:
+    """Read one topic.
+
+    Parameters
+    ----------
+    path : path-like
+        A folder with files of kind .db3 or .mcap, or such a file; also packed by zstd or gzip.
+    topic : str
+        Empty for the only one with a suitable type.
+    message_types : sequence of MessageType
+        Those that can serve.
+
+    Raises
+    ------
+    RecordingError
+        The bag cannot be read, or has no such topic.
+    """
+    types = {message_type.name: message_type for message_type in message_types}
+    with _damage_told(path), ExitStack() as stack:
+        parts = [_opened(file, path, stack) for file in storage_files(path)]
+        topics = {}
+        for part in parts:
+            for name, (kind, count) in part.topics.items():
+                topics[name] = (kind, count + topics.get(name, (kind, 0))[1])
+        topic = choose_topic(path, topic, topics, types)
+        message_type = types[topics[topic][0]]
+        rows = [row for part in parts if topic in part.topics for row in part.messages(topic)]
+        messages = [_plain(message) for _, message in rows]
+    columns, good = decode_cdr(messages, message_type)
+    if not good.all():
+        raise RecordingError(
+            f"{path}, topic {topic}: message {int(np.argmin(good)) + 1} is not laid out as "
+            f"{message_type.name} of ROS 2"
+        )
+    receipt = np.fromiter((time for time, _ in rows), np.int64, len(rows))
+    columns["receipt"] = seconds_from_nanoseconds(receipt)
+    order = np.argsort(receipt, kind="stable")
+    return Samples(
+        path=str(path),
+        format="bag",
+        columns={name: values[order] for name, values in columns.items()},
+        places=np.arange(1, len(order) + 1),
+        place_name="message",
+        topic=topic,
+        message_type=message_type.name,
+    )
+
+
+class _Part(NamedTuple):
+    """A file of a bag: topic -> (type, count), and a function from topic to (time [ns], bytes)."""
+
+    topics: dict
+    messages: object
+
+
+@contextmanager
+def _damage_told(path):
+    """Whatever a damaged bag makes the libraries raise becomes one sentence."""
+    try:
+        yield
+    except ReaderError as error:
+        raise RecordingError(f"{path}: cannot be read as a ROS 2 bag: {error}") from None
+    except _DAMAGE as error:
+        raise RecordingError(
+            f"{path}: the ROS 2 bag is truncated or damaged ({error or type(error).__name__}); "
+            "ros2 bag reindex, or mcap recover, may save a part of it"
+        ) from None
+
+
+def _opened(file, path, stack):
+    plain = stack.enter_context(unpacked(file))
+    with open(plain, "rb") as binary:
+        start = binary.read(16)
+    if start.startswith(ZSTD_MAGIC):
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        packed, plain = plain, Path(folder) / "recording"
+        with open(packed, "rb") as source, open(plain, "wb") as target:
+            zstandard.ZstdDecompressor().copy_stream(source, target)
+        with open(plain, "rb") as binary:
+            start = binary.read(16)
+    if start.startswith(SQLITE_MAGIC):
+        return _sqlite(stack, plain)
+    if start.startswith(MCAP_MAGIC):
+        return _mcap(stack, plain)
+    raise RecordingError(f"{path}: {Path(file).name} is neither sqlite3 nor MCAP")
+
+
+def _sqlite(stack, plain):
+    database = stack.enter_context(
+        closing(sqlite3.connect(f"{Path(plain).resolve().as_uri()}?immutable=1", uri=True))
+    )
+    counts = dict(database.execute("SELECT topic_id, count(*) FROM messages GROUP BY topic_id"))
+    rows = database.execute("SELECT id, name, type FROM topics").fetchall()
+
+    def messages(topic):
+        (identity,) = (identity for identity, name, _ in rows if name == topic)
+        return database.execute(
+            "SELECT timestamp, data FROM messages WHERE topic_id = ? ORDER BY timestamp, id",
+            (identity,),
+        ).fetchall()
+
+    return _Part(
+        {name: (_ros1_name(kind), counts.get(key, 0)) for key, name, kind in rows}, messages
+    )
+
+
+def _mcap(stack, plain):
+    file = MCAPFile(Path(plain))
+    file.open()
+    stack.callback(file.close)
+    if not file.channels:
+        file.meta_scan()
+    counts = {}
+    for chunk in file.chunks:
+        for key, count in chunk.channel_count.items():
+            counts[key] = counts.get(key, 0) + count
+    topics = {}
+    for key, channel in file.channels.items():
+        # Without an index the number is not known before all is read.
+        count = counts.get(key, 0) if file.chunks else 1
+        topics[channel.topic] = (_ros1_name(channel.schema), count)
+
+    def messages(topic):
+        kind = next(c.schema for c in file.channels.values() if c.topic == topic)
+        wanted = Connection(0, topic, kind, "", "", 0, None, None)
+        return [(time, data) for _, time, data in file.messages([wanted])]
+
+    return _Part(topics, messages)
+
+
+def _ros1_name(kind):
+    return kind.replace("/msg/", "/")
+
+
+def _plain(message):
+    """A message without compression of its own."""
+    if message[:4] == ZSTD_MAGIC:
+        return zstandard.ZstdDecompressor().decompress(message)
+    return message
