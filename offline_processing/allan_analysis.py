@@ -12,7 +12,7 @@ recordings of one sensor are combined. Writes to DIR:
 
     allan_analysis.py static.bag --topic /imu/data --out bno055_identified
 
-Exit code 3: the results are written, but the identified sensor's Allan deviation leaves the measured
+Exit code 3: results are written, but the identified sensor's Allan deviation leaves the measured
 band somewhere between 1 s and a tenth of the recording; the last lines say where.
 """
 

@@ -104,7 +104,7 @@ class AxisResult:
         if term not in names:
             return 0.0
         value = float(np.sqrt(self.squares[names.index(term)]))
-        return value * (self.ramp_sign if term == "rate_ramp" else 1.0)
+        return value * (self.ramp_sign if term == "rate_ramp" and value else 1.0)
 
     @property
     def without_identification(self) -> tuple[str, ...]:
@@ -182,10 +182,10 @@ def identify_axis(models, axis, variances, planner, comparisons) -> AxisResult:
     """
     recorded = tuple(np.sqrt(variance) for variance in variances)
     lines = ((),) * len(models)
-    fit = _fit_standard_terms(models, variances)
+    fit = _fit_standard_terms(models, variances, comparisons)
     if fit is None:
         variances, lines = _without_lines(models, axis, variances)
-        fit = _fit_standard_terms(models, variances) if any(lines) else None
+        fit = _fit_standard_terms(models, variances, comparisons) if any(lines) else None
     if fit is None:
         fit = fit_real_sensor(
             np.concatenate([model.tau for model in models]),
@@ -233,9 +233,9 @@ def _joined(models, time):
     )
 
 
-def _fit_standard_terms(models, variances):
+def _fit_standard_terms(models, single_variances, comparisons):
     """The fit of the standard terms, None if the data reject it."""
-    variances = np.concatenate(variances)
+    variances = np.concatenate(single_variances)
     shapes, covariances = _joined(models, None)
     fit = fit_terms(variances, shapes, covariances)
     if not fit.describes:
@@ -246,6 +246,12 @@ def _fit_standard_terms(models, variances):
         free = AllanProblem(variances, shapes, covariances, smoothing=True)
         gain = plain.deviance(fit.squares) - free.deviance(free.solve())
         if gain > DETECTION_DEVIATIONS**2:
+            return None
+    # Squares of the residuals hardly notice a fit far above few degrees of freedom.
+    for model, variance in zip(models, single_variances):
+        band = measured_band(model.curve(variance, fit), model.longest, comparisons)
+        curve = allan_variance_of_terms(band.tau, model.period, model.band) @ fit.squares
+        if np.any(band.excess(np.sqrt(curve)) > 0.0):
             return None
     return fit
 

@@ -25,8 +25,9 @@ GAIN = 9.0
 """A Gauss-Markov process is part of the model if minus twice the logarithm of the restricted
 likelihood falls by more."""
 
-_TIMES = (250.0, 30.0)
-_TIME_STEPS = 8
+_SHORTEST_TIME = 3.0  # s
+_LONGEST_TIME = 30.0
+_TIME_STEPS = 12
 _SAME = 3.84
 _CLOSE = 1.0  # s
 _TENTH = 10.0
@@ -79,7 +80,8 @@ def _gauss_markov_time(tau, variances, model, duration, start, without):
     One recording tells the time within a factor of two or three at best. Of those times that it
     cannot tell apart, the one counts whose curve stays closest to the measured one.
     """
-    times = duration / np.geomspace(*_TIMES, _TIME_STEPS)
+    longest = duration / _LONGEST_TIME
+    times = np.geomspace(min(_SHORTEST_TIME, 0.5 * longest), longest, _TIME_STEPS)
     deviances, distances = [], []
     for time in times:
         shapes, covariances = model(time)

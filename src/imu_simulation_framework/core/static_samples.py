@@ -250,26 +250,30 @@ def _clean(times, values, names, rate, source, settings):
             )
 
     def outliers_of(signal):
+        """Where they were, and the share of those that are too many to be any."""
         if not settings.outlier_range:
-            return Finding()
-        return find(_replace_outliers(signal, rate, settings.outlier_range), times)
+            return Finding(), 0.0
+        mask, level = _outliers(signal, rate, settings.outlier_range)
+        share = float(np.mean(mask))
+        if share > _MANY_OUTLIERS:
+            return Finding(), share
+        signal[mask] = level[mask]
+        return find(mask, times), 0.0
 
     # numpy gives other threads their turn while it sorts.
     with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
-        outliers = dict(zip(names, pool.map(outliers_of, values)))
-    remarks = []
-    for name in names:
-        share = outliers[name].count / len(times)
-        if share > _MANY_OUTLIERS:
-            remarks.append(
-                f"{100.0 * share:.1f} % of {name} are outliers, so the sensor was hardly at rest "
-                "or its noise is far from Gaussian"
-            )
-    return outliers, remarks
+        found = dict(zip(names, pool.map(outliers_of, values)))
+    remarks = [
+        f"{100.0 * share:.1f} % of {name} are far from the rest: too many to be outliers, so its "
+        "noise is far from Gaussian, and they are kept"
+        for name, (_, share) in found.items()
+        if share
+    ]
+    return {name: finding for name, (finding, _) in found.items()}, remarks
 
 
-def _replace_outliers(signal, rate, limit):
-    """Replace outliers in place by the median around them; return where they are.
+def _outliers(signal, rate, limit):
+    """Where the outliers are, and the medians around.
 
     Quartiles are those of the deviations from the medians of short blocks: a bias that wanders
     over hours neither hides outliers nor makes any.
@@ -283,9 +287,7 @@ def _replace_outliers(signal, rate, limit):
     deviations = signal - level
     lower, upper = np.quantile(deviations, [0.25, 0.75])
     spread = max(upper - lower, _resolution(signal))
-    mask = (deviations < lower - limit * spread) | (deviations > upper + limit * spread)
-    signal[mask] = level[mask]
-    return mask
+    return (deviations < lower - limit * spread) | (deviations > upper + limit * spread), level
 
 
 def _resolution(signal) -> float:
