@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Identify an IMU's noise parameters from recordings at rest, by their Allan deviation.
 
-Reads bags and CSV files with gyroscope and accelerometer; several recordings of one sensor are
-combined. Writes to DIR:
+Reads bags and CSV files with gyroscope, accelerometer or both, or with single axes; several
+recordings of one sensor are combined. Writes to DIR:
 
     imu.yaml               the specification, for imu:=specification
     kalibr_imu.yaml        the same for Kalibr
@@ -11,6 +11,9 @@ combined. Writes to DIR:
     allan_gyroscope.png, allan_accelerometer.png
 
     allan_analysis.py static.bag --topic /imu/data --out bno055_identified
+
+Exit code 3: results are written, but the identified sensor's Allan deviation leaves the measured
+band somewhere between 1 s and a tenth of the recording; the last lines say where.
 """
 
 from __future__ import annotations
@@ -21,17 +24,20 @@ from dataclasses import replace
 
 from tqdm import tqdm
 
-from imu_simulation_framework.core.allan import AXES, DEFAULT_BAND, identify
+from imu_simulation_framework.core.allan import AXES, DEFAULT_BAND, SENSORS, identify
 from imu_simulation_framework.core.stamps import StampLimits
 from imu_simulation_framework.core.static_samples import StaticSettings, prepare_static
-from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.experiment.allan_report import (
-    findings,
-    terminal_table,
-    write_allan_results,
-)
+from imu_simulation_framework.errors import ConfigurationError, RecordingError
+from imu_simulation_framework.experiment.allan_report import write_allan_results
+from imu_simulation_framework.experiment.allan_text import departures, findings, terminal_table
 from imu_simulation_framework.experiment.command_line import run_tool
 from imu_simulation_framework.files.recordings import read_imu
+
+LEAVES_THE_BAND = 3
+"""Exit code where the identified sensor is not what was measured."""
+
+_MANY_DUPLICATES = 0.1
+_SHORT_NAMES = {"gyro": SENSORS["gyroscope"], "accel": SENSORS["accelerometer"]}
 
 
 def main(arguments):
@@ -42,21 +48,27 @@ def main(arguments):
             f"--band is {options.band[0]:g} {options.band[1]:g}, expected two times above 0, the "
             "shorter one first"
         )
+    if options.rate is not None and not 0.0 < options.rate < float("inf"):
+        raise ConfigurationError(f"--rate is {options.rate:g} Hz, expected a number above 0")
     settings = StaticSettings(outlier_range=options.outliers)
     columns = dict(_column(text) for text in options.column) or None
     recordings, sentences = [], []
-    steps = len(options.recordings) * (2 + len(AXES)) + len(AXES)
+    axes = None
     # Without a terminal there is nobody to see a bar.
-    with tqdm(total=steps, unit="step", disable=options.quiet or None, leave=False) as bar:
+    with tqdm(unit="step", disable=options.quiet or None, leave=False) as bar:
         for path in options.recordings:
             bar.set_description("reading")
             recorded = read_imu(
                 path,
                 options.topic,
                 columns=columns,
-                require=("gyro", "accel"),
+                rate=options.rate,
+                require=(),
                 stamp_limits=StampLimits(longest_gap=options.longest_gap),
             )
+            _check_duplicates(path, recorded.report)
+            axes = _axes(path, recorded.table, options.axis, axes)
+            bar.total = len(options.recordings) * (2 + len(axes)) + len(axes)
             bar.update()
             bar.set_description("looking for gaps and outliers")
             # That there is no orientation does not matter here.
@@ -64,8 +76,8 @@ def main(arguments):
             recordings.append(
                 prepare_static(
                     recorded.table.index.to_numpy(),
-                    recorded.table[list(AXES)].to_numpy(),
-                    AXES,
+                    recorded.table[list(axes)].to_numpy(),
+                    axes,
                     path,
                     settings,
                 )
@@ -81,7 +93,39 @@ def main(arguments):
     print(terminal_table(identification))
     for note in notes:
         print(note)
+    outside = departures(identification)
+    for sentence in outside:
+        print(sentence)
     print(options.out)
+    return LEAVES_THE_BAND if outside else 0
+
+
+def _check_duplicates(path, report):
+    count = report.stamps.duplicates.count
+    if count > _MANY_DUPLICATES * report.stamps.samples:
+        raise RecordingError(
+            f"{path}: {count} of {report.stamps.samples} samples have the time stamp of another "
+            "one, so that the stamps are too coarse; state the rate with --rate HZ"
+        )
+
+
+def _axes(path, table, wanted, before) -> tuple[str, ...]:
+    """The axes to analyse: those wanted, or all that were recorded."""
+    recorded = tuple(axis for axis in AXES if axis in table)
+    chosen = {axis for name in wanted for axis in _SHORT_NAMES.get(name, (name,))}
+    missing = sorted(chosen - set(recorded))
+    if missing or not recorded:
+        raise RecordingError(
+            f"{path}: has no {', '.join(missing) or 'gyroscope and no accelerometer'}, recorded "
+            f"are {', '.join(recorded) or 'none of ' + ', '.join(AXES)}"
+        )
+    axes = tuple(axis for axis in recorded if axis in chosen or not chosen)
+    if before is not None and axes != before:
+        raise RecordingError(
+            f"{path}: has {', '.join(axes)}, but the recordings before {', '.join(before)}; "
+            "expected the same axes of one sensor, choose them with --axis"
+        )
+    return axes
 
 
 def _parser():
@@ -98,7 +142,21 @@ def _parser():
         default=[],
         metavar="QUANTITY=NAME[UNIT]",
         help="column of a CSV file with names of its own, for instance 'gyro_x=wx [deg/s]'; once "
-        "for each of time, gyro_x to gyro_z, accel_x to accel_z",
+        "for each of time, gyro_x to gyro_z, accel_x to accel_z, or some of them",
+    )
+    parser.add_argument(
+        "--rate",
+        type=float,
+        metavar="HZ",
+        help="samples per second, for recordings without time stamps or with useless ones: all "
+        "samples then follow each other evenly",
+    )
+    parser.add_argument(
+        "--axis",
+        action="append",
+        default=[],
+        choices=(*_SHORT_NAMES, *AXES),
+        help="analyse only these axes, once for each; by default all that were recorded",
     )
     parser.add_argument(
         "--out",

@@ -2,7 +2,7 @@
 
 The way: contiguous parts (:mod:`~imu_simulation_framework.core.static_samples`), overlapping
 Allan variances (:mod:`~imu_simulation_framework.core.allan_deviation`), and for each axis one
-fit to those of all recordings (:mod:`~imu_simulation_framework.core.allan_fit`).
+fit to those of all recordings (:mod:`~imu_simulation_framework.core.allan_axis`).
 """
 
 from __future__ import annotations
@@ -12,22 +12,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import block_diag
 
-from imu_simulation_framework.core.allan_deviation import (
-    AllanCurve,
-    allan_curve,
-    averaging_factors,
-    equivalent_degrees_of_freedom,
-    overlapping_allan_variance,
-)
+from imu_simulation_framework.core.allan_axis import AxisResult, RecordingModel, identify_axis
 from imu_simulation_framework.core.allan_duration import DurationPlanner
-from imu_simulation_framework.core.allan_fit import CONFIDENCE, AllanFit, fit_terms
-from imu_simulation_framework.core.allan_model import (
-    TERMS,
-    allan_covariance,
-    allan_variance_of_terms,
-)
+from imu_simulation_framework.core.allan_model import GAUSS_MARKOV, TERMS
 from imu_simulation_framework.core.imu_specification import (
     ImuSpecification,
     OutputSpecification,
@@ -42,58 +30,7 @@ SENSORS = {
 AXES = SENSORS["gyroscope"] + SENSORS["accelerometer"]
 
 DEFAULT_BAND = TriadSpecification().bias_instability_band
-
-
-@dataclass(frozen=True)
-class NeededDuration:
-    """How long to record to identify a term that was not.
-
-    Attributes
-    ----------
-    value : float
-        The coefficient that is assumed: the estimate, or half the upper limit where that is
-        far below it.
-    duration : float
-        [s]; infinite if a month would not be enough.
-    """
-
-    value: float
-    duration: float
-
-
-@dataclass(frozen=True)
-class AxisResult:
-    """What is known of one axis.
-
-    Attributes
-    ----------
-    fit : AllanFit
-        To all recordings together.
-    single_fits : tuple of AllanFit
-        To each recording alone, if there are several.
-    curves : tuple of AllanCurve
-        One for each recording.
-    contributions : ndarray, shape (taus, 5)
-        Allan variance of each term of the fit at the averaging times of the first recording.
-    needed : dict of str to NeededDuration
-        For each term that is not identified.
-    ramp_sign : float
-        1 or -1: whether the reading grew or fell over the recordings.
-    """
-
-    fit: AllanFit
-    single_fits: tuple[AllanFit, ...]
-    curves: tuple[AllanCurve, ...]
-    contributions: np.ndarray
-    needed: dict[str, NeededDuration]
-    ramp_sign: float
-
-    def signed(self, term) -> float:
-        """The coefficient of a term, 0 if it is not identified."""
-        estimate = self.fit.terms[term]
-        if not estimate.identified:
-            return 0.0
-        return estimate.value * (self.ramp_sign if term == "rate_ramp" else 1.0)
+_DEFAULT_TIME = TriadSpecification().gauss_markov_time[0]
 
 
 @dataclass(frozen=True)
@@ -104,7 +41,7 @@ class AllanIdentification:
     ----------
     recordings : tuple of StaticSamples
     axes : dict of str to AxisResult
-        For each of :data:`AXES`.
+        For each axis of :data:`AXES` that was recorded.
     band : pair of float
         Averaging times between which bias instability was assumed [s].
     """
@@ -120,25 +57,50 @@ class AllanIdentification:
         whole = round(rate)
         return float(whole) if abs(rate - whole) < 1e-3 * rate else rate
 
+    @property
+    def sensors(self) -> dict[str, tuple[str, ...]]:
+        """Those of :data:`SENSORS` that were recorded, with their recorded axes."""
+        recorded = {
+            sensor: tuple(axis for axis in axes if axis in self.axes)
+            for sensor, axes in SENSORS.items()
+        }
+        return {sensor: axes for sensor, axes in recorded.items() if axes}
+
     def to_specification(self, name, walk_limit=False) -> ImuSpecification:
-        """Return the specification that makes such noise; terms not identified are 0.
+        """Return the specification that makes such noise.
+
+        Terms that are neither identified nor needed to stay with the measured curve are 0, and so
+        is all noise of axes that were not recorded.
 
         Parameters
         ----------
         name : str
             Of the sensor.
         walk_limit : bool
-            Put the upper limit where a random walk is not identified, for formats that need one.
+            Put the upper limit where there is no random walk, for formats that need one.
         """
         triads = {}
         for sensor, axes in SENSORS.items():
-            values = {term: tuple(self.axes[axis].signed(term) for axis in axes) for term in TERMS}
+            results = [self.axes.get(axis) for axis in axes]
+            values = {
+                term: tuple(result.signed(term) if result else 0.0 for result in results)
+                for term in TERMS
+            }
             if walk_limit:
                 values["random_walk"] = tuple(
-                    value or _finite_limit(self.axes[axis].fit.terms["random_walk"])
-                    for value, axis in zip(values["random_walk"], axes)
+                    value or (result and _finite_limit(result.fit.terms["random_walk"])) or 0.0
+                    for value, result in zip(values["random_walk"], results)
                 )
-            triads[sensor] = TriadSpecification(bias_instability_band=self.band, **values)
+            sigmas = tuple(result.signed(GAUSS_MARKOV) if result else 0.0 for result in results)
+            triads[sensor] = TriadSpecification(
+                bias_instability_band=self.band,
+                gauss_markov_sigma=sigmas,
+                gauss_markov_time=tuple(
+                    result.fit.gauss_markov_time.value if sigma else _DEFAULT_TIME
+                    for sigma, result in zip(sigmas, results)
+                ),
+                **values,
+            )
         return ImuSpecification(name=name, output=OutputSpecification(rate=self.rate), **triads)
 
 
@@ -147,7 +109,7 @@ def _finite_limit(estimate) -> float:
 
 
 def identify(recordings, band=DEFAULT_BAND, progress=None) -> AllanIdentification:
-    """Identify Q, N, B, K and R of every axis.
+    """Identify Q, N, B, K and R of every axis, and what a real sensor has besides.
 
     Several recordings of one sensor count with the inverse of their covariance: the terms are
     fitted to the Allan variances of all at once. (Averages of separate results, weighted with
@@ -156,20 +118,21 @@ def identify(recordings, band=DEFAULT_BAND, progress=None) -> AllanIdentificatio
     Parameters
     ----------
     recordings : sequence of StaticSamples
-        With the six axes of :data:`AXES` in this order.
+        With the same axes, of :data:`AXES`.
     band : pair of float
         Averaging times between which bias instability is assumed [s].
     progress : callable, optional
-        Called without arguments, six times for each recording and six times more.
+        Called without arguments, once for each axis of each recording and once more for each axis.
     """
     step = progress or (lambda: None)
     recordings = tuple(recordings)
-    models = [_RecordingModel(recording, band) for recording in recordings]
-    tasks = [(model, axis) for model in models for axis in range(len(AXES))]
+    names = recordings[0].names
+    models = [RecordingModel(recording, band) for recording in recordings]
+    tasks = [(model, axis) for model in models for axis in range(len(names))]
 
     def variance_of(task):
         model, axis = task
-        variance = model.variance(axis)
+        variance = model.variance(model.parts(axis))
         step()
         return variance
 
@@ -177,75 +140,10 @@ def identify(recordings, band=DEFAULT_BAND, progress=None) -> AllanIdentificatio
     with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
         computed = list(pool.map(variance_of, tasks))
     planner = DurationPlanner(recordings[0].rate, max(r.duration for r in recordings), band)
+    comparisons = sum(map(len, computed))
     results = {}
-    for axis, name in enumerate(AXES):
-        results[name] = _identify_axis(models, axis, computed[axis :: len(AXES)], planner)
+    for axis, name in enumerate(names):
+        variances = computed[axis :: len(names)]
+        results[name] = identify_axis(models, axis, variances, planner, comparisons)
         step()
     return AllanIdentification(recordings, results, tuple(band))
-
-
-class _RecordingModel:
-    """What all axes of a recording share."""
-
-    def __init__(self, recording, band):
-        self.recording = recording
-        self.factors = averaging_factors(max(recording.lengths))
-        period = 1.0 / recording.rate
-        self.tau = self.factors * period
-        self.shapes = allan_variance_of_terms(self.tau, period, band)
-        self.covariance = allan_covariance(self.factors, recording.lengths, period, band)
-
-    def parts(self, axis):
-        """The contiguous parts of one axis."""
-        return [self.recording.values[axis, start:stop] for start, stop in self.recording.parts]
-
-    def variance(self, axis):
-        """Overlapping Allan variance of one axis."""
-        return overlapping_allan_variance(self.parts(axis), self.recording.rate, self.factors)
-
-    def curve(self, variance, squares) -> AllanCurve:
-        """The Allan deviation with its interval."""
-        contributions = dict(zip(TERMS, (self.shapes * squares).T))
-        freedom = equivalent_degrees_of_freedom(self.recording.lengths, self.factors, contributions)
-        return allan_curve(self.tau, variance, freedom, CONFIDENCE)
-
-
-def _identify_axis(models, axis, variances, planner) -> AxisResult:
-    fit = fit_terms(
-        np.concatenate(variances),
-        np.concatenate([model.shapes for model in models]),
-        lambda squares: block_diag(*(model.covariance.of(squares) for model in models)),
-    )
-    single = [
-        fit_terms(variance, model.shapes, model.covariance.of)
-        for model, variance in zip(models, variances)
-        if len(models) > 1
-    ]
-    needed = {
-        term: _needed(planner, fit, term)
-        for term in TERMS
-        if not fit.terms[term].identified
-    }  # fmt: skip
-    rise = sum(_rise(part) * len(part) for model in models for part in model.parts(axis))
-    return AxisResult(
-        fit,
-        tuple(single),
-        tuple(model.curve(value, fit.squares) for model, value in zip(models, variances)),
-        models[0].shapes * fit.squares,
-        needed,
-        -1.0 if rise < 0.0 else 1.0,
-    )
-
-
-def _needed(planner, fit, term) -> NeededDuration:
-    estimate = fit.terms[term]
-    assumed = estimate.value
-    if np.isfinite(estimate.high):
-        assumed = assumed if assumed > 0.25 * estimate.high else 0.5 * estimate.high
-    return NeededDuration(assumed, planner.duration(fit.squares, TERMS.index(term), assumed))
-
-
-def _rise(part) -> float:
-    """Mean of the second half less that of the first."""
-    half = len(part) // 2
-    return float(np.mean(part[half:]) - np.mean(part[:half]))

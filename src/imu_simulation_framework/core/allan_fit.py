@@ -18,7 +18,7 @@ from scipy.linalg.blas import dtrsv
 from scipy.optimize import brentq, nnls
 from scipy.stats import chi2, norm, pearson3
 
-from imu_simulation_framework.core.allan_model import TERMS
+from imu_simulation_framework.core.allan_model import GAUSS_MARKOV, TERMS
 
 CONFIDENCE = 0.95
 
@@ -58,83 +58,132 @@ class TermEstimate:
 
 
 @dataclass(frozen=True)
+class TimeEstimate:
+    """A correlation time and its 95 % interval [s]; 0 and infinite where there is no bound."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
 class AllanFit:
     """The terms that describe one axis.
 
     Attributes
     ----------
     terms : dict of str to TermEstimate
-        For each of :data:`~imu_simulation_framework.core.allan_model.TERMS`.
-    squares : ndarray, shape (5,)
-        Squared coefficients of the fit; terms that are not identified are part of it.
+        For each of :data:`~imu_simulation_framework.core.allan_model.TERMS`, and for the
+        Gauss-Markov process if the model has one.
+    squares : ndarray, shape (terms,)
+        Squared coefficients of the fit; terms that are not identified are part of it. The first
+        is below zero behind a low-pass filter.
     misfit : float
         Weighted mean square of the residuals, 1 if these terms describe the data.
     describes : bool
         Whether the data can have come from these terms; otherwise the weights leave correlation
         aside, which a wrong description would exploit, and intervals are widened by the misfit.
+    start : float
+        Averaging times from here on are described [s].
+    model_error : float
+        Relative standard deviation of the true Allan variance around that of the terms.
+    gauss_markov_time : TimeEstimate or None
+        Correlation time, if the model has a Gauss-Markov process.
     """
 
     terms: dict[str, TermEstimate]
     squares: np.ndarray
     misfit: float
     describes: bool
+    start: float = 0.0
+    model_error: float = 0.0
+    gauss_markov_time: TimeEstimate | None = None
 
 
-def fit_terms(variances, shapes, covariances) -> AllanFit:
+def fit_terms(variances, shapes, covariances, smoothing=False, model_error=None) -> AllanFit:
     """Fit squared coefficients to Allan variances of one axis.
 
     Parameters
     ----------
     variances : ndarray, shape (n,)
         Estimated Allan variances; those of several recordings one after the other.
-    shapes : ndarray, shape (n, 5)
+    shapes : ndarray, shape (n, terms)
         From :func:`~imu_simulation_framework.core.allan_model.allan_variance_of_terms`.
     covariances : callable
-        From squared coefficients, shape (5,), to the covariance of ``variances``.
+        From squared coefficients, shape (terms,), to the covariance of ``variances``.
+    smoothing : bool
+        Whether the ``1 / tau^2`` term may be negative: white noise behind a low-pass filter has
+        ``N^2 / tau - A / tau^2`` at averaging times beyond the filter's memory. The quantisation
+        Q, which it may hide, is then not known.
+    model_error : ndarray, shape (n, n), optional
+        Covariance of the logarithm of the true Allan variances around those of the terms.
 
     Returns
     -------
     AllanFit
     """
-    problem = _Problem(variances, shapes, covariances)
+    problem = AllanProblem(
+        variances, shapes, covariances, smoothing=smoothing, model_error=model_error
+    )
     squares = problem.solve()
     residuals = problem.whitened(variances - shapes @ squares, squares)
-    freedom = max(1, len(variances) - int((squares > 0.0).sum()))
+    freedom = max(1, len(variances) - int((squares != 0.0).sum()))
     misfit = float(residuals @ residuals / freedom)
     describes = bool(chi2.sf(misfit * freedom, freedom) > _MISFIT)
     if not describes:
-        problem = _Problem(variances, shapes, covariances, correlated=False)
+        problem = AllanProblem(
+            variances, shapes, covariances, False, smoothing, model_error
+        )  # fmt: skip
         squares = problem.solve()
         residuals = (variances - shapes @ squares) / problem.deviations(squares)
         misfit = max(1.0, float(residuals @ residuals / freedom))
     inflation = 1.0 if describes else misfit
     with_all = problem.deviance(squares)
     terms = {}
-    for index, name in enumerate(TERMS):
+    for index, name in enumerate((*TERMS, GAUSS_MARKOV)[: len(squares)]):
+        if index == 0 and squares[0] < 0.0:
+            terms[name] = TermEstimate(0.0, 0.0, np.inf, False)
+            continue
         without = problem.solve(without=index)
         gain = (problem.deviance(without) - with_all) / inflation
         terms[name] = _estimate(problem, squares, index, inflation, gain > DETECTION_DEVIATIONS**2)
     return AllanFit(terms, squares, misfit, describes)
 
 
-class _Problem:
-    """The regression of one axis; numbers are scaled to the size of the data."""
+class AllanProblem:
+    """The regression of one axis; parameters as for :func:`fit_terms`.
 
-    def __init__(self, variances, shapes, covariances, correlated=True):
+    ``correlated`` says whether the weights use the correlation of the data.
+    """
+
+    def __init__(
+        self, variances, shapes, covariances, correlated=True, smoothing=False, model_error=None
+    ):
         self.variances = variances
         self.shapes = shapes
-        self.covariances = covariances
         self.correlated = correlated
+        self.smoothing = smoothing
+        self._covariances = covariances
+        self._model_error = model_error
+
+    def scatter(self, squares):
+        """Covariance of the data for these coefficients, that of the model's error included."""
+        # A filter takes from the scatter at the shortest averaging times only.
+        matrix = self._covariances(np.maximum(squares, 0.0))
+        if self._model_error is not None:
+            expected = self.shapes @ squares
+            matrix = matrix + self._model_error * np.outer(expected, expected)
+        return matrix
 
     def covariance(self, squares):
-        """Covariance of the data for these coefficients."""
-        matrix = self.covariances(squares)
+        """The same with what the covariance itself does not know."""
+        matrix = self.scatter(squares)
         matrix[np.diag_indices_from(matrix)] *= 1.0 + _NUGGET
         return matrix
 
     def deviations(self, squares):
         """Standard deviations of the data."""
-        return np.sqrt(np.diag(self.covariances(squares)))
+        return np.sqrt(np.diag(self.scatter(squares)))
 
     def _factor(self, squares):
         matrix = self.covariance(squares)
@@ -152,33 +201,58 @@ class _Problem:
         residuals = _whiten(factor, self.variances - self.shapes @ squares)
         return float(residuals @ residuals + 2.0 * np.log(np.diag(factor)).sum())
 
-    def solve(self, without=None):
+    def solve(self, without=None, start=None, iterations=_ITERATIONS):
         """Iterate to the squared coefficients whose own covariance weighs the fit.
 
         Parameters
         ----------
         without : int, optional
             A term to leave out.
+        start : ndarray, shape (terms,), optional
+            Squared coefficients to begin with.
+        iterations : int
+            At most so many.
         """
         shapes = self.shapes.copy()
         if without is not None:
             shapes[:, without] = 0.0
-        scale = 1.0 / self.variances
-        squares = _nnls(shapes * scale[:, None], np.ones(len(scale)))
-        for _ in range(_ITERATIONS):
+        if start is None:
+            scale = 1.0 / self.variances
+            start = self._coefficients(shapes * scale[:, None], np.ones(len(scale)))
+        squares = start
+        for _ in range(iterations):
             before = squares
             whitened = self.whitened(np.column_stack([shapes, self.variances]), before)
-            squares = _nnls(whitened[:, :-1], whitened[:, -1])
+            squares = self._coefficients(whitened[:, :-1], whitened[:, -1])
             if np.allclose(before, squares, rtol=_TOLERANCE, atol=0.0):
                 break
         return squares
 
+    def _coefficients(self, matrix, target):
+        free = matrix[:, 0]
+        if not (self.smoothing and free.any()):
+            return _nnls(matrix, target)
+        # What is orthogonal to the column of the free coefficient does not depend on it.
+        direction = free / np.linalg.norm(free)
+        rest = matrix[:, 1:]
+        positive = _nnls(
+            rest - np.outer(direction, direction @ rest), target - direction * (direction @ target)
+        )
+        first = direction @ (target - rest @ positive) / np.linalg.norm(free)
+        return np.concatenate([[first], positive])
+
     def estimator(self, squares, index):
-        """Weights that give one square from the data, unbiased by the other terms present."""
+        """Weights that give one square from the data, unbiased by the other terms present.
+
+        A term that may have either sign is always present: a filter too weak to show would still
+        move white noise by more than its interval.
+        """
         matrix = self.covariance(squares)
         if not self.correlated:
             matrix = np.diag(np.diag(matrix))
-        return square_estimator(self.shapes, matrix, index, squares > 0.0)
+        present = squares > 0.0
+        present[0] |= self.smoothing
+        return square_estimator(self.shapes, matrix, index, present)
 
 
 def square_estimator(shapes, covariance, index, present):
@@ -186,11 +260,11 @@ def square_estimator(shapes, covariance, index, present):
 
     Parameters
     ----------
-    shapes : ndarray, shape (n, 5)
+    shapes : ndarray, shape (n, terms)
     covariance : ndarray, shape (n, n)
     index : int
         Of the term.
-    present : ndarray of bool, shape (5,)
+    present : ndarray of bool, shape (terms,)
         Terms to be unbiased by; this one need not be among them.
 
     Returns
@@ -249,12 +323,12 @@ class _Estimator:
         # A negative estimate says no more than zero does: that the term does not show.
         self.found = max(0.0, float(weights @ problem.variances))
         # The covariance is quadratic in the squares, so three values give all.
-        step = max(self.found, float(np.sqrt(weights @ problem.covariances(squares) @ weights)))
+        step = max(self.found, float(np.sqrt(weights @ problem.scatter(squares) @ weights)))
         at = []
         for square in (0.0, step, 2.0 * step):
             truth = squares.copy()
             truth[index] = square
-            at.append(inflation * float(weights @ problem.covariances(truth) @ weights))
+            at.append(inflation * float(weights @ problem.scatter(truth) @ weights))
         self._constant = at[0]
         self._quadratic = (at[2] - 2.0 * at[1] + at[0]) / (2.0 * step**2)
         self._linear = (at[1] - at[0]) / step - self._quadratic * step

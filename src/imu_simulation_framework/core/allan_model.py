@@ -26,20 +26,24 @@ from imu_simulation_framework.core.flicker import (
 TERMS = ("quantisation", "white_noise", "bias_instability", "random_walk", "rate_ramp")
 """Q, N, B, K, R: the terms in the order of all arrays here."""
 
+GAUSS_MARKOV = "gauss_markov"
+"""A term that only :mod:`~imu_simulation_framework.core.allan_extended` adds, behind the others."""
+
 SYMBOLS = {
     "quantisation": "Q",
     "white_noise": "N",
     "bias_instability": "B",
     "random_walk": "K",
     "rate_ramp": "R",
+    GAUSS_MARKOV: "G",
 }
 
-_QUANTISATION, _RAMP = 0, 4
+_QUANTISATION, _WHITE, _INSTABILITY, _WALK, _RAMP, _GAUSS_MARKOV = range(6)
 _NODES = 12
 _GAUSS, _GAUSS_WEIGHTS = np.polynomial.legendre.leggauss(_NODES)
 
 
-def allan_variance_of_terms(tau, period, band):
+def allan_variance_of_terms(tau, period, band, gauss_markov_time=None):
     """Allan variance of each term with a unit coefficient.
 
     ``3 / tau^2``, ``1 / tau``, flicker noise, ``tau / 3`` and ``tau^2 / 2`` (IEEE Std 952, annex
@@ -55,16 +59,21 @@ def allan_variance_of_terms(tau, period, band):
         Time between samples [s].
     band : pair of float
         Shortest and longest averaging time of the bias instability [s].
+    gauss_markov_time : float, optional
+        Correlation time of a Gauss-Markov process [s], which is the sixth term then.
 
     Returns
     -------
-    ndarray, shape (n, 5)
-        To be multiplied with Q^2, N^2, B^2, K^2, R^2 and added up.
+    ndarray, shape (n, 5) or (n, 6)
+        To be multiplied with Q^2, N^2, B^2, K^2, R^2, sigma^2 and added up.
     """
     tau = np.asarray(tau, dtype=float)
     times, sigmas = flicker_processes(band, period)
     flicker = gauss_markov_allan_variance(times, tau[:, None], period) @ sigmas**2
-    return np.column_stack([3.0 / tau**2, 1.0 / tau, flicker, tau / 3.0, tau**2 / 2.0])
+    columns = [3.0 / tau**2, 1.0 / tau, flicker, tau / 3.0, tau**2 / 2.0]
+    if gauss_markov_time is not None:
+        columns.append(gauss_markov_allan_variance(gauss_markov_time, tau, period))
+    return np.column_stack(columns)
 
 
 @dataclass(frozen=True)
@@ -74,9 +83,9 @@ class AllanCovariance:
     Attributes
     ----------
     tau : ndarray, shape (n,)
-    products : ndarray, shape (5, 5, n, n)
+    products : ndarray, shape (terms, terms, n, n)
         Covariance for each pair of terms with unit coefficients.
-    means : ndarray, shape (5, n, n)
+    means : ndarray, shape (terms, n, n)
         Covariance of the mean of the ``z``, for the ramp, on which noise sits.
     """
 
@@ -85,7 +94,7 @@ class AllanCovariance:
     means: np.ndarray
 
     def of(self, squares) -> np.ndarray:
-        """Covariance for squared coefficients Q^2, N^2, B^2, K^2, R^2; shape (n, n)."""
+        """Covariance for squared coefficients Q^2, N^2, B^2, K^2, R^2, sigma^2; shape (n, n)."""
         squares = np.asarray(squares, dtype=float)
         total = np.zeros_like(self.means[0])
         present = np.flatnonzero(squares)
@@ -99,7 +108,7 @@ class AllanCovariance:
         return total
 
 
-def allan_covariance(factors, lengths, period, band) -> AllanCovariance:
+def allan_covariance(factors, lengths, period, band, gauss_markov_time=None) -> AllanCovariance:
     """Return the covariance of overlapping Allan variances at several averaging times.
 
     Parameters
@@ -113,6 +122,8 @@ def allan_covariance(factors, lengths, period, band) -> AllanCovariance:
         Time between samples [s].
     band : pair of float
         Of the bias instability [s].
+    gauss_markov_time : float, optional
+        Correlation time of a Gauss-Markov process [s], which is the sixth term then.
     """
     factors = np.asarray(factors, dtype=float)
     points = np.asarray(lengths, dtype=float)[:, None] + 1.0
@@ -123,10 +134,13 @@ def allan_covariance(factors, lengths, period, band) -> AllanCovariance:
 
     lags, weights = _nodes(shorter, longer, points.max())
     pairs = weights * _pair_counts(lags, shorter, longer, points)
-    flicker = flicker_processes(band, period)
-    correlations = _correlations(lags, shorter, longer, period, flicker)
-    products = np.zeros((5, 5, len(low)))
-    means = np.zeros((5, len(low)))
+    processes = {_INSTABILITY: flicker_processes(band, period)}
+    if gauss_markov_time is not None:
+        processes[_GAUSS_MARKOV] = ([gauss_markov_time], [1.0])
+    correlations = _correlations(lags, shorter, longer, period, processes)
+    count = _RAMP + 1 + (gauss_markov_time is not None)
+    products = np.zeros((count, count, len(low)))
+    means = np.zeros((count, len(low)))
     for first, one in correlations.items():
         means[first] = scale * (pairs * one).sum(axis=1)
         for second, other in correlations.items():
@@ -136,7 +150,7 @@ def allan_covariance(factors, lengths, period, band) -> AllanCovariance:
     lags, weights = _single_lags(shorter, longer)
     pairs = weights * _pair_counts(lags, shorter, longer, points)
     quantisation = _phase_noise_correlation(lags, shorter, longer, period)
-    correlations = _correlations(lags, shorter, longer, period, flicker)
+    correlations = _correlations(lags, shorter, longer, period, processes)
     correlations[_QUANTISATION] = quantisation
     means[_QUANTISATION] = scale * (pairs * quantisation).sum(axis=1)
     for other, correlation in correlations.items():
@@ -210,19 +224,25 @@ def _filter_pairs():
             yield weight * other_weight, one, other
 
 
-def _correlations(lags, shorter, longer, period, flicker):
-    """Covariance of two ``z`` for white noise, bias instability and random walk."""
-    white, walk, instability = np.zeros_like(lags), np.zeros_like(lags), np.zeros_like(lags)
+def _correlations(lags, shorter, longer, period, processes):
+    """Covariance of two ``z`` for white noise, random walk and sums of Gauss-Markov processes.
+
+    ``processes`` has the correlation times and standard deviations of each sum.
+    """
+    white, walk = np.zeros_like(lags), np.zeros_like(lags)
+    sums = {term: np.zeros_like(lags) for term in processes}
     for weight, one, other in _filter_pairs():
         time = np.abs(lags + (one * shorter - other * longer)[:, None]) * period
         white -= weight * time / 2.0
         walk += weight * time**3 / 12.0
-        for correlation_time, sigma in zip(*flicker):
-            ratio = time / correlation_time
-            increment = ratio + np.expm1(-ratio)
-            instability -= weight * (sigma * correlation_time) ** 2 * increment
+        for term, times_and_sigmas in processes.items():
+            for correlation_time, sigma in zip(*times_and_sigmas):
+                ratio = time / correlation_time
+                increment = ratio + np.expm1(-ratio)
+                sums[term] -= weight * (sigma * correlation_time) ** 2 * increment
     scale = 0.5 / (shorter * longer * period**2)[:, None]
-    return {1: scale * white, 2: scale * instability, 3: scale * walk}
+    correlations = {_WHITE: white, _WALK: walk, **sums}
+    return {term: scale * values for term, values in correlations.items()}
 
 
 def _phase_noise_correlation(lags, shorter, longer, period):

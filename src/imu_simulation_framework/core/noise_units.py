@@ -9,6 +9,9 @@ _HOUR = 3600.0
 _ROOT_HOUR = 60.0
 _MICRO_G = 1e6 / 9.80665
 
+MEASURED_UNITS = {"gyroscope": "rad/s", "accelerometer": "m/s^2"}
+"""Sensor -> unit of what it measures, in this package."""
+
 SI_UNITS = {
     "gyroscope": {
         "quantisation": "rad",

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from imu_simulation_framework.core.rest_check import check_at_rest
 from imu_simulation_framework.core.stamps import Finding, find
 from imu_simulation_framework.errors import RecordingError
 
@@ -87,6 +88,11 @@ class StaticSamples:
     remarks: tuple[str, ...]
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """Of the axes."""
+        return tuple(self.outliers)
+
+    @property
     def lengths(self) -> list[int]:
         """Samples of each part."""
         return [stop - start for start, stop in self.parts]
@@ -114,8 +120,8 @@ def prepare_static(times, values, names, source, settings=None) -> StaticSamples
     Raises
     ------
     RecordingError
-        The recording is too short, its rate changes, an axis is constant, or so much is missing
-        that no part is long enough.
+        The recording is too short, the sensor moves, its rate changes, an axis is constant, or so
+        much is missing that no part is long enough.
     """
     settings = settings or StaticSettings()
     times = np.asarray(times, dtype=float)
@@ -136,7 +142,9 @@ def prepare_static(times, values, names, source, settings=None) -> StaticSamples
     rate = sum(stop - start - 1 for start, stop in used) / sum(
         times[stop - 1] - times[start] for start, stop in used
     )
-    cleaned, outliers, remarks = _clean(times, values, names, rate, source, settings)
+    values = np.array(np.transpose(values), dtype=float, order="C")
+    moved = check_at_rest(times, values, names, rate, source)
+    outliers, remarks = _clean(times, values, names, rate, source, settings)
     unused = len(times) - sum(stop - start for start, stop in used)
     mask = np.zeros(len(times), dtype=bool)
     mask[after_gap] = True
@@ -144,12 +152,12 @@ def prepare_static(times, values, names, source, settings=None) -> StaticSamples
     return StaticSamples(
         source,
         float(rate),
-        cleaned,
+        values,
         tuple(used),
         gaps,
         unused,
         outliers,
-        (*_gap_remarks(times, gaps, after_gap, used, unused), *remarks),
+        (*_gap_remarks(times, gaps, after_gap, used, unused), *moved, *remarks),
     )
 
 
@@ -175,13 +183,15 @@ def _period(times, source) -> float:
         raise RecordingError(
             f"{source}: the rate changes from {1.0 / medians[0]:.2f} Hz to "
             f"{1.0 / medians[first]:.2f} Hz at about {times[place] - times[0]:.0f} s, expected "
-            "one rate; analyse the parts as recordings of their own"
+            "one rate; analyse the parts as recordings of their own, or state the rate if the "
+            "stamps are wrong"
         )
     uneven = np.mean(np.abs(steps / period - 1.0) > _LONG_STEP - 1.0)
     if uneven > 0.2 and np.mean(steps) > 1.2 * period:
         raise RecordingError(
             f"{source}: {100.0 * uneven:.0f} % of the steps between samples differ by more than "
-            f"half from the usual {1e3 * period:.2f} ms, expected one rate"
+            f"half from the usual {1e3 * period:.2f} ms, expected one rate; state it if the stamps "
+            "are wrong"
         )
     return period
 
@@ -231,35 +241,39 @@ def _gap_remarks(times, gaps, after_gap, used, unused):
 
 
 def _clean(times, values, names, rate, source, settings):
-    cleaned = np.array(np.transpose(values), dtype=float, order="C")
-    for axis, name in enumerate(names):
-        if np.ptp(cleaned[axis]) == 0.0:
+    """Replace outliers in place; return where they are, and remarks."""
+    for signal, name in zip(values, names):
+        if np.ptp(signal) == 0.0:
             raise RecordingError(
-                f"{source}: {name} is {cleaned[axis, 0]:g} in all {len(times)} samples, expected "
+                f"{source}: {name} is {signal[0]:g} in all {len(times)} samples, expected "
                 "the noise that a sensor has at rest"
             )
 
     def outliers_of(signal):
+        """Where they were, and the share of those that are too many to be any."""
         if not settings.outlier_range:
-            return Finding()
-        return find(_replace_outliers(signal, rate, settings.outlier_range), times)
+            return Finding(), 0.0
+        mask, level = _outliers(signal, rate, settings.outlier_range)
+        share = float(np.mean(mask))
+        if share > _MANY_OUTLIERS:
+            return Finding(), share
+        signal[mask] = level[mask]
+        return find(mask, times), 0.0
 
     # numpy gives other threads their turn while it sorts.
     with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
-        outliers = dict(zip(names, pool.map(outliers_of, cleaned)))
-    remarks = []
-    for name in names:
-        share = outliers[name].count / len(times)
-        if share > _MANY_OUTLIERS:
-            remarks.append(
-                f"{100.0 * share:.1f} % of {name} are outliers, so the sensor was hardly at rest "
-                "or its noise is far from Gaussian"
-            )
-    return cleaned, outliers, remarks
+        found = dict(zip(names, pool.map(outliers_of, values)))
+    remarks = [
+        f"{100.0 * share:.1f} % of {name} are far from the rest: too many to be outliers, so its "
+        "noise is far from Gaussian, and they are kept"
+        for name, (_, share) in found.items()
+        if share
+    ]
+    return {name: finding for name, (finding, _) in found.items()}, remarks
 
 
-def _replace_outliers(signal, rate, limit):
-    """Replace outliers in place by the median around them; return where they are.
+def _outliers(signal, rate, limit):
+    """Where the outliers are, and the medians around.
 
     Quartiles are those of the deviations from the medians of short blocks: a bias that wanders
     over hours neither hides outliers nor makes any.
@@ -273,9 +287,7 @@ def _replace_outliers(signal, rate, limit):
     deviations = signal - level
     lower, upper = np.quantile(deviations, [0.25, 0.75])
     spread = max(upper - lower, _resolution(signal))
-    mask = (deviations < lower - limit * spread) | (deviations > upper + limit * spread)
-    signal[mask] = level[mask]
-    return mask
+    return (deviations < lower - limit * spread) | (deviations > upper + limit * spread), level
 
 
 def _resolution(signal) -> float:

@@ -1,4 +1,4 @@
-"""What an Allan analysis leaves behind: files, figures and a table."""
+"""What an Allan analysis leaves behind: files and figures."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ import pandas as pd
 
 from imu_simulation_framework import __version__
 from imu_simulation_framework.core.allan import SENSORS
-from imu_simulation_framework.core.allan_model import SYMBOLS, TERMS
-from imu_simulation_framework.core.noise_units import DATASHEET_UNITS, SI_UNITS, duration_text
+from imu_simulation_framework.core.allan_band import LONGEST_SHARE, SHORTEST
+from imu_simulation_framework.core.allan_model import GAUSS_MARKOV, SYMBOLS, TERMS
+from imu_simulation_framework.core.noise_units import DATASHEET_UNITS, MEASURED_UNITS, SI_UNITS
 from imu_simulation_framework.errors import ConfigurationError, ResultError
+from imu_simulation_framework.experiment.allan_text import HIDDEN, NOT_IDENTIFIABLE, lines_text
 from imu_simulation_framework.files.csv_tables import table_to_csv
 from imu_simulation_framework.files.imu_formats import write_imu_parameters
 from imu_simulation_framework.files.imu_specification_file import imu_specification_text
 from imu_simulation_framework.files.whole_files import reason_of, write_whole
 from imu_simulation_framework.plots.allan_figures import allan_figure
-
-NOT_IDENTIFIABLE = "not identifiable from this recording"
 
 
 def write_allan_results(identification, folder, name) -> list[str]:
@@ -41,7 +41,7 @@ def write_allan_results(identification, folder, name) -> list[str]:
     Returns
     -------
     list of str
-        What could not be written and why, a sentence each.
+        What could not be written, or not be said in a format, and why, a sentence each.
 
     Raises
     ------
@@ -62,10 +62,11 @@ def write_allan_results(identification, folder, name) -> list[str]:
     }
     notes = []
     try:
-        contents["kalibr_imu.yaml"] = _kalibr(identification, name)
+        contents["kalibr_imu.yaml"], unsaid = _kalibr(identification, name)
+        notes += unsaid
     except ConfigurationError as error:
         notes.append(f"kalibr_imu.yaml is not written: {error}")
-    for sensor in SENSORS:
+    for sensor in identification.sensors:
         image = io.BytesIO()
         # Without a date and version in it, equal data give equal bytes.
         allan_figure(identification, sensor).savefig(
@@ -81,90 +82,51 @@ def write_allan_results(identification, folder, name) -> list[str]:
     return notes
 
 
-def terminal_table(identification) -> str:
-    """A table of all terms: SI, the 95 % interval, and the units of datasheets."""
-    lines = []
-    for sensor, axes in SENSORS.items():
-        for term in TERMS:
-            unit, factor = DATASHEET_UNITS[sensor][term]
-            lines.append(
-                f"{sensor}, {SYMBOLS[term]} {term.replace('_', ' ')}"
-                f" [{SI_UNITS[sensor][term]}], [{unit}]"
-            )
-            lines += [
-                f"  {axis}  {_line(identification.axes[axis], term, factor)}" for axis in axes
-            ]
-    return "\n".join(lines)
-
-
-def _line(result, term, factor) -> str:
-    estimate = result.fit.terms[term]
-    if estimate.identified:
-        value = result.signed(term)
-        return (
-            f"{value:10.3e}  ({estimate.low:.3e} to {estimate.high:.3e})"
-            f"  {value * factor:10.4g}  ({estimate.low * factor:.4g} to "
-            f"{estimate.high * factor:.4g})"
-        )
-    return (
-        f"{NOT_IDENTIFIABLE}: below {estimate.high:.2e} ({estimate.high * factor:.3g}); "
-        f"{_needed(result.needed[term], factor)}"
-    )
-
-
-def _needed(needed, factor) -> str:
-    if not np.isfinite(needed.duration):
-        return f"even a month would not show {needed.value:.1e} ({needed.value * factor:.2g})"
-    return (
-        f"{needed.value:.1e} ({needed.value * factor:.2g}) would need about "
-        f"{duration_text(needed.duration)}"
-    )
-
-
-def findings(identification) -> list[str]:
-    """What a person should know about the recordings and the fit, a sentence each."""
-    sentences = []
-    for recording in identification.recordings:
-        sentences.append(
-            f"{recording.source}: {recording.duration / 3600.0:.3f} h at {recording.rate:.4f} Hz "
-            f"in {len(recording.parts)} part{'s' if len(recording.parts) > 1 else ''}"
-        )
-        sentences += recording.remarks
-        sentences += [
-            f"{name}: {finding.count} outlier{'s' if finding.count > 1 else ''} replaced by the "
-            f"median around, the first at {finding.first_time:.2f} s"
-            for name, finding in recording.outliers.items()
-            if finding
-        ]
-    for name, result in identification.axes.items():
-        if not result.fit.describes:
-            sentences.append(
-                f"{name}: Q, N, B, K and R alone do not describe this Allan deviation (mean "
-                f"square of the residuals {result.fit.misfit:.1f} instead of 1), so look at the "
-                "figure; intervals are widened accordingly"
-            )
-    return sentences
-
-
 def _comment(identification) -> str:
     lines = ["Identified by Allan analysis; the 95 % intervals are in allan_parameters.json."]
-    absent = [
-        f"  {name} {term}: below {result.fit.terms[term].high:.3g}"
-        for name, result in identification.axes.items()
-        for term in result.needed
+    missing = [
+        axis for axes in SENSORS.values() for axis in axes if axis not in identification.axes
     ]
+    if missing:
+        lines.append(f"Not recorded, so without errors here: {', '.join(missing)}.")
+    absent, kept = [], []
+    for sensor, axes in identification.sensors.items():
+        for name in axes:
+            result = identification.axes[name]
+            if np.isinf(result.fit.terms[TERMS[0]].high):
+                absent.append(f"  {name} {TERMS[0]}: {HIDDEN}")
+            absent += [
+                f"  {name} {term}: below {result.fit.terms[term].high:.3g}"
+                for term in result.needed
+                if not result.signed(term)
+            ]
+            kept += [f"  {name} {term}" for term in result.without_identification]
+            lines += [
+                f"{name}: lines left out: {lines_text(found, MEASURED_UNITS[sensor])}"
+                for found in result.lines
+                if found
+            ]
     if absent:
         lines += [f"0, or left out, is what was {NOT_IDENTIFIABLE}:", *absent]
+    if kept:
+        lines += ["Not identified alone, but needed to stay with the measured curve:", *kept]
     return "\n".join(lines)
 
 
-def _kalibr(identification, name) -> bytes:
+def _kalibr(identification, name):
+    """Content of Kalibr's file, and what of the slow drift it cannot say."""
+    missing = [
+        axis for axes in SENSORS.values() for axis in axes if axis not in identification.axes
+    ]
+    if missing:
+        raise ConfigurationError(
+            f"Kalibr needs both sensors with three axes, but {', '.join(missing)} "
+            f"{'are' if len(missing) > 1 else 'is'} not recorded"
+        )
     specification = identification.to_specification(name, walk_limit=True)
     writing = write_imu_parameters(specification, "kalibr", identification.rate)
     limits = [
-        axis
-        for axis, result in identification.axes.items()
-        if not result.fit.terms["random_walk"].identified
+        axis for axis, result in identification.axes.items() if not result.signed("random_walk")
     ]
     comment = ""
     if limits:
@@ -172,7 +134,12 @@ def _kalibr(identification, name) -> bytes:
             f"# The random walk of {', '.join(limits)} is {NOT_IDENTIFIABLE};\n"
             "# Kalibr needs one, so the upper end of its 95 % interval is used.\n"
         )
-    return (comment + writing.text).encode()
+    unsaid = [
+        f"kalibr_imu.yaml: {omission}"
+        for omission in writing.omissions
+        if GAUSS_MARKOV in omission or "bias_instability" in omission
+    ]
+    return (comment + writing.text).encode(), unsaid
 
 
 def _parameters(identification) -> dict:
@@ -195,21 +162,53 @@ def _parameters(identification) -> dict:
         ],
         "axes": {
             name: _axis(sensor, identification.axes[name])
-            for sensor, names in SENSORS.items()
+            for sensor, names in identification.sensors.items()
             for name in names
         },
     }
 
 
 def _axis(sensor, result) -> dict:
+    fit = result.fit
     return {
-        "misfit": result.fit.misfit,
-        "described_by_the_terms": result.fit.describes,
+        "misfit": fit.misfit,
+        "described_by_the_terms": fit.describes,
+        "standard_terms_suffice": not fit.start,
+        "described_from_s": fit.start or float(min(curve.tau[0] for curve in result.curves)),
+        "model_error_of_variance": fit.model_error,
         "terms": {term: _term(sensor, result, term) for term in TERMS},
+        "gauss_markov": _gauss_markov(sensor, result),
+        "written": result.choice,
+        "lines": [
+            [{"frequency_hz": line.frequency, "amplitude": line.amplitude} for line in lines]
+            for lines in result.lines
+        ],
+        "band": {
+            "from_s": SHORTEST,
+            "to_part_of_recording": 1.0 / LONGEST_SHARE,
+            "inside": not result.departures,
+            "outside": [asdict(place) for place in result.departures],
+        },
         "single_recordings": [
             {term: _estimate(fit.terms[term], 1.0) for term in TERMS} for fit in result.single_fits
         ],
     }
+
+
+def _gauss_markov(sensor, result):
+    """The Gauss-Markov process, None if there is none."""
+    fit = result.fit
+    if GAUSS_MARKOV not in fit.terms:
+        return None
+    return {
+        "unit": MEASURED_UNITS[sensor],
+        **_estimate(fit.terms[GAUSS_MARKOV], 1.0),
+        "written": result.signed(GAUSS_MARKOV),
+        "time_s": fit.gauss_markov_time.value,
+        "time_interval_95_s": [
+            fit.gauss_markov_time.low, _number(fit.gauss_markov_time.high)
+        ],
+    }  # fmt: skip
 
 
 def _term(sensor, result, term) -> dict:
@@ -219,6 +218,7 @@ def _term(sensor, result, term) -> dict:
         "symbol": SYMBOLS[term],
         "unit": SI_UNITS[sensor][term],
         **_estimate(estimate, 1.0),
+        "written": result.signed(term),
         "datasheet": {"unit": unit, **_estimate(estimate, factor)},
     }
     if term == "rate_ramp" and estimate.identified:

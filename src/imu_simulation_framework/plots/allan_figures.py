@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from imu_simulation_framework.core.allan import SENSORS
-from imu_simulation_framework.core.allan_model import SYMBOLS, TERMS, allan_variance_of_terms
+from imu_simulation_framework.core.allan_model import (
+    GAUSS_MARKOV,
+    SYMBOLS,
+    allan_variance_of_terms,
+)
 from imu_simulation_framework.plots import style
 
 READ_OFF = (1.0, 3.0)
@@ -14,12 +17,16 @@ READ_OFF = (1.0, 3.0)
 _UNITS = {"gyroscope": "rad/s", "accelerometer": "m/s²"}
 _DATA = ("#0b2a5b", "#4a7fb5", "#7b5ea7", "#5a8a80")
 _FIT = {"color": "#e07a10", "linewidth": 1.8}
+_SENSOR = {"color": "#000000", "linewidth": 1.1, "linestyle": (0, (2, 1.5))}
+_LINES = {"color": "#c03030", "marker": "x", "markersize": 4.0, "linestyle": "none"}
+_OUTSIDE = {"color": "#c03030", "marker": "o", "markersize": 9.0, "markerfacecolor": "none"}
 _TERMS = {
     "quantisation": {"color": "#7a4a2a", "linestyle": (0, (1, 1.5))},
     "white_noise": {"color": "#555555", "linestyle": (0, (6, 2))},
     "bias_instability": {"color": "#1d6b4f", "linestyle": (0, (4, 1.5, 1, 1.5))},
     "random_walk": {"color": "#8a2b4a", "linestyle": (0, (3, 2))},
     "rate_ramp": {"color": "#a08a10", "linestyle": (0, (1, 3))},
+    GAUSS_MARKOV: {"color": "#2a6ab0", "linestyle": (0, (5, 1, 1, 1, 1, 1))},
 }
 
 
@@ -36,8 +43,8 @@ def allan_figure(identification, sensor):
     -------
     Figure
     """
-    names = SENSORS[sensor]
-    figure, axes = style.make_figure(len(names), height=10.5, sharex=True)
+    names = identification.sensors[sensor]
+    figure, axes = style.make_figure(len(names), height=2.1 + 2.8 * len(names), sharex=True)
     for axis, name in zip(axes, names):
         _draw_axis(axis, identification, name)
         style.label(axis, y=f"Allan deviation [{_UNITS[sensor]}]", title=name)
@@ -62,39 +69,80 @@ def _draw_axis(axis, identification, name):
             curve.tau, curve.low, curve.high, color=colour, alpha=0.18, linewidth=0.0,
             label=f"{label}, 95 % interval",
         )  # fmt: skip
+        if result.lines[number]:
+            axis.plot(
+                curve.tau, result.recorded[number], label="with its narrow lines", **_LINES
+            )  # fmt: skip
         axis.plot(curve.tau, curve.deviation, "o", color=colour, markersize=3.0, label=label)
-    tau = result.curves[0].tau
-    dense = np.geomspace(tau[0], tau[-1], 200)
-    shapes = allan_variance_of_terms(dense, 1.0 / identification.rate, identification.band)
-    contributions = shapes * result.fit.squares
-    for index, term in enumerate(TERMS):
-        if not contributions[:, index].any():
-            continue
-        identified = result.fit.terms[term].identified
-        label = f"{SYMBOLS[term]}, {term.replace('_', ' ')}"
+        band = result.bands[number]
+        for limit in (band.low, band.high):
+            axis.plot(
+                band.tau, limit, color=colour, linewidth=0.7, alpha=0.7,
+                label="band for the identified sensor",
+            )  # fmt: skip
+    _draw_model(axis, identification, result)
+    for place in result.departures:
         axis.plot(
-            dense, np.sqrt(contributions[:, index]), linewidth=1.3 if identified else 0.6,
-            label=label, **_TERMS[term],
+            [place.tau], [place.ratio * np.interp(place.tau, result.curves[place.recording].tau,
+            result.curves[place.recording].deviation)], label="outside the band", **_OUTSIDE,
         )  # fmt: skip
-    fitted = np.sqrt(contributions.sum(axis=1))
-    axis.plot(dense, fitted, label="fit", **_FIT)
     axis.set_xscale("log")
     axis.set_yscale("log")
     smallest = min(curve.deviation.min() for curve in result.curves)
     largest = max(curve.deviation.max() for curve in result.curves)
     axis.set_ylim(smallest / 4.0, largest * 2.0)
-    _mark_points(axis, result, dense)
+    _mark_points(axis, result)
 
 
-def _mark_points(axis, result, tau):
+def _draw_model(axis, identification, result):
+    """The fit with its terms, and the sensor that is written."""
+    fit = result.fit
+    tau = result.curves[0].tau
+    dense = np.geomspace(tau[0], tau[-1], 200)
+    time = fit.gauss_markov_time
+    shapes = allan_variance_of_terms(
+        dense, 1.0 / identification.rate, identification.band, time and time.value
+    )
+    for term, shape, square in zip(fit.terms, shapes.T, fit.squares):
+        if square <= 0.0:
+            continue
+        label = f"{SYMBOLS[term]}, {term.replace('_', ' ')}"
+        if term == GAUSS_MARKOV:
+            label = "Gauss-Markov"
+        axis.plot(
+            dense, np.sqrt(shape * square), linewidth=1.3 if fit.terms[term].identified else 0.6,
+            label=label, **_TERMS[term],
+        )  # fmt: skip
+    described = dense >= fit.start
+    total = shapes[described] @ fit.squares
+    axis.plot(dense[described], np.sqrt(np.maximum(total, 0.0)), label="fit", **_FIT)
+    axis.plot(dense, np.sqrt(shapes @ result.squares), label="identified sensor", **_SENSOR)
+    if fit.start > tau[0]:
+        axis.axvspan(tau[0], fit.start, color="#000000", alpha=0.05, linewidth=0.0,
+                     label="not described")  # fmt: skip
+    words = [f"model error {50.0 * fit.model_error:.1f} %"] if fit.model_error else []
+    if time:
+        words.append(f"Gauss-Markov {time.value:.0f} s")
+    lines = sum(map(len, result.lines))
+    if lines:
+        words.append(f"{lines} line{'s' if lines > 1 else ''} left out")
+    axis.annotate(
+        ", ".join(words), (0.99, 1.0), xycoords="axes fraction", fontsize=9, ha="right",
+        va="bottom", xytext=(0, 4), textcoords="offset points",
+    )  # fmt: skip
+
+
+def _mark_points(axis, result):
     """The lines of white noise and random walk where they have the values N and K."""
+    tau = result.curves[0].tau
+    names = list(result.fit.terms)
     for time, term in zip(READ_OFF, ("white_noise", "random_walk")):
         axis.axvline(time, color="#999999", linewidth=0.6)
         axis.annotate(
             f"{time:g} s", (time, 0.02), xycoords=("data", "axes fraction"), fontsize=8,
             color="#666666", xytext=(2, 0), textcoords="offset points",
         )  # fmt: skip
-        value = result.fit.terms[term].value
+        value = np.sqrt(max(0.0, result.fit.squares[names.index(term)]))
         if tau[0] <= time <= tau[-1] and value > 0.0:
             axis.plot(
                 [time], [value], "s", markersize=6, markerfacecolor="none", zorder=5,
