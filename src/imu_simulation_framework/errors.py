@@ -30,12 +30,15 @@ class TooFastError(TrajectoryError):
 
     Attributes
     ----------
+    excess : str
+        Where and how much, without the advice.
     scale, smoothing_window : float or None
         Either of them would do, None if none does.
     """
 
-    def __init__(self, sentence, scale, smoothing_window):
-        super().__init__(sentence)
+    def __init__(self, excess, advice, scale, smoothing_window):
+        super().__init__(f"The trajectory is too fast for the robot: {excess}; {advice}.")
+        self.excess = excess
         self.scale = scale
         self.smoothing_window = smoothing_window
 

@@ -120,23 +120,28 @@ def test_an_orientation_that_never_changes_is_none(car):
 def test_a_yaw_beside_positions_and_a_gyroscope_may_be_of_either(car):
     pose = {"x": car.east, "y": car.north}
     found = guess(t=TIME, **pose, yaw=wrapped(car.yaw), **car.inertial())
-    assert left_out(found, "yaw", "x", "y")
+    assert left_out(found, "yaw")
+    assert found.reference == {"time": "t [s]", "x": "x [m]", "y": "y [m]"}
     assert "yaw" not in found.imu
     found = guess(t=TIME, **pose, gt_yaw=wrapped(car.yaw), **car.inertial())
     assert found.reference["yaw"] == "gt_yaw [rad]"
     assert "yaw" not in found.imu
     found = guess(t=TIME, **pose, imu_yaw=wrapped(car.yaw), **car.inertial())
-    assert found.reference == {}
+    # The yaw is the IMU's, so that of the reference is made of its course.
+    assert found.reference == {"time": "t [s]", "x": "x [m]", "y": "y [m]"}
     assert found.imu["yaw"] == "imu_yaw [rad]"
     found = guess(t=TIME, **pose, yaw=wrapped(car.yaw), imu_yaw=wrapped(car.yaw), **car.inertial())
     assert found.reference["yaw"] == "yaw [rad]"
     assert found.imu["yaw"] == "imu_yaw [rad]"
 
 
-def test_positions_without_heading_are_no_reference(car):
+def test_positions_without_heading_are_a_reference_if_they_move(car):
     found = guess(t=TIME, x=car.east, y=car.north)
+    assert found.reference == {"time": "t [s]", "x": "x [m]", "y": "y [m]"}
+    assert any("their course is taken" in reason for reason in found.reasons)
+    found = guess(t=TIME, x=1e-2 * car.east / np.ptp(car.east), y=0.0 * car.north)
     assert found.reference == {}
-    assert any("no heading" in reason for reason in found.reasons)
+    assert any("0.01 m only: no reference" in reason for reason in found.reasons)
 
 
 def test_a_heading_that_is_mostly_missing_is_not_the_imus(car):

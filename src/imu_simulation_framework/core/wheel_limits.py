@@ -163,8 +163,8 @@ def check_limits(trajectory, drive, limits, recorded=None, present_scale=1.0, pr
             f"{_LONGEST_SUGGESTED_WINDOW:g} s would fit, so crop that part or take another robot"
         )
     raise TooFastError(
-        "The trajectory is too fast for the robot: "
-        f"{' and '.join(phrase for phrase in phrases if phrase)}; {advice}.",
+        " and ".join(phrase for phrase in phrases if phrase),
+        advice,
         None if factor is None else present_scale * factor,
         window,
     )

@@ -154,7 +154,7 @@ def _too_fast(error) -> Finding:
         settings = (("trajectory", "scale", f"{error.scale:.4g}"),)
     elif error.smoothing_window is not None:
         settings = (("trajectory", "smoothing_window", f"{error.smoothing_window:g}"),)
-    return Finding(faults.TOO_FAST, str(error).rstrip("."), grave=True, settings=settings)
+    return Finding(faults.TOO_FAST, error.excess, grave=True, settings=settings)
 
 
 def judge(check, interpretation) -> None:

@@ -19,6 +19,9 @@ from imu_simulation_framework.core.column_guessing.units import (
 )
 
 _GLOBAL_UNITS = {"ddmm.mmmm": ("ddmm.mmmm", ""), "e7": ("deg", " * 1e-7")}
+SHORTEST_DRIVE = 2.0
+"""Positions within less than this [m] have no course."""
+
 _NAUTICAL = "cw from north"
 
 
@@ -45,8 +48,13 @@ def guess_reference(candidates, seconds, pieces, reasons):
         found.quality()
         found.doppler()
         found.orientation()
-    elif not (found.poses() and found.orientation()):
+    elif not found.poses():
         return {}, set()
+    elif not found.orientation():
+        if not found.moves():
+            return {}, set()
+        found.quality()
+        found.doppler()
     return found.columns, found.used
 
 
@@ -185,12 +193,19 @@ class _Reference:
                 for name, other in zip(("roll", "pitch"), others):
                     self._take(name, other, words[0])
             return True
-        if not fixes:
-            self.reasons.append(
-                "there are positions but no heading beside them, and no latitude and longitude: "
-                "no reference"
-            )
         return False
+
+    def moves(self) -> bool:
+        """Whether the positions, which have no heading, are of something that drives."""
+        extent = np.hypot(*(np.nanmax(axis) - np.nanmin(axis) for axis in self.motion[2:]))
+        if extent < SHORTEST_DRIVE:
+            self.reasons.append(
+                f"there are positions, but no heading beside them, and they move {extent:.2g} m "
+                "only: no reference"
+            )
+            return False
+        self.reasons.append("there is no heading beside the positions: their course is taken")
+        return True
 
     def _of_a_sensor(self, column):
         """Whether an accuracy may be one of those that telephones tell of their IMU."""
