@@ -6,7 +6,7 @@ import re
 import pytest
 
 from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.files import configuration
+from imu_simulation_framework.files import configuration_sections
 from imu_simulation_framework.files.configuration import load_configuration
 from imu_simulation_framework.files.locations import default_configuration_path
 
@@ -21,7 +21,7 @@ def test_the_bundled_file_names_every_key_with_its_default(tmp_path):
     bundled = load_configuration(default_configuration_path(), working_directory=tmp_path)
     empty = load_configuration(_write(tmp_path, ""), working_directory=tmp_path)
     text = default_configuration_path().read_text()
-    for name, section in configuration.SECTIONS.items():
+    for name, section in configuration_sections.SECTIONS.items():
         assert getattr(bundled, name) == getattr(empty, name)
         body = re.search(rf"^\[{name}\]\n(.*?)(?=^\[|\Z)", text, re.DOTALL | re.MULTILINE).group(1)
         keys = re.findall(r"^(\w+) =", body, re.MULTILINE)
@@ -30,10 +30,10 @@ def test_the_bundled_file_names_every_key_with_its_default(tmp_path):
 
 def test_the_bundled_file_names_every_parameter_of_every_imu_model():
     text = default_configuration_path().read_text()
-    for section, model in configuration.IMU_PARAMETER_SECTIONS.items():
+    for section, model in configuration_sections.IMU_PARAMETER_SECTIONS.items():
         body = re.search(rf"^\[{section}\]\n(.*?)(?=^\[|\Z)", text, re.DOTALL | re.MULTILINE)
         keys = set(re.findall(r"^(\w+) =", body.group(1), re.MULTILINE))
-        parameters = configuration.IMU_MODELS[model].parameters
+        parameters = configuration_sections.IMU_MODELS[model].parameters
         assert keys == {field.name for field in dataclasses.fields(parameters)}
 
 
