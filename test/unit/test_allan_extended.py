@@ -105,6 +105,19 @@ def test_drift_that_comes_to_an_end_is_a_gauss_markov_process():
     assert holds(fit.terms["white_noise"], WHITE)
 
 
+def test_the_specification_has_the_gauss_markov_process():
+    generator = np.random.default_rng(6)
+    signal = WHITE * np.sqrt(2.0) * generator.standard_normal(40_000)
+    signal += GaussMarkov(2e-3, 150.0, 0.5, generator).batch(40_000)[0, :, 0]
+    made = prepare_static(np.arange(40_000) / 2.0, signal[:, None], ("gyro_y",), "made")
+    identification = identify([made])
+    fit = identification.axes["gyro_y"].fit
+    triad = identification.to_specification("made").gyroscope
+    assert triad.gauss_markov_sigma == (0.0, fit.terms[GAUSS_MARKOV].value, 0.0)
+    assert triad.gauss_markov_time == (1000.0, fit.gauss_markov_time.value, 1000.0)
+    assert holds(fit.terms[GAUSS_MARKOV], 2e-3)
+
+
 def test_drift_without_an_end_is_none():
     generator = np.random.default_rng(5)
     signal = WHITE * np.sqrt(2.0) * generator.standard_normal(40_000)
