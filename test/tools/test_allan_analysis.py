@@ -106,7 +106,11 @@ def test_a_simulated_recording_gives_back_its_specification(bag, tmp_path):
 
 
 def test_the_allan_deviations_are_a_table_of_all_recordings(bag, tmp_path):
-    other = write(tmp_path / "other.csv", table())
+    frame = table()
+    steps = np.random.default_rng(2).standard_normal((len(frame), 3))
+    frame[COLUMNS[:3]] += np.cumsum(1e-3 / np.sqrt(RATE) * steps, axis=0)
+    frame[COLUMNS[3:]] *= 2.0
+    other = write(tmp_path / "other.csv", frame)
     done = run(TOOL, bag, other, "--out", tmp_path / "out")
     assert done.returncode == 0, done.stderr
     deviations = pd.read_csv(tmp_path / "out" / "allan_deviation.csv")
@@ -116,6 +120,35 @@ def test_the_allan_deviations_are_a_table_of_all_recordings(bag, tmp_path):
         assert (deviations[f"{axis}_deviation"] < deviations[f"{axis}_high"]).all()
     first = deviations[deviations["recording"] == 1].iloc[0]
     assert first["gyro_x_deviation"] == pytest.approx(1e-3 * np.sqrt(50.0), rel=0.02)
+
+
+def test_recordings_of_different_sensors_are_told_by_the_exit_code(tmp_path):
+    one, other = table(), table(seed=2) * 2.0
+    paths = [write(tmp_path / f"{name}.csv", x) for name, x in (("one", one), ("other", other))]
+    done = run(TOOL, *paths, "--axis", "gyro_x", "--out", tmp_path / "out")
+    assert done.returncode == 3, done.stderr
+    assert "gyro_x: the identified sensor's Allan deviation is outside" in done.stdout
+    assert (tmp_path / "out" / "imu.yaml").exists()
+    band = json.loads((tmp_path / "out" / "allan_parameters.json").read_text())["axes"]["gyro_x"]
+    assert not band["band"]["inside"]
+    assert {"recording", "tau", "ratio"} == set(band["band"]["outside"][0])
+
+
+def test_one_axis_without_time_stamps_is_a_recording(tmp_path):
+    frame = table(120.0)[["gyro_y"]]
+    path = tmp_path / "static.csv"
+    frame.to_csv(path, index=False)
+    done = run(TOOL, path, "--rate", RATE, "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    written = {path.name for path in (tmp_path / "out").iterdir()}
+    assert written == RESULTS - {"kalibr_imu.yaml", "allan_accelerometer.png"}
+    assert "kalibr_imu.yaml is not written: Kalibr needs both sensors" in done.stdout
+    found = load_imu_specification(tmp_path / "out" / "imu.yaml")
+    assert found.output.rate == RATE
+    assert found.gyroscope.white_noise == pytest.approx((0.0, WHITE, 0.0), rel=0.04)
+    assert "Not recorded, so without errors here: gyro_x, gyro_z, accel_x" in (
+        tmp_path / "out" / "imu.yaml"
+    ).read_text().replace("\n# ", " ")
 
 
 def test_the_same_recording_gives_the_same_files(tmp_path):
@@ -177,6 +210,14 @@ def mixed_rates(frame):
     return frame.set_axis(frame.index + late)
 
 
+def whole_seconds(frame):
+    return frame.set_axis(np.floor(frame.index))
+
+
+def carried(frame):
+    return frame.assign(gyro_z=frame["gyro_z"] + np.sin(np.arange(len(frame)) / RATE))
+
+
 @pytest.mark.parametrize(
     "spoil, words",
     [
@@ -186,6 +227,8 @@ def mixed_rates(frame):
         (unordered, ["expected time stamps that grow"]),
         (hour_missing, ["nothing was recorded for 3600.0 s"]),
         (mixed_rates, ["rate changes from 50.00 Hz to 25.00 Hz"]),
+        (whole_seconds, ["have the time stamp of another one", "--rate HZ"]),
+        (carried, ["the sensor moves, expected it at rest", "gyro_z"]),
     ],
 )
 def test_a_recording_that_cannot_serve_is_refused_in_a_sentence(tmp_path, spoil, words):
@@ -208,6 +251,7 @@ def test_a_wrong_topic_is_refused_with_those_there_are(bag, tmp_path):
         (["--outliers", -1], ["outlier_range"]),
         (["--column", "gyro_x"], ["--column 'gyro_x' is not understood"]),
         (["--name", "a/b"], ["without a slash"]),
+        (["--rate", 0], ["--rate is 0 Hz"]),
     ],
 )
 def test_an_option_out_of_range_is_refused_in_a_sentence(tmp_path, arguments, words):
@@ -215,8 +259,14 @@ def test_an_option_out_of_range_is_refused_in_a_sentence(tmp_path, arguments, wo
     refused(run(TOOL, path, "--out", tmp_path / "out", *arguments), tmp_path / "out", *words)
 
 
+def test_an_axis_that_was_not_recorded_is_refused_with_those_that_were(tmp_path):
+    path = write(tmp_path / "static.csv", table(120.0)[COLUMNS[:3]])
+    done = run(TOOL, path, "--axis", "accel", "--out", tmp_path / "out")
+    refused(done, tmp_path / "out", path, "has no accel_x", "recorded are gyro_x, gyro_y, gyro_z")
+
+
 def test_a_folder_that_cannot_be_made_is_told(tmp_path):
-    path = write(tmp_path / "static.csv", table(120.0))
+    path = write(tmp_path / "static.csv", table(120.0)[["gyro_x"]])
     done = run(TOOL, path, "--out", path / "below")
     refused(done, path / "below", path)
 

@@ -8,6 +8,7 @@ from imu_simulation_framework.core.allan_model import (
     allan_covariance,
     allan_variance_of_terms,
 )
+from imu_simulation_framework.core.noise_processes import GaussMarkov
 
 BAND = (0.1, 1e4)
 LENGTH, PERIOD = 100_000, 0.01
@@ -73,3 +74,22 @@ def test_bias_instability_has_its_plateau_inside_the_band():
     tau = np.geomspace(0.3, 3000.0, 30)
     flicker = allan_variance_of_terms(tau, PERIOD, BAND)[:, TERMS.index("bias_instability")]
     np.testing.assert_allclose(np.sqrt(flicker), np.sqrt(2.0 * np.log(2.0) / np.pi), rtol=0.005)
+
+
+def test_a_gauss_markov_process_has_the_variance_and_scatter_of_simulated_ones():
+    generator = np.random.default_rng(6)
+    length, rounds, time = 2000, 2000, 50.0
+    factors = np.array([3, 40, 100, 300])
+    process = GaussMarkov(2.0, time, 1.0, generator)
+    signals = process.batch(length, rounds)[:, :, 0] + generator.standard_normal((rounds, length))
+    estimates = np.array([overlapping_allan_variance([s], 1.0, factors) for s in signals])
+    squares = np.array([0.0, 1.0, 0.0, 0.0, 0.0, 4.0])
+    expected = allan_covariance(factors, [length], 1.0, BAND, time).of(squares)
+    deviations = np.sqrt(np.diag(expected))
+    np.testing.assert_allclose(
+        np.cov(estimates.T) / np.outer(deviations, deviations),
+        expected / np.outer(deviations, deviations),
+        atol=4.0 * np.sqrt(4.0 / rounds),
+    )
+    means = allan_variance_of_terms(factors, 1.0, BAND, time) @ squares
+    assert np.all(np.abs(estimates.mean(axis=0) - means) < 4.0 * deviations / np.sqrt(rounds))

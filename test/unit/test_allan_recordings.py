@@ -55,6 +55,18 @@ def test_outliers_are_replaced_and_told():
     assert kept.values[0, 300] == 50.0
 
 
+def test_noise_with_heavy_tails_is_kept_as_it_is():
+    times, values = made()
+    generator = np.random.default_rng(4)
+    values[:, 0] = generator.standard_normal(len(times)) * np.where(
+        generator.uniform(size=len(times)) < 0.2, 6.0, 1.0
+    )
+    samples = prepare_static(times, values, NAMES, "made")
+    assert not samples.outliers["gyro_x"]
+    np.testing.assert_array_equal(samples.values[0], values[:, 0])
+    assert "gyro_x are far from the rest: too many to be outliers" in samples.remarks[0]
+
+
 def test_a_wandering_bias_makes_no_outliers():
     times, values = made()
     values[:, 0] += 30.0 * np.sin(2.0 * np.pi * times / 200.0)

@@ -120,7 +120,9 @@ def _draw_model(axis, identification, result):
     if fit.start > tau[0]:
         axis.axvspan(tau[0], fit.start, color="#000000", alpha=0.05, linewidth=0.0,
                      label="not described")  # fmt: skip
-    words = [f"model error {50.0 * fit.model_error:.1f} %"] if fit.model_error else []
+    words = (
+        [f"model error {50.0 * fit.model_error:.1f} % of the deviation"] if fit.model_error else []
+    )
     if time:
         words.append(f"Gauss-Markov {time.value:.0f} s")
     lines = sum(map(len, result.lines))
