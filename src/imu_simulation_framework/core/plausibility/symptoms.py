@@ -7,6 +7,7 @@ import numpy as np
 from imu_simulation_framework.core.plausibility import findings as faults
 from imu_simulation_framework.core.plausibility.findings import Finding, describe_relation
 from imu_simulation_framework.core.plausibility.headings import (
+    GYRO,
     gyro_heading,
     imu_heading,
     reference_heading,
@@ -38,6 +39,9 @@ FROZEN_TURN = np.radians(15.0)
 are frozen."""
 
 GRAVE_TURN = np.radians(45.0)
+
+LARGEST_DRIFT = np.radians(3.0)
+"""A steady turn slower than this [rad/s] may be the bias of a cheap gyroscope at rest."""
 
 
 def symptoms(observations, course_is_yaw=False, offsets=(0.0, 0.0)) -> list[Finding]:
@@ -215,9 +219,16 @@ def _frozen(observations):
 
 
 def _range(heading, start, stop) -> float:
-    """Largest less smallest angle between two times [rad]."""
-    inside = _part(heading, start, stop).angle
-    return float(np.ptp(inside)) if len(inside) else 0.0
+    """Largest less smallest angle between two times [rad], but for a steady drift.
+
+    A robot at rest whose odometry stays the same while its gyroscope's bias adds up is no fault.
+    """
+    inside = _part(heading, start, stop)
+    if len(inside.time) < 2:
+        return 0.0
+    elapsed = inside.time - inside.time[0]
+    drift = (inside.angle[-1] - inside.angle[0]) / elapsed[-1]
+    return float(np.ptp(inside.angle - np.clip(drift, -LARGEST_DRIFT, LARGEST_DRIFT) * elapsed))
 
 
 def _all_headings(reference, imu):
@@ -242,7 +253,7 @@ def _wrong_axis(observations):
     """The turns of the others are on another axis of the gyroscope."""
     imu = observations.imu
     own = observations.reference_gyro or observations.imu_gyro
-    if imu is None or own is None or own.related or "gyro_x" not in imu:
+    if imu is None or own is None or own.related or not set(GYRO) <= set(imu):
         return []
     other = reference_heading(observations.reference)
     for axis, mounting in (("gyro_x", "mounting_pitch"), ("gyro_y", "mounting_roll")):
