@@ -55,7 +55,7 @@ def symptoms(observations, course_is_yaw=False, offsets=(0.0, 0.0)) -> list[Find
     offsets : pair of float
         What was added already to the times of reference and IMU [s].
     """
-    found = _frozen(observations)
+    found = _reference_itself(observations) + _frozen(observations)
     if any(finding.grave for finding in found):
         # What stands still disagrees with all else, for which there is a name now.
         return found + _wrong_axis(observations)
@@ -65,8 +65,40 @@ def symptoms(observations, course_is_yaw=False, offsets=(0.0, 0.0)) -> list[Find
     found += axis + slip
     rate = any(finding.fault == faults.CLOCK_RATE for finding in found)
     if not slip and not rate:
-        found += _unrelated(observations, course_is_yaw, gyro=not axis)
+        found += _unrelated(observations, course_is_yaw, gyro=not axis and not _dead(found))
     return found
+
+
+def _dead(found) -> bool:
+    """Whether it was said already that the gyroscope's axis measures nothing."""
+    return any(finding.fault == faults.DROPPED_AXIS for finding in found)
+
+
+def _yaw_is_trusted(observations) -> bool:
+    """Whether the IMU's own yaw goes with the reference, whatever its gyroscope says.
+
+    The yaw error is the yaw's, so that a fault of the gyroscope alone costs no answer.
+    """
+    relation = observations.reference_imu
+    return (
+        relation is not None and relation.conclusive and relation.related and not (relation.opposed)
+    )
+
+
+def _reference_itself(observations):
+    """The IMU's yaw is a copy of the reference's: there is no error to be found."""
+    reference, imu = observations.reference, observations.imu
+    if imu is None or "yaw" not in imu or "gyro_z" in imu:
+        # With a gyroscope it is an IMU, though of a simulation that makes no errors.
+        return []
+    if not np.array_equal(reference.index, imu.index):
+        return []
+    yaw = reference["yaw"].to_numpy()
+    if np.ptp(yaw) == 0.0 or np.abs(np.sin(0.5 * (imu["yaw"].to_numpy() - yaw))).max() > 1e-9:
+        return []
+    evidence = "the IMU's yaw is the reference's, sample by sample"
+    remedy = "take a recording of the IMU, [imu_recording] path or topic"
+    return [Finding(faults.SAME_YAW, evidence, remedy, True)]
 
 
 def _slip(observations, course_is_yaw):
@@ -203,6 +235,7 @@ def _frozen(observations):
             continue
         whole = table.index[-1] - table.index[0]
         fault = faults.DROPPED_AXIS if longest > 0.95 * whole else faults.FROZEN
+        harmless = "gyro_z" in names and _yaw_is_trusted(observations)
         found.append(
             Finding(
                 fault,
@@ -212,7 +245,7 @@ def _frozen(observations):
                 "leave that part out, [trajectory] start and stop"
                 if fault == faults.FROZEN
                 else "map or record that axis",
-                turned > GRAVE_TURN,
+                turned > GRAVE_TURN and not harmless,
             )
         )
     return found
@@ -264,9 +297,8 @@ def _wrong_axis(observations):
             evidence, up = describe_relation(relation), mean_up(imu)
             if up is not None and up[2] > 0.7:
                 # Only the gyroscope is turned.
-                trusted = observations.reference_imu
-                grave = trusted is None or not trusted.agree
                 remedy = f"what is recorded as {axis} belongs to gyro_z"
+                grave = not _yaw_is_trusted(observations)
                 return [Finding(faults.MOUNTING, evidence, remedy, grave)]
             settings = (("imu_recording", mounting, f"{sign * np.pi / 2.0:.6f}"),)
             return [Finding(faults.MOUNTING, evidence, grave=True, settings=settings)]
@@ -278,7 +310,10 @@ def _unrelated(observations, course_is_yaw, gyro=True):
     found = []
     imu_gyro = observations.imu_gyro if gyro else None
     if imu_gyro is not None and imu_gyro.conclusive and not imu_gyro.related:
-        found.append(Finding(faults.UNRELATED, describe_relation(imu_gyro), grave=True))
+        grave = not _yaw_is_trusted(observations)
+        found.append(Finding(faults.UNRELATED, describe_relation(imu_gyro), grave=grave))
+        # Of the two it is the gyroscope then that is not to be believed.
+        gyro = gyro and grave
     pairs = observations.reference_gyro if gyro else None, observations.reference_imu
     for relation in pairs:
         if relation is None or not relation.conclusive:
