@@ -78,12 +78,33 @@ def _shortest_fitting_window(recorded, trajectory, factor, longer_than, drive, l
     The recorded poses are smoothed and cut to the trajectory's samples.
     """
     times = _times(trajectory)
+    recorded_times = _times(recorded)
+    worst = _hardest_time(trajectory, drive, limits)
+
+    def fits(poses, where, inner):
+        smoothed = scale(interpolate(smooth(poses, window), where), factor)
+        return _fits(add_velocities(smoothed).iloc[inner], drive, limits)
+
     for window in _SUGGESTED_WINDOWS:
         if longer_than < window < 0.5 * (times[-1] - times[0]):
-            smoothed = scale(interpolate(smooth(recorded, window), times), factor)
-            if _fits(add_velocities(smoothed), drive, limits):
+            # Smoothing a long drive takes long, so first where it matters most.
+            reach = max(0.5 * window, 4.0 * (times[1] - times[0]))
+            near = times[np.abs(times - worst) < reach]
+            span = worst - reach - window, worst + reach + window
+            first, last = np.searchsorted(recorded_times, span)
+            around = recorded.iloc[max(0, first - 1) : last + 1]
+            if fits(around, near, slice(1, -1)) and fits(recorded, times, slice(None)):
                 return window
     return None
+
+
+def _hardest_time(trajectory, drive, limits):
+    """When a wheel is farthest beyond what it can [s]."""
+    wheels = wheel_velocities(trajectory, drive)
+    effort = np.abs(wheels.to_numpy()).max(axis=1) / limits.max_wheel_velocity
+    accelerations = np.abs(_wheel_accelerations(wheels)).max(axis=1)
+    effort[1:] = np.maximum(effort[1:], accelerations / limits.max_wheel_acceleration)
+    return _times(trajectory)[int(np.argmax(effort))]
 
 
 def _describe_excess(values, times, limit, unit, noun):

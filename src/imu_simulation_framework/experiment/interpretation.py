@@ -105,7 +105,8 @@ class Interpretation:
     @property
     def course_is_yaw(self) -> bool:
         """Whether the reference's yaw is made of its path."""
-        return self.fixes is not None and not self.reference.has(QUATERNION + ("yaw",))
+        antennas = self.reference.has(QUATERNION) or "yaw" in self.reference
+        return self.fixes is not None and not antennas
 
     def alternatives(self) -> list[Alternative]:
         """Other ways to read it, the likeliest mistake first."""
@@ -167,9 +168,10 @@ class Interpretation:
     def _reference_ways(self):
         samples, conventions = self.reference, self.reference_conventions
         if self.fixes is not None:
+            names = "latitude and longitude" if "latitude" in samples else "x and y"
             yield self._other(
                 faults.MIRRORED_POSITIONS,
-                "latitude and longitude are exchanged, exchange their columns",
+                f"{names} are exchanged, exchange their columns",
                 fixes=_exchanged(self.fixes),
             )
             return
@@ -210,8 +212,18 @@ class Interpretation:
 
     def _other(self, fault, remedy="", grave=True, settings=(), **changes):
         way = replace(self, **changes)
+        for table, sources in _SOURCES.items():
+            if not sources & set(changes):
+                # What reads the same is not read again: it may be long.
+                way.__dict__[table] = getattr(self, table)
         return Alternative(fault, remedy, way.observe, grave, way.alternatives, settings)
 
+
+_SOURCES = {
+    "reference_poses": {"reference", "reference_conventions", "fixes"},
+    "imu_record": {"imu", "imu_conventions"},
+}
+"""Tables and what they are made of."""
 
 _QUARTER, _HALF = round(math.pi / 2.0, 6), round(math.pi, 6)
 

@@ -34,6 +34,7 @@ from imu_simulation_framework.experiment.preparation import (
 from imu_simulation_framework.files.configuration import Configuration
 from imu_simulation_framework.files.recordings import (
     RecordedReference,
+    imu_table,
     read_imu_samples,
     read_reference_samples,
     reference_table,
@@ -110,17 +111,22 @@ def check_recording(configuration: Configuration) -> RecordingCheck:
     except RecordingError as error:
         check.problems.append(str(error))
         check.reference_samples = None
+    imu_samples, imu_remarks = None, []
     if imu.use:
         try:
             check.imu_samples = read_imu_samples(
                 sources.imu, imu.topic, imu.format, configuration.columns["imu_columns"]
             )
+            # As an experiment reads it: what the judgement below can do without may be needed.
+            _, report = imu_table(
+                check.imu_samples, imu_conventions(configuration), time_offset=imu.time_offset
+            )
+            imu_samples, imu_remarks = check.imu_samples, report.sentences()
         except RecordingError as error:
             check.problems.append(str(error))
     if check.reference_samples is not None:
-        imu_samples = check.imu_samples
         interpretation = Interpretation(
-            check.reference_samples,
+            thinned(check.reference_samples),
             None if imu_samples is None else thinned(imu_samples),
             reference_conventions(configuration),
             imu_conventions(configuration),
@@ -131,7 +137,15 @@ def check_recording(configuration: Configuration) -> RecordingCheck:
             judge(check, interpretation)
         except RecordingError as error:
             check.problems.append(str(error))
+    if not any(section == "imu_recording" for section in _mended(check)):
+        # What is remarked of an IMU that is read wrongly leads astray.
+        check.remarks += imu_remarks
     return check
+
+
+def _mended(check):
+    """Sections in which the findings' settings are."""
+    return [section for finding in check.findings for section, _, _ in finding.settings]
 
 
 def check_experiment(configuration: Configuration) -> RecordingCheck:

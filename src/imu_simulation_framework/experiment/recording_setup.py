@@ -11,6 +11,7 @@ from imu_simulation_framework.files.configuration import (
     Configuration,
     is_default,
     load_configuration,
+    paths_of,
 )
 from imu_simulation_framework.files.recordings import read_imu_samples, read_reference_samples
 from imu_simulation_framework.files.recordings.column_guess import guess_columns
@@ -147,10 +148,11 @@ def config_text(setup, findings, folder) -> str:
     }
     for section, keys in setup.overrides.items():
         values.setdefault(section, {}).update(keys)
-    for section in ("recording", "reference", "imu_recording"):
-        path = getattr(configuration, section).path
-        if path:
-            values.setdefault(section, {})["path"] = os.path.relpath(path, folder)
+    # Relative to a folder whose own path may go through links.
+    folder = os.path.realpath(folder)
+    for (section, key), path in paths_of(configuration).items():
+        if key in values.get(section, {}):
+            values[section][key] = os.path.relpath(os.path.realpath(path), folder)
     comments = {}
     for finding in findings:
         for section, key, value in finding.settings:

@@ -160,6 +160,18 @@ def is_default(section, key, text) -> bool:
     return key in keys and _to_text(keys[key].default) == text
 
 
+def paths_of(configuration) -> dict:
+    """Return (section, key) -> path, of all settings that are paths and not empty."""
+    values = {
+        (section, key.name): (key, getattr(getattr(configuration, section), key.name))
+        for section, section_type in SECTIONS.items()
+        for key in dataclasses.fields(section_type)
+    }
+    return {
+        place: value for place, (key, value) in values.items() if value and _is_path(key, value)
+    }
+
+
 def _new_parser():
     parser = configparser.ConfigParser(
         interpolation=None, inline_comment_prefixes=(";",), comment_prefixes=("#", ";")

@@ -68,7 +68,7 @@ def vertical_gyro_heading(imu):
     accelerometer share them. None without both, or if gravity does not show.
     """
     up = mean_specific_force(imu)
-    if up is None or GYRO[0] not in imu:
+    if up is None or not set(GYRO) <= set(imu):
         return None
     rate = imu[GYRO].to_numpy() @ (up / np.linalg.norm(up))
     return Heading("the gyroscope about the vertical", _times(imu), _integral(_times(imu), rate))
@@ -79,7 +79,7 @@ def mean_specific_force(imu):
 
     Over a drive the accelerations average out and gravity remains; some IMUs subtract it.
     """
-    if ACCEL[0] not in imu:
+    if not set(ACCEL) <= set(imu):
         return None
     forces = imu[ACCEL].to_numpy()
     mean = forces.mean(axis=0)

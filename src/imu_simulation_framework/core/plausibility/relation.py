@@ -27,6 +27,15 @@ TURNING = np.radians(0.3)
 CLEARLY_TURNING = np.radians(1.0)
 """Where one turns this much the other should turn, too."""
 
+STEADILY_TURNING = np.radians(3.0)
+"""A mean rate of turn [rad/s] that no bias of a gyroscope should make."""
+
+STEADY = 0.25
+"""A turn whose rate changes by less than this part of its mean is steady: round and round."""
+
+SAME_SIZE = 3.0
+"""Steady turns within this factor are of one size, as a bias can be the rest."""
+
 
 @dataclass(frozen=True)
 class Relation:
@@ -41,7 +50,8 @@ class Relation:
     correlation_as_recorded : float
         The same without a delay.
     scale : float
-        Turn of the first per turn of the second, by regression, at the delay.
+        Turn of the first per turn of the second, by regression, at the delay. Of two steady turns
+        the sign only, unless it is far from one: a bias cannot be told from a scale there.
     delay : float
         How late the second is against the first [s].
     windows : int
@@ -126,8 +136,17 @@ def relate(first, second, shortest_window=SHORTEST_WINDOW):
     grid = start + step * np.arange(count + STEPS_PER_WINDOW)
     turns = [_turns(heading.at(grid)) for heading in (first, second)]
     rates = tuple(float(np.std(turn) / window) for turn in turns)
+    means = [float(np.mean(turn) / window) for turn in turns]
+    steady = all(
+        abs(mean) > STEADILY_TURNING and rate < STEADY * abs(mean)
+        for mean, rate in zip(means, rates)
+    )
     delay, correlation, as_recorded = 0.0, np.nan, np.nan
-    if max(rates) > CLEARLY_TURNING and min(rates) < 1e-3 * TURNING:
+    if steady:
+        # Nothing changes that could be correlated, but the senses of rotation are known.
+        one, other = turns
+        as_recorded = correlation = float(one @ other / np.sqrt((one @ one) * (other @ other)))
+    elif max(rates) > CLEARLY_TURNING and min(rates) < 1e-3 * TURNING:
         # One turns, the other stands still.
         as_recorded = correlation = 0.0
     elif min(rates) > TURNING or max(rates) > CLEARLY_TURNING:
@@ -141,12 +160,16 @@ def relate(first, second, shortest_window=SHORTEST_WINDOW):
     one, other = turns
     spread = float(np.mean((other - other.mean()) ** 2))
     covariance = float(np.mean((one - one.mean()) * (other - other.mean())))
+    scale = covariance / spread if spread > 0.0 else np.nan
+    if steady:
+        scale = means[0] / means[1]
+        scale = np.sign(scale) if 1.0 / SAME_SIZE < abs(scale) < SAME_SIZE else scale
     return Relation(
         first=first.name,
         second=second.name,
         correlation=correlation,
         correlation_as_recorded=as_recorded,
-        scale=covariance / spread if spread > 0.0 else np.nan,
+        scale=float(scale),
         delay=delay,
         windows=len(one) // STEPS_PER_WINDOW,
         window=window,

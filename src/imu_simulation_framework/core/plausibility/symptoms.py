@@ -7,6 +7,7 @@ import numpy as np
 from imu_simulation_framework.core.plausibility import findings as faults
 from imu_simulation_framework.core.plausibility.findings import Finding, describe_relation
 from imu_simulation_framework.core.plausibility.headings import (
+    GYRO,
     gyro_heading,
     imu_heading,
     reference_heading,
@@ -39,6 +40,9 @@ are frozen."""
 
 GRAVE_TURN = np.radians(45.0)
 
+LARGEST_DRIFT = np.radians(3.0)
+"""A steady turn slower than this [rad/s] may be the bias of a cheap gyroscope at rest."""
+
 
 def symptoms(observations, course_is_yaw=False, offsets=(0.0, 0.0)) -> list[Finding]:
     """Look for faults in what was measured.
@@ -51,7 +55,7 @@ def symptoms(observations, course_is_yaw=False, offsets=(0.0, 0.0)) -> list[Find
     offsets : pair of float
         What was added already to the times of reference and IMU [s].
     """
-    found = _frozen(observations)
+    found = _reference_itself(observations) + _frozen(observations)
     if any(finding.grave for finding in found):
         # What stands still disagrees with all else, for which there is a name now.
         return found + _wrong_axis(observations)
@@ -61,8 +65,40 @@ def symptoms(observations, course_is_yaw=False, offsets=(0.0, 0.0)) -> list[Find
     found += axis + slip
     rate = any(finding.fault == faults.CLOCK_RATE for finding in found)
     if not slip and not rate:
-        found += _unrelated(observations, course_is_yaw, gyro=not axis)
+        found += _unrelated(observations, course_is_yaw, gyro=not axis and not _dead(found))
     return found
+
+
+def _dead(found) -> bool:
+    """Whether it was said already that the gyroscope's axis measures nothing."""
+    return any(finding.fault == faults.DROPPED_AXIS for finding in found)
+
+
+def _yaw_is_trusted(observations) -> bool:
+    """Whether the IMU's own yaw goes with the reference, whatever its gyroscope says.
+
+    The yaw error is the yaw's, so that a fault of the gyroscope alone costs no answer.
+    """
+    relation = observations.reference_imu
+    return (
+        relation is not None and relation.conclusive and relation.related and not (relation.opposed)
+    )
+
+
+def _reference_itself(observations):
+    """The IMU's yaw is a copy of the reference's: there is no error to be found."""
+    reference, imu = observations.reference, observations.imu
+    if imu is None or "yaw" not in imu or "gyro_z" in imu:
+        # With a gyroscope it is an IMU, though of a simulation that makes no errors.
+        return []
+    if not np.array_equal(reference.index, imu.index):
+        return []
+    yaw = reference["yaw"].to_numpy()
+    if np.ptp(yaw) == 0.0 or np.abs(np.sin(0.5 * (imu["yaw"].to_numpy() - yaw))).max() > 1e-9:
+        return []
+    evidence = "the IMU's yaw is the reference's, sample by sample"
+    remedy = "take a recording of the IMU, [imu_recording] path or topic"
+    return [Finding(faults.SAME_YAW, evidence, remedy, True)]
 
 
 def _slip(observations, course_is_yaw):
@@ -199,6 +235,7 @@ def _frozen(observations):
             continue
         whole = table.index[-1] - table.index[0]
         fault = faults.DROPPED_AXIS if longest > 0.95 * whole else faults.FROZEN
+        harmless = "gyro_z" in names and _yaw_is_trusted(observations)
         found.append(
             Finding(
                 fault,
@@ -208,16 +245,23 @@ def _frozen(observations):
                 "leave that part out, [trajectory] start and stop"
                 if fault == faults.FROZEN
                 else "map or record that axis",
-                turned > GRAVE_TURN,
+                turned > GRAVE_TURN and not harmless,
             )
         )
     return found
 
 
 def _range(heading, start, stop) -> float:
-    """Largest less smallest angle between two times [rad]."""
-    inside = _part(heading, start, stop).angle
-    return float(np.ptp(inside)) if len(inside) else 0.0
+    """Largest less smallest angle between two times [rad], but for a steady drift.
+
+    A robot at rest whose odometry stays the same while its gyroscope's bias adds up is no fault.
+    """
+    inside = _part(heading, start, stop)
+    if len(inside.time) < 2:
+        return 0.0
+    elapsed = inside.time - inside.time[0]
+    drift = (inside.angle[-1] - inside.angle[0]) / elapsed[-1]
+    return float(np.ptp(inside.angle - np.clip(drift, -LARGEST_DRIFT, LARGEST_DRIFT) * elapsed))
 
 
 def _all_headings(reference, imu):
@@ -242,7 +286,7 @@ def _wrong_axis(observations):
     """The turns of the others are on another axis of the gyroscope."""
     imu = observations.imu
     own = observations.reference_gyro or observations.imu_gyro
-    if imu is None or own is None or own.related or "gyro_x" not in imu:
+    if imu is None or own is None or own.related or not set(GYRO) <= set(imu):
         return []
     other = reference_heading(observations.reference)
     for axis, mounting in (("gyro_x", "mounting_pitch"), ("gyro_y", "mounting_roll")):
@@ -253,9 +297,8 @@ def _wrong_axis(observations):
             evidence, up = describe_relation(relation), mean_up(imu)
             if up is not None and up[2] > 0.7:
                 # Only the gyroscope is turned.
-                trusted = observations.reference_imu
-                grave = trusted is None or not trusted.agree
                 remedy = f"what is recorded as {axis} belongs to gyro_z"
+                grave = not _yaw_is_trusted(observations)
                 return [Finding(faults.MOUNTING, evidence, remedy, grave)]
             settings = (("imu_recording", mounting, f"{sign * np.pi / 2.0:.6f}"),)
             return [Finding(faults.MOUNTING, evidence, grave=True, settings=settings)]
@@ -267,7 +310,10 @@ def _unrelated(observations, course_is_yaw, gyro=True):
     found = []
     imu_gyro = observations.imu_gyro if gyro else None
     if imu_gyro is not None and imu_gyro.conclusive and not imu_gyro.related:
-        found.append(Finding(faults.UNRELATED, describe_relation(imu_gyro), grave=True))
+        grave = not _yaw_is_trusted(observations)
+        found.append(Finding(faults.UNRELATED, describe_relation(imu_gyro), grave=grave))
+        # Of the two it is the gyroscope then that is not to be believed.
+        gyro = gyro and grave
     pairs = observations.reference_gyro if gyro else None, observations.reference_imu
     for relation in pairs:
         if relation is None or not relation.conclusive:
