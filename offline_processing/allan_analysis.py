@@ -31,7 +31,9 @@ from imu_simulation_framework.errors import ConfigurationError, RecordingError
 from imu_simulation_framework.experiment.allan_report import write_allan_results
 from imu_simulation_framework.experiment.allan_text import departures, findings, terminal_table
 from imu_simulation_framework.experiment.command_line import run_tool
+from imu_simulation_framework.experiment.recording_setup import guess_where_unknown
 from imu_simulation_framework.files.recordings import read_imu
+from imu_simulation_framework.files.recordings.listing import recording_format
 
 LEAVES_THE_BAND = 3
 """Exit code where the identified sensor is not what was measured."""
@@ -61,7 +63,7 @@ def main(arguments):
             recorded = read_imu(
                 path,
                 options.topic,
-                columns=columns,
+                columns=columns or _guessed(path, options.rate, sentences),
                 rate=options.rate,
                 require=(),
                 stamp_limits=StampLimits(longest_gap=options.longest_gap),
@@ -98,6 +100,20 @@ def main(arguments):
         print(sentence)
     print(options.out)
     return LEAVES_THE_BAND if outside else 0
+
+
+def _guessed(path, rate, sentences):
+    """Columns of a text file with names of its own, as they seem to be."""
+    if recording_format(path) != "csv":
+        return None
+    guessed, _ = guess_where_unknown(path, "imu_recording")
+    columns = {name: column for name, column in guessed.items() if name in ("time", *AXES)}
+    if columns and "time" not in columns and rate is None:
+        raise RecordingError(f"{path}: no column is the time; state the rate with --rate HZ")
+    if columns:
+        listing = ", ".join(f"{name}={column}" for name, column in columns.items())
+        sentences.append(f"{path}: columns are guessed, say it with --column if not so: {listing}")
+    return columns or None
 
 
 def _check_duplicates(path, report):
@@ -141,8 +157,8 @@ def _parser():
         action="append",
         default=[],
         metavar="QUANTITY=NAME[UNIT]",
-        help="column of a CSV file with names of its own, for instance 'gyro_x=wx [deg/s]'; once "
-        "for each of time, gyro_x to gyro_z, accel_x to accel_z, or some of them",
+        help="column of a CSV file with names of its own, if they are not guessed rightly, for "
+        "instance 'gyro_x=wx [deg/s]'; once for each of time, gyro_x to accel_z, or some of them",
     )
     parser.add_argument(
         "--rate",

@@ -93,9 +93,13 @@ def _set_up_part(setup, section, path, configuration, message_types, what) -> No
     format = settings.format if settings.format != "auto" else recording_format(path)
     if format == "bag" and not settings.topic:
         _choose_topic(setup, section, path, message_types, what)
-    mapped = configuration.columns[columns]
-    if format == "csv" and not mapped and not _is_understood(section, path):
-        _guess_columns(setup, section, columns, path, what)
+    if format == "csv" and not configuration.columns[columns]:
+        guessed, reasons = guess_where_unknown(path, section)
+        if guessed:
+            setup.set(section, format="csv")
+            setup.set(columns, **guessed)
+            setup.sentences.append(f"{what}: the columns of {path} are guessed, look at them")
+            setup.sentences += [reason for reason in reasons if reason not in setup.sentences]
 
 
 def _choose_topic(setup, section, path, message_types, what) -> None:
@@ -109,25 +113,33 @@ def _choose_topic(setup, section, path, message_types, what) -> None:
     )
 
 
-def _is_understood(section, path) -> bool:
-    """Whether the file's columns are named and meant as this package's own."""
+def guess_where_unknown(path, section):
+    """Guess the columns of a text file, unless they are named as this package's own.
+
+    Parameters
+    ----------
+    path : path-like
+    section : str
+        ``reference`` or ``imu_recording``: what it is to be read as.
+
+    Returns
+    -------
+    columns : dict of str to str
+        Empty if no guess is needed or possible.
+    reasons : list of str
+
+    Raises
+    ------
+    RecordingError
+        The file cannot be read at all.
+    """
     read = read_reference_samples if section == "reference" else read_imu_samples
     try:
         read(path, format="csv")
     except RecordingError:
-        return False
-    return True
-
-
-def _guess_columns(setup, section, columns, path, what) -> None:
-    guess = guess_columns(path)
-    guessed = guess.reference if section == "reference" else guess.imu
-    if not guessed:
-        return
-    setup.set(section, format="csv")
-    setup.set(columns, **guessed)
-    setup.sentences.append(f"{what}: the columns of {path} are guessed, look at them")
-    setup.sentences += [reason for reason in guess.reasons if reason not in setup.sentences]
+        guess = guess_columns(path)
+        return (guess.reference if section == "reference" else guess.imu), guess.reasons
+    return {}, []
 
 
 def config_text(setup, findings, folder) -> str:
