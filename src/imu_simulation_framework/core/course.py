@@ -11,6 +11,14 @@ from imu_simulation_framework.core.angles import unwrap, wrap
 SIGNIFICANT_SPEED = 3.0
 """A course is hardly more than noise below so many standard deviations of the velocity."""
 
+FASTEST_TURN = 1.5
+"""A course that turns by more than a quarter at no speed, faster than so many times the maximum
+turn rate, is no turn of the robot: it drives backwards, or its position jumps or sways."""
+
+LONGEST_REVERSE = 20.0
+"""Between two such flips the robot may have driven backwards for so far at most [m]; what lies
+further apart can as well be the rows of a robot that turns on the spot."""
+
 LONGEST_SILENCE = 1.0
 """Between two headings of antennas that are further apart the course is taken [s]."""
 
@@ -57,7 +65,11 @@ def heading_from_course(times, velocities, minimum_speed, maximum_turn_rate, dev
     moving = speeds >= minimum_speed
     if not moving.any():
         raise NoHeadingError("the robot is nowhere as fast as the minimum speed")
-    significant = moving & (speeds >= SIGNIFICANT_SPEED * np.asarray(deviations))
+    least = np.maximum(minimum_speed, SIGNIFICANT_SPEED * np.asarray(deviations))
+    significant = speeds >= least
+    backwards, flipping = _driven_backwards(times, velocities, moving, least, maximum_turn_rate)
+    directions = directions + np.pi * backwards
+    moving, significant = moving & ~flipping, significant & ~flipping
     _hold_where_unsure(times, directions, moving, significant, maximum_turn_rate)
     indices = np.flatnonzero(moving)
     course = unwrap(directions[indices])
@@ -68,6 +80,51 @@ def heading_from_course(times, velocities, minimum_speed, maximum_turn_rate, dev
         before, after = indices[k], indices[k + 1]
         _turn(times, heading, before, after, course[k + 1] - course[k], maximum_turn_rate)
     return heading
+
+
+def _driven_backwards(times, velocities, moving, least, maximum_turn_rate):
+    """Where a robot drives backwards, between two flips of its course, and where these are.
+
+    The course flips where it turns by more than a quarter through a speed below the least that
+    is significant, faster than the robot can turn. Of the ways between two flips the shortest is
+    taken for one backwards first, then the shortest of what is left.
+    """
+    indices = np.flatnonzero(moving)
+    turns = np.diff(unwrap(np.arctan2(velocities[indices, 1], velocities[indices, 0])))
+    fast = np.abs(turns) > FASTEST_TURN * maximum_turn_rate * np.diff(times[indices])
+    begins, ends = np.flatnonzero(np.diff(np.pad(fast, 1).astype(int))).reshape(-1, 2).T
+    angles = np.append(0.0, np.cumsum(turns))
+    flip = np.abs(wrap(angles[ends] - angles[begins])) > np.pi / 2.0
+    slowest = _slowest_between(velocities)
+    slow = slowest < np.broadcast_to(least, len(times))[1:]
+    flips = [
+        (begin, begin + 1 + int(np.argmin(slowest[begin:end])), end)
+        for begin, end in zip(indices[begins[flip]], indices[ends[flip]])
+        if slow[begin:end].any()
+    ]
+    flips = np.array(flips, dtype=int).reshape(-1, 3)
+    speeds = np.hypot(velocities[:, 0], velocities[:, 1])
+    way = np.append(0.0, np.cumsum(np.diff(times) * (speeds[1:] + speeds[:-1]) / 2.0))
+    backwards, flipping = np.zeros((2, len(times)), dtype=bool)
+    while len(flips) > 1:
+        lengths = np.diff(way[flips[:, 1]])
+        shortest = int(np.argmin(lengths))
+        if lengths[shortest] > LONGEST_REVERSE:
+            break
+        pair = flips[shortest : shortest + 2]
+        backwards[pair[0, 1] : pair[1, 1]] ^= True
+        for begin, _, end in pair:
+            flipping[begin + 1 : end] = True
+        flips = np.delete(flips, [shortest, shortest + 1], axis=0)
+    return backwards, flipping
+
+
+def _slowest_between(velocities):
+    """Least speed on the straight line from each velocity to the next one, shape (n - 1,)."""
+    first, step = velocities[:-1], np.diff(velocities, axis=0)
+    squares = np.sum(step**2, axis=1)
+    share = -np.sum(first * step, axis=1) / np.where(squares > 0.0, squares, 1.0)
+    return np.linalg.norm(first + np.clip(share, 0.0, 1.0)[:, None] * step, axis=1)
 
 
 def _hold_where_unsure(times, directions, moving, significant, maximum_turn_rate):

@@ -35,6 +35,9 @@ _SLOW_PRIOR = 0.5
 _LARGEST_SLOW = 1.5
 """A receiver's filter knows the size of its slow error: where positions and velocities disagree by
 more, the velocities are wrong, or the motion is livelier, not the positions."""
+_LARGEST_SLOW_RATE = 0.5
+"""Largest standard deviation [m/s] of that error's rate where there are no velocities beside the
+positions: a receiver measures its velocity, so that what moves faster is the robot."""
 _WHITE_PRIOR = (0.3, 2.0)
 """Centre of the white error over what the receiver states, standard deviation of its logarithm."""
 _VELOCITY_PRIOR = 2.0
@@ -167,7 +170,10 @@ def estimate_noise(fixes, correlation_time, left_out=None, start=None) -> FixNoi
     slow_time = correlation_time / 2.0
     stretches = [fixes.part(chosen) for chosen in _stretches(len(fixes.times))]
     models = [MotionModel(stretch.times, slow_time) for stretch in stretches]
-    centre = np.log([1.0, _WHITE_PRIOR[0], 1.0, VELOCITY_DEVIATION])
+    largest = _LARGEST_SLOW
+    if fixes.velocities is None and slow_time > 0.0:
+        largest = min(largest, _LARGEST_SLOW_RATE * slow_time / _rms(fixes.deviations))
+    centre = np.log([1.0, _WHITE_PRIOR[0], min(1.0, largest), VELOCITY_DEVIATION])
     free = [0, 1]
     if slow_time > 0.0:
         free.append(2)
@@ -181,7 +187,7 @@ def estimate_noise(fixes, correlation_time, left_out=None, start=None) -> FixNoi
         return FixNoise(
             float(np.clip(density, *_DENSITIES)),
             float(white),
-            float(min(scale, _LARGEST_SLOW)) if slow_time > 0.0 else 0.0,
+            float(min(scale, largest)) if slow_time > 0.0 else 0.0,
             slow_time,
             float(np.hypot(velocity, VELOCITY_DEVIATION)),
         )

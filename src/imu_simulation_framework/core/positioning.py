@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pymap3d
 
+from imu_simulation_framework.core.angles import wrap
 from imu_simulation_framework.core.course import (
     SIGNIFICANT_SPEED,
     NoHeadingError,
@@ -45,7 +46,11 @@ VELOCITY_TOLERANCE = 1.5
 """Velocities that differ from the positions' by a larger factor are not used."""
 
 HEADING_SPEED = 2.0
-"""Above this speed the expected deviation of the heading is told [m/s]."""
+"""Above this speed the expected deviation of the heading is told [m/s], and a receiver is taken to
+give a new course with every fix."""
+
+HELD_COURSE = 1e-9
+"""Two courses that differ by less are one and the same number [rad]."""
 
 
 @dataclass(frozen=True)
@@ -228,6 +233,7 @@ def trajectory_from_fixes(fix, settings=None, places=None) -> FixTrajectory:
         np.sqrt(fix[["variance_east", "variance_north"]].to_numpy()[kept]),
         _velocities(fix, kept),
     )
+    fixes = _without_held_courses(fixes, settings.minimum_speed)
     fixes, refused_scale = _with_sensible_velocities(fixes)
     correlation_time, given = settings.error_correlation_time, settings.acceleration_density
     left_out = np.zeros(len(fixes.times), dtype=bool)
@@ -310,6 +316,22 @@ def _velocities(fix, kept):
     velocities = fix[["velocity_east", "velocity_north"]].to_numpy(dtype=float)[kept]
     velocities = np.where(np.isfinite(velocities).all(axis=1)[:, None], velocities, np.nan)
     return velocities if np.isfinite(velocities).any() else None
+
+
+def _without_held_courses(fixes, minimum_speed):
+    """The fixes without velocities whose direction is exactly the one before, at slow speed.
+
+    A receiver that gives speed and course holds its course while it is slow, so that the
+    velocity points where the robot came from.
+    """
+    if fixes.velocities is None:
+        return fixes
+    east, north = fixes.velocities.T
+    turn = wrap(np.diff(np.arctan2(north, east)))
+    again = np.append(False, np.abs(turn) < HELD_COURSE)
+    speeds = np.hypot(east, north)
+    held = again & (speeds >= minimum_speed) & (speeds < HEADING_SPEED)
+    return replace(fixes, velocities=np.where(held[:, None], np.nan, fixes.velocities))
 
 
 def _with_sensible_velocities(fixes):
