@@ -120,22 +120,22 @@ def test_an_orientation_that_never_changes_is_none(car):
 def test_a_yaw_beside_positions_and_a_gyroscope_may_be_of_either(car):
     pose = {"x": car.east, "y": car.north}
     found = guess(t=TIME, **pose, yaw=wrapped(car.yaw), **car.inertial())
-    assert left_out(found, "yaw", "x", "y")
+    assert left_out(found, "yaw")
     assert "yaw" not in found.imu
     found = guess(t=TIME, **pose, gt_yaw=wrapped(car.yaw), **car.inertial())
     assert found.reference["yaw"] == "gt_yaw [rad]"
     assert "yaw" not in found.imu
     found = guess(t=TIME, **pose, imu_yaw=wrapped(car.yaw), **car.inertial())
-    assert found.reference == {}
+    assert set(found.reference) == {"time", "x", "y"}
     assert found.imu["yaw"] == "imu_yaw [rad]"
     found = guess(t=TIME, **pose, yaw=wrapped(car.yaw), imu_yaw=wrapped(car.yaw), **car.inertial())
     assert found.reference["yaw"] == "yaw [rad]"
     assert found.imu["yaw"] == "imu_yaw [rad]"
 
 
-def test_positions_without_heading_are_no_reference(car):
+def test_positions_without_heading_are_a_reference_by_their_course(car):
     found = guess(t=TIME, x=car.east, y=car.north)
-    assert found.reference == {}
+    assert found.reference == {"time": "t [s]", "x": "x [m]", "y": "y [m]"}
     assert any("no heading" in reason for reason in found.reasons)
 
 

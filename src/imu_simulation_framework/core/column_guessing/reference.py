@@ -45,7 +45,9 @@ def guess_reference(candidates, seconds, pieces, reasons):
         found.quality()
         found.doppler()
         found.orientation()
-    elif not (found.poses() and found.orientation()):
+    elif found.poses():
+        found.orientation()
+    else:
         return {}, set()
     return found.columns, found.used
 
@@ -187,8 +189,7 @@ class _Reference:
             return True
         if not fixes:
             self.reasons.append(
-                "there are positions but no heading beside them, and no latitude and longitude: "
-                "no reference"
+                "there are positions but no heading beside them: it is that of their course"
             )
         return False
 
