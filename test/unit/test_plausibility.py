@@ -19,21 +19,31 @@ from imu_simulation_framework.files.recordings import (
 )
 from imu_simulation_framework.files.recordings.samples import QUATERNION
 
-DURATION = 110.0
+DURATION = {"a": 110.0, "d": 300.0}
+"""Rounds [s] of the bundled drives that have everything in them: bends; straights and turns."""
+
+
+@pytest.fixture(scope="module", params=DURATION)
+def any_drive(request):
+    return beginning_of(request.param)
 
 
 @pytest.fixture(scope="module")
 def drive():
-    """Samples of the bundled drive's first rounds, orientations as quaternions."""
-    reference, imu = ensure_drive("a", locations.drive_folder())
+    return beginning_of("a")
+
+
+def beginning_of(name):
+    """Samples of a bundled drive's first rounds, orientations as quaternions."""
+    reference, imu = ensure_drive(name, locations.drive_folder())
     return (
-        _beginning(read_reference_samples(reference)),
-        thinned(_beginning(read_imu_samples(imu))),
+        _beginning(read_reference_samples(reference), DURATION[name]),
+        thinned(_beginning(read_imu_samples(imu), DURATION[name])),
     )
 
 
-def _beginning(samples):
-    kept = samples.columns["stamp"] - samples.columns["stamp"][0] < DURATION
+def _beginning(samples, duration):
+    kept = samples.columns["stamp"] - samples.columns["stamp"][0] < duration
     columns = {name: values[kept] for name, values in samples.columns.items()}
     return replace(samples, columns=columns, places=samples.places[kept])
 
@@ -57,14 +67,14 @@ def names(result):
     return [finding.fault for finding in result.findings]
 
 
-def test_a_good_recording_gives_no_false_alarm(drive):
-    assert names(check(*drive)) == []
+def test_a_good_recording_gives_no_false_alarm(any_drive):
+    assert names(check(*any_drive)) == []
 
 
 @pytest.mark.parametrize("planted", PLANTED)
-def test_planted_fault_is_named_and_its_settings_mend_it(drive, planted):
+def test_planted_fault_is_named_and_its_settings_mend_it(any_drive, planted):
     plant, fault = PLANTED[planted]
-    samples = plant(*drive)
+    samples = plant(*any_drive)
     result = check(*samples)
     (finding,) = [finding for finding in result.findings if fault in finding.fault]
     assert finding.evidence

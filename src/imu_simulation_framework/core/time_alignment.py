@@ -105,14 +105,17 @@ def _yaw_rate(grid, time, yaw, rate):
 
 
 def normalised_correlation(late, reference, lags):
-    """Coefficient of late[k + lag] with reference[k] over the k where both exist."""
-    count = len(late)
+    """Coefficient of late[k + lag] with reference[k] over the k where both exist.
+
+    They may be of different lengths.
+    """
+    count = len(reference)
     products = signal.correlate(late, reference, mode="full", method="fft")[lags + count - 1]
     late_energy = np.concatenate(([0.0], np.cumsum(late**2)))
     reference_energy = np.concatenate(([0.0], np.cumsum(reference**2)))
     first_late = np.maximum(lags, 0)
     first_reference = np.maximum(-lags, 0)
-    overlap = count - np.abs(lags)
+    overlap = np.minimum(len(late) - first_late, count - first_reference)
     energy = (late_energy[first_late + overlap] - late_energy[first_late]) * (
         reference_energy[first_reference + overlap] - reference_energy[first_reference]
     )

@@ -137,8 +137,9 @@ def _best(marks, alternatives):
         return []
     largest = max(gain for gain, _, _ in found)
     rivals = [(a, observed) for gain, a, observed in found if gain > largest - _RIVALS]
-    fewest = min(len(alternative.settings) for alternative, _ in rivals)
-    return [(a, observed) for a, observed in rivals if len(a.settings) == fewest]
+    # What no setting does, one does by hand.
+    changes = [max(1, len(alternative.settings)) for alternative, _ in rivals]
+    return [rival for rival, count in zip(rivals, changes) if count == min(changes)]
 
 
 def _gain(before, after):

@@ -126,10 +126,12 @@ def relate(first, second, shortest_window=SHORTEST_WINDOW):
     Relation or None
         None if they do not overlap in time for some windows.
     """
-    window = max(shortest_window, SAMPLES_PER_WINDOW * max(first.period, second.period))
-    step = window / STEPS_PER_WINDOW
     start = max(first.time[0], second.time[0])
     stop = min(first.time[-1], second.time[-1])
+    if stop <= start:
+        return None
+    window = max(shortest_window, SAMPLES_PER_WINDOW * max(first.period, second.period))
+    step = window / STEPS_PER_WINDOW
     count = int((stop - start) / step) - STEPS_PER_WINDOW
     if count < MINIMUM_WINDOWS * STEPS_PER_WINDOW:
         return None

@@ -346,13 +346,13 @@ def clock_offset(first, second):
         rate = np.gradient(heading.at(grid)) / period
         rates.append(rate - rate.mean())
     short = min(map(len, rates))
-    size = max(map(len, rates)) + short
-    padded = [np.concatenate([rate, np.zeros(size - len(rate))]) for rate in rates]
     lags = np.arange(-(len(rates[0]) - short // 2), len(rates[1]) - short // 2)
-    correlations = normalised_correlation(padded[1], padded[0], lags)
-    # One of the two may be mirrored.
+    correlations = normalised_correlation(rates[1], rates[0], lags)
+    overlaps = np.minimum(len(rates[0]), len(rates[1]) - lags) - np.maximum(0, -lags)
+    # One of the two may be mirrored. The logarithm of the likelihood of a regression grows with
+    # what overlaps: a part of a drive that repeats itself fits a part of another round, too.
     likeness = np.abs(correlations)
-    best = int(np.argmax(likeness))
+    best = int(np.argmax(-overlaps * np.log1p(1e-12 - np.minimum(likeness, 1.0) ** 2)))
     lag = lags[best] + parabola_peak(likeness, best)
     offset = (first.time[0] - second.time[0]) - lag * period
     return float(offset), float(correlations[best])

@@ -1,0 +1,308 @@
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "test" / "unit"))
+
+import drive_recordings as drives  # noqa: E402
+import recording_writers as writers  # noqa: E402
+from planted_faults import (  # noqa: E402
+    QUATERNION,
+    clockwise_from_north,
+    driven_with,
+    north_east_down,
+    scalar_first,
+    scaled,
+    shifted,
+)
+
+from imu_simulation_framework.core.plausibility import findings as faults  # noqa: E402
+from imu_simulation_framework.experiment.command_line import run_tool  # noqa: E402
+from imu_simulation_framework.files.configuration import load_configuration  # noqa: E402
+
+TOOL = ROOT / "offline_processing" / "check_recording.py"
+PNG = b"\x89PNG\r\n\x1a\n"
+NOTHING = "nothing is in the way"
+
+
+def _main():
+    specification = importlib.util.spec_from_file_location("check_recording", TOOL)
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module.main
+
+
+@pytest.fixture
+def check(tmp_path, capsys, monkeypatch):
+    """Run the tool; returns its exit code and what it printed."""
+    monkeypatch.chdir(tmp_path)
+    main = _main()
+
+    def run(*arguments):
+        code = run_tool(main, list(map(str, arguments)))
+        return code, capsys.readouterr()
+
+    return run
+
+
+def written_config(out):
+    """The config.ini, after a look at the figure beside it."""
+    assert (out / "recording.png").read_bytes().startswith(PNG)
+    return out / "config.ini"
+
+
+def test_a_good_drive_as_a_person_calls_the_tool(tmp_path):
+    bag = drives.write_bag(tmp_path / "drive.bag", *drives.drive())
+    done = subprocess.run(
+        [sys.executable, str(TOOL), "drive.bag"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        env=dict(os.environ, OMP_NUM_THREADS="1"),
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert NOTHING in done.stdout
+    assert "/odom (nav_msgs/Odometry), 2000 samples" in done.stdout
+    assert "/imu (sensor_msgs/Imu), 5000 samples" in done.stdout
+    out = tmp_path / "check_drive"
+    assert done.stdout.splitlines()[-2:] == [
+        str(Path("check_drive") / name) for name in ("recording.png", "config.ini")
+    ]
+    configuration = load_configuration(written_config(out))
+    assert Path(configuration.recording.path).resolve() == bag.resolve()
+    assert {path.name for path in out.iterdir()} == {"recording.png", "config.ini"}
+
+
+def test_its_config_is_accepted_and_says_the_same_in_another_place(check, tmp_path):
+    drives.write_bag(tmp_path / "drive.bag", *drives.drive())
+    assert check("drive.bag", "out:=one")[0] == 0
+    code, printed = check("config:=one/config.ini", "out:=far/away")
+    assert code == 0
+    assert NOTHING in printed.out
+    assert check("--config", "far/away/config.ini", "--out", "one")[0] == 0
+
+
+def test_paths_of_a_given_config_lead_to_the_same_files(check, tmp_path):
+    drives.write_bag(tmp_path / "drive.bag", *drives.drive())
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "robot.yaml").write_text("nothing that is read here")
+    (tmp_path / "mine" / "config.ini").write_text(
+        "[recording]\npath = ../drive.bag\n[imu_specification]\nfile = imu.yaml\n"
+        "[experiment]\noutput = results\nname = mine\n"
+    )
+    assert check("config:=mine/config.ini", "out:=deep/er/out")[0] == 0
+    configuration = load_configuration(tmp_path / "deep" / "er" / "out" / "config.ini")
+    for path, place in (
+        (configuration.recording.path, "drive.bag"),
+        (configuration.imu_specification.file, "mine/imu.yaml"),
+        (configuration.experiment.output, "mine/results"),
+    ):
+        assert os.path.realpath(path) == os.path.realpath(tmp_path / place)
+    assert configuration.experiment.name == "mine"
+
+
+def test_a_folder_behind_a_link(check, tmp_path):
+    drives.write_bag(tmp_path / "drive.bag", *drives.drive())
+    (tmp_path / "a" / "b" / "c").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "a" / "b" / "c")
+    assert check("drive.bag", "out:=link/out")[0] == 0
+    assert check("config:=link/out/config.ini", "out:=again")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("plant", "fault", "settings"),
+    [
+        (
+            lambda r, i: (r, clockwise_from_north(i)),
+            faults.MIRRORED_YAW,
+            ["yaw_convention = cw_from_north"],
+        ),
+        (lambda r, i: (r, north_east_down(i)), faults.FRAME, ["frame = ned"]),
+        (
+            lambda r, i: (scalar_first(r), i),
+            faults.QUATERNION_ORDER,
+            ["[reference]", "quaternion_order = wxyz"],
+        ),
+        (
+            lambda r, i: (r, shifted(clockwise_from_north(i), -2.0)),
+            faults.SHIFTED_CLOCK,
+            ["yaw_convention = cw_from_north", "time_offset = 2.0"],
+        ),
+        (lambda r, i: (r, shifted(i, -7e5)), faults.NO_OVERLAP, ["time_offset = 700000"]),
+    ],
+)
+def test_a_planted_fault_is_refused_and_the_config_mends_it(
+    check, tmp_path, plant, fault, settings
+):
+    drives.write_bag(tmp_path / "drive.bag", *plant(*drives.drive()))
+    code, printed = check("drive.bag", "out:=out")
+    assert code == 3
+    refused = printed.out.split("refused until it is mended:")[1]
+    assert f"  {fault}" in refused
+    assert "to mend it: [" in refused
+    config = written_config(tmp_path / "out")
+    text = config.read_text()
+    assert all(setting in text for setting in settings), text
+    assert f"# {fault}" in text
+    code, printed = check(f"config:={config}", "out:=again")
+    assert code == 0, printed.out
+    assert NOTHING in printed.out
+
+
+def test_what_no_setting_mends_is_refused_again(check, tmp_path):
+    reference, imu = drives.drive()
+    slipping = driven_with(reference, lambda t: np.where((t // 7) % 2 == 0, 3.0, 1.0))
+    drives.write_bag(tmp_path / "drive.bag", slipping, imu)
+    for arguments in (["drive.bag", "out:=out"], ["config:=out/config.ini", "out:=again"]):
+        code, printed = check(*arguments)
+        assert code == 3
+        assert "spinning wheels: the reference's yaw turns" in printed.out
+        assert "take a reference that does not come from wheels" in printed.out
+
+
+def test_a_drive_too_fast_for_the_robot_gets_a_scale(check, tmp_path):
+    drives.write_bag(tmp_path / "drive.bag", *drives.drive(speed=12.0))
+    code, printed = check("drive.bag", "out:=out")
+    assert code == 3
+    assert "too fast for the robot: " in printed.out
+    scale = load_configuration(written_config(tmp_path / "out")).trajectory.scale
+    assert 0.01 < scale < 0.5
+    assert check("config:=out/config.ini", "out:=again")[0] == 0
+
+
+def test_of_several_topics_the_likeliest_is_taken_and_the_others_named(check, tmp_path):
+    reference, imu = drives.drive()
+    poses = [
+        writers.pose_stamped(int(stamp * 1e9), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0))
+        for stamp in reference.columns["stamp"][:50]
+    ]
+    filtered = [
+        writers.odometry(int(stamp * 1e9), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0))
+        for stamp in reference.columns["stamp"][:50]
+    ]
+    drives.write_bag(
+        tmp_path / "drive.bag", reference, imu, map_pose=poses, odometry_filtered=filtered
+    )
+    code, printed = check("drive.bag", "out:=out")
+    assert code == 0
+    assert (
+        "the reference: /odom is taken; /map_pose, /odometry_filtered could serve as well, "
+        "[reference] topic" in printed.out
+    )
+    assert load_configuration(tmp_path / "out" / "config.ini").reference.topic == "/odom"
+
+
+def test_columns_that_nobody_described(check, tmp_path):
+    reference, imu = drives.drive()
+    times = imu.columns["stamp"]
+    x, y = (np.interp(times, reference.columns["stamp"], reference.columns[n]) for n in "xy")
+    yaw = drives.yaw_at(times - drives.START)
+    columns = {
+        "Time (s)": times - drives.START,
+        "pos_x [m]": x,
+        "pos_y [m]": y,
+        "gt_yaw (deg)": np.degrees(yaw),
+        "imu_yaw (deg)": np.degrees(yaw),
+        **{f"gyro{a} (deg/s)": np.degrees(imu.columns[f"gyro_{a.lower()}"]) for a in "XYZ"},
+        **{f"acc{a} (g)": imu.columns[f"accel_{a.lower()}"] / 9.80665 for a in "XYZ"},
+    }
+    writers.write_csv(tmp_path / "log.csv", {n: v.tolist() for n, v in columns.items()})
+    code, printed = check("log.csv", "out:=out")
+    assert code == 0, printed.out
+    assert "log.csv are guessed, look at them" in printed.out
+    configuration = load_configuration(written_config(tmp_path / "out"))
+    assert configuration.columns["reference_columns"]["yaw"] == "gt_yaw (deg) [deg]"
+    assert configuration.columns["imu_columns"]["gyro_z"] == "gyroZ (deg/s) [deg/s]"
+    assert configuration.columns["imu_columns"]["accel_x"] == "accX (g) [g]"
+    code, printed = check("config:=out/config.ini", "out:=again")
+    assert code == 0
+    assert "guessed" not in printed.out
+
+
+def test_two_files_and_words_as_those_of_run_experiment(check, tmp_path):
+    reference, imu = drives.drive()
+    empty = drives.drive()[1]
+    bag = drives.write_bag(tmp_path / "drive.bag", reference, empty)
+    turned = drives.write_bag(tmp_path / "imu.bag", reference, clockwise_from_north(imu))
+    code, printed = check(bag, turned, "out:=out")
+    assert code == 3
+    assert faults.MIRRORED_YAW in printed.out
+    configuration = load_configuration(tmp_path / "out" / "config.ini")
+    assert Path(configuration.reference.path).resolve() == bag
+    assert Path(configuration.imu_recording.path).resolve() == turned
+    assert check(f"recording:={bag}", "out:=out")[0] == 0
+
+
+def test_all_problems_are_told_at_once(check, tmp_path):
+    reference, imu = drives.drive()
+    drives.write_bag(tmp_path / "drive.bag", reference, scaled(imu, QUATERNION, 3.0))
+    (tmp_path / "my.ini").write_text(
+        "[recording]\npath = drive.bag\n[reference]\ntopic = /nowhere\n"
+    )
+    code, printed = check("config:=my.ini", "out:=out")
+    assert code == 2
+    stops = printed.out.split("would stop an experiment:")[1]
+    assert "/nowhere" in stops
+    assert "qx, qy, qz, qw have a length of usually 3, expected 1" in stops
+    # There is nothing to draw, but a config.ini to go on with.
+    assert not (tmp_path / "out" / "recording.png").exists()
+    assert load_configuration(tmp_path / "out" / "config.ini").reference.topic == "/nowhere"
+
+
+def test_an_imu_that_cannot_give_a_heading_would_stop_an_experiment(check, tmp_path):
+    reference, imu = drives.drive()
+    writers.write_csv(
+        tmp_path / "imu.csv",
+        {
+            "time": imu.columns["stamp"].tolist(),
+            **{n: imu.columns[n].tolist() for n in ("accel_x", "accel_y", "accel_z")},
+        },
+    )
+    bag = drives.write_bag(tmp_path / "drive.bag", reference, imu)
+    code, printed = check(bag, tmp_path / "imu.csv", "out:=out")
+    assert code == 2
+    assert "the IMU gives no orientation, which is needed" in printed.out
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (None, "there is no such recording"),
+        (b"", "empty"),
+        (b"\xfd7zXZ\x00" + bytes(range(256)), "no text and no bag"),
+        (b"a,b\n1,2\n1,2,3\n", "line 3 has 3 cells"),
+    ],
+)
+def test_what_is_no_recording_is_refused_in_a_sentence(check, tmp_path, content, words):
+    path = tmp_path / "file.csv"
+    if content is not None:
+        path.write_bytes(content)
+    code, printed = check(path)
+    assert code == 2
+    sentences = (printed.out + printed.err).splitlines()
+    assert sum(words in sentence for sentence in sentences) == 1
+    assert printed.err.count("\n") == 1
+    assert printed.err.startswith(Path(sys.argv[0]).name)
+    assert not (tmp_path / "check_file").exists()
+
+
+def test_a_folder_that_cannot_be_made(check, tmp_path):
+    drives.write_bag(tmp_path / "drive.bag", *drives.drive())
+    (tmp_path / "out").write_text("a file")
+    code, printed = check("drive.bag", "out:=out")
+    assert code == 2
+    assert "out" in printed.err
+
+
+def test_a_bundled_drive_has_nothing_to_be_found(check):
+    code, printed = check("out:=out")
+    assert code == 0, printed.out
+    assert NOTHING in printed.out

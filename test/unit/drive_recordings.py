@@ -1,0 +1,70 @@
+"""A made drive as samples and as files: what check_recording.py is tried on."""
+
+import numpy as np
+import recording_writers as writers
+from scipy.spatial.transform import Rotation
+
+from imu_simulation_framework.files.recordings.samples import ACCEL, GYRO, QUATERNION, Samples
+
+START = 1_600_000_000
+DURATION = 100.0
+REFERENCE_RATE, IMU_RATE = 20.0, 50.0
+SPEED = 0.6
+
+
+def yaw_at(times):
+    """Bends to both sides that never repeat themselves, and more to the left."""
+    return 0.9 * np.sin(0.31 * times) + 0.7 * np.sin(0.47 * times + 1.0) + 0.03 * times
+
+
+def drive(seed=1, speed=SPEED):
+    """Samples of a reference and of an IMU with the noise of a usual one."""
+    generator = np.random.default_rng(seed)
+    times = np.arange(0.0, DURATION, 1.0 / REFERENCE_RATE)
+    yaw = yaw_at(times)
+    steps = speed / REFERENCE_RATE * np.column_stack([np.cos(yaw), np.sin(yaw)])
+    x, y = np.cumsum(steps, axis=0).T
+    reference = _samples(times, x=x, y=y, **_orientation(yaw))
+    times = np.arange(0.0, DURATION, 1.0 / IMU_RATE)
+    yaw = yaw_at(times)
+    columns = dict(_orientation(yaw))
+    for name in (*GYRO, *ACCEL):
+        columns[name] = (0.003 if name in GYRO else 0.05) * generator.standard_normal(len(times))
+    columns["gyro_z"] += np.gradient(yaw, times)
+    columns["accel_y"] += speed * np.gradient(yaw, times)
+    columns["accel_z"] += 9.81
+    return reference, _samples(times, **columns)
+
+
+def _samples(times, **columns):
+    columns = {"stamp": START + times, **columns}
+    return Samples("made", "bag", columns, np.arange(1, len(times) + 1), "message")
+
+
+def _orientation(yaw):
+    return dict(zip(QUATERNION, Rotation.from_euler("z", yaw).as_quat().T))
+
+
+def write_bag(path, reference, imu, **more):
+    """Odometry on /odom and the IMU on /imu, and further topics."""
+    odometry = [
+        writers.odometry(stamp, (x, y, 0.0), quaternion)
+        for stamp, (x, y), quaternion in zip(
+            _nanoseconds(reference),
+            reference.matrix(("x", "y")),
+            reference.matrix(QUATERNION),
+        )
+    ]
+    messages = [
+        writers.imu(stamp, quaternion, gyro, accel)
+        for stamp, quaternion, gyro, accel in zip(
+            _nanoseconds(imu), *(imu.matrix(names) for names in (QUATERNION, GYRO, ACCEL))
+        )
+    ]
+    topics = {"/odom": odometry, "/imu": messages}
+    topics.update({f"/{name}": topic for name, topic in more.items()})
+    return writers.write_bag(path, topics)
+
+
+def _nanoseconds(samples):
+    return np.round(samples.columns["stamp"] * 1e9).astype(np.int64).tolist()
