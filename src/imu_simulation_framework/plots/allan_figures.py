@@ -19,7 +19,10 @@ _DATA = ("#0b2a5b", "#4a7fb5", "#7b5ea7", "#5a8a80")
 _FIT = {"color": "#e07a10", "linewidth": 1.8}
 _SENSOR = {"color": "#000000", "linewidth": 1.1, "linestyle": (0, (2, 1.5))}
 _LINES = {"color": "#c03030", "marker": "x", "markersize": 4.0, "linestyle": "none"}
-_OUTSIDE = {"color": "#c03030", "marker": "o", "markersize": 9.0, "markerfacecolor": "none"}
+_OUTSIDE = {
+    "color": "#c03030", "marker": "o", "markersize": 9.0, "markerfacecolor": "none",
+    "linestyle": "none",
+}  # fmt: skip
 _TERMS = {
     "quantisation": {"color": "#7a4a2a", "linestyle": (0, (1, 1.5))},
     "white_noise": {"color": "#555555", "linestyle": (0, (6, 2))},
