@@ -17,15 +17,15 @@ def yaw_at(times):
     return 0.9 * np.sin(0.31 * times) + 0.7 * np.sin(0.47 * times + 1.0) + 0.03 * times
 
 
-def drive(seed=1, speed=SPEED):
+def drive(seed=1, speed=SPEED, duration=DURATION, rates=(REFERENCE_RATE, IMU_RATE)):
     """Samples of a reference and of an IMU with the noise of a usual one."""
     generator = np.random.default_rng(seed)
-    times = np.arange(0.0, DURATION, 1.0 / REFERENCE_RATE)
+    times = np.arange(0.0, duration, 1.0 / rates[0])
     yaw = yaw_at(times)
-    steps = speed / REFERENCE_RATE * np.column_stack([np.cos(yaw), np.sin(yaw)])
+    steps = speed / rates[0] * np.column_stack([np.cos(yaw), np.sin(yaw)])
     x, y = np.cumsum(steps, axis=0).T
     reference = _samples(times, x=x, y=y, **_orientation(yaw))
-    times = np.arange(0.0, DURATION, 1.0 / IMU_RATE)
+    times = np.arange(0.0, duration, 1.0 / rates[1])
     yaw = yaw_at(times)
     columns = dict(_orientation(yaw))
     for name in (*GYRO, *ACCEL):
