@@ -2,10 +2,16 @@
 
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from imu_simulation_framework.core.plausibility.findings import Finding
-from imu_simulation_framework.experiment.recording_setup import RecordingSetup, config_text
+from imu_simulation_framework.experiment.recording_setup import (
+    RecordingSetup,
+    config_text,
+    guess_where_unknown,
+)
 from imu_simulation_framework.files.configuration import (
     is_default,
     load_configuration,
@@ -118,3 +124,20 @@ def test_paths_of_a_configuration(tmp_path):
         ("imu_specification", "file"): str(tmp_path / "imu.yaml"),
         ("experiment", "output"): str(tmp_path / "experiment_results"),
     }
+
+
+def test_an_orientation_beside_positions_is_the_imus_if_the_file_is_called_so(tmp_path):
+    times = np.arange(0.0, 60.0, 0.2)
+    yaw = 0.1 * times
+    table = {
+        "t_s": times,
+        "lat_deg": 45.0 + 1e-5 * np.cumsum(np.sin(yaw)),
+        "lon_deg": 7.0 + 1e-5 * np.cumsum(np.cos(yaw)) / np.cos(np.radians(45.0)),
+        "yaw_rad": np.pi / 2 - yaw,
+    }
+    path = tmp_path / "ins.csv"
+    pd.DataFrame(table).to_csv(path, index=False)
+    columns, _ = guess_where_unknown(path, "imu_recording")
+    assert columns == {"time": "t_s [s]", "yaw": "yaw_rad [rad]"}
+    columns, _ = guess_where_unknown(path, "reference")
+    assert columns["latitude"] == "lat_deg [deg]"

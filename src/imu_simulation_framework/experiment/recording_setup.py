@@ -21,6 +21,7 @@ from imu_simulation_framework.files.recordings.listing import (
     topics_of_bag,
 )
 from imu_simulation_framework.files.recordings.messages import IMU_TYPES, REFERENCE_TYPES
+from imu_simulation_framework.files.recordings.samples import EULER, QUATERNION
 
 
 @dataclass
@@ -138,7 +139,14 @@ def guess_where_unknown(path, section):
         read(path, format="csv")
     except RecordingError:
         guess = guess_columns(path)
-        return (guess.reference if section == "reference" else guess.imu), guess.reasons
+        columns = guess.reference if section == "reference" else guess.imu
+        if section != "reference" and not columns:
+            # Whoever calls it an IMU means the orientation that stands beside positions.
+            names = (*QUATERNION, *EULER, "heading")
+            columns = {name: guess.reference[name] for name in names if name in guess.reference}
+            if columns and "time" in guess.reference:
+                columns = {"time": guess.reference["time"], **columns}
+        return columns, guess.reasons
     return {}, []
 
 
