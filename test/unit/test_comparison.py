@@ -315,6 +315,16 @@ def test_a_heading_that_is_a_guess_is_not_judged_by_and_its_turns_do_not_count()
     np.testing.assert_allclose(later, -0.001 * (later.index - 1.5), rtol=0.0, atol=6e-5)
 
 
+def test_a_reference_with_values_that_are_not_a_number_keeps_what_is_known_of_the_others():
+    time = np.arange(1001) / 100.0
+    truth = 0.1 * time
+    holed = np.where(time < 2.0, np.nan, truth)
+    known = yaw((time < 8.0).astype(float))
+    result = compare_yaw(yaw(truth), yaw(holed), ComparisonSettings(), reference_known=known)
+    assert result.error.index[0] == pytest.approx(2.0)
+    assert result.error.index[-1] == pytest.approx(7.99)
+
+
 def test_without_a_known_heading_there_is_nothing_to_judge():
     time = np.arange(601) / 100.0
     nowhere = yaw(np.zeros(601))

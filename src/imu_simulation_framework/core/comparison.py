@@ -246,7 +246,7 @@ def compare_yaw(imu_yaw, reference_yaw, settings, reference_known=None):
     # Unwrapping the error also forgives a turn that one of the two counted wrongly.
     error = angles.unwrap(reference - imu)
     if reference_known is not None:
-        known = np.interp(time, reference_time, reference_known.to_numpy()) > 1.0 - 1e-9
+        known = np.interp(time, reference_time, reference_known[reference_yaw.index]) > 1.0 - 1e-9
         if not known.any():
             return None
         time, reference = time[known], reference[known]

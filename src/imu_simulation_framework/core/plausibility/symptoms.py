@@ -240,8 +240,8 @@ def _frozen(observations):
             Finding(
                 fault,
                 f"{name} keeps one value for up to {longest:.1f} s, first from "
-                f"{start - reference.index[0]:.1f} s on, while all else turns "
-                f"{np.degrees(turned):.0f} deg",
+                f"{max(0.0, start - reference.index[0]):.1f} s on, while all else turns "
+                f"{np.degrees(turned):.0f} deg or more",
                 "leave that part out, [trajectory] start and stop"
                 if fault == faults.FROZEN
                 else "map or record that axis",
