@@ -151,6 +151,17 @@ def test_one_axis_without_time_stamps_is_a_recording(tmp_path):
     ).read_text().replace("\n# ", " ")
 
 
+def test_files_of_an_earlier_analysis_do_not_pass_for_this_ones(tmp_path):
+    path = write(tmp_path / "static.csv", table())
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "kalibr_imu.yaml").write_text("of another sensor")
+    done = run("allan_analysis.py", path, "--axis", "gyro_z", "--out", out)
+    assert done.returncode == 0, done.stderr
+    assert not (out / "kalibr_imu.yaml").exists()
+    assert "kalibr_imu.yaml of an earlier analysis is removed" in done.stdout
+
+
 def test_the_same_recording_gives_the_same_files(tmp_path):
     path = write(tmp_path / "static.csv", table(120.0))
     for name in ("one", "two"):

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import json
 from dataclasses import asdict
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -15,12 +13,12 @@ from imu_simulation_framework.core.allan import SENSORS
 from imu_simulation_framework.core.allan_band import LONGEST_SHARE, SHORTEST
 from imu_simulation_framework.core.allan_model import GAUSS_MARKOV, SYMBOLS, TERMS
 from imu_simulation_framework.core.noise_units import DATASHEET_UNITS, MEASURED_UNITS, SI_UNITS
-from imu_simulation_framework.errors import ConfigurationError, ResultError
+from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.experiment.allan_text import HIDDEN, NOT_IDENTIFIABLE, lines_text
 from imu_simulation_framework.files.csv_tables import table_to_csv
 from imu_simulation_framework.files.imu_formats import write_imu_parameters
 from imu_simulation_framework.files.imu_specification_file import imu_specification_text
-from imu_simulation_framework.files.whole_files import reason_of, write_whole
+from imu_simulation_framework.files.whole_files import make_folder, picture, write_whole
 from imu_simulation_framework.plots.allan_figures import allan_figure
 
 
@@ -50,7 +48,6 @@ def write_allan_results(identification, folder, name) -> list[str]:
     ResultError
         A file cannot be written.
     """
-    folder = Path(folder)
     contents = {
         "imu.yaml": imu_specification_text(
             identification.to_specification(name), _comment(identification)
@@ -67,18 +64,15 @@ def write_allan_results(identification, folder, name) -> list[str]:
     except ConfigurationError as error:
         notes.append(f"kalibr_imu.yaml is not written: {error}")
     for sensor in identification.sensors:
-        image = io.BytesIO()
-        # Without a date and version in it, equal data give equal bytes.
-        allan_figure(identification, sensor).savefig(
-            image, format="png", metadata={"Software": None}
-        )
-        contents[f"allan_{sensor}.png"] = image.getvalue()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ResultError(f"{folder}: cannot make this folder: {reason_of(error)}") from error
+        contents[f"allan_{sensor}.png"] = picture(allan_figure(identification, sensor))
+    folder = make_folder(folder)
     for file_name, content in contents.items():
         write_whole(folder / file_name, content)
+    # Of an analysis before this one in the same folder; they would pass for this one's.
+    for file_name in {"kalibr_imu.yaml", *(f"allan_{sensor}.png" for sensor in SENSORS)}:
+        if file_name not in contents and (folder / file_name).is_file():
+            (folder / file_name).unlink()
+            notes.append(f"{file_name} of an earlier analysis is removed")
     return notes
 
 
