@@ -88,6 +88,49 @@ def test_a_slow_turn_too_short_to_be_held_is_followed():
     assert heading == pytest.approx(yaw, abs=1e-9)
 
 
+def moved(speed, turn_rate, rate=20.0):
+    """Times, velocities and heading of a robot with these signed speeds and turn rates."""
+    times = np.arange(len(speed)) / rate
+    yaw = np.cumsum(turn_rate) / rate
+    return times, speed[:, None] * np.column_stack([np.cos(yaw), np.sin(yaw)]), yaw
+
+
+def test_an_antenna_that_sways_at_a_stop_does_not_turn_the_robot():
+    # Brakes from 1.5 m/s, sways back by 0.1 m, stands, and drives on.
+    speed = np.repeat([1.5, -0.5, 0.0, 1.5], [200, 4, 40, 200])
+    times, velocities, yaw = moved(speed, np.zeros(len(speed)))
+    assert heading_from_course(times, velocities, 0.2, 0.8) == pytest.approx(yaw, abs=1e-9)
+
+
+def test_a_turn_in_three_moves_is_driven_backwards_in_the_middle():
+    speed = np.repeat([1.0, 0.0, -1.0, 0.0, 1.0], [200, 20, 120, 20, 200])
+    turn_rate = np.repeat([0.0, 0.3, 0.0], [100, 300, 160])
+    times, velocities, yaw = moved(speed, turn_rate)
+    heading = heading_from_course(times, velocities, 0.2, 0.8)
+    assert heading[-1] == pytest.approx(yaw[-1], abs=1e-9)
+    # In both stops of 1 s the heading is held, or half of the 0.3 rad is turned too early.
+    assert np.abs(heading - yaw).max() < 0.31
+    assert heading[speed != 0.0] == pytest.approx(yaw[speed != 0.0], abs=0.16)
+
+
+@pytest.mark.parametrize("stop, way", [(5.0, 10.0), (1.0, 30.0)])
+def test_rows_are_driven_forwards(stop, way):
+    """Where there is time to turn on the spot, or the way is long."""
+    row, rest = int(way * 20), int(stop * 20)
+    speed = np.repeat([1.0, 0.0, 1.0, 0.0, 1.0], [row, rest, row, rest, row])
+    turn_rate = np.repeat([0.0, np.pi / stop, 0.0, -np.pi / stop, 0.0], [row, rest] * 2 + [row])
+    times, velocities, yaw = moved(speed, turn_rate)
+    heading = heading_from_course(times, velocities, 0.2, 0.8)
+    middle = (times > stop + 1.3 * way) & (times < stop + 1.7 * way)
+    assert wrap(heading - yaw)[middle] == pytest.approx(0.0, abs=1e-9)
+
+
+def test_a_robot_that_circles_faster_than_the_limit_is_followed():
+    times, velocities, yaw = moved(np.full(400, 1.0), np.full(400, 3.0))
+    heading = heading_from_course(times, velocities, 0.2, 0.8)
+    assert heading == pytest.approx(yaw, abs=1e-9)
+
+
 def test_antennas_are_followed_and_the_course_is_taken_in_their_silence():
     times = np.arange(0.0, 30.0, 0.05)
     course = 0.2 * times

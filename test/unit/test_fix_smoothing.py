@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from imu_simulation_framework.core import fix_smoothing
 from imu_simulation_framework.core.fix_smoothing import (
     VELOCITY_DEVIATION,
     PlaneFixes,
@@ -102,6 +103,24 @@ def test_taken_for_white_slow_errors_cost_accuracy():
             found = np.stack([axis.velocities for axis in smooth], axis=1)
             errors.append(np.mean((found - velocities) ** 2))
     assert np.mean(slow) < 0.5 * np.mean(white)
+
+
+def test_motion_is_not_taken_for_an_error_that_no_receiver_has(monkeypatch):
+    """A lively robot, and a receiver that states ten times its error of 0.3 m."""
+    times = np.arange(0.0, 80.0, 0.1)
+    bounded, free = [], []
+    for seed in range(6):
+        generator = np.random.default_rng(seed)
+        positions, velocities = motion(generator, times, 2.0)
+        noisy = fixes(times, positions + slow_errors(generator, times, 0.3, 2.0), 3.0)
+        for found, largest in ((bounded, 0.5), (free, np.inf)):
+            monkeypatch.setattr(fix_smoothing, "_LARGEST_SLOW_RATE", largest)
+            noise = estimate_noise(noisy, 4.0)
+            assert noise.slow_scale * 3.0 / noise.slow_time <= largest + 1e-9
+            smooth = np.column_stack([part.velocities for part in smooth_plane(noisy, noise)])
+            found.append(np.sqrt(np.mean((smooth - velocities) ** 2)))
+    gain = np.subtract(free, bounded)
+    assert np.mean(gain) > 3.0 * standard_error(gain)
 
 
 def test_doppler_velocities_are_weighed_by_their_own_noise():

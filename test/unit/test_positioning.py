@@ -180,6 +180,40 @@ def test_doppler_velocities_make_the_heading_better():
     assert beside.report.heading_deviation < alone.report.heading_deviation
 
 
+def test_a_course_that_the_receiver_holds_does_not_turn_the_path():
+    # A quarter turn at 1 m/s within 10 s; below 1.4 m/s the course stays what it was.
+    generator = np.random.default_rng(4)
+    times = np.arange(0.0, 60.0, 0.2)
+    speed = np.interp(times, [20.0, 24.0, 36.0, 40.0], [5.0, 1.0, 1.0, 5.0])
+    slow = speed < 1.4
+    yaw = 0.4 + np.clip((times - 25.0) / 10.0, 0.0, 1.0) * np.pi / 2.0
+    velocity = speed[:, None] * np.column_stack([np.cos(yaw), np.sin(yaw)])
+    place = np.cumsum(velocity * 0.2, axis=0)
+    table = fixes(times, *(place + 0.05 * generator.standard_normal(place.shape)).T, 2.0**2)
+    told = np.where(slow, 0.4, yaw)
+    table["velocity_east"], table["velocity_north"] = speed * np.cos(told), speed * np.sin(told)
+    made = trajectory_from_fixes(table)
+    # And a few a little faster, whose course is that of before since the road is straight.
+    assert made.report.held_courses == pytest.approx(slow.sum(), abs=8)
+    assert "holds its course" in " ".join(made.report.sentences())
+    inside = (made.poses.index > 27.0) & (made.poses.index < 35.0)
+    error = made.poses["yaw"].to_numpy() - np.interp(made.poses.index, times, yaw)
+    # The receiver doubts its positions (2 m), so that the velocities lead where they are used.
+    assert np.abs(error[inside]).max() < np.radians(20.0)
+
+
+def test_a_reverse_between_two_flips_of_the_course_is_told():
+    generator = np.random.default_rng(8)
+    times = np.arange(0.0, 60.0, 0.2)
+    speed = np.where((times > 25.0) & (times < 30.0), -1.0, 1.0)
+    east = np.cumsum(speed * 0.2)
+    noise = 0.01 * generator.standard_normal((2, len(times)))
+    made = trajectory_from_fixes(fixes(times, east + noise[0], noise[1], 1e-4))
+    assert np.abs(made.poses["yaw"]).max() < np.radians(30.0)
+    assert made.report.backwards == pytest.approx(5.0, abs=1.0)
+    assert "backwards" in " ".join(made.report.sentences())
+
+
 def test_antennas_tell_the_heading_of_a_robot_that_drives_backwards():
     table, yaw = drive(5.0, 0.02)
     heading = yaw + np.pi

@@ -28,12 +28,14 @@ class NoHeadingError(ValueError):
 
 
 def heading_from_course(times, velocities, minimum_speed, maximum_turn_rate, deviations=0.0):
-    """Heading of a robot that drives forwards, from its velocity.
+    """Heading of a robot that drives forwards, but for short ways backwards, from its velocity.
 
     While it is slower than the minimum speed the heading is held. What the course differs
     by afterwards is turned at the end of the stop, smoothly, at no more than the maximum
     turn rate; if the stop is too short for that, the turn begins before it and ends after it.
     Where the speed is not significant the heading is held too, if there is time for the turn.
+    Where the course flips faster than the robot can turn, and flips back within
+    :data:`LONGEST_REVERSE`, the robot drives backwards in between.
     Before the first movement the heading is that of the first movement.
 
     Parameters

@@ -50,6 +50,10 @@ class FixReport:
         How far the positions go for each metre of the velocities, if these were not used for it.
     antennas : CourseCheck or None
         The antennas' heading beside the course.
+    held_courses : int
+        Doppler velocities that were not used, since the receiver holds its course when slow.
+    backwards : float
+        How long the robot is taken to drive backwards between flips of its course [s].
     """
 
     fixes: int
@@ -66,6 +70,8 @@ class FixReport:
     heading_deviation: float | None
     heading_speed: float
     antennas: CourseCheck | None = None
+    held_courses: int = 0
+    backwards: float = 0.0
     refused_velocity_scale: float | None = None
     outliers: Finding = field(default_factory=Finding)
     velocity_outliers: Finding = field(default_factory=Finding)
@@ -111,6 +117,11 @@ class FixReport:
                     f"{finding.count} {plural} that no motion explains, not used, the first is "
                     f"{place_name} {finding.first_place} at {finding.first_time:.3f} s"
                 )
+        if self.held_courses:
+            sentences.append(
+                f"at {self.held_courses} of the fixes the receiver holds its course, since it is "
+                "slow, and their speed is not used"
+            )
         if self.doppler and self.residual_rms > _NOTABLE_RESIDUAL * self.stated_deviation:
             sentences.append(
                 "the positions and the Doppler velocities contradict each other, and the path "
@@ -130,6 +141,12 @@ class FixReport:
             sentences.append(
                 f"heading from {self.heading_source}; that of the course is expected within "
                 f"{expected:.2g} deg rms above {self.heading_speed:g} m/s"
+            )
+        if self.backwards > 0.0:
+            sentences.append(
+                f"for {self.backwards:.1f} s the robot is taken to drive backwards or to sway: "
+                "the course flips and flips back faster than maximum_turn_rate allows; a robot "
+                "that turns so fast needs a larger one"
             )
         check = self.antennas
         if check is None:

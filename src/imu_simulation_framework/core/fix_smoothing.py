@@ -18,8 +18,8 @@ from imu_simulation_framework.core.motion_smoothing import (
 )
 
 VELOCITY_DEVIATION = 0.1
-"""Least standard deviation [m/s] of a Doppler velocity's component, twice the 0.05 m/s that data
-sheets of receivers state for a good sky: it comes late, rounded, and averaged over an interval."""
+"""Least standard deviation [m/s] of a Doppler velocity's component, twice the 0.05 m/s that u-blox
+states for a ZED-F9P: it comes late, rounded, and averaged over an interval."""
 
 SMALLEST_DEVIATION = 1e-4
 """No position is better than that [m]."""
@@ -272,7 +272,7 @@ def find_outliers(fixes, noise, left_out):
 
     A position is judged by its distance from where all others put it, the deletion residual
     ``(y - x) / (1 - P / R)`` of variance ``R / (1 - P / R)`` (Cook and Weisberg, Residuals and
-    Influence in Regression, 1982, section 2.2), R being the variance of its white error and P
+    Influence in Regression, 1982), R being the variance of its white error and P
     that of what was estimated for it; a velocity in the same way. Of neighbours only the worst
     is named, since it draws the others with it.
 

@@ -4,12 +4,13 @@ The model, in continuous time: the velocity is a random walk, so that position a
 an integrated Wiener process (Wahba 1978). A measured position is the true one plus white noise
 plus, if wanted, the receiver's slow error: a receiver filters its positions, so that their error
 is smooth, a Gauss-Markov process of second order with equal poles and the correlation
-``(1 + t/l) exp(-t/l)`` (Gelb, Applied Optimal Estimation, 1974, section 3.8). A measured
-velocity is the true one plus white noise.
+``(1 + t/l) exp(-t/l)``, in other words a Matern process of order 3/2 (Hartikainen and Sarkka,
+Kalman filtering and smoothing solutions to temporal Gaussian process regression models, 2010). A
+measured velocity is the true one plus white noise.
 
 Means, covariances and likelihood come from the precision matrix of all states together, which
 is block-tridiagonal, so that its Cholesky factor costs O(n) (Rue and Held, Gaussian Markov Random
-Fields, 2005, section 2.4). The result is that of a Rauch-Tung-Striebel smoother, without a
+Fields, 2005, chapter 2). The result is that of a Rauch-Tung-Striebel smoother, without a
 loop over samples.
 """
 
@@ -72,8 +73,9 @@ class SmoothMotion:
         """Covariance of position and velocity at each time.
 
         The blocks on the diagonal of the inverse are those of the two-filter form (Fraser and
-        Potter 1969): the inverse of the pivots of an elimination from the beginning plus those
-        from the end less the matrix's own block.
+        Potter, The optimum linear smoother as a combination of two optimum linear filters,
+        1969): the inverse of the pivots of an elimination from the beginning plus those from the
+        end less the matrix's own block.
 
         Returns
         -------

@@ -40,7 +40,7 @@ receiver without corrections has under open sky."""
 RANGE_ERROR = 2.5
 """Error of a horizontal coordinate [m] at a dilution of precision of 1. HDOP is the root of the
 sum of both coordinates' variances over the range error (Kaplan and Hegarty, Understanding GPS,
-2006, section 7.3), which 2.5 sqrt(2) = 3.5 m is then; hence UNKNOWN_VARIANCE at HDOP 1."""
+2006), which 2.5 sqrt(2) = 3.5 m is then; hence UNKNOWN_VARIANCE at HDOP 1."""
 
 VELOCITY_TOLERANCE = 1.5
 """Velocities that differ from the positions' by a larger factor are not used."""
@@ -69,7 +69,9 @@ class FixSettings:
     minimum_speed : float
         Below it the course means nothing and the heading is held [m/s].
     maximum_turn_rate : float
-        How fast the heading goes from one course to the next one after a stop [rad/s].
+        How fast the heading goes from one course to the next one after a stop [rad/s]. A course
+        that flips faster through a standstill, and back again, is that of a robot that drives
+        backwards in between.
     rate : float
         Samples of the trajectory per second.
     """
@@ -233,7 +235,7 @@ def trajectory_from_fixes(fix, settings=None, places=None) -> FixTrajectory:
         np.sqrt(fix[["variance_east", "variance_north"]].to_numpy()[kept]),
         _velocities(fix, kept),
     )
-    fixes = _without_held_courses(fixes, settings.minimum_speed)
+    fixes, held_courses = _without_held_courses(fixes, settings.minimum_speed)
     fixes, refused_scale = _with_sensible_velocities(fixes)
     correlation_time, given = settings.error_correlation_time, settings.acceleration_density
     left_out = np.zeros(len(fixes.times), dtype=bool)
@@ -276,6 +278,8 @@ def trajectory_from_fixes(fix, settings=None, places=None) -> FixTrajectory:
         check = compare_with_course(
             grid, yaw, velocities, fast & (speeds >= SIGNIFICANT_SPEED * deviations)
         )
+    directions = np.arctan2(velocities[:, 1], velocities[:, 0])
+    backwards = significant & (np.cos(yaw - directions) < 0.0)
     expected, above = _expected_deviation(velocities, speeds, variances, settings.minimum_speed)
 
     stated = fixes.deviations
@@ -298,10 +302,12 @@ def trajectory_from_fixes(fix, settings=None, places=None) -> FixTrajectory:
         doppler=used.velocities is not None,
         velocity_deviation=float(noise.velocity_deviation),
         refused_velocity_scale=refused_scale,
+        held_courses=held_courses,
         heading_source=source,
         heading_deviation=expected,
         heading_speed=above,
         antennas=check,
+        backwards=0.0 if len(headings) else float(backwards.sum() / settings.rate),
     )
     poses = pd.DataFrame(
         {"x": splines[0](grid), "y": splines[1](grid), "yaw": yaw, "yaw_known": known * 1.0},
@@ -319,19 +325,21 @@ def _velocities(fix, kept):
 
 
 def _without_held_courses(fixes, minimum_speed):
-    """The fixes without velocities whose direction is exactly the one before, at slow speed.
+    """The fixes without velocities whose direction is exactly the one before, and their number.
 
     A receiver that gives speed and course holds its course while it is slow, so that the
-    velocity points where the robot came from.
+    velocity points where the robot came from. What is fast keeps its velocity: a course that is
+    given in whole degrees is often that of before.
     """
     if fixes.velocities is None:
-        return fixes
+        return fixes, 0
     east, north = fixes.velocities.T
     turn = wrap(np.diff(np.arctan2(north, east)))
     again = np.append(False, np.abs(turn) < HELD_COURSE)
     speeds = np.hypot(east, north)
     held = again & (speeds >= minimum_speed) & (speeds < HEADING_SPEED)
-    return replace(fixes, velocities=np.where(held[:, None], np.nan, fixes.velocities))
+    fixes = replace(fixes, velocities=np.where(held[:, None], np.nan, fixes.velocities))
+    return fixes, int(held.sum())
 
 
 def _with_sensible_velocities(fixes):
