@@ -156,7 +156,7 @@ def test_files_of_an_earlier_analysis_do_not_pass_for_this_ones(tmp_path):
     out = tmp_path / "out"
     out.mkdir()
     (out / "kalibr_imu.yaml").write_text("of another sensor")
-    done = run("allan_analysis.py", path, "--axis", "gyro_z", "--out", out)
+    done = run(TOOL, path, "--axis", "gyro_z", "--out", out)
     assert done.returncode == 0, done.stderr
     assert not (out / "kalibr_imu.yaml").exists()
     assert "kalibr_imu.yaml of an earlier analysis is removed" in done.stdout
