@@ -136,8 +136,9 @@ def test_rows_are_driven_forwards(stop, way):
     assert wrap(heading - yaw)[middle] == pytest.approx(0.0, abs=1e-9)
 
 
-def test_a_robot_that_circles_faster_than_the_limit_is_followed():
-    times, velocities, yaw = moved(np.full(400, 1.0), np.full(400, 3.0))
+def test_half_turns_at_speed_are_followed_however_fast():
+    turn_rate = np.repeat([0.0, np.pi, 0.0, -np.pi, 0.0], [100, 20, 100, 20, 100])
+    times, velocities, yaw = moved(np.full(340, 1.0), turn_rate)
     heading = heading_from_course(times, velocities, 0.2, 0.8)
     assert heading == pytest.approx(yaw, abs=1e-9)
 
