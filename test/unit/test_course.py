@@ -113,6 +113,17 @@ def test_a_turn_in_three_moves_is_driven_backwards_in_the_middle():
     assert heading[speed != 0.0] == pytest.approx(yaw[speed != 0.0], abs=0.16)
 
 
+@pytest.mark.parametrize("way, turned", [(0.3, 0.0), (2.0, 1.5)])
+def test_a_jump_between_two_stops_is_no_course_but_a_way_is(way, turned):
+    speed = np.repeat([1.0, 0.0, 1.0, 0.0, 1.0], [200, 80, int(way * 20), 80, 200])
+    times, velocities, _ = moved(speed, np.zeros(len(speed)))
+    between = slice(280, 280 + int(way * 20))
+    velocities[between] = np.array([np.cos(1.5), np.sin(1.5)])
+    heading = heading_from_course(times, velocities, 0.2, 0.8)
+    assert heading[between] == pytest.approx(turned, abs=1e-9)
+    assert heading[-1] == pytest.approx(0.0, abs=1e-9)
+
+
 @pytest.mark.parametrize("stop, way", [(5.0, 10.0), (1.0, 30.0)])
 def test_rows_are_driven_forwards(stop, way):
     """Where there is time to turn on the spot, or the way is long."""
@@ -125,8 +136,9 @@ def test_rows_are_driven_forwards(stop, way):
     assert wrap(heading - yaw)[middle] == pytest.approx(0.0, abs=1e-9)
 
 
-def test_a_robot_that_circles_faster_than_the_limit_is_followed():
-    times, velocities, yaw = moved(np.full(400, 1.0), np.full(400, 3.0))
+def test_half_turns_at_speed_are_followed_however_fast():
+    turn_rate = np.repeat([0.0, np.pi, 0.0, -np.pi, 0.0], [100, 20, 100, 20, 100])
+    times, velocities, yaw = moved(np.full(340, 1.0), turn_rate)
     heading = heading_from_course(times, velocities, 0.2, 0.8)
     assert heading == pytest.approx(yaw, abs=1e-9)
 

@@ -19,6 +19,9 @@ LONGEST_REVERSE = 20.0
 """Between two such flips the robot may have driven backwards for so far at most [m]; what lies
 further apart can as well be the rows of a robot that turns on the spot."""
 
+SHORTEST_WAY = 0.5
+"""A way between two stops that is shorter [m] may be one of the position alone, which jumps."""
+
 LONGEST_SILENCE = 1.0
 """Between two headings of antennas that are further apart the course is taken [s]."""
 
@@ -36,6 +39,7 @@ def heading_from_course(times, velocities, minimum_speed, maximum_turn_rate, dev
     Where the speed is not significant the heading is held too, if there is time for the turn.
     Where the course flips faster than the robot can turn, and flips back within
     :data:`LONGEST_REVERSE`, the robot drives backwards in between.
+    Between two stops the robot has to go :data:`SHORTEST_WAY` for its course to count.
     Before the first movement the heading is that of the first movement.
 
     Parameters
@@ -72,6 +76,7 @@ def heading_from_course(times, velocities, minimum_speed, maximum_turn_rate, dev
     backwards, flipping = _driven_backwards(times, velocities, moving, least, maximum_turn_rate)
     directions = directions + np.pi * backwards
     moving, significant = moving & ~flipping, significant & ~flipping
+    _hold_between_stops(times, speeds, moving, significant)
     _hold_where_unsure(times, directions, moving, significant, maximum_turn_rate)
     indices = np.flatnonzero(moving)
     course = unwrap(directions[indices])
@@ -127,6 +132,17 @@ def _slowest_between(velocities):
     squares = np.sum(step**2, axis=1)
     share = -np.sum(first * step, axis=1) / np.where(squares > 0.0, squares, 1.0)
     return np.linalg.norm(first + np.clip(share, 0.0, 1.0)[:, None] * step, axis=1)
+
+
+def _hold_between_stops(times, speeds, moving, significant):
+    """Take short ways out of ``moving`` and ``significant``, in place, if others are left."""
+    way = np.append(0.0, np.cumsum(np.diff(times) * (speeds[1:] + speeds[:-1]) / 2.0))
+    begins, ends = np.flatnonzero(np.diff(np.pad(moving, 1).astype(int))).reshape(-1, 2).T
+    short = way[ends - 1] - way[begins] < SHORTEST_WAY
+    if short.all():
+        return
+    for begin, end in zip(begins[short], ends[short]):
+        moving[begin:end] = significant[begin:end] = False
 
 
 def _hold_where_unsure(times, directions, moving, significant, maximum_turn_rate):
