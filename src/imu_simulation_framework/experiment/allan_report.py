@@ -15,16 +15,16 @@ from imu_simulation_framework.core.allan import SENSORS
 from imu_simulation_framework.core.allan_band import LONGEST_SHARE, SHORTEST
 from imu_simulation_framework.core.allan_model import GAUSS_MARKOV, SYMBOLS, TERMS
 from imu_simulation_framework.core.noise_units import DATASHEET_UNITS, MEASURED_UNITS, SI_UNITS
-from imu_simulation_framework.errors import ConfigurationError, ResultError
+from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.experiment.allan_text import HIDDEN, NOT_IDENTIFIABLE, lines_text
 from imu_simulation_framework.files.csv_tables import table_to_csv
 from imu_simulation_framework.files.imu_formats import write_imu_parameters
 from imu_simulation_framework.files.imu_specification_file import imu_specification_text
-from imu_simulation_framework.files.whole_files import reason_of, write_whole
+from imu_simulation_framework.files.whole_files import make_folder, refuse_overwriting, write_whole
 from imu_simulation_framework.plots.allan_figures import allan_figure
 
 
-def write_allan_results(identification, folder, name) -> list[str]:
+def write_allan_results(identification, folder, name, inputs=()) -> list[str]:
     """Write the specification, Kalibr's parameters, the numbers and the figures.
 
     All contents are made before the first file is written, and each file is there as a whole or
@@ -37,6 +37,8 @@ def write_allan_results(identification, folder, name) -> list[str]:
         Made if it is not there.
     name : str
         Of the sensor, for the specification.
+    inputs : iterable of str or Path
+        The recordings, which must not be replaced.
 
     Returns
     -------
@@ -48,7 +50,7 @@ def write_allan_results(identification, folder, name) -> list[str]:
     ConfigurationError
         The name cannot be a sensor's.
     ResultError
-        A file cannot be written.
+        A file cannot be written, or is an input.
     """
     folder = Path(folder)
     contents = {
@@ -73,10 +75,9 @@ def write_allan_results(identification, folder, name) -> list[str]:
             image, format="png", metadata={"Software": None}
         )
         contents[f"allan_{sensor}.png"] = image.getvalue()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ResultError(f"{folder}: cannot make this folder: {reason_of(error)}") from error
+    make_folder(folder)
+    for file_name in contents:
+        refuse_overwriting(folder / file_name, inputs)
     for file_name, content in contents.items():
         write_whole(folder / file_name, content)
     return notes
