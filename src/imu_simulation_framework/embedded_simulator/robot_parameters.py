@@ -12,6 +12,8 @@ from imu_simulation_framework.core.kinematics import DifferentialDrive, RobotLim
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.files.locations import urdf_path
 from imu_simulation_framework.files.plain_yaml import NOT_YAML, load_plain, yaml_fault
+from imu_simulation_framework.files.reading import read_settings
+from imu_simulation_framework.files.whole_files import reason_of
 
 # Every key of the file: how many numbers it holds (0: one number, no list) and what they must be.
 _POSITIVE, _NOT_NEGATIVE, _ANY = "positive", "zero or positive", "finite"
@@ -128,11 +130,10 @@ def load_robot_parameters(path=None) -> RobotParameters:
 
 def _read(path):
     try:
-        with open(path, encoding="utf-8") as file:
-            return load_plain(file)
+        return load_plain(read_settings(path))
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(
-            f"{path}: the robot's parameters cannot be read: {error}."
+            f"{path}: the robot's parameters cannot be read: {reason_of(error)}."
         ) from error
     except NOT_YAML as error:
         raise ConfigurationError(

@@ -35,6 +35,8 @@ from imu_simulation_framework.files.configuration_sections import (
     TerrainSection,
     TrajectorySection,
 )
+from imu_simulation_framework.files.reading import read_settings
+from imu_simulation_framework.files.whole_files import reason_of
 
 
 @dataclass(frozen=True)
@@ -191,11 +193,13 @@ def _new_parser():
 def _read(path: Path) -> Mapping[str, Mapping[str, str]]:
     parser = _new_parser()
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_settings(path)
     except FileNotFoundError:
         raise ConfigurationError(f"configuration {path}: no such file") from None
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"configuration {path}: cannot be read ({error})") from None
+        raise ConfigurationError(
+            f"configuration {path}: cannot be read ({reason_of(error)})"
+        ) from None
     try:
         parser.read_string(text, source=str(path))
     except configparser.Error as error:

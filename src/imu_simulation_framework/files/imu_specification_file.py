@@ -34,6 +34,7 @@ from imu_simulation_framework.files.plain_yaml import (
     load_plain,
     yaml_fault,
 )
+from imu_simulation_framework.files.reading import read_settings
 from imu_simulation_framework.files.whole_files import reason_of, write_whole
 
 _UNITS = {
@@ -167,7 +168,7 @@ def imu_specification_text(specification: ImuSpecification, comment: str = "") -
 
 def _read(path) -> dict:
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = read_settings(path)
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(
             f"{path}: the IMU's specification cannot be read: {reason_of(error)}."
