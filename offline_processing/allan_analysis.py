@@ -89,7 +89,7 @@ def main(arguments):
         bar.set_description("analysing")
         identification = identify(recordings, tuple(options.band), bar.update)
         bar.set_description("writing")
-        notes = write_allan_results(identification, options.out, options.name)
+        notes = write_allan_results(identification, options.out, options.name, options.recordings)
     for sentence in sentences + findings(identification):
         print(sentence)
     print(terminal_table(identification))

@@ -29,6 +29,7 @@ from imu_simulation_framework.core.resting_statistics import DEVIATION_LIMIT, co
 from imu_simulation_framework.errors import ConfigurationError, ResultError
 from imu_simulation_framework.experiment.command_line import run_tool
 from imu_simulation_framework.experiment.resting import load_resting_experiment
+from imu_simulation_framework.files.plain_yaml import NOT_YAML, load_plain
 from imu_simulation_framework.files.results import find_result
 from imu_simulation_framework.files.whole_files import write_whole
 
@@ -170,8 +171,8 @@ def _parser():
 
 def _mapping(text):
     try:
-        value = yaml.safe_load(text)
-    except yaml.YAMLError:
+        value = load_plain(text)
+    except NOT_YAML:
         value = None
     if not isinstance(value, dict):
         raise argparse.ArgumentTypeError(f"'{text}' is no mapping {{key: value, ...}}")

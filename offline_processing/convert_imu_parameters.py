@@ -22,12 +22,14 @@ from imu_simulation_framework.files.imu_formats import (
     read_imu_parameters,
     write_imu_parameters,
 )
-from imu_simulation_framework.files.whole_files import write_whole
+from imu_simulation_framework.files.whole_files import refuse_overwriting, write_whole
 
 
 def main(arguments):
     """Convert the file named on the command line."""
     options = _parser().parse_args(arguments)
+    if options.out is not None:
+        refuse_overwriting(options.out, [options.input])
     yaw_drift = None if options.yaw_drift is None else tuple(options.yaw_drift)
     reading = read_imu_parameters(options.input, options.source, options.rate)
     writing = write_imu_parameters(

@@ -10,7 +10,7 @@ import sys
 from dataclasses import replace
 
 from imu_simulation_framework.core.drives import DRIVES, get_drive, with_laps
-from imu_simulation_framework.errors import FrameworkError
+from imu_simulation_framework.experiment.command_line import run_tool
 from imu_simulation_framework.files.bundled_drives import write_drive
 from imu_simulation_framework.files.locations import drive_folder
 
@@ -51,22 +51,17 @@ def _parse(arguments):
     return parser.parse_args(arguments)
 
 
-def main(arguments=None):
-    """Run the tool; return its exit code."""
+def main(arguments):
+    """Make the drive that the command line describes."""
     options = _parse(arguments)
-    try:
-        drive = get_drive(options.name)
-        if options.laps is not None:
-            drive = with_laps(drive, options.laps)
-        if options.seed is not None:
-            drive = replace(drive, seed=options.seed)
-        for path in write_drive(drive, options.out or drive_folder()):
-            print(f"{path} ({path.stat().st_size / 1e6:.2f} MB)")
-    except FrameworkError as error:
-        print(f"generate_drive.py: {error}", file=sys.stderr)
-        return 2
-    return 0
+    drive = get_drive(options.name)
+    if options.laps is not None:
+        drive = with_laps(drive, options.laps)
+    if options.seed is not None:
+        drive = replace(drive, seed=options.seed)
+    for path in write_drive(drive, options.out or drive_folder()):
+        print(f"{path} ({path.stat().st_size / 1e6:.2f} MB)")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_tool(main))

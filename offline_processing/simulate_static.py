@@ -31,12 +31,15 @@ from imu_simulation_framework.files.imu_specification_file import (
     find_imu_specification,
     load_imu_specification,
 )
+from imu_simulation_framework.files.whole_files import refuse_overwriting
 
 
 def main(arguments):
     """Make the recording that the command line describes."""
     options = _parser().parse_args(arguments)
-    specification = load_imu_specification(find_imu_specification(options.specification))
+    source = find_imu_specification(options.specification)
+    refuse_overwriting(options.out, [source])
+    specification = load_imu_specification(source)
     rate = specification.output.rate if options.rate is None else options.rate
     samples = _samples(options.hours, rate)
     format_of(options.out, options.format)

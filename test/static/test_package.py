@@ -156,3 +156,18 @@ def test_each_library_has_one_version_for_each_python(repository, name, version)
     assert all(re.fullmatch(r"==[\w.]+", str(requirement.specifier)) for requirement in chosen)
     everything = {requirement.name for requirement in _requirements(repository, name)}
     assert everything == set(names)
+
+
+def test_no_argument_is_pasted_into_an_expression(repository):
+    for path in [*repository.glob("urdf/**/*.xacro"), *repository.glob("launch/*.launch")]:
+        text = re.sub(r"<!--.*?-->", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+        for expression in re.findall(r"\$\{[^}]*\}|\$\(eval [^\"]*\)", text):
+            assert "$(" not in expression[2:], f"{path.name}: {expression}"
+
+
+def test_only_one_module_reads_yaml(repository):
+    # Any other loader evaluates what rosparam and xacro have taught PyYAML.
+    allowed = {"plain_yaml.py"}
+    for path in [*_library(repository), *_programs(repository)]:
+        loads = re.findall(r"yaml\.(?:\w+_)?load\w*\(", path.read_text(encoding="utf-8"))
+        assert not loads or path.name in allowed, f"{path.name}: {loads}"

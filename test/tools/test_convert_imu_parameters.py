@@ -236,3 +236,26 @@ def test_the_documented_commands_do_what_they_say(tmp_path):
         assert done.returncode == 0, done.stderr
         assert done.stdout
     assert {"imu.yaml", "kalibr_imu.yaml"} < set(os.listdir(tmp_path))
+
+
+def test_the_input_is_not_overwritten(kalibr, tmp_path):
+    before = contents(tmp_path)
+    (tmp_path / "link").symlink_to(kalibr)
+    for name in ("imu.yaml", "link"):
+        done = run(kalibr, "--from", "kalibr", "--to", "specification", "--out", tmp_path / name)
+        assert done.returncode == 2
+        assert "is the input" in done.stderr and len(done.stderr.splitlines()) == 1
+    (tmp_path / "link").unlink()
+    assert contents(tmp_path) == before
+
+
+@pytest.mark.parametrize("name", ["/dev/null", "fifo"])
+def test_what_is_no_regular_file_is_neither_read_nor_replaced(kalibr, tmp_path, name):
+    path = tmp_path / name
+    if name == "fifo":
+        os.mkfifo(path)
+    done = run(kalibr, "--from", "kalibr", "--to", "specification", "--out", path)
+    assert done.returncode == 2 and "only a regular file is replaced" in done.stderr
+    done = run(path, "--from", "kalibr", "--to", "specification")
+    assert done.returncode == 2 and "not a regular file" in done.stderr
+    assert not path.is_file()

@@ -91,3 +91,13 @@ def test_a_broken_specification_is_refused_with_file_and_key(tmp_path):
     assert done.returncode == 2
     assert f"{specification}: accelerometer.white_noise is -1" in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["imu.yaml"]
+
+
+def test_the_specification_is_not_overwritten(tmp_path):
+    specification = tmp_path / "imu.csv"
+    specification.write_text("gyroscope: {white_noise: 1e-3}\noutput: {rate: 50}\n")
+    before = specification.read_bytes()
+    done = run(specification, "--hours", 0.001, "--out", specification)
+    assert done.returncode == 2
+    assert "is the input" in done.stderr
+    assert specification.read_bytes() == before

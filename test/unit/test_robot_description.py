@@ -90,6 +90,27 @@ def test_other_parameters_change_description_and_kinematics_alike(numbers, write
     assert _origin(joints["imu_joint"]) == pytest.approx([0.05, 0.02, 0.30 - 0.13])
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "it's.yaml",
+        'say "yes".yaml',
+        "back\\slash.yaml",
+        "two  blanks.yaml",
+        "{braces}}.yaml",
+        "$(nothing).yaml",
+        "$(find xacro).yaml",
+        "${1 % 0}.yaml",
+        "') or (lambda: 1 % 0)() or ('.yaml",
+    ],
+)
+def test_the_name_of_the_parameters_is_never_evaluated(numbers, tmp_path, name):
+    path = tmp_path / name
+    path.write_text(yaml.safe_dump(_changed(numbers, "wheel", "radius", 0.13)), encoding="utf-8")
+    joints = _joints(robot_description(load_robot_parameters(path)))
+    assert _origin(joints["base_joint"])[2] == 0.13
+
+
 def test_unknown_key_is_named(numbers, write):
     path = write(_changed(numbers, "wheel", "radus", 0.1))
     with pytest.raises(ConfigurationError, match=r"other_robot.yaml: wheel .*'radus'"):

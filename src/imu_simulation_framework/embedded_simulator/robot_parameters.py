@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+import reprlib
 from dataclasses import dataclass
 from pathlib import Path
-
-import yaml
+from typing import Mapping
 
 from imu_simulation_framework.core.kinematics import DifferentialDrive, RobotLimits
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.files.locations import urdf_path
+from imu_simulation_framework.files.plain_yaml import NOT_YAML, load_plain, yaml_fault
+from imu_simulation_framework.files.reading import read_settings
+from imu_simulation_framework.files.whole_files import reason_of
 
 # Every key of the file: how many numbers it holds (0: one number, no list) and what they must be.
 _POSITIVE, _NOT_NEGATIVE, _ANY = "positive", "zero or positive", "finite"
@@ -53,7 +56,10 @@ class RobotParameters:
     Parameters
     ----------
     path : Path
-        The YAML file with all numbers, from which the description is built.
+        The YAML file with all numbers.
+    numbers : mapping of str to mapping
+        All of them, section by section as in that file, checked; the description is built from
+        them. A number is a float, a list a tuple.
     drive : DifferentialDrive
         Wheel radius and half track.
     limits : RobotLimits
@@ -75,6 +81,7 @@ class RobotParameters:
     """
 
     path: Path
+    numbers: Mapping[str, Mapping]
     drive: DifferentialDrive
     limits: RobotLimits
     max_wheel_torque: float
@@ -107,6 +114,7 @@ def load_robot_parameters(path=None) -> RobotParameters:
     _check_balance(values, path)
     return RobotParameters(
         path=path,
+        numbers=values,
         drive=DifferentialDrive(values["wheel"]["radius"], values["wheel"]["half_track"]),
         limits=RobotLimits(drive["max_wheel_velocity"], drive["max_wheel_acceleration"]),
         max_wheel_torque=drive["max_wheel_torque"],
@@ -122,15 +130,14 @@ def load_robot_parameters(path=None) -> RobotParameters:
 
 def _read(path):
     try:
-        with open(path, encoding="utf-8") as file:
-            return yaml.safe_load(file)
+        return load_plain(read_settings(path))
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(
-            f"{path}: the robot's parameters cannot be read: {error}."
+            f"{path}: the robot's parameters cannot be read: {reason_of(error)}."
         ) from error
-    except yaml.YAMLError as error:
+    except NOT_YAML as error:
         raise ConfigurationError(
-            f"{path}: the robot's parameters are no valid YAML: {' '.join(str(error).split())}."
+            f"{path}: the robot's parameters are no valid YAML: {yaml_fault(error)}."
         ) from error
 
 
@@ -152,7 +159,7 @@ def _check_keys(content, expected, where):
     for key in content:
         if key not in expected:
             raise ConfigurationError(
-                f"{where} has the unknown key {key!r}; known are {', '.join(expected)}."
+                f"{where} has the unknown key {reprlib.repr(key)}; known are {', '.join(expected)}."
             )
     for key in expected:
         if key not in content:
@@ -163,7 +170,7 @@ def _numbers(value, count, condition, where):
     numbers = value if isinstance(value, list) else [value]
     if isinstance(value, list) != bool(count) or len(numbers) != max(count, 1):
         expected = f"a list of {count} numbers" if count else "one number"
-        raise ConfigurationError(f"{where} is {value!r}, but it must be {expected}.")
+        raise ConfigurationError(f"{where} is {reprlib.repr(value)}, but it must be {expected}.")
     for number in numbers:
         usable = isinstance(number, (int, float)) and not isinstance(number, bool)
         if not (
@@ -172,7 +179,9 @@ def _numbers(value, count, condition, where):
             and (condition != _POSITIVE or number > 0.0)
             and (condition != _NOT_NEGATIVE or number >= 0.0)
         ):
-            raise ConfigurationError(f"{where} is {value!r}, but it must be {condition}.")
+            raise ConfigurationError(
+                f"{where} is {reprlib.repr(value)}, but it must be {condition}."
+            )
     return tuple(map(float, numbers)) if count else float(value)
 
 

@@ -18,11 +18,16 @@ from imu_simulation_framework.experiment.allan_text import HIDDEN, NOT_IDENTIFIA
 from imu_simulation_framework.files.csv_tables import table_to_csv
 from imu_simulation_framework.files.imu_formats import write_imu_parameters
 from imu_simulation_framework.files.imu_specification_file import imu_specification_text
-from imu_simulation_framework.files.whole_files import make_folder, picture, write_whole
+from imu_simulation_framework.files.whole_files import (
+    make_folder,
+    picture,
+    refuse_overwriting,
+    write_whole,
+)
 from imu_simulation_framework.plots.allan_figures import allan_figure
 
 
-def write_allan_results(identification, folder, name) -> list[str]:
+def write_allan_results(identification, folder, name, inputs=()) -> list[str]:
     """Write the specification, Kalibr's parameters, the numbers and the figures.
 
     All contents are made before the first file is written, and each file is there as a whole or
@@ -35,6 +40,8 @@ def write_allan_results(identification, folder, name) -> list[str]:
         Made if it is not there.
     name : str
         Of the sensor, for the specification.
+    inputs : iterable of str or Path
+        The recordings, which must not be replaced.
 
     Returns
     -------
@@ -46,7 +53,7 @@ def write_allan_results(identification, folder, name) -> list[str]:
     ConfigurationError
         The name cannot be a sensor's.
     ResultError
-        A file cannot be written.
+        A file cannot be written, or is an input.
     """
     contents = {
         "imu.yaml": imu_specification_text(
@@ -66,6 +73,8 @@ def write_allan_results(identification, folder, name) -> list[str]:
     for sensor in identification.sensors:
         contents[f"allan_{sensor}.png"] = picture(allan_figure(identification, sensor))
     folder = make_folder(folder)
+    for file_name in contents:
+        refuse_overwriting(folder / file_name, inputs)
     for file_name, content in contents.items():
         write_whole(folder / file_name, content)
     # Of an analysis before this one in the same folder; they would pass for this one's.

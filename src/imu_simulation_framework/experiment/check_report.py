@@ -6,7 +6,12 @@ import math
 from pathlib import Path
 
 from imu_simulation_framework.experiment.recording_setup import config_text
-from imu_simulation_framework.files.whole_files import make_folder, picture, write_whole
+from imu_simulation_framework.files.whole_files import (
+    make_folder,
+    picture,
+    refuse_overwriting,
+    write_whole,
+)
 from imu_simulation_framework.plots.recording_figure import recording_figure
 
 
@@ -85,9 +90,10 @@ def write_check(folder, setup, check) -> list[Path]:
     Raises
     ------
     ResultError
-        One cannot be written.
+        One cannot be written, or is the config.ini that the check rests on.
     """
     folder = make_folder(folder)
+    refuse_overwriting(folder / "config.ini", [setup.path])
     written = []
     if check.as_understood is not None:
         sources = [s.source for s in (check.reference_samples, check.imu_samples) if s is not None]

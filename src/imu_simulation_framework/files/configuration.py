@@ -12,6 +12,7 @@ import dataclasses
 import difflib
 import math
 import os
+import reprlib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Mapping
@@ -34,6 +35,8 @@ from imu_simulation_framework.files.configuration_sections import (
     TerrainSection,
     TrajectorySection,
 )
+from imu_simulation_framework.files.reading import read_settings
+from imu_simulation_framework.files.whole_files import reason_of
 
 
 @dataclass(frozen=True)
@@ -109,9 +112,14 @@ def load_configuration(path, overrides=None, working_directory=None) -> Configur
     for section, values in (overrides or {}).items():
         if not isinstance(values, Mapping):
             raise ConfigurationError(
-                f"override of section [{section}]: expected keys with values, got {values!r}"
+                f"override of section [{section}]: expected keys with values, "
+                f"got {reprlib.repr(values)}"
             )
         for key, value in values.items():
+            if isinstance(value, (Mapping, list, tuple, set)):
+                raise ConfigurationError(
+                    f"override of [{section}] {key}: expected one value, got {reprlib.repr(value)}"
+                )
             if _to_text(value):
                 given.setdefault(section, {})[key] = _to_text(value)
                 overridden.add((section, key))
@@ -124,6 +132,8 @@ def load_configuration(path, overrides=None, working_directory=None) -> Configur
         parsed = {}
         for key, text in values.items():
             where = _where(path, name, key, overridden)
+            if "\0" in text:
+                raise ConfigurationError(f"{where}: holds the character NUL, expected text")
             if key not in keys:
                 raise ConfigurationError(f"{where}: unknown key{_suggestion(key, keys)}")
             if text == "":
@@ -183,11 +193,13 @@ def _new_parser():
 def _read(path: Path) -> Mapping[str, Mapping[str, str]]:
     parser = _new_parser()
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_settings(path)
     except FileNotFoundError:
         raise ConfigurationError(f"configuration {path}: no such file") from None
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"configuration {path}: cannot be read ({error})") from None
+        raise ConfigurationError(
+            f"configuration {path}: cannot be read ({reason_of(error)})"
+        ) from None
     try:
         parser.read_string(text, source=str(path))
     except configparser.Error as error:

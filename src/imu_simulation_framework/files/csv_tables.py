@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from imu_simulation_framework.errors import ResultError
+from imu_simulation_framework.files.reading import TABLE_LIMIT, open_regular, read_at_most
 from imu_simulation_framework.files.whole_files import reason_of
 
 
@@ -42,8 +43,8 @@ def read_csv(path) -> pd.DataFrame:
     """
     path = Path(path)
     try:
-        content = path.read_bytes()
-        text = content.decode("utf-8")
+        with open_regular(path) as file:
+            text = read_at_most(file, TABLE_LIMIT).decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ResultError(f"{path}: cannot be read: {reason_of(error)}") from error
     if not text.strip():

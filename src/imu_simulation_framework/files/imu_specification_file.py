@@ -28,6 +28,13 @@ from imu_simulation_framework.core.specification_mapping import (
 )
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.files.locations import package_share
+from imu_simulation_framework.files.plain_yaml import (
+    NOT_YAML,
+    PlainLoader,
+    load_plain,
+    yaml_fault,
+)
+from imu_simulation_framework.files.reading import read_settings
 from imu_simulation_framework.files.whole_files import reason_of, write_whole
 
 _UNITS = {
@@ -58,8 +65,8 @@ _UNITS = {
 }
 
 
-class _Loader(yaml.SafeLoader):
-    """YAML 1.1's safe loader, but a key may not occur twice, and 1e-4 is a number."""
+class _Loader(PlainLoader):
+    """YAML 1.1 as plain data, but a key may not occur twice, and 1e-4 is a number."""
 
     def construct_mapping(self, node, deep=False):
         keys = [self.construct_object(key, deep=True) for key, _ in node.value]
@@ -161,17 +168,15 @@ def imu_specification_text(specification: ImuSpecification, comment: str = "") -
 
 def _read(path) -> dict:
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = read_settings(path)
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(
             f"{path}: the IMU's specification cannot be read: {reason_of(error)}."
         ) from error
     try:
-        content = yaml.load(text, Loader=_Loader)
-    except (yaml.YAMLError, RecursionError, ValueError, TypeError) as error:
-        raise ConfigurationError(f"{path}: not valid YAML: {' '.join(str(error).split())}.") from (
-            error
-        )
+        content = load_plain(text, _Loader)
+    except NOT_YAML as error:
+        raise ConfigurationError(f"{path}: not valid YAML: {yaml_fault(error)}.") from error
     return content
 
 

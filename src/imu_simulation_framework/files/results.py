@@ -9,6 +9,7 @@ import pandas as pd
 
 from imu_simulation_framework.errors import ResultError
 from imu_simulation_framework.files.csv_tables import read_csv, table_to_csv
+from imu_simulation_framework.files.reading import read_settings
 from imu_simulation_framework.files.whole_files import picture, reason_of, write_whole
 
 PREFIX_FORMAT = "%Y%m%d-%H%M%S"
@@ -82,7 +83,7 @@ class ResultFolder:
         """Read a text; ResultError if that is not possible."""
         path = self.path(name)
         try:
-            return path.read_text(encoding="utf-8")
+            return read_settings(path)
         except (OSError, UnicodeDecodeError) as error:
             raise ResultError(f"{path}: cannot be read: {reason_of(error)}") from error
 

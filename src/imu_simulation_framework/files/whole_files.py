@@ -5,6 +5,9 @@ from __future__ import annotations
 import errno
 import io
 import os
+import secrets
+import shutil
+import stat
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -61,30 +64,110 @@ def written_aside(path):
     Parameters
     ----------
     path : str or Path
-        The file; an existing one is replaced.
+        The file. An existing one is replaced by one of the same mode and owner.
 
     Raises
     ------
     ResultError
-        It cannot be written; the sentence says why and what to do.
+        It cannot be written; the sentence says why and what to do. What is there, but no regular
+        file (a folder, a device, a FIFO, a link), is left alone.
     """
     path = Path(path)
-    aside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
+        before = _replaceable(path)
+        # A folder that nobody else may enter, of a name that nobody knew before: no link can wait
+        # in it, and the file gets the mode of any new file.
+        folder = path.parent / f".{secrets.token_hex(16)}.part"
         try:
+            os.mkdir(folder, 0o700)
+            aside = folder / "whole"
             yield aside
             _sync(aside)
+            if before is not None:
+                _take_after(aside, before)
             os.replace(aside, path)
-        except BaseException:
+        finally:
             # Also on KeyboardInterrupt: nothing half-written may stay.
-            if aside.exists():
-                aside.unlink()
-            raise
+            _remove(folder)
     except OSError as error:
         raise ResultError(f"{path}: cannot be written: {reason_of(error)}") from error
     # Not every file system can force a new name to the disk.
     with suppress(OSError):
         _sync(path.parent)
+
+
+def refuse_overwriting(path, inputs):
+    """Refuse to write a result over what it is made from.
+
+    Parameters
+    ----------
+    path : str or Path
+        Where the result is to go.
+    inputs : iterable of str or Path
+        What the tool reads.
+
+    Raises
+    ------
+    ResultError
+        It is one of them, by whatever name.
+    """
+    for source in inputs:
+        # What is not there, or cannot be looked at, is not overwritten either.
+        with suppress(OSError):
+            if os.path.samefile(path, source):
+                raise ResultError(
+                    f"{path}: this is the input {source} itself; choose another name for the output"
+                )
+
+
+def kind_of(mode) -> str:
+    """What a file is that is no regular one, in words, by its ``st_mode``."""
+    return next((words for test, words in _KINDS if test(mode)), "no file of a known kind")
+
+
+_KINDS = (
+    (stat.S_ISDIR, "a folder"),
+    (stat.S_ISFIFO, "a FIFO (named pipe)"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISLNK, "a link"),
+)
+
+
+def _replaceable(path):
+    """The state of the regular file that is there, None if nothing is."""
+    try:
+        state = os.lstat(path)
+    except FileNotFoundError:
+        return None
+    if stat.S_ISREG(state.st_mode):
+        return state
+    kind = kind_of(state.st_mode)
+    if stat.S_ISLNK(state.st_mode):
+        kind = f"a link to {os.readlink(path)}"
+    raise ResultError(
+        f"{path}: is {kind}, and only a regular file is replaced; choose another name"
+    )
+
+
+def _take_after(path, before):
+    """Give a file the owner and the mode of the one that it is to replace."""
+    now = os.stat(path)
+    if (now.st_uid, now.st_gid) != (before.st_uid, before.st_gid):
+        # Only root may give files away.
+        with suppress(PermissionError):
+            os.chown(path, before.st_uid, before.st_gid)
+    os.chmod(path, stat.S_IMODE(before.st_mode))
+
+
+def _remove(folder):
+    try:
+        shutil.rmtree(folder, ignore_errors=True)
+    except KeyboardInterrupt:
+        # A signal in this very moment.
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
 
 
 def _sync(path):

@@ -8,7 +8,6 @@ import time
 
 import numpy as np
 import rospy
-import yaml
 from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Imu, JointState
@@ -25,6 +24,7 @@ from imu_simulation_framework.experiment.parts import (
     make_terrain,
     samples_per_tick,
 )
+from imu_simulation_framework.files.plain_yaml import NOT_YAML, load_plain
 from imu_simulation_framework.nodes import topics
 from imu_simulation_framework.nodes.node import Node, advertise, subscribe
 from imu_simulation_framework.nodes.simulator_messages import TickMessages
@@ -227,14 +227,14 @@ class EmbeddedSimulatorNode(Node):
 
     def _on_set_imu_parameters(self, request):
         try:
-            parameters = yaml.safe_load(request.parameters) or {}
+            parameters = load_plain(request.parameters) or {}
             if not isinstance(parameters, dict):
                 raise ConfigurationError(f"expected a mapping, got {request.parameters!r}")
             make = self._imu_factory(request.model, parameters, request.seed)
             with self._lock:
                 self._make_imu = make
                 self._restart_imu()
-        except (FrameworkError, yaml.YAMLError) as error:
+        except (FrameworkError, *NOT_YAML) as error:
             return SetImuParametersResponse(success=False, message=str(error))
         return SetImuParametersResponse(success=True, message="")
 

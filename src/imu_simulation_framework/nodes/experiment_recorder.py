@@ -81,7 +81,7 @@ class ExperimentRecorder(Participant):
         self._path = str(self.folder.path("experiment.bag"))
         with self._lock, self._whole_or_not_at_all():
             # Open until the bag is complete.
-            self._file = open(self._path + ACTIVE, "w+b")  # noqa: SIM115
+            self._file = open(self._path + ACTIVE, "x+b")  # noqa: SIM115
             self._bag = rosbag.Bag(self._file, "w")
 
     def _on_message(self, topic, message):

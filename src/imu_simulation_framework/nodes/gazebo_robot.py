@@ -14,7 +14,7 @@ from std_srvs.srv import Empty
 from tf2_msgs.msg import TFMessage
 
 from imu_simulation_framework.core.imu_models import IMU_MODELS, PRESETS
-from imu_simulation_framework.embedded_simulator.description import expand_xacro
+from imu_simulation_framework.embedded_simulator.description import robot_description
 from imu_simulation_framework.embedded_simulator.robot_parameters import load_robot_parameters
 from imu_simulation_framework.errors import SimulatorError
 from imu_simulation_framework.experiment.parts import (
@@ -25,7 +25,6 @@ from imu_simulation_framework.experiment.parts import (
 from imu_simulation_framework.files.gazebo_world import (
     terrain_sdf,
 )
-from imu_simulation_framework.files.locations import urdf_path
 from imu_simulation_framework.nodes import topics
 from imu_simulation_framework.nodes.node import Node, subscribe
 from imu_simulation_framework.nodes.simulator_messages import ROBOT_FRAME, WORLD_FRAME
@@ -117,7 +116,6 @@ class GazeboRobot(Node):
         name, parameters = imu_model_and_parameters(configuration)
         model = PRESETS[name].model
         arguments = {
-            "parameters": robot.path,
             "simulator": "gazebo",
             "rate": configuration.imu.rate,
             "imu_plugin": plugin_of(name),
@@ -126,7 +124,7 @@ class GazeboRobot(Node):
         if model == "generic":
             kind = IMU_MODELS[model].parameters
             arguments["gaussian_noise"] = kind(**parameters).gaussian_noise
-        description = expand_xacro(urdf_path("robot.xacro"), arguments)
+        description = robot_description(robot, **arguments)
         rospy.set_param("/robot_description", description)
         self._spawn("/gazebo/spawn_urdf_model", MODEL, description, 0.01)
 

@@ -5,31 +5,28 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
 import socket
 import time
 import urllib.parse
 
 import rosgraph
 import roslaunch
-import roslaunch.arg_dump
-import roslaunch.config
 import roslaunch.parent
 import roslaunch.pmon
 from roslaunch.pmon import ProcessListener
 
-from imu_simulation_framework.errors import ConfigurationError, FrameworkError
+from imu_simulation_framework.errors import FrameworkError
 from imu_simulation_framework.experiment.parts import describe_imu
 from imu_simulation_framework.experiment.recording_check import ensure_plausible
 from imu_simulation_framework.files.locations import package_share
 from imu_simulation_framework.files.results import ResultFolder
+from imu_simulation_framework.nodes.launch_arguments import check_arguments, load_launch_file
 from imu_simulation_framework.nodes.settings import EXPERIMENT_PARAMETERS, node_configuration
 from imu_simulation_framework.nodes.start import INTERRUPTED
 
 LEADER = "path_follower"
 RESULT_PARAMETER = "/experiment/result"
 FAILURE_PARAMETER = f"/{EXPERIMENT_PARAMETERS}/failure"
-ARGUMENT = re.compile(r"[A-Za-z_]\w*:=.*", re.DOTALL)
 
 GAZEBO_MASTER_URI = "http://localhost:11345"
 """Where Gazebo's master is unless the environment says otherwise."""
@@ -99,10 +96,8 @@ def main(arguments) -> int:
     parser.add_argument("arguments", nargs="*", metavar="name:=value")
     given = parser.parse_args(arguments).arguments
     launch_file = str(package_share() / "launch" / "experiment.launch")
-    _check_arguments(launch_file, given)
+    check_arguments(launch_file, given)
 
-    # Relative paths start where this program was called, see experiment.launch.
-    os.environ["PWD"] = os.getcwd()
     if "simulator:=gazebo" in given:
         _check_that_no_gazebo_runs()
     try:
@@ -114,16 +109,6 @@ def main(arguments) -> int:
     end = _FirstEnd()
     prefix, failure = _run(config, end)
     return _report(prefix, end, failure)
-
-
-def _check_arguments(launch_file, given) -> None:
-    known = roslaunch.arg_dump.get_args([launch_file])
-    for argument in given:
-        name = argument.split(":=")[0]
-        if not ARGUMENT.fullmatch(argument) or name not in known:
-            raise ConfigurationError(
-                f"{argument}: expected name:=value with one of {', '.join(sorted(known))}"
-            )
 
 
 def _check_that_no_gazebo_runs() -> None:
@@ -141,7 +126,7 @@ def _check_that_no_gazebo_runs() -> None:
 
 def _load(launch_file, arguments):
     """Load the launch file, and check the settings in it once instead of in every node."""
-    config = roslaunch.config.load_config_default([(launch_file, arguments)], None)
+    config = load_launch_file(launch_file, arguments)
     experiment = {}
     beginning = f"/{EXPERIMENT_PARAMETERS}/"
     for name, parameter in config.params.items():

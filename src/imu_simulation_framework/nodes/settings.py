@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import reprlib
 from pathlib import Path
 from typing import Any, Mapping
 
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.files.configuration import Configuration, load_configuration
 from imu_simulation_framework.files.locations import default_configuration_path
+from imu_simulation_framework.files.plain_yaml import NOT_YAML, load_plain, yaml_fault
 
 EXPERIMENT_PARAMETERS = "experiment"
 """Parameters that all nodes of an experiment share: ``config``, ``working_directory``,
-``participants``, and ``settings``, which has sections and keys as config.ini has."""
+``participants``, ``settings``, which has sections and keys as config.ini has, and
+``settings_text``, which is the same as the text of a YAML mapping."""
 
 
 def node_configuration(
@@ -34,15 +37,31 @@ def node_configuration(
         The settings are not what config.ini accepts.
     """
     overrides = {}
-    for layer in (experiment.get("settings", {}), private):
+    text = experiment.get("settings_text", "")
+    for layer in (experiment.get("settings", {}), _settings_of(text), private):
         for section, values in layer.items():
             if not isinstance(values, Mapping):
                 raise ConfigurationError(
-                    f"{node}: the parameter {section} is no section of config.ini"
+                    f"{node}: the parameter {section} is {reprlib.repr(values)}, expected a "
+                    "section of config.ini, {key: value}"
                 )
-            overrides.setdefault(section, {}).update(
-                {key: value for key, value in values.items() if value not in ("", None)}
+            overrides.setdefault(str(section), {}).update(
+                {str(key): value for key, value in values.items() if value not in ("", None)}
             )
     working_directory = Path(experiment.get("working_directory", "."))
     path = experiment.get("config", "") or default_configuration_path()
     return load_configuration(working_directory / path, overrides, working_directory)
+
+
+def _settings_of(text) -> Mapping[str, Any]:
+    """The sections in the text of a YAML mapping; none in an empty one."""
+    expected = "expected {section: {key: value}}"
+    try:
+        settings = load_plain(str(text))
+    except NOT_YAML as error:
+        raise ConfigurationError(f"settings:={text}: {expected}; {yaml_fault(error)}") from error
+    if settings is None:
+        return {}
+    if not isinstance(settings, Mapping):
+        raise ConfigurationError(f"settings:={text}: {expected}")
+    return settings

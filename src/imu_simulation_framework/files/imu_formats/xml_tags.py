@@ -18,6 +18,7 @@ from xml.sax.handler import ContentHandler
 
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.files.imu_formats.macros import expand_properties
+from imu_simulation_framework.files.reading import open_regular
 from imu_simulation_framework.files.whole_files import reason_of
 
 # Far above any robot's description.
@@ -202,7 +203,7 @@ def read_bytes(path: Path) -> bytes:
         It cannot be read, or is larger than 8 MB.
     """
     try:
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             content = file.read(_LARGEST_FILE + 1)
     except OSError as error:
         raise ConfigurationError(f"{path}: cannot be read: {reason_of(error)}.") from error

@@ -7,6 +7,7 @@ payloads follow from a few array operations.
 
 from __future__ import annotations
 
+import bz2
 import struct
 from contextlib import contextmanager
 
@@ -23,6 +24,7 @@ from imu_simulation_framework.files.recordings.topics import choose_topic
 # time in any order, each with its length and name.
 _MESSAGE_HEADER_LENGTH = 8 + 13 + 17
 _OP_MESSAGE, _OP_CONNECTION = 2, 7
+_LARGEST_CHUNK = 2**30  # bytes; rosbag fills them to 768 KiB, and a message stays in one
 _DAMAGE = (
     AssertionError,
     EOFError,
@@ -145,7 +147,7 @@ def _read_messages(reader, path, topic, connections, message_type) -> dict:
         packed = reader.bio.read(info.datasize)
         if len(packed) != info.datasize:
             raise _damaged(path)
-        data = np.frombuffer(info.decompressor(packed), np.uint8)
+        data = np.frombuffer(_unpacked_chunk(info, packed), np.uint8)
         starts, lengths = _message_bounds(data, offset[rows])
         good = _decode(data, starts, lengths, message_type, columns, rows)
         if not good.all():
@@ -155,6 +157,17 @@ def _read_messages(reader, path, topic, connections, message_type) -> dict:
                 f"{message_type.name} of ROS 1"
             )
     return columns
+
+
+def _unpacked_chunk(info, packed) -> bytes:
+    """A chunk without compression; bzip2 could make a million bytes of one."""
+    if info.decompressor is not bz2.decompress:
+        return info.decompressor(packed)
+    unpacker = bz2.BZ2Decompressor()
+    data = unpacker.decompress(packed, _LARGEST_CHUNK)
+    if not unpacker.eof:
+        raise ValueError("a chunk that is cut off, or unpacks to more than a bag's chunks hold")
+    return data
 
 
 def _message_bounds(data, offsets):

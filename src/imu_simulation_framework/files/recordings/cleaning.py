@@ -15,6 +15,9 @@ MINIMUM_SAMPLES = 10
 NORM_TOLERANCE = 1e-3
 """A quaternion whose length is further from 1 was not rounded but wrong."""
 
+LARGEST_VALUE = 1e9
+"""In any SI unit, or degrees: further away than the moon, and angles lose their digits there."""
+
 _NO_QUATERNION = 0.1
 
 _ZERO_NORM = 1e-6
@@ -70,9 +73,24 @@ class Cleaner:
         self.noted[name] = find(mask, self.times, self.samples.places)
 
     def drop_nan(self, names):
-        """Leave out samples of which one of these columns is not finite."""
-        finite = np.isfinite(self.samples.matrix(names)).all(axis=1)
+        """Leave out samples of which one of these columns is not finite.
+
+        Raises
+        ------
+        RecordingError
+            None would remain, or one holds a number that no sensor says.
+        """
+        values = self.samples.matrix(names)
+        finite = np.isfinite(values).all(axis=1)
         self.drop(~finite, "nan", f"values of {', '.join(names)} are not numbers")
+        absurd = np.argwhere(self.keep[:, None] & (np.abs(values) > LARGEST_VALUE))
+        if len(absurd):
+            row, column = absurd[0]
+            raise RecordingError(
+                f"{self.samples.source}: {self.samples.place_name} {self.samples.places[row]}: "
+                f"{names[column]} is {values[row, column]:g}, expected at most {LARGEST_VALUE:g}; "
+                "leave the sample out"
+            )
 
     def unit_quaternions(self, names) -> np.ndarray:
         """Normalise quaternions and leave out those of length zero; shape (n, 4).

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import gzip
 import os
-import shutil
 import tempfile
 import zlib
 from contextlib import contextmanager
 from pathlib import Path
 
 from imu_simulation_framework.errors import RecordingError
+from imu_simulation_framework.files.reading import BLOCK, TABLE_LIMIT, open_regular, size_text
 
 FORMATS = ("bag", "rostopic_csv", "csv", "tum")
 BAG_MAGIC = b"#ROSBAG V"
 SQLITE_MAGIC, MCAP_MAGIC, ZSTD_MAGIC = b"SQLite format 3\0", b"\x89MCAP", b"\x28\xb5\x2f\xfd"
 _GZIP_MAGIC = b"\x1f\x8b"
+
+UNPACKED_LIMIT = TABLE_LIMIT
+RATIO_LIMIT = 200
+RATIO_FROM = 256 * 2**20
+"""What a packed file may unpack to: so many bytes in all and, from so many on, so many times its
+own size. Recordings of sensors shrink to a half or a tenth, lines that are all alike to a
+hundredth; gzip's most is a thousandth."""
+
 _BINARY = {
     b"\xfd7zXZ": "packed by xz, as R packs its data",
     b"BZh": "packed by bzip2",
@@ -41,7 +49,7 @@ def read_start(path, size=65536) -> bytes:
     """
     if not os.path.exists(path):
         raise RecordingError(f"{path}: there is no such recording")
-    with _reading(path), _open(path) as file:
+    with _reading(path), _opened(path) as (file, _):
         start = file.read(size)
     if not start:
         raise RecordingError(f"{path}: the recording is empty")
@@ -124,10 +132,20 @@ def read_text(path) -> str:
     Raises
     ------
     RecordingError
-        It is damaged, or not text.
+        It is damaged, not text, or too large.
     """
-    with _reading(path), _open(path) as file:
-        content = file.read()
+    content = bytearray()
+    with _reading(path):
+        for block in unpacked_blocks(path):
+            if b"\0" in block:
+                line = content.count(b"\n") + block[: block.index(b"\0")].count(b"\n") + 1
+                raise RecordingError(f"{path}: line {line} holds the character NUL, expected text")
+            content += block
+            if len(content) > TABLE_LIMIT:
+                raise RecordingError(
+                    f"{path}: larger than {size_text(TABLE_LIMIT)}, which is more than can be read "
+                    "as text; record a bag, or cut it"
+                )
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -142,25 +160,70 @@ def unpacked(path):
     Raises
     ------
     RecordingError
-        It is damaged, or there is no room for it.
+        It is damaged, too large, or there is no room for it.
     """
-    if not _is_packed(path):
+    with _reading(path), _opened(path) as (_, packed):
+        pass
+    if not packed:
         yield Path(path)
         return
     with tempfile.TemporaryDirectory() as folder:
         plain = Path(folder) / "recording"
-        with _reading(path), _open(path) as source, open(plain, "wb") as target:
-            shutil.copyfileobj(source, target, 1 << 20)
+        with _reading(path), open(plain, "wb") as target:
+            for block in unpacked_blocks(path):
+                target.write(block)
         yield plain
 
 
-def _is_packed(path) -> bool:
-    with open(path, "rb") as file:
-        return file.read(len(_GZIP_MAGIC)) == _GZIP_MAGIC
+def unpacked_blocks(path):
+    """The content of a file, without gzip, block by block.
+
+    Raises
+    ------
+    RecordingError
+        It unpacks to more than a recording would.
+    """
+    with _opened(path) as (file, packed):
+        blocks = iter(lambda: file.read(BLOCK), b"")
+        yield from limited(path, blocks) if packed else blocks
 
 
-def _open(path):
-    return gzip.open(path, "rb") if _is_packed(path) else open(path, "rb")
+def limited(path, blocks):
+    """What is unpacked from a file, as long as it is not more than a recording would be.
+
+    Parameters
+    ----------
+    path : path-like
+        The packed file.
+    blocks : iterable of bytes
+
+    Raises
+    ------
+    RecordingError
+        It is; see :data:`RATIO_LIMIT`.
+    """
+    packed, size = os.stat(path).st_size, 0
+    for block in blocks:
+        size += len(block)
+        if size > UNPACKED_LIMIT or (size > RATIO_FROM and size > RATIO_LIMIT * packed):
+            raise RecordingError(
+                f"{path}: its {size_text(packed)} unpack to {size_text(size)} and more, "
+                "which is not read; unpack it yourself if it is a recording"
+            )
+        yield block
+
+
+@contextmanager
+def _opened(path):
+    """Give a file, unpacked if it is packed by gzip, and whether it is."""
+    with open_regular(path) as file:
+        packed = file.read(len(_GZIP_MAGIC)) == _GZIP_MAGIC
+        file.seek(0)
+        if not packed:
+            yield file, False
+            return
+        with gzip.GzipFile(fileobj=file, mode="rb") as plain:
+            yield plain, True
 
 
 @contextmanager

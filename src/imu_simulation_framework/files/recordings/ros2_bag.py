@@ -21,11 +21,14 @@ from rosbags.rosbag2.storage_mcap import MCAPFile
 
 from imu_simulation_framework.core.stamps import seconds_from_nanoseconds
 from imu_simulation_framework.errors import RecordingError
+from imu_simulation_framework.files.reading import BLOCK
 from imu_simulation_framework.files.recordings.cdr import decode_cdr
 from imu_simulation_framework.files.recordings.opening import (
     MCAP_MAGIC,
+    RATIO_FROM,
     SQLITE_MAGIC,
     ZSTD_MAGIC,
+    limited,
     storage_files,
     unpacked,
 )
@@ -142,7 +145,9 @@ def _opened(file, path, stack):
         folder = stack.enter_context(tempfile.TemporaryDirectory())
         packed, plain = plain, Path(folder) / "recording"
         with open(packed, "rb") as source, open(plain, "wb") as target:
-            zstandard.ZstdDecompressor().copy_stream(source, target)
+            reader = zstandard.ZstdDecompressor().stream_reader(source, read_across_frames=True)
+            for block in limited(packed, iter(lambda: reader.read(BLOCK), b"")):
+                target.write(block)
         with open(plain, "rb") as binary:
             start = binary.read(16)
     if start.startswith(SQLITE_MAGIC):
@@ -202,5 +207,9 @@ def _ros1_name(kind):
 def _plain(message):
     """A message without compression of its own."""
     if message[:4] == ZSTD_MAGIC:
+        # Of a message that does not say its size, the library unpacks nothing.
+        size = zstandard.get_frame_parameters(message).content_size
+        if size != zstandard.CONTENTSIZE_UNKNOWN and size > RATIO_FROM:
+            raise ValueError(f"a message that unpacks to {size} bytes")
         return zstandard.ZstdDecompressor().decompress(message)
     return message

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import re
-from dataclasses import dataclass
+import reprlib
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
@@ -13,6 +15,7 @@ import pandas as pd
 from imu_simulation_framework.errors import RecordingError
 
 _LONGEST_CELL = 20  # lines; a quotation mark alone is no quotation
+_LONGEST_LINE = 100_000  # characters; Python's and pandas' readers give up beyond some more
 _SEPARATORS = (",", ";", "\t")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z")
 _DATE = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?")
@@ -30,14 +33,24 @@ class TextTable:
         What is a number in all its column is one already; all else is text.
     lines : ndarray of int
         Line number of each row.
+    namesakes : dict of str to list of str
+        Names that stand more than once in the header, and how the others are called in ``cells``.
     """
 
     path: str
     cells: pd.DataFrame
     lines: np.ndarray
+    namesakes: dict[str, list[str]] = field(default_factory=dict)
 
     def texts(self, column) -> pd.Series:
-        """A column as text, without blanks around it; what is missing is empty."""
+        """A column as text, without blanks around it; what is missing is empty.
+
+        Raises
+        ------
+        RecordingError
+            Another column of that name says something else.
+        """
+        self._refuse_ambiguous(column)
         text = self.cells[column].astype(str).str.strip()
         return text.where(~(self.cells[column].isna() | text.isin(_MISSING)), "")
 
@@ -47,8 +60,9 @@ class TextTable:
         Raises
         ------
         RecordingError
-            One of its cells is no number.
+            One of its cells is no number, or another column of that name says something else.
         """
+        self._refuse_ambiguous(column)
         cells = self.cells[column]
         if pd.api.types.is_numeric_dtype(cells) and not pd.api.types.is_bool_dtype(cells):
             return cells.to_numpy()
@@ -59,9 +73,17 @@ class TextTable:
         if len(wrong):
             raise RecordingError(
                 f"{self.path}: line {self.lines[wrong[0]]}, column {column!r}: "
-                f"{text.iloc[wrong[0]]!r} is no number"
+                f"{reprlib.repr(text.iloc[wrong[0]])} is no number"
             )
         return numbers.to_numpy(dtype=float)
+
+    def _refuse_ambiguous(self, column) -> None:
+        for other in self.namesakes.get(column, ()):
+            if not self.cells[column].equals(self.cells[other]):
+                raise RecordingError(
+                    f"{self.path}: {1 + len(self.namesakes[column])} columns are called "
+                    f"{column!r} and do not say the same; give them names of their own"
+                )
 
 
 def parse_table(path, text, names=None) -> TextTable:
@@ -81,10 +103,10 @@ def parse_table(path, text, names=None) -> TextTable:
     Raises
     ------
     RecordingError
-        There is nothing, or a line has too many cells.
+        There is nothing, a line has too many cells or is too long, or a quotation mark is alone.
     """
     comment, numbered = "", []
-    for number, line in _logical_lines(text):
+    for number, line in _logical_lines(path, text):
         if line.lstrip().startswith("#"):
             comment = comment if numbered else line
         elif line.strip():
@@ -106,36 +128,51 @@ def parse_table(path, text, names=None) -> TextTable:
             raise RecordingError(
                 f"{path}: line {number} has {_width(line, separator)} cells, expected {len(names)}"
             )
-    cells = pd.read_csv(
-        io.StringIO("\n".join(line.strip(" \r") for _, line in numbered)),
-        sep=separator,
-        header=None,
-        names=range(len(names)),
-        index_col=False,
-        skipinitialspace=True,
-        skip_blank_lines=False,
-        # The default parser may be off by the last bit.
-        float_precision="round_trip",
-        low_memory=False,
-    )
-    cells.columns = _distinct(names)
+    try:
+        cells = pd.read_csv(
+            io.StringIO("\n".join(line.strip(" \r") for _, line in numbered)),
+            sep=separator,
+            header=None,
+            names=range(len(names)),
+            index_col=False,
+            skipinitialspace=True,
+            skip_blank_lines=False,
+            # The default parser may be off by the last bit.
+            float_precision="round_trip",
+            low_memory=False,
+        )
+    except ValueError as error:  # also pandas' own errors
+        raise RecordingError(f"{path}: is no table: {' '.join(str(error).split())}") from None
+    if len(cells) != len(numbered):
+        raise RecordingError(
+            f"{path}: {len(numbered)} lines give {len(cells)} rows, so quotation marks in them are "
+            "not in pairs around whole cells"
+        )
+    cells.columns, namesakes = _distinct(names)
     lines = np.array([number for number, _ in numbered], dtype=int)
-    return TextTable(str(path), cells, lines)
+    return TextTable(str(path), cells, lines, namesakes)
 
 
-def _logical_lines(text):
+def _logical_lines(path, text):
     """Number and text of each line; what is broken within quotes is put together."""
     begun, parts = 0, []
     for number, line in enumerate(text.splitlines(), 1):
+        if len(line) > _LONGEST_LINE:
+            raise RecordingError(
+                f"{path}: line {number} has {len(line)} characters, expected a table with at most "
+                f"{_LONGEST_LINE}"
+            )
         parts.append(line)
         begun = begun or number
-        quoted = '"' in line or len(parts) > 1
-        if quoted and sum(p.count('"') for p in parts) % 2 and len(parts) < _LONGEST_CELL:
+        quoted = ('"' in line or len(parts) > 1) and not parts[0].lstrip().startswith("#")
+        if quoted and sum(p.count('"') for p in parts) % 2:
+            if len(parts) == _LONGEST_CELL:
+                break
             continue
         yield begun, " ".join(parts)
         begun, parts = 0, []
     if parts:
-        yield begun, " ".join(parts)
+        raise RecordingError(f"{path}: line {begun}: a quotation mark is not closed")
 
 
 def _cells(line, separator) -> list[str]:
@@ -161,13 +198,17 @@ def _names(comment, separator, width) -> list[str]:
     return [f"col{place}" for place in range(1, width + 1)]
 
 
-def _distinct(names) -> list[str]:
-    """The names, with ``.1``, ``.2`` behind those that were there before."""
-    seen, distinct = {}, []
+def _distinct(names):
+    """The names, with ``.1``, ``.2`` behind those that were there before, and the names of such."""
+    distinct, namesakes, given = [], {}, set(names)
     for name in names:
-        distinct.append(f"{name}.{seen[name]}" if name in seen else name)
-        seen[name] = seen.get(name, 0) + 1
-    return distinct
+        if name in distinct:
+            free = (f"{name}.{n}" for n in itertools.count(1))
+            new = next(n for n in free if n not in given and n not in distinct)
+            namesakes.setdefault(name, []).append(new)
+            name = new
+        distinct.append(name)
+    return distinct, namesakes
 
 
 def _separator(line) -> str:

@@ -1,0 +1,56 @@
+"""YAML as nothing but data, whatever other libraries have taught PyYAML.
+
+rosparam and xacro, once imported, make ``yaml.safe_load`` of the whole process evaluate the text
+behind ``!radians`` and in ``rad(...)`` as Python. Here nothing that a file or an argument says is
+evaluated.
+"""
+
+from __future__ import annotations
+
+import yaml
+
+_OF_YAML = "tag:yaml.org,2002:"
+
+
+class PlainLoader(yaml.SafeLoader):
+    """The safe loader with YAML's own tags only; any other is a ``yaml.YAMLError``."""
+
+
+# Tables of this class alone: what is added to SafeLoader later does not reach them either.
+PlainLoader.yaml_constructors = {
+    tag: constructor
+    for tag, constructor in yaml.SafeLoader.yaml_constructors.items()
+    if tag is None or tag.startswith(_OF_YAML)
+}
+PlainLoader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if tag.startswith(_OF_YAML)]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+PlainLoader.yaml_multi_constructors = {}
+
+NOT_YAML = (yaml.YAMLError, RecursionError, ValueError, TypeError)
+"""What :func:`load_plain` raises for a text that is no YAML, or nested too deeply."""
+
+
+def load_plain(text, loader=PlainLoader):
+    """Return what a YAML text says: mappings, lists, texts, numbers, truth values, dates, None.
+
+    Parameters
+    ----------
+    text : str or file
+    loader : type
+        :class:`PlainLoader`, or one made from it.
+
+    Raises
+    ------
+    yaml.YAMLError, RecursionError, ValueError, TypeError
+        See :data:`NOT_YAML`.
+    """
+    return yaml.load(text, Loader=loader)
+
+
+def yaml_fault(error) -> str:
+    """What is wrong with a text that is no YAML, in one line, for the end of a sentence."""
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    return " ".join(str(error).split())
