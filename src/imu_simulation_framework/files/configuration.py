@@ -258,11 +258,11 @@ def _parse(where: str, key: dataclasses.Field, text: str):
             value = int(text)
         except ValueError:
             raise ConfigurationError(f"{where}: expected a whole number, got {text!r}") from None
-    if accepted["minimum"] is not None and value < accepted["minimum"]:
-        raise ConfigurationError(f"{where}: expected at least {accepted['minimum']}, got {text}")
     if accepted["above"] is not None and value <= accepted["above"]:
         raise ConfigurationError(f"{where}: expected more than {accepted['above']}, got {text}")
-    if accepted["maximum"] is not None and value > accepted["maximum"]:
+    if value < accepted["minimum"]:
+        raise ConfigurationError(f"{where}: expected at least {accepted['minimum']}, got {text}")
+    if value > accepted["maximum"]:
         raise ConfigurationError(f"{where}: expected at most {accepted['maximum']}, got {text}")
     return value
 
