@@ -152,3 +152,33 @@ def test_an_override_of_many_values_is_refused(tmp_path):
     path.write_text("")
     with pytest.raises(ConfigurationError, match=r"\[imu\] rate: expected one value"):
         load_configuration(path, {"imu": {"rate": [1, 2]}})
+
+
+@pytest.mark.parametrize(
+    "text", ["x\n[imu]\nrate = 1", "x\rrate = 1", "a\u2028b", "my ; drive.bag", "; drive.bag"]
+)
+def test_a_value_that_no_line_of_the_written_copy_can_hold_is_refused(tmp_path, text):
+    path = tmp_path / "config.ini"
+    path.write_text("")
+    with pytest.raises(ConfigurationError, match=r"override of \[recording\] path: "):
+        load_configuration(path, {"recording": {"path": text}}, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["it's.bag", 'say "yes"', "back\\slash", "two  blanks", "{x}", "$(y)", "${z}", "%(w)s", "a;b",
+     "# c", "[imu]", "a = b", "a: b", "100 %"],
+)  # fmt: skip
+def test_an_odd_name_survives_the_written_copy(tmp_path, name):
+    path, copy = tmp_path / "config.ini", tmp_path / "copy.ini"
+    path.write_text("")
+    settings = load_configuration(path, {"recording": {"path": name}}, tmp_path)
+    copy.write_text(settings.to_ini())
+    assert load_configuration(copy).recording.path == str(tmp_path / name)
+
+
+def test_lines_that_go_on_are_refused(tmp_path):
+    path = tmp_path / "config.ini"
+    path.write_text("[recording]\npath = a\n  b\n")
+    with pytest.raises(ConfigurationError, match="expected one line"):
+        load_configuration(path)
