@@ -24,6 +24,7 @@ import pandas as pd
 import yaml
 from tqdm import tqdm
 
+from imu_simulation_framework.core.comparison import LONGEST_WINDOW
 from imu_simulation_framework.core.imu_models import PRESETS, make_imu_model
 from imu_simulation_framework.core.resting_statistics import DEVIATION_LIMIT, compare_with_model
 from imu_simulation_framework.errors import ConfigurationError, ResultError
@@ -85,8 +86,11 @@ def _run_experiment(out, name, options) -> Path:
     if folder.exists():
         raise ResultError(f"{folder}: exists; give another --out, or --results {folder}")
     duration = 60.0 * options.minutes
-    if not duration > 0.0:
-        raise ConfigurationError(f"--minutes is {options.minutes:g}, but it must be positive")
+    if not 0.0 < duration <= LONGEST_WINDOW:
+        raise ConfigurationError(
+            f"--minutes is {options.minutes:g}, but it must be above 0 and at most "
+            f"{LONGEST_WINDOW / 60.0:g}"
+        )
     parameters = options.parameters or COMPARED.get(PRESETS[name].model, {})
     standing = folder / "at_rest.tum"
     folder.mkdir(parents=True)

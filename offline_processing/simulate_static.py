@@ -12,7 +12,7 @@ config/imus.
 from __future__ import annotations
 
 import argparse
-import math
+import shutil
 import sys
 from pathlib import Path
 
@@ -20,7 +20,7 @@ import numpy as np
 from tqdm import tqdm
 
 from imu_simulation_framework.core.static_recording import record_at_rest
-from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.errors import ConfigurationError, ResultError
 from imu_simulation_framework.experiment.command_line import run_tool
 from imu_simulation_framework.files.imu_recording_writer import (
     FORMATS,
@@ -33,6 +33,15 @@ from imu_simulation_framework.files.imu_specification_file import (
 )
 from imu_simulation_framework.files.whole_files import refuse_overwriting
 
+LONGEST_HOURS = 8784.0
+"""A year."""
+
+HIGHEST_RATE = 100_000.0
+"""[Hz]; no IMU has more."""
+
+BYTES_PER_SAMPLE = {"bag": 380, "rostopic_csv": 530, "csv": 210}
+"""As measured, and not packed."""
+
 
 def main(arguments):
     """Make the recording that the command line describes."""
@@ -42,7 +51,7 @@ def main(arguments):
     specification = load_imu_specification(source)
     rate = specification.output.rate if options.rate is None else options.rate
     samples = _samples(options.hours, rate)
-    format_of(options.out, options.format)
+    _require_room(options.out, format_of(options.out, options.format), samples)
     blocks = record_at_rest(specification, samples, rate, np.random.default_rng(options.seed))
     covariances = specification.covariances(1.0 / rate, samples / rate)
     with tqdm(total=samples, unit=" samples", unit_scale=True, disable=None) as progress:
@@ -52,15 +61,30 @@ def main(arguments):
 
 
 def _samples(hours, rate) -> int:
-    for name, value in (("hours", hours), ("rate", rate)):
-        if not 0.0 < value < math.inf:
-            raise ConfigurationError(f"--{name} is {value:g}, but it must be a positive number.")
+    for name, value, largest in (("hours", hours, LONGEST_HOURS), ("rate", rate, HIGHEST_RATE)):
+        if not 0.0 < value <= largest:
+            raise ConfigurationError(
+                f"--{name} is {value:g}, but it must be above 0 and at most {largest:g}."
+            )
     samples = round(hours * 3600.0 * rate)
     if samples < 1:
         raise ConfigurationError(
             f"{hours:g} h at {rate:g} Hz is less than one sample; make --hours longer."
         )
     return samples
+
+
+def _require_room(path, kind, samples) -> None:
+    """Refuse what would fill the disk, instead of filling it first."""
+    folder = Path(path).parent
+    if not folder.is_dir():
+        return  # said when the file is made
+    size, free = samples * BYTES_PER_SAMPLE[kind], shutil.disk_usage(folder).free
+    if size > free:
+        raise ResultError(
+            f"{path}: {samples} samples take about {size / 1e9:.3g} GB, but only {free / 1e9:.3g} "
+            "GB are free; make --hours or --rate smaller, or choose another place"
+        )
 
 
 def _counted(blocks, progress):

@@ -9,6 +9,7 @@ from rosbags.highlevel import AnyReader
 
 from imu_simulation_framework.experiment.in_process import run_in_process
 from imu_simulation_framework.files.configuration import load_configuration
+from imu_simulation_framework.files.locations import urdf_path
 from imu_simulation_framework.files.results import ResultFolder
 
 DURATION = 8.0
@@ -254,3 +255,17 @@ PRIVATE_PARAMETER = """
   <param name="result_comparison/comparison/median_window" value="3.5" />
 </launch>
 """
+
+
+def test_names_and_folders_with_every_sign_that_means_something_to_a_program(experiment, tmp_path):
+    name = "it's $(my) ${1 % 0} {robot}\\\".yaml"
+    folder = tmp_path / "$(nothing) 'here'"
+    folder.mkdir()
+    (folder / name).write_bytes(urdf_path("robot.yaml").read_bytes())
+    config = folder / "mine $(find).ini"
+    config.write_text(f"[robot]\nparameters = {name}\n[trajectory]\nstop = {DURATION}\n")
+    ended = succeeded(
+        experiment.run(f"config:={config.name}", "output:=$(results)", directory=folder)
+    )
+    copy = load_configuration(ended.result("$(results)").path("config.ini"))
+    assert copy.robot.parameters == str(folder / name)

@@ -1,6 +1,7 @@
 """Bad input ends an experiment within seconds, with one sentence and nothing half-written."""
 
 import math
+import os
 import socket
 from pathlib import Path
 
@@ -150,3 +151,53 @@ def test_a_gzserver_that_runs_already(refused, monkeypatch):
         ended = refused("simulator:=gazebo", words=["a gzserver is running already", uri])
     assert ended.code == 2
     assert "process[" not in ended.output
+
+
+@pytest.mark.parametrize(
+    ("argument", "words"),
+    [
+        ("record:=maybe", ["record:=maybe", "true, false"]),
+        ("view:=foo", ["view:=foo", "none, multiplot, matplotlib"]),
+        ("settings:=5", ["settings:=5", "expected {section: {key: value}}"]),
+        ("settings:={control: {rate: [1, 2]}}", ["[control] rate", "expected one value"]),
+        (
+            "settings:={comparison: {median_window: 1e308}}",
+            ["[comparison] median_window", "at most 86400"],
+        ),
+        ("real_time_factor:=1e30", ["[simulation] real_time_factor", "at most 1000"]),
+        ("settings:={terrain: {kind: uneven, spacing: 1e-300}}", ["more than 10000 bumps"]),
+        (
+            "settings:={imu_hector: {yaw_drift_frequency: 1e30}}",
+            ["yaw_drift_frequency is 1e+30", "at most"],
+        ),
+    ],
+)
+def test_a_value_that_cannot_be_starts_nothing(refused, argument, words):
+    ended = refused(argument, words=words)
+    assert ended.code == 2
+    assert "process[" not in ended.output
+
+
+def test_an_address_of_the_master_that_is_none(refused, monkeypatch):
+    monkeypatch.setattr(
+        "experiment_process.ExperimentProcess._environment",
+        lambda process: {**os.environ, "ROS_MASTER_URI": "foo", "PWD": str(process.directory)},
+    )
+    ended = refused(words=["ROS_MASTER_URI", "'foo'", "http://HOST:PORT"])
+    assert ended.code == 2
+
+
+def test_settings_are_not_evaluated(refused, tmp_path):
+    refused("settings:={imu: {rate: !radians \"open('made', 'w').close()\"}}", words=["settings:="])
+    assert not list(tmp_path.rglob("made"))
+
+
+@pytest.mark.parametrize("argument", ["recording:=fifo", "config:=fifo"])
+def test_a_fifo_does_not_wait_for_a_writer(refused, tmp_path, argument):
+    os.mkfifo(tmp_path / "fifo")
+    ended = refused(argument, words=["fifo", "not a regular file"])
+    assert ended.code == 2
+
+
+def test_robot_parameters_that_are_no_regular_file(refused):
+    refused("settings:={robot: {parameters: /dev/zero}}", words=["/dev/zero", "not a regular file"])

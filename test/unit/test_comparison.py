@@ -294,7 +294,7 @@ def test_arguments_are_left_as_they_were():
 
 
 @pytest.mark.parametrize("key", ["median_window", "max_shift", "start_window"])
-@pytest.mark.parametrize("value", [0.0, -1.0, float("nan"), float("inf"), "x"])
+@pytest.mark.parametrize("value", [0.0, -1.0, 1e5, 1e308, float("nan"), float("inf"), "x"])
 def test_settings_out_of_range_are_refused_by_name(key, value):
     with pytest.raises(ConfigurationError, match=key):
         ComparisonSettings(**{key: value})

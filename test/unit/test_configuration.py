@@ -98,3 +98,87 @@ def test_a_bad_override_is_called_an_override(tmp_path):
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(ConfigurationError, match="nowhere.ini: no such file"):
         load_configuration(tmp_path / "nowhere.ini")
+
+
+@pytest.mark.parametrize("value", ["1e308", "-1e308", "1e30", "1e11"])
+def test_no_number_without_an_end_is_accepted(tmp_path, value):
+    for name, section in configuration_sections.SECTIONS.items():
+        for key in dataclasses.fields(section):
+            if "float" in key.type:
+                path = tmp_path / "config.ini"
+                path.write_text(f"[{name}]\n{key.name} = {value}\n")
+                with pytest.raises(ConfigurationError, match=rf"\[{name}\] {key.name}: expected"):
+                    load_configuration(path)
+
+
+@pytest.mark.parametrize(
+    ("section", "key", "largest"),
+    [
+        ("comparison", "median_window", 86_400),
+        ("comparison", "max_shift", 86_400),
+        ("simulation", "real_time_factor", 1000),
+        ("terrain", "size", 1000),
+        ("terrain", "radius", 1000),
+        ("trajectory", "smoothing_window", 86_400),
+        ("recording", "laps", 1000),
+    ],
+)
+def test_a_largest_value_is_said(tmp_path, section, key, largest):
+    path = tmp_path / "config.ini"
+    path.write_text(f"[{section}]\n{key} = {largest}\n")
+    assert getattr(getattr(load_configuration(path), section), key) == largest
+    path.write_text(f"[{section}]\n{key} = {largest + 1}\n")
+    with pytest.raises(ConfigurationError, match=f"{key}: expected at most {largest}"):
+        load_configuration(path)
+
+
+@pytest.mark.parametrize(("section", "key"), [("control", "rate"), ("imu", "rate")])
+def test_a_rate_of_next_to_nothing_is_refused(tmp_path, section, key):
+    path = tmp_path / "config.ini"
+    path.write_text(f"[{section}]\n{key} = 1e-300\n")
+    with pytest.raises(ConfigurationError, match="expected at least 0.1"):
+        load_configuration(path)
+
+
+def test_nul_in_a_file_is_refused(tmp_path):
+    path = tmp_path / "config.ini"
+    path.write_bytes(b"[recording]\npath = a\0b\n")
+    with pytest.raises(ConfigurationError, match="NUL"):
+        load_configuration(path)
+
+
+def test_an_override_of_many_values_is_refused(tmp_path):
+    path = tmp_path / "config.ini"
+    path.write_text("")
+    with pytest.raises(ConfigurationError, match=r"\[imu\] rate: expected one value"):
+        load_configuration(path, {"imu": {"rate": [1, 2]}})
+
+
+@pytest.mark.parametrize(
+    "text", ["x\n[imu]\nrate = 1", "x\rrate = 1", "a\u2028b", "my ; drive.bag", "; drive.bag"]
+)
+def test_a_value_that_no_line_of_the_written_copy_can_hold_is_refused(tmp_path, text):
+    path = tmp_path / "config.ini"
+    path.write_text("")
+    with pytest.raises(ConfigurationError, match=r"override of \[recording\] path: "):
+        load_configuration(path, {"recording": {"path": text}}, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["it's.bag", 'say "yes"', "back\\slash", "two  blanks", "{x}", "$(y)", "${z}", "%(w)s", "a;b",
+     "# c", "[imu]", "a = b", "a: b", "100 %"],
+)  # fmt: skip
+def test_an_odd_name_survives_the_written_copy(tmp_path, name):
+    path, copy = tmp_path / "config.ini", tmp_path / "copy.ini"
+    path.write_text("")
+    settings = load_configuration(path, {"recording": {"path": name}}, tmp_path)
+    copy.write_text(settings.to_ini())
+    assert load_configuration(copy).recording.path == str(tmp_path / name)
+
+
+def test_lines_that_go_on_are_refused(tmp_path):
+    path = tmp_path / "config.ini"
+    path.write_text("[recording]\npath = a\n  b\n")
+    with pytest.raises(ConfigurationError, match="expected one line"):
+        load_configuration(path)

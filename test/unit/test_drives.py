@@ -222,7 +222,7 @@ def test_errors_can_be_switched_off():
 
 @pytest.mark.parametrize(
     ("name", "laps", "words"),
-    [("a", 0, "1 or more"), ("b", 2, "does not repeat")],
+    [("a", 0, "1 or more"), ("b", 2, "does not repeat"), ("a", 10**9, "at most 1000")],
 )
 def test_impossible_laps_are_refused(name, laps, words):
     with pytest.raises(ConfigurationError, match=words):

@@ -76,3 +76,10 @@ def test_offsets_may_be_negative():
 def test_period_must_be_positive(period):
     with pytest.raises(ConfigurationError, match="period"):
         _make("ideal", period=period)
+
+
+@pytest.mark.parametrize("value", [1e7, 1e30, -1e308])
+def test_a_parameter_that_no_imu_has_is_refused_by_name(value):
+    for name in ("yaw_drift_frequency", "rate_offset", "accel_gaussian_noise"):
+        with pytest.raises(ConfigurationError, match=f"{name} is .* at most 1e"):
+            make_imu_model("hector", {name: value}, 0.01, np.random.default_rng(1))

@@ -69,3 +69,24 @@ def test_the_robot_rolls_over_bumps_and_stands_on_them():
     tilts = [2.0 * math.asin(min(1.0, np.hypot(*s.orientation[:2]))) for s in states]
     assert heights.max() > 0.004
     assert 0.005 < max(tilts) < 0.2
+
+
+@pytest.mark.parametrize("key", ["height", "spacing", "radius", "size"])
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), 1e308, 1001.0])
+def test_a_length_that_no_ground_has_is_refused_by_name(key, value):
+    with pytest.raises(ConfigurationError, match=key):
+        Terrain(**{key: value})
+
+
+@pytest.mark.parametrize("seed", [-1, 2**63])
+def test_a_seed_that_no_generator_takes_is_refused(seed):
+    with pytest.raises(ConfigurationError, match="seed"):
+        Terrain(seed=seed)
+
+
+def test_more_bumps_than_a_simulator_can_look_at_are_refused():
+    assert len(Terrain(size=100.0, spacing=1.0).spheres()) > 9000
+    with pytest.raises(ConfigurationError, match="more than 10000 bumps"):
+        Terrain(size=101.0, spacing=1.0)
+    with pytest.raises(ConfigurationError, match="more than 10000 bumps"):
+        Terrain(spacing=1e-300)

@@ -27,6 +27,10 @@ _TURN_WINDOW = 10.0
 """A turn of a reference that is made of a course, and its turn back, are over within this [s]."""
 
 
+LONGEST_WINDOW = 86_400.0
+"""Of any filter or wait [s]: a day, and no drive is longer."""
+
+
 @dataclass(frozen=True)
 class ComparisonSettings:
     """How errors are filtered and aligned.
@@ -63,6 +67,10 @@ class ComparisonSettings:
             if not (isinstance(value, (int, float)) and math.isfinite(value) and value > 0.0):
                 raise ConfigurationError(
                     f"[comparison] {key} must be a number of seconds above 0, got {value!r}"
+                )
+            if value > LONGEST_WINDOW:
+                raise ConfigurationError(
+                    f"[comparison] {key} must be at most {LONGEST_WINDOW:g} s, got {value!r}"
                 )
 
 

@@ -162,14 +162,22 @@ def get_drive(name):
     return DRIVES[name]
 
 
+MOST_LAPS = 1000
+"""Of any drive: about a day."""
+
+
 def with_laps(drive, laps):
     """Return the drive with another number of laps.
 
     Raises
     ------
     ConfigurationError
-        If the number is not positive, or the drive has no laps to repeat.
+        If the number is not positive or too large, or the drive has no laps to repeat.
     """
+    if laps > MOST_LAPS:
+        raise ConfigurationError(
+            f"The number of laps is {laps}, but it must be at most {MOST_LAPS}."
+        )
     if laps < 1:
         raise ConfigurationError(f"The number of laps is {laps}, but it must be 1 or more.")
     if laps > 1 and not drive.lap:

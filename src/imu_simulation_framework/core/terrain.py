@@ -16,6 +16,13 @@ START_CLEARANCE = 1.5
 """No bump's middle is nearer to the origin, where drives start [m]."""
 
 
+LARGEST_LENGTH = 1000.0
+"""Of anything in a terrain [m]; it is for a robot that drives some hundred metres."""
+
+MOST_BUMPS = 10_000
+"""A simulator looks in each step for those that touch a wheel."""
+
+
 @dataclass(frozen=True)
 class Terrain:
     """Bumps on a jittered square grid.
@@ -35,7 +42,7 @@ class Terrain:
     Raises
     ------
     ConfigurationError
-        A value is out of range, or the bumps are higher than their spheres.
+        A value is out of range, the bumps are higher than their spheres, or there are too many.
     """
 
     height: float = 0.02
@@ -50,6 +57,18 @@ class Terrain:
                 raise ConfigurationError(
                     f"[terrain] {key} must be above 0, got {getattr(self, key)}"
                 )
+            if getattr(self, key) > LARGEST_LENGTH:
+                raise ConfigurationError(
+                    f"[terrain] {key} must be at most {LARGEST_LENGTH:g} m, got "
+                    f"{getattr(self, key)}"
+                )
+        if not 0 <= self.seed < 2**63:
+            raise ConfigurationError(f"[terrain] seed must be from 0 to 2^63 - 1, got {self.seed}")
+        if self.size**2 > MOST_BUMPS * self.spacing**2:
+            raise ConfigurationError(
+                f"[terrain] size {self.size:g} m with spacing {self.spacing:g} m makes more than "
+                f"{MOST_BUMPS} bumps; make size smaller or spacing larger"
+            )
         if self.height >= self.radius:
             raise ConfigurationError(
                 f"[terrain] height, {self.height} m, must be below radius, {self.radius} m"

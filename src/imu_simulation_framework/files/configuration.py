@@ -12,6 +12,7 @@ import dataclasses
 import difflib
 import math
 import os
+import re
 import reprlib
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -37,6 +38,8 @@ from imu_simulation_framework.files.configuration_sections import (
 )
 from imu_simulation_framework.files.reading import read_settings
 from imu_simulation_framework.files.whole_files import reason_of
+
+_COMMENT = re.compile(r"(^|\s);")
 
 
 @dataclass(frozen=True)
@@ -125,6 +128,9 @@ def load_configuration(path, overrides=None, working_directory=None) -> Configur
                 overridden.add((section, key))
 
     _refuse_unknown_sections(path, given)
+    for section, values in given.items():
+        for key, text in values.items():
+            _refuse_unwritable(_where(path, section, key, overridden), key, text)
     sections = {}
     for name, section_type in SECTIONS.items():
         values = dict(given.get(name, {}))
@@ -132,8 +138,6 @@ def load_configuration(path, overrides=None, working_directory=None) -> Configur
         parsed = {}
         for key, text in values.items():
             where = _where(path, name, key, overridden)
-            if "\0" in text:
-                raise ConfigurationError(f"{where}: holds the character NUL, expected text")
             if key not in keys:
                 raise ConfigurationError(f"{where}: unknown key{_suggestion(key, keys)}")
             if text == "":
@@ -217,6 +221,18 @@ def _refuse_unknown_sections(path: Path, given) -> None:
             )
 
 
+def _refuse_unwritable(where, key, text) -> None:
+    """Refuse what a config.ini cannot say: the results' one would say something else."""
+    if "\0" in text:
+        raise ConfigurationError(f"{where}: holds the character NUL, expected text")
+    if len(f"{key}{text}.".splitlines()) > 1:
+        raise ConfigurationError(f"{where}: expected one line, got {reprlib.repr(text)}")
+    if _COMMENT.search(text):
+        raise ConfigurationError(
+            f"{where}: a semicolon after a blank begins a comment in config.ini, got {text!r}"
+        )
+
+
 def _where(path, section, key, overridden) -> str:
     if (section, key) in overridden:
         return f"override of [{section}] {key}"
@@ -258,11 +274,11 @@ def _parse(where: str, key: dataclasses.Field, text: str):
             value = int(text)
         except ValueError:
             raise ConfigurationError(f"{where}: expected a whole number, got {text!r}") from None
-    if accepted["minimum"] is not None and value < accepted["minimum"]:
-        raise ConfigurationError(f"{where}: expected at least {accepted['minimum']}, got {text}")
     if accepted["above"] is not None and value <= accepted["above"]:
         raise ConfigurationError(f"{where}: expected more than {accepted['above']}, got {text}")
-    if accepted["maximum"] is not None and value > accepted["maximum"]:
+    if value < accepted["minimum"]:
+        raise ConfigurationError(f"{where}: expected at least {accepted['minimum']}, got {text}")
+    if value > accepted["maximum"]:
         raise ConfigurationError(f"{where}: expected at most {accepted['maximum']}, got {text}")
     return value
 

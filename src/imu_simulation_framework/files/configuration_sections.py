@@ -9,7 +9,9 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass, field
 
+from imu_simulation_framework.core.comparison import LONGEST_WINDOW
 from imu_simulation_framework.core.control import CONTROLLERS, DEFAULT_SETTINGS
+from imu_simulation_framework.core.drives import MOST_LAPS
 from imu_simulation_framework.core.frames import (
     ACCEL_CONVENTIONS,
     ACCEL_UNITS,
@@ -24,14 +26,33 @@ from imu_simulation_framework.core.frames import (
 from imu_simulation_framework.core.imu_models import IMU_MODELS, PRESETS
 from imu_simulation_framework.core.imu_specification import FILTERS
 from imu_simulation_framework.core.positioning import FixSettings
-from imu_simulation_framework.core.terrain import Terrain
+from imu_simulation_framework.core.terrain import LARGEST_LENGTH, Terrain
 
 SIMULATORS = ("embedded", "gazebo")
 DRIVES = ("a", "b", "c", "d")
 FORMATS = ("auto", "bag", "rostopic_csv", "csv", "tum")
 
 
-def _setting(default, *, choices=None, minimum=None, maximum=None, above=None, path=False):
+LARGEST_NUMBER = 1e10
+"""Of any key that has no closer bound, also below zero: a clock's seconds since 1970 fit in, and no
+product of two of them overflows."""
+
+FASTEST = 1000.0
+"""Times as fast as reality; no machine simulates faster, and 0 means as fast as possible."""
+
+LOWEST_RATE = 0.1
+"""[Hz]: a robot that hears of its path less often than every 10 s follows none."""
+
+
+def _setting(
+    default,
+    *,
+    choices=None,
+    minimum=-LARGEST_NUMBER,
+    maximum=LARGEST_NUMBER,
+    above=None,
+    path=False,
+):
     """A key with its default and what it accepts; ``above`` is an exclusive lower bound."""
     return field(
         default=default,
@@ -57,7 +78,7 @@ class ExperimentSection:
 class RecordingSection:
     path: str = _setting("", path=True)
     drive: str = _setting("a", choices=DRIVES)
-    laps: int = _setting(0, minimum=0)
+    laps: int = _setting(0, minimum=0, maximum=MOST_LAPS)
 
 
 @dataclass(frozen=True)
@@ -108,7 +129,7 @@ class TrajectorySection:
     stop: float | None = _setting(None, above=0.0)
     start_index: int | None = _setting(None, minimum=0)
     stop_index: int | None = _setting(None, minimum=1)
-    smoothing_window: float = _setting(1.5, minimum=0.0)
+    smoothing_window: float = _setting(1.5, minimum=0.0, maximum=LONGEST_WINDOW)
     to_origin: bool = _setting(True)
     scale: float = _setting(1.0, above=0.0)
     check_limits: bool = _setting(True)
@@ -117,7 +138,7 @@ class TrajectorySection:
 @dataclass(frozen=True)
 class ControlSection:
     controller: str = _setting("yaw_pid", choices=tuple(CONTROLLERS))
-    rate: float = _setting(20.0, above=0.0, maximum=100.0)
+    rate: float = _setting(20.0, above=0.0, minimum=LOWEST_RATE, maximum=100.0)
     yaw_proportional: float = _setting(DEFAULT_SETTINGS["yaw_proportional"], minimum=0.0)
     yaw_integral: float = _setting(DEFAULT_SETTINGS["yaw_integral"], minimum=0.0)
     yaw_derivative: float = _setting(DEFAULT_SETTINGS["yaw_derivative"], minimum=0.0)
@@ -138,25 +159,25 @@ class RobotSection:
 @dataclass(frozen=True)
 class SimulationSection:
     simulator: str = _setting("embedded", choices=SIMULATORS)
-    real_time_factor: float = _setting(0.0, minimum=0.0)
-    startup_timeout: float = _setting(60.0, above=0.0)
-    command_timeout: float = _setting(10.0, above=0.0)
+    real_time_factor: float = _setting(0.0, minimum=0.0, maximum=FASTEST)
+    startup_timeout: float = _setting(60.0, above=0.0, maximum=LONGEST_WINDOW)
+    command_timeout: float = _setting(10.0, above=0.0, maximum=LONGEST_WINDOW)
 
 
 @dataclass(frozen=True)
 class TerrainSection:
     kind: str = _setting("flat", choices=("flat", "uneven"))
-    height: float = _setting(Terrain.height, above=0.0)
-    spacing: float = _setting(Terrain.spacing, above=0.0)
-    radius: float = _setting(Terrain.radius, above=0.0)
-    size: float = _setting(Terrain.size, above=0.0)
-    seed: int = _setting(Terrain.seed, minimum=0)
+    height: float = _setting(Terrain.height, above=0.0, maximum=LARGEST_LENGTH)
+    spacing: float = _setting(Terrain.spacing, above=0.0, maximum=LARGEST_LENGTH)
+    radius: float = _setting(Terrain.radius, above=0.0, maximum=LARGEST_LENGTH)
+    size: float = _setting(Terrain.size, above=0.0, maximum=LARGEST_LENGTH)
+    seed: int = _setting(Terrain.seed, minimum=0, maximum=2**63 - 1)
 
 
 @dataclass(frozen=True)
 class ImuSection:
     model: str = _setting("hector", choices=tuple(PRESETS))
-    rate: float = _setting(100.0, above=0.0, maximum=1000.0)
+    rate: float = _setting(100.0, above=0.0, minimum=LOWEST_RATE, maximum=1000.0)
 
 
 @dataclass(frozen=True)
@@ -166,10 +187,10 @@ class ImuSpecificationSection:
 
 @dataclass(frozen=True)
 class ComparisonSection:
-    median_window: float = _setting(5.19, above=0.0)
+    median_window: float = _setting(5.19, above=0.0, maximum=LONGEST_WINDOW)
     align: bool = _setting(False)
-    max_shift: float = _setting(1.0, above=0.0)
-    start_window: float = _setting(3.0, above=0.0)
+    max_shift: float = _setting(1.0, above=0.0, maximum=LONGEST_WINDOW)
+    start_window: float = _setting(3.0, above=0.0, maximum=LONGEST_WINDOW)
 
 
 SECTIONS = {

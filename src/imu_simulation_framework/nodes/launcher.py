@@ -15,8 +15,9 @@ import roslaunch.parent
 import roslaunch.pmon
 from roslaunch.pmon import ProcessListener
 
+from imu_simulation_framework.embedded_simulator.robot_parameters import load_robot_parameters
 from imu_simulation_framework.errors import FrameworkError
-from imu_simulation_framework.experiment.parts import describe_imu
+from imu_simulation_framework.experiment.parts import describe_imu, make_terrain
 from imu_simulation_framework.experiment.recording_check import ensure_plausible
 from imu_simulation_framework.files.locations import package_share
 from imu_simulation_framework.files.results import ResultFolder
@@ -137,8 +138,10 @@ def _load(launch_file, arguments):
                 target = target.setdefault(group, {})
             target[key] = parameter.value
     configuration = node_configuration("run_experiment", experiment, {})
-    # Makes sure of the IMU's parameters, too.
+    # Makes sure of the parameters of IMU, ground and robot, too.
     describe_imu(configuration)
+    make_terrain(configuration)
+    load_robot_parameters(configuration.robot.parameters or None)
     return config, configuration
 
 

@@ -127,8 +127,12 @@ def diagonal(xx: float, yy: float, zz: float) -> Covariance:
     return (xx, 0.0, 0.0, 0.0, yy, 0.0, 0.0, 0.0, zz)
 
 
+LARGEST_PARAMETER = 1e6
+"""Of an IMU, in SI units; beyond it no error is one of a sensor, and squares might overflow."""
+
+
 def require_numbers(parameters, not_negative=()):
-    """Check that all fields of a dataclass are finite numbers, and some of them not negative.
+    """Check that all fields of a dataclass are numbers of an IMU, and some of them not negative.
 
     Raises
     ------
@@ -141,6 +145,11 @@ def require_numbers(parameters, not_negative=()):
         if not (number and math.isfinite(value)):
             raise ConfigurationError(
                 f"The IMU's {field.name} is {value!r}, but it must be a finite number."
+            )
+        if abs(value) > LARGEST_PARAMETER:
+            raise ConfigurationError(
+                f"The IMU's {field.name} is {value!r}, but it must be at most "
+                f"{LARGEST_PARAMETER:g}."
             )
         if field.name in not_negative and value < 0.0:
             raise ConfigurationError(
