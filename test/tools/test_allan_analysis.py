@@ -290,3 +290,12 @@ def refused(done, out, *words):
     for word in words:
         assert str(word) in done.stderr
     assert not out.exists()
+
+
+def test_a_recording_that_a_result_would_replace_stays(tmp_path):
+    path = write(tmp_path / "allan_deviation.csv", table(70.0)[["gyro_x"]])
+    before = path.read_bytes()
+    done = run(TOOL, path, "--out", tmp_path)
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "is the input" in done.stderr
+    assert {name.name: name.read_bytes() for name in tmp_path.iterdir()} == {path.name: before}

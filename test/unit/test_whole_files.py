@@ -10,6 +10,8 @@ import sys
 import pytest
 
 from imu_simulation_framework.errors import ResultError
+from imu_simulation_framework.experiment.check_report import write_check
+from imu_simulation_framework.experiment.recording_setup import RecordingSetup
 from imu_simulation_framework.files.imu_recording_writer import write_imu_recording
 from imu_simulation_framework.files.whole_files import (
     refuse_overwriting,
@@ -174,3 +176,11 @@ def test_a_signal_leaves_the_old_file_and_nothing_else(tmp_path, number, code):
     assert len(error.splitlines()) == 1 and "Traceback" not in error
     assert (tmp_path / "file").read_bytes() == b"old"
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_check_does_not_replace_the_configuration_it_rests_on(tmp_path):
+    path = tmp_path / "config.ini"
+    path.write_text("[imu]\n")
+    with pytest.raises(ResultError, match="is the input"):
+        write_check(tmp_path, RecordingSetup(str(path)), None)
+    assert path.read_text() == "[imu]\n"
