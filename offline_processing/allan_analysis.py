@@ -73,8 +73,10 @@ def main(arguments):
             bar.total = len(options.recordings) * (2 + len(axes)) + len(axes)
             bar.update()
             bar.set_description("looking for gaps and outliers")
-            # That there is no orientation does not matter here.
-            sentences += replace(recorded.report, absent=()).sentences()[1:]
+            # That there is no orientation, or that it is turned, does not matter here.
+            remarks = [r for r in recorded.report.remarks if "set its mounting" not in r]
+            report = replace(recorded.report, absent=(), remarks=tuple(remarks))
+            sentences += report.sentences()[1:]
             recordings.append(
                 prepare_static(
                     recorded.table.index.to_numpy(),

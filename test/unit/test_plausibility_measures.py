@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 from drive_recordings import yaw_at
 
+from imu_simulation_framework.core.plausibility.clocks import clock_offset
 from imu_simulation_framework.core.plausibility.headings import Heading
 from imu_simulation_framework.core.plausibility.path import path_direction
 from imu_simulation_framework.core.plausibility.relation import relate
-from imu_simulation_framework.core.plausibility.symptoms import clock_offset
 
 RATE = 8.0
 """At this rate the ends of all windows, an eighth of a second apart, are samples."""

@@ -138,6 +138,6 @@ def test_an_orientation_beside_positions_is_the_imus_if_the_file_is_called_so(tm
     path = tmp_path / "ins.csv"
     pd.DataFrame(table).to_csv(path, index=False)
     columns, _ = guess_where_unknown(path, "imu_recording")
-    assert columns == {"time": "t_s [s]", "yaw": "yaw_rad [rad]"}
+    assert columns == {"time": "t_s [s]", "yaw": "yaw_rad [rad cw from north]"}
     columns, _ = guess_where_unknown(path, "reference")
     assert columns["latitude"] == "lat_deg [deg]"

@@ -70,13 +70,20 @@ def _turns(observations):
         if relation.conclusive:
             line += (
                 f"; correlation {relation.correlation:.3f}, scale {relation.scale:.3f}, "
-                f"delay {relation.delay:.2f} s"
+                f"{_lateness(relation)}"
             )
         else:
             line += "; too few turns to compare"
         yield line
     if not seen:
         yield "nothing to compare"
+
+
+def _lateness(relation) -> str:
+    if not relation.delay:
+        return "no delay fits clearly better"
+    sense = "late" if relation.delay > 0.0 else "early"
+    return f"fits best with {relation.second} {abs(relation.delay):.2f} s {sense}"
 
 
 def write_check(folder, setup, check) -> list[Path]:
@@ -96,10 +103,11 @@ def write_check(folder, setup, check) -> list[Path]:
     refuse_overwriting(folder / "config.ini", [setup.path])
     written = []
     if check.as_understood is not None:
-        sources = [s.source for s in (check.reference_samples, check.imu_samples) if s is not None]
-        title = " and ".join(dict.fromkeys(Path(source).name for source in sources))
+        read = [s for s in (check.reference_samples, check.imu_samples) if s is not None]
+        names = [" ".join((Path(s.path).name, s.topic)).strip() for s in read]
+        title = " and ".join(dict.fromkeys(names))
         if any(finding.settings for finding in check.findings):
-            title += ", as the findings' settings read it"
+            title += "; read with the settings that the findings propose"
         written.append(folder / "recording.png")
         figure = recording_figure(check.as_understood, title)
         write_whole(written[-1], picture(figure))

@@ -8,6 +8,7 @@ import numpy as np
 
 from imu_simulation_framework.core.plausibility import findings as faults
 from imu_simulation_framework.core.plausibility.alternatives import explain
+from imu_simulation_framework.core.plausibility.clocks import clock_offset
 from imu_simulation_framework.core.plausibility.findings import Finding
 from imu_simulation_framework.core.plausibility.headings import (
     gyro_heading,
@@ -15,7 +16,7 @@ from imu_simulation_framework.core.plausibility.headings import (
     reference_heading,
 )
 from imu_simulation_framework.core.plausibility.observations import Observations
-from imu_simulation_framework.core.plausibility.symptoms import clock_offset, symptoms
+from imu_simulation_framework.core.plausibility.symptoms import symptoms
 from imu_simulation_framework.errors import (
     ImplausibleRecordingError,
     RecordingError,

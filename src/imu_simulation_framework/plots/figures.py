@@ -101,7 +101,7 @@ def trajectory(comparison):
             zorder=5,
         )
     axis.set_aspect("equal", adjustable="datalim")
-    style.label(axis, x="x, east [m]", y="y, north [m]", title="Trajectory")
+    style.label(axis, x="x [m]", y="y [m]", title="Trajectory")
     style.legend(axis, columns=3)
     return figure
 

@@ -184,7 +184,7 @@ class _Reference:
             column = best_scalar(self.candidates, kind) if kind else None
             if column is None or column.silent:
                 continue
-            words = self._angle(column, named=kind == "heading")
+            words = self._angle(column, named=kind == "heading" or fixes)
             if not words:
                 continue
             self._take("heading" if kind == "heading" else "yaw", column, *words)

@@ -10,7 +10,8 @@ makes some of them disagree with the others, in a manner of its own.
 ``relation``       how two of them go together: sign, scale, delay, correlation
 ``observations``   everything measured that the verdict needs
 ``findings``       what a person is told: the fault, its evidence, what would mend it
-``symptoms``       faults that show in what was measured: slip, frozen values, clocks
+``symptoms``       faults that show in what was measured: slip, frozen values, ...
+``clocks``         clocks that are shifted, or of another rate or epoch
 ``alternatives``   faults that are found by reading the recording in another way
 =================  =================================================================
 """

@@ -29,6 +29,7 @@ DROPPED_AXIS = "dropped axis"
 SAME_YAW = "the reference itself"
 NO_OVERLAP = "no overlap in time"
 TOO_FAST = "too fast for the robot"
+DISTURBED_YAW = "disturbed yaw"
 UNRELATED = "unrelated turns"
 UNVERIFIED = "not verified"
 

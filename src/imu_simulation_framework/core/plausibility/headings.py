@@ -38,6 +38,12 @@ class Heading:
         return float(np.median(np.diff(self.time)))
 
 
+def part_of(heading, start, stop) -> Heading:
+    """A heading between two times [s]."""
+    inside = (heading.time >= start) & (heading.time <= stop)
+    return Heading(heading.name, heading.time[inside], heading.angle[inside])
+
+
 def reference_heading(reference) -> Heading:
     """The yaw of Poses."""
     return Heading("the reference's yaw", _times(reference), reference["yaw"].to_numpy())

@@ -5,17 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from imu_simulation_framework.core.plausibility import findings as faults
+from imu_simulation_framework.core.plausibility.clocks import clock_faults
 from imu_simulation_framework.core.plausibility.findings import Finding, describe_relation
 from imu_simulation_framework.core.plausibility.headings import (
     GYRO,
     gyro_heading,
     imu_heading,
+    part_of,
     reference_heading,
 )
 from imu_simulation_framework.core.plausibility.observations import mean_up
+from imu_simulation_framework.core.plausibility.path import MINIMUM_STEPS
 from imu_simulation_framework.core.plausibility.relation import relate
-from imu_simulation_framework.core.spectrum import uniform_grid
-from imu_simulation_framework.core.time_alignment import normalised_correlation, parabola_peak
 
 SPINNING = 1.3
 """Wheels that tell of so many times the gyroscope's turns spin."""
@@ -23,22 +24,18 @@ SPINNING = 1.3
 SCALE = 0.1
 """Deviation of a scale from 1 that is worth a word."""
 
-NOTICED_DELAY = 0.15
-GRAVE_DELAY = 1.0
-"""Of a clock against the other [s]."""
-
-PART = 40.0
-"""Delays of clocks of another rate are looked for in parts of about this length [s]."""
-
-NOTICED_RATE = 1e-3
-"""Of a clock against the other [s/s]."""
-
 FROZEN_TIME = 1.5
 FROZEN_TURN = np.radians(15.0)
 """Values that stay the same to the last bit for this long [s], while something else turns so far,
 are frozen."""
 
 GRAVE_TURN = np.radians(45.0)
+
+OFF_THE_PATH = 0.5
+"""A yaw and a course whose difference is less concentrated than this have nothing in common."""
+
+HARDLY_KNOWN = 0.5
+"""Share of the time for which the heading should be known at least."""
 
 LARGEST_DRIFT = np.radians(3.0)
 """A steady turn slower than this [rad/s] may be the bias of a cheap gyroscope at rest."""
@@ -55,11 +52,12 @@ def symptoms(observations, course_is_yaw=False, offsets=(0.0, 0.0)) -> list[Find
     offsets : pair of float
         What was added already to the times of reference and IMU [s].
     """
-    found = _reference_itself(observations) + _frozen(observations)
+    found = _reference_itself(observations) + _frozen(observations) + _off_its_path(observations)
+    found += _hardly_known(observations)
     if any(finding.grave for finding in found):
         # What stands still disagrees with all else, for which there is a name now.
         return found + _wrong_axis(observations)
-    found += _clocks(observations, course_is_yaw, offsets)
+    found += clock_faults(observations, course_is_yaw, offsets)
     axis = _wrong_axis(observations)
     slip = _slip(observations, course_is_yaw)
     found += axis + slip
@@ -101,6 +99,38 @@ def _reference_itself(observations):
     return [Finding(faults.SAME_YAW, evidence, remedy, True)]
 
 
+def _off_its_path(observations):
+    """The reference's heading is not where it drives, whatever the reading."""
+    path = observations.path
+    if path is None or path.steps < MINIMUM_STEPS:
+        return []
+    if path.mirrored:
+        evidence = "the reference's path turns left where its yaw turns right"
+        return [Finding(faults.MIRRORED_YAW, evidence, "[reference] yaw_convention", True)]
+    if path.concentration < OFF_THE_PATH:
+        evidence = (
+            "the reference's yaw has nothing to do with the direction in which its positions move "
+            f"(concentration {path.concentration:.2f})"
+        )
+        return [Finding(faults.UNRELATED, evidence, grave=True)]
+    return []
+
+
+def _hardly_known(observations):
+    """A heading that is a guess for most of the time."""
+    reference = observations.reference
+    if "yaw_known" not in reference:
+        return []
+    known = float(reference["yaw_known"].mean())
+    if known > HARDLY_KNOWN:
+        return []
+    evidence = (
+        f"the reference's heading is known for {100.0 * known:.0f} % of its time, in the rest it "
+        "is too slow for a course"
+    )
+    return [Finding(faults.UNVERIFIED, evidence)]
+
+
 def _slip(observations, course_is_yaw):
     trusted = observations.imu_gyro
     if course_is_yaw or (trusted is not None and trusted.conclusive and not trusted.agree):
@@ -134,79 +164,6 @@ def _several(observations) -> str:
     correlations = ", ".join(f"{r.correlation:.2f}" for r in present)
     scales = ", ".join(f"{r.scale:.2f}" for r in present)
     return f"{evidence} (correlation {correlations}, scale {scales})"
-
-
-def _clocks(observations, course_is_yaw, offsets):
-    best = None
-    for relation in (observations.reference_gyro, observations.reference_imu):
-        if relation is not None and relation.conclusive and relation.correlation > 0.4:
-            best = best or relation
-    if best is None:
-        return []
-    rate, ends = _clock_rate(observations, best)
-    if rate:
-        return [
-            Finding(
-                faults.CLOCK_RATE,
-                f"{best.second} is {ends[0]:.2f} s late at first and {ends[1]:.2f} s at last: "
-                f"its clock runs {abs(100.0 * rate):.2f} % too {'slow' if rate < 0.0 else 'fast'}",
-                "correct the stamps, no setting does",
-                abs(ends[1] - ends[0]) > GRAVE_DELAY and not course_is_yaw,
-            )
-        ]
-    trusted = best.correlation > (0.9 if course_is_yaw else 0.8) and 0.5 < best.scale < 2.0
-    if abs(best.delay) < NOTICED_DELAY or not trusted:
-        return []
-    evidence = (
-        f"{best.second} is {abs(best.delay):.2f} s {'late' if best.delay > 0.0 else 'early'} "
-        f"against {best.first} (correlation {best.correlation:.2f}, "
-        f"{best.correlation_as_recorded:.2f} as recorded)"
-    )
-    # It is the receiver that tells late where it was.
-    setting = ("imu_recording", offsets[1] - best.delay)
-    if course_is_yaw and best.delay < 0.0:
-        setting = ("reference", offsets[0] + best.delay)
-    section, value = setting
-    return [
-        Finding(
-            faults.SHIFTED_CLOCK,
-            evidence,
-            grave=abs(best.delay) > GRAVE_DELAY,
-            settings=((section, "time_offset", f"{value:.2f}"),),
-        )
-    ]
-
-
-def _clock_rate(observations, relation):
-    """How much faster [s/s] the IMU's clock runs, 0 if not noticed, and delays at both ends."""
-    first = reference_heading(observations.reference)
-    gyro = observations.reference_gyro is relation
-    second = (gyro_heading if gyro else imu_heading)(observations.imu)
-    start = max(first.time[0], second.time[0])
-    stop = min(first.time[-1], second.time[-1])
-    edges = np.linspace(start, stop, 1 + int(np.clip((stop - start) / PART, 3, 12)))
-    middles, delays = [], []
-    for begin, end in zip(edges[:-1], edges[1:]):
-        parts = [_part(heading, begin, end) for heading in (first, second)]
-        if min(len(heading.time) for heading in parts) < 3:
-            continue
-        part = relate(*parts)
-        if part is not None and part.conclusive and part.correlation > 0.9:
-            middles.append(0.5 * (begin + end) - start)
-            delays.append(part.delay)
-    if len(delays) < 3:
-        return 0.0, (0.0, 0.0)
-    rate, at_start = np.polyfit(middles, delays, 1)
-    grown = rate * (middles[-1] - middles[0])
-    scatter = np.std(np.array(delays) - np.polyval((rate, at_start), middles))
-    if abs(grown) < max(2.0 * NOTICED_DELAY, 4.0 * scatter) or abs(rate) < NOTICED_RATE:
-        return 0.0, (0.0, 0.0)
-    return rate, (at_start, at_start + rate * (stop - start))
-
-
-def _part(heading, start, stop):
-    inside = (heading.time >= start) & (heading.time <= stop)
-    return type(heading)(heading.name, heading.time[inside], heading.angle[inside])
 
 
 def _frozen(observations):
@@ -256,7 +213,7 @@ def _range(heading, start, stop) -> float:
 
     A robot at rest whose odometry stays the same while its gyroscope's bias adds up is no fault.
     """
-    inside = _part(heading, start, stop)
+    inside = part_of(heading, start, stop)
     if len(inside.time) < 2:
         return 0.0
     elapsed = inside.time - inside.time[0]
@@ -322,37 +279,13 @@ def _unrelated(observations, course_is_yaw, gyro=True):
             return [*found, Finding(faults.MIRRORED_YAW, describe_relation(relation), grave=True)]
         if not relation.related:
             evidence = describe_relation(relation)
+            trusted = observations.reference_gyro
+            if relation is observations.reference_imu and trusted is not None and trusted.related:
+                evidence += f", while {describe_relation(trusted)}: a compass in it is disturbed"
+                remedy = "orientation = fused takes the gyroscope's yaw instead"
+                return [*found, Finding(faults.DISTURBED_YAW, evidence, remedy)]
             if course_is_yaw and relation.correlation > 0.0:
                 evidence += ": too noisy a course to tell whether the IMU's conventions are right"
                 return [*found, Finding(faults.UNVERIFIED, evidence)]
             return [*found, Finding(faults.UNRELATED, evidence, grave=True)]
     return found
-
-
-def clock_offset(first, second):
-    """Find by how much two headings on different clocks are apart.
-
-    Returns
-    -------
-    offset : float
-        To be added to the times of the second [s].
-    correlation : float
-        Of the rates of turn there.
-    """
-    period = max(0.1, first.period, second.period)
-    rates = []
-    for heading in (first, second):
-        grid = uniform_grid(heading.time[0], heading.time[-1], 1.0 / period)
-        rate = np.gradient(heading.at(grid)) / period
-        rates.append(rate - rate.mean())
-    short = min(map(len, rates))
-    lags = np.arange(-(len(rates[0]) - short // 2), len(rates[1]) - short // 2)
-    correlations = normalised_correlation(rates[1], rates[0], lags)
-    overlaps = np.minimum(len(rates[0]), len(rates[1]) - lags) - np.maximum(0, -lags)
-    # One of the two may be mirrored. The logarithm of the likelihood of a regression grows with
-    # what overlaps: a part of a drive that repeats itself fits a part of another round, too.
-    likeness = np.abs(correlations)
-    best = int(np.argmax(-overlaps * np.log1p(1e-12 - np.minimum(likeness, 1.0) ** 2)))
-    lag = lags[best] + parabola_peak(likeness, best)
-    offset = (first.time[0] - second.time[0]) - lag * period
-    return float(offset), float(correlations[best])

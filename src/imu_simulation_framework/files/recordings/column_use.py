@@ -51,6 +51,8 @@ def usable_columns(path, columns, purpose, present, explicit, timed=True):
     if kind is None or (timed and "time" not in names):
         expected = " or ".join(" ".join(group) for group in _needed(purpose))
         found = " ".join(column.quantity.name for column in columns) or "none"
+        if kind is not None:
+            found += " but no time"
         raise RecordingError(
             f"{path}: expected columns for time and {expected}, found {found}; "
             f"map them, the file's columns are {', '.join(present)}"

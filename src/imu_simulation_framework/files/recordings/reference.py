@@ -140,9 +140,14 @@ def _from_fixes(samples, settings, limits, minimum_samples, time_offset):
     try:
         made = trajectory_from_fixes(fix, settings, samples.places[order])
     except NoHeadingError:
+        held = int((np.diff(fix[list(names)].to_numpy(), axis=0) == 0.0).all(axis=1).sum())
+        if held > 0.5 * len(fix):
+            advice = f"{held} of {len(fix)} positions repeat the one before: did the receiver hang?"
+        else:
+            advice = "expected a drive or a smaller minimum speed"
         raise RecordingError(
             f"{samples.source}: the robot is nowhere faster than {settings.minimum_speed:g} m/s, "
-            "so that its heading is not known; expected a drive or a smaller minimum speed"
+            f"so that its heading is not known; {advice}"
         ) from None
     except ValueError as error:
         raise RecordingError(f"{samples.source}: {error}") from None
