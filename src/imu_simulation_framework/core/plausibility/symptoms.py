@@ -169,15 +169,15 @@ def _several(observations) -> str:
 def _frozen(observations):
     """Columns whose values stay while another heading turns."""
     reference, imu = observations.reference, observations.imu
-    columns = [("the reference", "[reference]", reference, ["x", "y", "yaw"])]
+    columns = [("the reference", reference, ["x", "y", "yaw"])]
     if imu is not None:
         if "yaw" in imu:
-            columns.append(("the IMU's orientation", "[imu_recording]", imu, ["yaw"]))
+            columns.append(("the IMU's orientation", imu, ["yaw"]))
         if "gyro_z" in imu:
-            columns.append(("the gyroscope's z axis", "[imu_recording]", imu, ["gyro_z"]))
+            columns.append(("the gyroscope's z axis", imu, ["gyro_z"]))
     headings = _all_headings(reference, imu)
     found = []
-    for name, _, table, names in columns:
+    for name, table, names in columns:
         turned, longest, start = 0.0, 0.0, None
         others = [heading for owner, heading in headings if owner != name]
         for begin, end in _still(table, names):
