@@ -21,7 +21,7 @@ After this operation, 1009 MB of additional disk space will be used.
 """
 APT_GET = f"""\
 echo "apt-get $*" >>"$CALLS"
-case "$*" in *--assume-no*) printf %s '{SIZES}'; exit 1 ;; esac
+case "$*" in *--print-uris*) printf %s '{SIZES}'; exit 0 ;; esac
 # So that nothing is done after it.
 exit 100
 """
@@ -115,6 +115,10 @@ def test_the_sizes_are_told_before_anything_is_installed(machine):
         "run: 1 of 3: installing system packages with apt-get (384 packages, 221 MB to download, "
         "1009 MB on disk) ..." in done.stderr
     )
+    # Only what is said to be installed is.
+    calls = [call for call in machine.called() if call.startswith("apt-get")]
+    assert "--print-uris" in calls[0]
+    assert all("--print-uris" in call or call.startswith("apt-get -y") for call in calls)
 
 
 @pytest.mark.parametrize("sudo", [REFUSES, None])
