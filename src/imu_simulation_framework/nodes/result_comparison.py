@@ -33,16 +33,20 @@ from imu_simulation_framework.experiment.report import (
 )
 from imu_simulation_framework.msg import ErrorCoordinates2
 from imu_simulation_framework.nodes import topics
-from imu_simulation_framework.nodes.node import experiment_parameter, log_remarks, subscribe
+from imu_simulation_framework.nodes.node import experiment_parameter, log_remarks
 from imu_simulation_framework.nodes.participant import LAST_MESSAGES_TIMEOUT, Participant
 from imu_simulation_framework.nodes.simulators import make_simulator_interface
+
+LONGEST_GAP = NANOSECONDS
+"""Before the end of the drive [ns], without which the drive does not count as recorded."""
 
 
 class ResultComparison(Participant):
     """Takes part from the first wheel command to the end of the drive.
 
     It writes its results once: before it answers ``result_comparison/stop``, or when the
-    experiment is ended otherwise.
+    experiment is ended otherwise. They are ``completed`` when everything until the drive's end
+    was recorded, whoever says that it is over.
     """
 
     name = "result_comparison"
@@ -58,14 +62,15 @@ class ResultComparison(Participant):
         self._commanded_at = None
         self._message_at = None
         self._zero = None
-        self._completed = False
-        self._writing = threading.Lock()
-        self._written = False
+        self._stopping = threading.Event()
+        self._over = False
+        self._written = threading.Event()
+        self._refusal = ""
         self.inputs = (
-            subscribe(topics.WHEEL_COMMAND, Float64MultiArray, self._on_command),
-            subscribe(topics.IMU, Imu, self._on_imu),
-            subscribe(topics.GROUND_TRUTH, Odometry, self._on_ground_truth),
-            subscribe(topics.TRAJECTORY_ERROR, ErrorCoordinates2, self._on_error),
+            self.subscribe(topics.WHEEL_COMMAND, Float64MultiArray, self._on_command),
+            self.subscribe(topics.IMU, Imu, self._on_imu),
+            self.subscribe(topics.GROUND_TRUTH, Odometry, self._on_ground_truth),
+            self.subscribe(topics.TRAJECTORY_ERROR, ErrorCoordinates2, self._on_error),
         )
         rospy.Service(f"{self.name}/stop", Trigger, self._on_stop)
         self.offer_start()
@@ -95,7 +100,7 @@ class ResultComparison(Participant):
     def _append(self, append, *sample) -> None:
         """Record one message, unless the drive is over."""
         with self._lock:
-            if not self._written:
+            if not self._over:
                 append(*sample)
 
     def _on_imu(self, message):
@@ -140,18 +145,16 @@ class ResultComparison(Participant):
                 success=False, message=f"{self.name}: stopped before the first wheel command"
             )
         try:
-            self.wait_until(
-                self._complete,
-                LAST_MESSAGES_TIMEOUT,
-                f"the last messages on {topics.IMU} and {topics.GROUND_TRUTH}",
-            )
-            self._completed = True
+            self.wait_until(self._complete, LAST_MESSAGES_TIMEOUT, "the end of the drive")
         except FrameworkError as error:
-            rospy.logwarn(str(error))
-        try:
-            self._write_once()
-        except FrameworkError as error:
+            # Whoever has asked in the middle of the drive changes nothing.
             return TriggerResponse(success=False, message=str(error))
+        # In the main thread, where a signal can break it off.
+        self._stopping.set()
+        self.wake()
+        self._written.wait()
+        if self._refusal:
+            return TriggerResponse(success=False, message=self._refusal)
         return TriggerResponse(success=True, message=self.folder.prefix_path)
 
     def _end(self) -> int:
@@ -159,7 +162,7 @@ class ResultComparison(Participant):
         return self._zero + round(float(self._trajectory.index[-1]) * NANOSECONDS)
 
     def _complete(self) -> bool:
-        return self._zero is not None and self._record.complete_until(self._end())
+        return self._zero is not None and self._record.complete_until(self._end(), LONGEST_GAP)
 
     def _newest(self) -> int:
         """Stamp until which both the ground truth and the IMU were recorded [ns].
@@ -171,9 +174,16 @@ class ResultComparison(Participant):
         period = NANOSECONDS / self.configuration.control.rate
         return imu if imu is not None and truth - period <= imu < truth else truth
 
+    @property
+    def saved(self):
+        """Whether only figures are still to be drawn, which can be made again at any time."""
+        return self._over and self.folder.path("summary.json").exists()
+
     def spin_once(self):
+        if self._stopping.is_set():
+            self._write_once()
         timeout = 2.0 * self.configuration.simulation.command_timeout
-        if self._commanded_at is None or self._written:
+        if self._commanded_at is None or self._over:
             return
         silent = time.monotonic() - max(self._commanded_at, self._message_at or 0.0)
         if silent > timeout:
@@ -184,17 +194,22 @@ class ResultComparison(Participant):
             rospy.logwarn("%s: ended before the robot drove, no results", self.name)
             return
         self.read_what_is_there(lambda: len(self._record.imu) + len(self._record.ground_truth))
-        try:
-            self._write_once()
-        except FrameworkError as error:
-            self.fail(str(error))
+        before = self._over
+        self._write_once()
+        if self._refusal and not before:
+            self.fail(self._refusal)
 
     def _write_once(self) -> None:
-        with self._writing:
-            if not self._written:
-                with self._lock:
-                    self._written = True
-                self._write()
+        with self._lock:
+            before, self._over = self._over, True
+        if before:
+            return
+        try:
+            self._write()
+        except FrameworkError as error:
+            self._refusal = str(error)
+        finally:
+            self._written.set()
 
     def _warn_of_losses(self, messages) -> None:
         for name in ("imu_simulated", "ground_truth"):
@@ -227,7 +242,7 @@ class ResultComparison(Participant):
             tables,
             ComparisonSettings(**dataclasses.asdict(configuration.comparison)),
             {
-                "completed": self._completed,
+                "completed": self._complete(),
                 "simulator": configuration.simulation.simulator,
                 "imu": describe_imu(configuration),
                 "controller": configuration.control.controller,
