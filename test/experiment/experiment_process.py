@@ -104,6 +104,10 @@ class ExperimentProcess:
     def pid(self) -> int:
         return self._process.pid
 
+    @property
+    def is_running(self) -> bool:
+        return self._process.poll() is None
+
     def wait_for(self, pattern, timeout=60.0):
         """Wait until the output matches; return the match."""
         found = []
@@ -129,8 +133,8 @@ class ExperimentProcess:
         """What Ctrl+C does."""
         os.kill(self.pid, signal.SIGINT)
 
-    def wait(self, timeout=60.0) -> Ended:
-        """Wait for the end by itself.
+    def wait(self, timeout=60.0, others=2.0) -> Ended:
+        """Wait for the end by itself, and at most ``others`` seconds for all other processes.
 
         Raises
         ------
@@ -143,18 +147,18 @@ class ExperimentProcess:
             self.end()
             raise AssertionError(f"did not end within {timeout:g} s:\n{self._text}") from None
         ended = time.monotonic()
-        left = self._wait_for_nobody(2.0)
+        left = self._wait_for_nobody(others)
         self.end()
         assert not left, f"left behind: {left}\n{self._text}"
         return Ended(code, self._text, ended - self._started, self.directory)
 
     def _wait_for_nobody(self, timeout):
         deadline = time.monotonic() + timeout
-        while self._members() and time.monotonic() < deadline:
+        while self.members() and time.monotonic() < deadline:
             time.sleep(POLL_PERIOD)
-        return self._members()
+        return self.members()
 
-    def _members(self):
+    def members(self):
         """Command lines of the living processes that speak to this experiment's ROS master."""
         wanted = f"ROS_MASTER_URI={self._master_uri}".encode()
         members = {}
@@ -169,7 +173,7 @@ class ExperimentProcess:
 
     def end(self) -> None:
         """Kill whatever is left, and close the pipe."""
-        for pid in self._members():
+        for pid in self.members():
             try:
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:

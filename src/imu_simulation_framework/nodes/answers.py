@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
+import os
 import threading
 import time
 import xmlrpc.client
@@ -49,7 +51,7 @@ def _ask(uri: str, method: str, arguments, timeout: float):
     """
     try:
         with xmlrpc.client.ServerProxy(uri, transport=_Transport(timeout)) as server:
-            code, _, value = getattr(server, method)(_CALLER, *arguments)
+            code, _, value = getattr(server, method)(*arguments)
     except (OSError, http.client.HTTPException, xmlrpc.client.Error, TypeError, ValueError) as e:
         raise NoAnswerError(f"{uri} does not answer ({e or type(e).__name__})") from None
     return code, value
@@ -64,7 +66,8 @@ def ask_master(method: str, *arguments, timeout: float = MASTER_TIMEOUT):
         It has not answered within ``timeout`` seconds of wall clock.
     """
     try:
-        code, value = _ask(rosgraph.get_master_uri(), method, arguments, timeout)
+        uri = rosgraph.get_master_uri()
+        code, value = _ask(uri, method, (_CALLER, *arguments), timeout)
     except NoAnswerError as error:
         raise NoAnswerError(f"the ROS master at {error}") from None
     return value if code == 1 else None
@@ -85,10 +88,24 @@ def is_node_alive(name: str, timeout: float) -> bool:
 def answers(uri: str, timeout: float) -> bool:
     """Whether the node with this address answers within ``timeout`` seconds of wall clock."""
     try:
-        _ask(uri, "getPid", (), timeout)
+        _ask(uri, "getPid", (_CALLER,), timeout)
     except NoAnswerError:
         return False
     return True
+
+
+def is_started_by_roslaunch(timeout: float = MASTER_TIMEOUT) -> bool:
+    """Whether the process that started this one is a roslaunch, by its own word."""
+    try:
+        addresses = (ask_master("getParam", "/roslaunch/uris", timeout=timeout) or {}).values()
+    except NoAnswerError:
+        return False
+    for uri in addresses:
+        # One that was killed has left its address.
+        with contextlib.suppress(NoAnswerError):
+            if _ask(uri, "get_pid", (), timeout)[1] == os.getppid():
+                return True
+    return False
 
 
 def within(timeout: float, function, *arguments):

@@ -63,7 +63,7 @@ def _end(processes) -> None:
     """Ask processes (number -> start) to end, and end those that do not in time."""
     begun = time.monotonic()
     for pid in processes:
-        _send(pid, signal.SIGINT)
+        _send(pid, signal.SIGTERM)
     left = dict(processes)
     while left:
         left = {pid: at for pid, at in left.items() if at is not None and started(pid) == at}

@@ -15,7 +15,12 @@ import rosgraph
 import rospy
 
 from imu_simulation_framework.errors import FrameworkError, SimulatorError
-from imu_simulation_framework.nodes.answers import NoAnswerError, ask_master, is_node_alive
+from imu_simulation_framework.nodes.answers import (
+    MASTER_TIMEOUT,
+    NoAnswerError,
+    ask_master,
+    is_node_alive,
+)
 from imu_simulation_framework.nodes.settings import EXPERIMENT_PARAMETERS, node_configuration
 from imu_simulation_framework.nodes.start import INTERRUPTED
 
@@ -24,6 +29,9 @@ FAILURE = f"{EXPERIMENT_PARAMETERS}/failure"
 
 POLL_PERIOD = 0.02
 """Wall-clock seconds between two looks at a condition that no message announces."""
+
+CONNECTING_PERIOD = 2.0
+"""Wall-clock seconds after which a subscriber that is not connected is asked whether it lives."""
 
 CONSTRUCTION_TIMEOUT = 120.0
 """Wall-clock seconds that a node has to get its settings and to make itself known."""
@@ -85,7 +93,8 @@ class Node:
     """While this is true a signal breaks off whatever the main thread waits for."""
 
     saved = False
-    """Whether what was recorded is on the disk: a second signal then breaks off what is left."""
+    """Whether what was recorded is on the disk: a second signal then breaks off what is left,
+    SIGTERM, with which roslaunch goes on when a node has not ended in time."""
 
     def __init__(self) -> None:
         self.configuration = node_configuration(
@@ -194,18 +203,23 @@ class Node:
             time.sleep(POLL_PERIOD)
 
     def wait_for_subscribers(self, *publishers) -> None:
-        """Wait until every subscriber that the master knows is connected.
+        """Wait until every subscriber that the master knows, and that lives, is connected.
 
         A message that is published earlier would silently miss the late ones.
         """
+        begun = time.monotonic()
+        dead = set()
 
         def all_connected() -> bool:
-            state = ask_master("getSystemState")
-            subscribers = {topic: len(nodes) for topic, nodes in state[1]}
-            return all(
-                publisher.get_num_connections() >= subscribers.get(publisher.resolved_name, 0)
-                for publisher in publishers
-            )
+            subscribers = dict(ask_master("getSystemState")[1])
+            for publisher in publishers:
+                nodes = set(subscribers.get(publisher.resolved_name, ())) - dead
+                if publisher.get_num_connections() < len(nodes):
+                    # The master still knows those that were killed.
+                    if time.monotonic() - begun > CONNECTING_PERIOD:
+                        dead.update(n for n in nodes if not is_node_alive(n, MASTER_TIMEOUT))
+                    return False
+            return True
 
         topics = ", ".join(publisher.resolved_name for publisher in publishers)
         self.wait_until(
@@ -257,12 +271,12 @@ def run_node(node_type) -> None:
     node = None
     pending = []
 
-    def on_signal(*_):
+    def on_signal(number, _):
         pending.append(True)
         if node is not None:
             again = node.interrupted
             node.interrupt()
-            if node.nothing_to_save or (again and node.saved):
+            if node.nothing_to_save or (again and node.saved and number == signal.SIGTERM):
                 raise KeyboardInterrupt
 
     signal.signal(signal.SIGINT, on_signal)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
 import time
 from datetime import datetime
@@ -19,8 +21,9 @@ from imu_simulation_framework.files.json_text import json_text
 from imu_simulation_framework.files.results import create_result_folder
 from imu_simulation_framework.msg import ErrorCoordinates2
 from imu_simulation_framework.nodes import topics
-from imu_simulation_framework.nodes.answers import ask_master
+from imu_simulation_framework.nodes.answers import ask_master, is_started_by_roslaunch
 from imu_simulation_framework.nodes.node import (
+    POLL_PERIOD,
     Node,
     advertise,
     ensure_finite,
@@ -40,6 +43,9 @@ RESULT = f"{EXPERIMENT_PARAMETERS}/result"
 
 STOPPED_PARTICIPANTS = ("experiment_recorder", "result_comparison")
 """Participants with a stop service, in the order in which it is called."""
+
+ROSLAUNCH_TIMEOUT = 30.0
+"""Wall-clock seconds until roslaunch, told to end, tells this node to."""
 
 LONGEST_STEP = 5.0
 """Seconds of the drive from one message to the next; a simulator that hurries may lose some."""
@@ -78,7 +84,22 @@ class PathFollower(Node):
         self.nothing_to_save = True
         folder, drive = self._prepare()
         self._start(folder, drive)
-        return super().run()
+        code = super().run()
+        if code == 0 and not experiment_parameter("supervised", False):
+            self._end_roslaunch()
+        return code
+
+    def _end_roslaunch(self) -> None:
+        """End the roslaunch that started this node as Ctrl+C would.
+
+        It would end as well when this node does, but tell the good end in red as a death.
+        """
+        if is_started_by_roslaunch():
+            rospy.loginfo("%s: the drive is complete, roslaunch is told to end", self.name)
+            os.kill(os.getppid(), signal.SIGINT)
+            deadline = time.monotonic() + ROSLAUNCH_TIMEOUT
+            while not self.interrupted and time.monotonic() < deadline:
+                time.sleep(POLL_PERIOD)
 
     def _prepare(self):
         """Read the recording and write what everybody else reads."""

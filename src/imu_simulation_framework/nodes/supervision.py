@@ -43,6 +43,7 @@ RESULT_PARAMETER = f"/{EXPERIMENT_PARAMETERS}/result"
 FAILURE_PARAMETER = f"/{EXPERIMENT_PARAMETERS}/failure"
 SUPERVISED_PARAMETER = f"/{EXPERIMENT_PARAMETERS}/supervised"
 
+PACKAGE = "imu_simulation_framework"
 GUARDIAN = "guardian"
 
 BYSTANDERS = (
@@ -101,7 +102,7 @@ def run(config, patience: float) -> Outcome:
     """
     config.nodes = [node for node in config.nodes if node.name != GUARDIAN]
     _ensure_alone([rosgraph.names.ns_join(node.namespace, node.name) for node in config.nodes])
-    config.add_param(roslaunch.core.Param(SUPERVISED_PARAMETER, True))
+    config.add_param(roslaunch.core.Param(SUPERVISED_PARAMETER, True), verbose=False)
     # roslaunch asks the master without a limit of its own.
     socket.setdefaulttimeout(MASTER_TIMEOUT)
     os.environ[MARK] = f"{os.getpid()}-{secrets.token_hex(8)}"
@@ -153,6 +154,7 @@ class _Run:
         self._processes = {}
         self._stopped_since = {}
         self._answered_at = time.monotonic()
+        self._started = False
         self._parent = roslaunch.parent.ROSLaunchParent(
             roslaunch.rlutil.get_or_generate_uuid(None, False),
             [],
@@ -169,6 +171,7 @@ class _Run:
         outcome = self._outcome
         try:
             self._parent.start()
+            self._started = True
             self._watch()
         except (
             roslaunch.RLException,
@@ -255,6 +258,11 @@ class _Run:
     def _end(self) -> None:
         """Have roslaunch end all nodes; whoever was stopped goes on, to save what it has."""
         self._take_in_processes()
+        for process in list(self._monitor.procs):
+            # An interpreter that still starts would answer roslaunch's SIGINT with a traceback.
+            if process.package == PACKAGE or not self._started:
+                with contextlib.suppress(OSError, AttributeError):
+                    process.popen.send_signal(signal.SIGTERM)
         self._monitor.shutdown()
         told = time.monotonic()
         while self._monitor.is_alive():
