@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import bisect
-import math
 from array import array
 
 import numpy as np
@@ -66,11 +65,6 @@ class Stream:
         """How many samples have a stamp of at most ``end`` [ns]."""
         return bisect.bisect_right(self._stamps, end)
 
-    def newest_until(self, end: int) -> float:
-        """Stamp of the last sample that is not after ``end`` [ns]; minus infinity without any."""
-        count = self.count_until(end)
-        return self._stamps[count - 1] if count else -math.inf
-
     def between(self, zero: int, end: int):
         """Samples from stamp ``zero`` to ``end`` [ns], both included.
 
@@ -105,17 +99,11 @@ class ExperimentRecord:
         """Add one pair of wheel velocities [rad/s]."""
         self._commands.extend((left, right))
 
-    def complete_until(self, end: int, longest_gap: int) -> bool:
-        """Whether everything is there until ``end`` [ns], each error with its command.
-
-        A stream that jumps over the end, and over more than ``longest_gap`` [ns] before it, is
-        not complete: one of its stamps is wrong.
-        """
-        for stream in (self.imu, self.ground_truth, self.errors):
-            if stream.newest is None or stream.newest < end:
-                return False
-            if stream.newest_until(end) < end - longest_gap:
-                return False
+    def complete_until(self, end: int) -> bool:
+        """Whether everything is there until ``end`` [ns], each error with its command."""
+        streams = (self.imu, self.ground_truth, self.errors)
+        if any(stream.newest is None or stream.newest < end for stream in streams):
+            return False
         commands = len(self._commands) // 2
         return commands > self.errors.count_until(end)
 

@@ -18,7 +18,11 @@ from imu_simulation_framework.files.whole_files import reason_of
 from imu_simulation_framework.msg import ErrorCoordinates2
 from imu_simulation_framework.nodes import topics
 from imu_simulation_framework.nodes.node import subscribe
-from imu_simulation_framework.nodes.participant import LAST_MESSAGES_TIMEOUT, Participant
+from imu_simulation_framework.nodes.participant import (
+    EARLY_END_TIMEOUT,
+    LAST_MESSAGES_TIMEOUT,
+    Participant,
+)
 from imu_simulation_framework.nodes.simulators import make_simulator_interface
 from imu_simulation_framework.nodes.unfinished import ACTIVE, BAG
 
@@ -178,7 +182,7 @@ class ExperimentRecorder(Participant):
 
     def close(self):
         if self._bag is not None:
-            self.read_what_is_there(lambda: self._received)
+            self.read_what_is_there(lambda: self._received, EARLY_END_TIMEOUT)
         try:
             self._complete()
         except ResultError as error:

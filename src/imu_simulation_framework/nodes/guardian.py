@@ -15,11 +15,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from imu_simulation_framework.nodes.processes import (
-    ENDING_TIMEOUT,
     MARK,
-    SAVING_NODES,
-    SAVING_TIMEOUT,
-    command,
+    end_all,
     started,
 )
 
@@ -28,9 +25,6 @@ MARKED = "--marked"
 
 LOOK_PERIOD = 0.1
 """Wall-clock seconds between two looks; a child that is younger may be missed without a mark."""
-
-CORE = ("rosmaster", "rosout")
-"""Who is ended last, since the others say good-bye to them."""
 
 
 def main() -> int:
@@ -48,45 +42,13 @@ def main() -> int:
         signal.signal(number, signal.SIG_IGN)
     known.pop(os.getpid(), None)
     known.update((pid, started(pid)) for pid in _marked(mark))
-    core = {pid: at for pid, at in known.items() if any(w in command(pid) for w in CORE)}
-    _end({pid: at for pid, at in known.items() if pid not in core})
-    _end(core)
+    end_all(known)
     return 0
 
 
 def _is_parent(parent: int, mark: str) -> bool:
     """Whether it had not been killed before this process looked for the first time."""
     return not mark or mark.partition("-")[0] == str(parent)
-
-
-def _end(processes) -> None:
-    """Ask processes (number -> start) to end, and end those that do not in time."""
-    begun = time.monotonic()
-    for pid in processes:
-        _send(pid, signal.SIGTERM)
-    left = dict(processes)
-    while left:
-        left = {pid: at for pid, at in left.items() if at is not None and started(pid) == at}
-        for pid in left:
-            # A stopped one could not hear it.
-            _send(pid, signal.SIGCONT)
-            saves = any(name in command(pid) for name in SAVING_NODES)
-            if time.monotonic() - begun > (SAVING_TIMEOUT if saves else ENDING_TIMEOUT):
-                _send(pid, signal.SIGKILL)
-        time.sleep(LOOK_PERIOD)
-    for pid in processes:
-        # Its own children, as of the shell script that starts gzserver.
-        with suppress(OSError):
-            os.killpg(pid, signal.SIGKILL)
-
-
-def _send(pid: int, number: int) -> None:
-    """Send a signal to a process, and to its children if it leads them."""
-    with suppress(OSError):
-        if os.getpgid(pid) == pid:
-            os.killpg(pid, number)
-        else:
-            os.kill(pid, number)
 
 
 def _children(parent: int) -> list[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import math
 import os
 import signal
@@ -300,7 +301,6 @@ def run_node(node_type) -> None:
     except MemoryError:
         code = 1
         tell_failure(f"{node_type.name}: there is not enough memory; end other programs")
-    node = None  # From here on a signal changes nothing.
     _leave(code)
 
 
@@ -339,13 +339,20 @@ def _ensure_alone(name: str) -> None:
 
 
 def _leave(code: int) -> None:
-    """End this process; nobody is waited for who may be silent."""
+    """End this process; nobody is waited for who may be silent.
+
+    Without the interpreter's own end, in which a signal would change the exit code.
+    """
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
     _flush()
     timer = threading.Timer(LEAVING_TIMEOUT, os._exit, [code])
     timer.daemon = True
     timer.start()
     rospy.signal_shutdown("the node has ended")
-    sys.exit(code)
+    logging.shutdown()
+    _flush()
+    os._exit(code)
 
 
 def _flush() -> None:

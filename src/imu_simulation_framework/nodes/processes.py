@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import time
+from contextlib import suppress
 from pathlib import Path
 
 MARK = "IMU_SIMULATION_FRAMEWORK_EXPERIMENT"
@@ -15,6 +19,67 @@ SAVING_TIMEOUT = 600.0
 
 ENDING_TIMEOUT = 10.0
 """Wall-clock seconds that any other node has to end, before it is made to."""
+
+CORE = ("rosmaster", "rosout")
+"""Programs that are ended last, since the others say good-bye to them."""
+
+LOOK_PERIOD = 0.1
+
+
+def end_all(processes, told=lambda: None) -> None:
+    """End processes, in time and by force if need be; return when all have ended.
+
+    Parameters
+    ----------
+    processes : mapping
+        Process number -> what :func:`started` said of it.
+    told : callable
+        Called when those that are not the core have been told to end.
+    """
+    core = {pid: at for pid, at in processes.items() if any(w in command(pid) for w in CORE)}
+    others = {pid: at for pid, at in processes.items() if pid not in core}
+    _tell(others)
+    told()
+    _wait(others)
+    _tell(core)
+    _wait(core)
+
+
+def _tell(processes) -> None:
+    for pid, at in processes.items():
+        # Unlike SIGINT it gets no traceback from an interpreter that is still starting.
+        if at is not None and started(pid) == at:
+            _send(pid, signal.SIGTERM)
+
+
+def _wait(processes) -> None:
+    begun = time.monotonic()
+    left = dict(processes)
+    while left:
+        left = {pid: at for pid, at in left.items() if at is not None and started(pid) == at}
+        for pid in left:
+            # A stopped one could not hear it.
+            if is_stopped(pid):
+                _send(pid, signal.SIGCONT)
+            saves = any(name in command(pid) for name in SAVING_NODES)
+            if time.monotonic() - begun > (SAVING_TIMEOUT if saves else ENDING_TIMEOUT):
+                _send(pid, signal.SIGKILL)
+        time.sleep(LOOK_PERIOD)
+    for pid, at in processes.items():
+        # Its own children, as of the shell script that starts gzserver; unless it is another's
+        # number by now.
+        if started(pid) in (None, at):
+            with suppress(OSError):
+                os.killpg(pid, signal.SIGKILL)
+
+
+def _send(pid: int, number: int) -> None:
+    """Send a signal to a process, and to its children if it leads them."""
+    with suppress(OSError):
+        if os.getpgid(pid) == pid:
+            os.killpg(pid, number)
+        else:
+            os.kill(pid, number)
 
 
 def command(pid: int) -> str:

@@ -34,11 +34,15 @@ from imu_simulation_framework.experiment.report import (
 from imu_simulation_framework.msg import ErrorCoordinates2
 from imu_simulation_framework.nodes import topics
 from imu_simulation_framework.nodes.node import experiment_parameter, log_remarks
-from imu_simulation_framework.nodes.participant import LAST_MESSAGES_TIMEOUT, Participant
+from imu_simulation_framework.nodes.participant import (
+    EARLY_END_TIMEOUT,
+    LAST_MESSAGES_TIMEOUT,
+    Participant,
+)
 from imu_simulation_framework.nodes.simulators import make_simulator_interface
 
-LONGEST_GAP = NANOSECONDS
-"""Before the end of the drive [ns], without which the drive does not count as recorded."""
+LONGEST_GAP = 5 * NANOSECONDS
+"""From one stamp to the next [ns] in the drive; what jumps farther is wrong, or much is lost."""
 
 
 class ResultComparison(Participant):
@@ -103,10 +107,22 @@ class ResultComparison(Participant):
             if not self._over:
                 append(*sample)
 
+    def _append_stamped(self, topic, stream, stamp, values) -> None:
+        """The same for a message with a stamp, unless that cannot be."""
+        newest = stream.newest
+        if self._zero is not None and newest is not None and stamp - newest > LONGEST_GAP:
+            self.fail(
+                f"{self.name}: the stamps on {topic} jumped by {(stamp - newest) / 1e9:.6g} s: one "
+                "is wrong, or messages were lost"
+            )
+            return
+        self._append(stream.append, stamp, values)
+
     def _on_imu(self, message):
         q, w, a = message.orientation, message.angular_velocity, message.linear_acceleration
-        self._append(
-            self._record.imu.append,
+        self._append_stamped(
+            topics.IMU,
+            self._record.imu,
             message.header.stamp.to_nsec(),
             (q.x, q.y, q.z, q.w, w.x, w.y, w.z, a.x, a.y, a.z),
         )
@@ -115,8 +131,9 @@ class ResultComparison(Participant):
         self._message_at = time.monotonic()
         p, q = message.pose.pose.position, message.pose.pose.orientation
         twist = message.twist.twist
-        self._append(
-            self._record.ground_truth.append,
+        self._append_stamped(
+            topics.GROUND_TRUTH,
+            self._record.ground_truth,
             message.header.stamp.to_nsec(),
             (
                 *(p.x, p.y, p.z, q.x, q.y, q.z, q.w),
@@ -128,8 +145,9 @@ class ResultComparison(Participant):
         stamp = message.header.stamp.to_nsec()
         if self._zero is None:
             self._zero = stamp - round(message.time_from_start * NANOSECONDS)
-        self._append(
-            self._record.errors.append,
+        self._append_stamped(
+            topics.TRAJECTORY_ERROR,
+            self._record.errors,
             stamp,
             (
                 message.yaw_error,
@@ -162,7 +180,7 @@ class ResultComparison(Participant):
         return self._zero + round(float(self._trajectory.index[-1]) * NANOSECONDS)
 
     def _complete(self) -> bool:
-        return self._zero is not None and self._record.complete_until(self._end(), LONGEST_GAP)
+        return self._zero is not None and self._record.complete_until(self._end())
 
     def _newest(self) -> int:
         """Stamp until which both the ground truth and the IMU were recorded [ns].
@@ -193,7 +211,9 @@ class ResultComparison(Participant):
         if self._zero is None or self._record.ground_truth.newest is None:
             rospy.logwarn("%s: ended before the robot drove, no results", self.name)
             return
-        self.read_what_is_there(lambda: len(self._record.imu) + len(self._record.ground_truth))
+        self.read_what_is_there(
+            lambda: len(self._record.imu) + len(self._record.ground_truth), EARLY_END_TIMEOUT
+        )
         before = self._over
         self._write_once()
         if self._refusal and not before:
@@ -224,6 +244,7 @@ class ResultComparison(Participant):
         """Write what was recorded: tables, summary, figures."""
         configuration = self.configuration
         ended = time.monotonic()
+        completed = self._complete()
         end = min(self._end(), self._newest())
         tables = ExperimentTables(
             trajectory_data=self._trajectory,
@@ -242,7 +263,7 @@ class ResultComparison(Participant):
             tables,
             ComparisonSettings(**dataclasses.asdict(configuration.comparison)),
             {
-                "completed": self._complete(),
+                "completed": completed,
                 "simulator": configuration.simulation.simulator,
                 "imu": describe_imu(configuration),
                 "controller": configuration.control.controller,

@@ -34,7 +34,9 @@ from imu_simulation_framework.nodes.processes import (
     MARK,
     SAVING_NODES,
     SAVING_TIMEOUT,
+    end_all,
     is_stopped,
+    started,
 )
 from imu_simulation_framework.nodes.settings import EXPERIMENT_PARAMETERS
 from imu_simulation_framework.nodes.unfinished import tidy
@@ -43,7 +45,6 @@ RESULT_PARAMETER = f"/{EXPERIMENT_PARAMETERS}/result"
 FAILURE_PARAMETER = f"/{EXPERIMENT_PARAMETERS}/failure"
 SUPERVISED_PARAMETER = f"/{EXPERIMENT_PARAMETERS}/supervised"
 
-PACKAGE = "imu_simulation_framework"
 GUARDIAN = "guardian"
 
 BYSTANDERS = (
@@ -59,8 +60,9 @@ BYSTANDERS = (
 """An experiment goes on without them: a person may close a window."""
 
 LOOK_PERIOD = 0.1
-WAITING_PERIOD = 10.0
-"""Wall-clock seconds between two lines that say who is still waited for."""
+
+MONITOR_TIMEOUT = 5.0
+"""Wall-clock seconds for roslaunch to see that all processes have ended."""
 
 
 class _Ends(ProcessListener):
@@ -154,7 +156,7 @@ class _Run:
         self._processes = {}
         self._stopped_since = {}
         self._answered_at = time.monotonic()
-        self._started = False
+        self._interrupted = False
         self._parent = roslaunch.parent.ROSLaunchParent(
             roslaunch.rlutil.get_or_generate_uuid(None, False),
             [],
@@ -171,7 +173,6 @@ class _Run:
         outcome = self._outcome
         try:
             self._parent.start()
-            self._started = True
             self._watch()
         except (
             roslaunch.RLException,
@@ -180,7 +181,7 @@ class _Run:
             xmlrpc.client.Error,
         ) as error:
             # A node that ended, or an interruption, is the reason why the next cannot be started.
-            if not self._monitor.is_shutdown and self._ends.first is None:
+            if not self._monitor.is_shutdown and self._ends.first is None and not self._interrupted:
                 outcome.fault = f"roslaunch could not start it: {error}"
         finally:
             self._ask_for_parameters()
@@ -200,7 +201,10 @@ class _Run:
             process.required = False
             if _node_name(process.name) in SAVING_NODES:
                 process.sigint_timeout = SAVING_TIMEOUT
-        while not self._monitor.is_shutdown and self._monitor.mainthread_spin_once():
+        # roslaunch's own handlers would tell the nodes twice.
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, self._on_signal)
+        while not (self._interrupted or self._monitor.is_shutdown):
             if self._outcome.result is None:
                 self._outcome.result = self._parameter(RESULT_PARAMETER)
             if self._ends.first is not None:
@@ -209,6 +213,9 @@ class _Run:
             if self._outcome.fault:
                 return
             time.sleep(LOOK_PERIOD)
+
+    def _on_signal(self, *_) -> None:
+        self._interrupted = True
 
     def _take_in_processes(self) -> None:
         for process in list(self._monitor.procs):
@@ -256,26 +263,13 @@ class _Run:
         return ""
 
     def _end(self) -> None:
-        """Have roslaunch end all nodes; whoever was stopped goes on, to save what it has."""
+        """End all nodes, in time: without memory roslaunch itself would wait for ever."""
         self._take_in_processes()
-        for process in list(self._monitor.procs):
-            # An interpreter that still starts would answer roslaunch's SIGINT with a traceback.
-            if process.package == PACKAGE or not self._started:
-                with contextlib.suppress(OSError, AttributeError):
-                    process.popen.send_signal(signal.SIGTERM)
-        self._monitor.shutdown()
-        told = time.monotonic()
-        while self._monitor.is_alive():
-            self._monitor.join(LOOK_PERIOD)
-            living = [n for n, process in self._processes.items() if process.poll() is None]
-            for name in living:
-                if is_stopped(self._processes[name].pid):
-                    with contextlib.suppress(OSError):
-                        os.killpg(self._processes[name].pid, signal.SIGCONT)
-            if time.monotonic() - told > WAITING_PERIOD and living:
-                told = time.monotonic()
-                print("waiting for the end of", ", ".join(living), flush=True)
-        self._parent.shutdown()
+        processes = {process.pid: started(process.pid) for process in self._processes.values()}
+        end_all(processes, told=self._monitor.shutdown)
+        self._monitor.join(MONITOR_TIMEOUT)
+        if not self._monitor.is_alive():
+            self._parent.shutdown()
 
 
 def _code_of(process):
