@@ -60,6 +60,7 @@ class ResultComparison(Participant):
         self._lock = threading.Lock()
         self._record = ExperimentRecord()
         self._simulator = make_simulator_interface(self.configuration)
+        self._prints_table = experiment_parameter("table", True)
         self._imu_real = None
         self._trajectory = None
         self._reference = None
@@ -279,6 +280,6 @@ class ResultComparison(Participant):
             },
         )
         self._warn_of_losses(summary["messages"])
-        if experiment_parameter("table", True):
+        if self._prints_table:
             print(terminal_table(summary), flush=True)
             print(f"results: {self.folder.folder}", flush=True)
