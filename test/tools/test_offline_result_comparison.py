@@ -1,12 +1,12 @@
 import json
 import os
 import shutil
-import subprocess
 import sys
 from datetime import datetime
 from pathlib import Path
 
 import pytest
+from tool_calls import call_tool, run_as_process
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "test" / "unit"))
@@ -19,7 +19,7 @@ from imu_simulation_framework.files.results import (  # noqa: E402
     create_result_folder,
 )
 
-TOOL = ROOT / "offline_processing" / "offline_result_comparison.py"
+TOOL = "offline_result_comparison.py"
 
 
 @pytest.fixture(scope="module")
@@ -44,13 +44,7 @@ def result(original, tmp_path):
 
 
 def run(*arguments):
-    return subprocess.run(
-        [sys.executable, str(TOOL), *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    return call_tool(TOOL, *arguments)
 
 
 def contents(folder):
@@ -157,13 +151,6 @@ def test_a_reader_that_has_gone_gives_no_traceback(result):
     reader, writer = os.pipe()
     os.close(reader)
     with open(writer, "wb") as output:
-        done = subprocess.run(
-            [sys.executable, str(TOOL), str(result.folder)],
-            stdout=output,
-            stderr=subprocess.PIPE,
-            text=True,
-            timeout=120,
-            check=False,
-        )
+        done = run_as_process(TOOL, result.folder, stdout=output)
     assert done.returncode == 141
     assert done.stderr == ""
