@@ -190,4 +190,4 @@ def _value(value) -> str:
         return "true" if value else "false"
     if isinstance(value, list):
         return "[" + ", ".join(map(_value, value)) + "]"
-    return repr(value) if isinstance(value, float) else _text(value)
+    return repr(float(value)) if isinstance(value, float) else _text(value)

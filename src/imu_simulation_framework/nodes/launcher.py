@@ -21,7 +21,16 @@ from imu_simulation_framework.experiment.parts import describe_imu, make_terrain
 from imu_simulation_framework.experiment.recording_check import ensure_plausible
 from imu_simulation_framework.files.locations import package_share
 from imu_simulation_framework.files.results import ResultFolder
-from imu_simulation_framework.nodes.launch_arguments import check_arguments, load_launch_file
+from imu_simulation_framework.nodes.installation import (
+    check_environment,
+    check_installation,
+    check_output,
+)
+from imu_simulation_framework.nodes.launch_arguments import (
+    argument_help,
+    check_arguments,
+    load_launch_file,
+)
 from imu_simulation_framework.nodes.settings import EXPERIMENT_PARAMETERS, node_configuration
 from imu_simulation_framework.nodes.start import INTERRUPTED
 
@@ -88,19 +97,25 @@ def main(arguments) -> int:
 
     Raises
     ------
-    ConfigurationError
-        An argument or a setting is unknown, malformed or out of range; nothing was started.
+    FrameworkError
+        An argument or a setting is unknown, malformed or out of range, the recording cannot be
+        used, or something is missing on this machine; nothing was started.
     """
-    parser = argparse.ArgumentParser(
-        description=__doc__, epilog="The arguments are those of experiment.launch, name:=value."
-    )
-    parser.add_argument("arguments", nargs="*", metavar="name:=value")
-    given = parser.parse_args(arguments).arguments
     launch_file = str(package_share() / "launch" / "experiment.launch")
-    check_arguments(launch_file, given)
-
-    if "simulator:=gazebo" in given:
+    parser = argparse.ArgumentParser(
+        description="Run experiment.launch; print the result and exit with a code that tells of "
+        "it: 0 after the whole drive, 1 after a failure, 2 when nothing was started, 130 after "
+        "Ctrl+C.",
+        epilog=argument_help(launch_file),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("arguments", nargs="*", metavar="name:=value", help="see below")
+    given = parser.parse_args(arguments).arguments
+    values = check_arguments(launch_file, given)
+    check_environment()
+    if values["simulator"] == "gazebo":
         _check_that_no_gazebo_runs()
+    check_installation(values)
     try:
         config, configuration = _load(launch_file, [*given, "table:=false"])
     except roslaunch.RLException as error:
@@ -142,6 +157,7 @@ def _load(launch_file, arguments):
     describe_imu(configuration)
     make_terrain(configuration)
     load_robot_parameters(configuration.robot.parameters or None)
+    check_output(configuration.experiment.output)
     return config, configuration
 
 
