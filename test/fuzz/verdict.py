@@ -19,7 +19,7 @@ import stat
 import sys
 import time
 import traceback
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 REFUSED = 2
@@ -83,6 +83,10 @@ class Verdict:
     cpu: float
     memory: int
     short: tuple[str, ...]
+
+    def with_short(self, sentence) -> Verdict:
+        """The same with one more short-coming."""
+        return replace(self, short=(*self.short, sentence))
 
     @property
     def last_line(self) -> str:
