@@ -55,10 +55,11 @@ def read(arguments):
 
 def load(arguments):
     """Load a config.ini; what is written of it has to say the same."""
-    configuration = load_configuration(arguments[0])
+    # Of a relative path each reading would make a longer one.
+    configuration = load_configuration(os.path.abspath(arguments[0]))
     text = configuration.to_ini()
     Path("again.ini").write_text(text, encoding="utf-8")
-    again = load_configuration("again.ini")
+    again = load_configuration(os.path.abspath("again.ini"))
     if again.to_ini() != text:
         raise AssertionError("a configuration that was written and read is another one")
     make_experiment_imu(configuration)

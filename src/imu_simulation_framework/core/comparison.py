@@ -14,6 +14,7 @@ from imu_simulation_framework.core.error_statistics import (
     edge_samples,
     error_statistics,
 )
+from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.spectrum import (
     Spectrum,
     median_rate,
@@ -66,11 +67,11 @@ class ComparisonSettings:
             value = getattr(self, key)
             if not (isinstance(value, (int, float)) and math.isfinite(value) and value > 0.0):
                 raise ConfigurationError(
-                    f"[comparison] {key} must be a number of seconds above 0, got {value!r}"
+                    f"[comparison] {key} must be a number of seconds above 0, got {shown(value)}"
                 )
             if value > LONGEST_WINDOW:
                 raise ConfigurationError(
-                    f"[comparison] {key} must be at most {LONGEST_WINDOW:g} s, got {value!r}"
+                    f"[comparison] {key} must be at most {LONGEST_WINDOW:g} s, got {shown(value)}"
                 )
 
 

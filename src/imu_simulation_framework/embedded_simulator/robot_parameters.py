@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import reprlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Mapping
 
 from imu_simulation_framework.core.kinematics import DifferentialDrive, RobotLimits
+from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.files.locations import urdf_path
 from imu_simulation_framework.files.plain_yaml import NOT_YAML, load_plain, yaml_fault
@@ -159,18 +159,18 @@ def _check_keys(content, expected, where):
     for key in content:
         if key not in expected:
             raise ConfigurationError(
-                f"{where} has the unknown key {reprlib.repr(key)}; known are {', '.join(expected)}."
+                f"{where} has the unknown key {shown(key)}; known are {', '.join(expected)}."
             )
     for key in expected:
         if key not in content:
-            raise ConfigurationError(f"{where} lacks the key {key!r}.")
+            raise ConfigurationError(f"{where} lacks the key {shown(key)}.")
 
 
 def _numbers(value, count, condition, where):
     numbers = value if isinstance(value, list) else [value]
     if isinstance(value, list) != bool(count) or len(numbers) != max(count, 1):
         expected = f"a list of {count} numbers" if count else "one number"
-        raise ConfigurationError(f"{where} is {reprlib.repr(value)}, but it must be {expected}.")
+        raise ConfigurationError(f"{where} is {shown(value)}, but it must be {expected}.")
     for number in numbers:
         usable = isinstance(number, (int, float)) and not isinstance(number, bool)
         if not (
@@ -179,9 +179,7 @@ def _numbers(value, count, condition, where):
             and (condition != _POSITIVE or number > 0.0)
             and (condition != _NOT_NEGATIVE or number >= 0.0)
         ):
-            raise ConfigurationError(
-                f"{where} is {reprlib.repr(value)}, but it must be {condition}."
-            )
+            raise ConfigurationError(f"{where} is {shown(value)}, but it must be {condition}.")
     return tuple(map(float, numbers)) if count else float(value)
 
 

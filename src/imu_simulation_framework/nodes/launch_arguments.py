@@ -10,6 +10,7 @@ import urllib.parse
 import roslaunch.arg_dump
 import roslaunch.config
 
+from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.errors import ConfigurationError, FrameworkError
 
 MASTER_URI = "ROS_MASTER_URI"
@@ -59,7 +60,7 @@ def _check_master_uri(uri) -> None:
         usable = False
     if not usable:
         raise FrameworkError(
-            f"the environment's {MASTER_URI} is {uri!r}, expected http://HOST:PORT as in "
+            f"the environment's {MASTER_URI} is {shown(uri)}, expected http://HOST:PORT as in "
             "http://localhost:11311"
         )
 

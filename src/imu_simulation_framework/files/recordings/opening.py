@@ -188,7 +188,7 @@ def unpacked_blocks(path):
         yield from limited(path, blocks) if packed else blocks
 
 
-def limited(path, blocks):
+def limited(path, blocks, packed=None):
     """What is unpacked from a file, as long as it is not more than a recording would be.
 
     Parameters
@@ -196,13 +196,15 @@ def limited(path, blocks):
     path : path-like
         The packed file.
     blocks : iterable of bytes
+    packed : int, optional
+        How many bytes are unpacked, by default all of the file.
 
     Raises
     ------
     RecordingError
         It is; see :data:`RATIO_LIMIT`.
     """
-    packed, size = os.stat(path).st_size, 0
+    packed, size = os.stat(path).st_size if packed is None else packed, 0
     for block in blocks:
         size += len(block)
         if size > UNPACKED_LIMIT or (size > RATIO_FROM and size > RATIO_LIMIT * packed):
