@@ -62,15 +62,28 @@ def _harmed(random, specimen):
 
 def _on_recording(random, folder, specimen) -> Trial:
     name = _put(folder, *_harmed(random, specimen))
-    words = (name,)
+    files = _pair(folder, specimen, name)
     choice = random.random()
-    if choice < 0.45:
-        return Trial("check", [name], Expected(words=words))
+    if choice < 0.45 or not specimen.serves:
+        return Trial("check", files, Expected(words=tuple(files)))
     if choice < 0.92:
-        kind = random.choice(("reference", "imu"))
-        return Trial("read", [name, kind], Expected(words=words))
-    expected = Expected((0, 2, GRAVE), words)
-    return Trial("check_recording.py", [name, "--out", OUT], expected, figures=True)
+        return Trial("read", [name, random.choice(specimen.serves)], Expected(words=(name,)))
+    expected = Expected((0, 2, GRAVE), tuple(files))
+    return Trial("check_recording.py", [*files, "--out", OUT], expected, figures=True)
+
+
+def _pair(folder, specimen, name) -> list[str]:
+    """The files of a drive of which one is this; if it needs another, that is as it should be."""
+    if len(specimen.serves) != 1:
+        return [name]
+    other = next(
+        other
+        for other in specimens.recordings()
+        if len(other.serves) == 1 and other.serves != specimen.serves
+    )
+    _put(folder, f"other_{other.name}", other.content)
+    files = {specimen.serves: name, other.serves: f"other_{other.name}"}
+    return [files[specimens.FIRST], files[specimens.SECOND]]
 
 
 def tables(random, folder) -> Trial:

@@ -31,23 +31,25 @@ from imu_simulation_framework.files.locations import package_share
 from imu_simulation_framework.files.results import create_result_folder
 
 DURATION, RATES = 20.0, (10.0, 25.0)
+FIRST, SECOND = ("reference",), ("imu",)
 
 
 @dataclass(frozen=True)
 class Specimen:
-    """A good file: its name, its bytes and, of a table, what separates its columns."""
+    """A good file: name, bytes, of a table what separates its columns, and what it can serve as."""
 
     name: str
     content: bytes
     separator: str = ""
+    serves: tuple[str, ...] = ("reference", "imu")
 
 
-def _made(write, name, separator=""):
+def _made(write, name, separator="", serves=Specimen.serves):
     """What a function writes at a path."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / name
         written = write(path) or path
-        return Specimen(name, Path(written).read_bytes(), separator)
+        return Specimen(name, Path(written).read_bytes(), separator, serves)
 
 
 @functools.lru_cache(maxsize=None)
@@ -92,12 +94,12 @@ def _texts():
     return (
         _made(table(own), "own.csv", ","),
         _made(table({**own, "time": own["time"] - own["time"][0]}), "from_zero.csv", ","),
-        _made(table(inertial), "imu.csv", ","),
-        _made(table(car), "car.csv", ","),
-        _made(table(car, ";"), "car_semicolon.csv", ";"),
-        _made(table({**car, "t": (1e9 * car["t"]).astype(np.int64)}), "car_ns.csv", ","),
-        _made(lambda path: writers.write_rostopic_csv(path, fixes), "fixes.csv", ","),
-        _made(lambda path: writers.write_rostopic_csv(path, echoed), "echoed.csv", ","),
+        _made(table(inertial), "imu.csv", ",", SECOND),
+        _made(table(car), "car.csv", ",", ()),
+        _made(table(car, ";"), "car_semicolon.csv", ";", ()),
+        _made(table({**car, "t": (1e9 * car["t"]).astype(np.int64)}), "car_ns.csv", ",", ()),
+        _made(lambda path: writers.write_rostopic_csv(path, fixes), "fixes.csv", ",", FIRST),
+        _made(lambda path: writers.write_rostopic_csv(path, echoed), "echoed.csv", ",", SECOND),
         _made(lambda path: writers.write_tum(path, poses, positions, orientations), "a.tum", " "),
     )
 
@@ -152,8 +154,8 @@ def at_rest() -> tuple[Specimen, ...]:
 
     def write(kind):
         def written(path):
-            blocks = record_at_rest(specification, 4000, 100.0, np.random.default_rng(1))
-            covariances = specification.covariances(0.01, 40.0)
+            blocks = record_at_rest(specification, 2000, 25.0, np.random.default_rng(1))
+            covariances = specification.covariances(0.04, 80.0)
             write_imu_recording(path, blocks, covariances, kind)
 
         return written

@@ -199,3 +199,31 @@ def test_a_recording_with_nul_in_a_number_names_the_line(tmp_path):
     path.write_bytes(b"time,x,y\n" + b"1,2,3\n" * 20_000 + b"2,1\0,3\n")
     with pytest.raises(RecordingError, match="line 20002 holds the character NUL"):
         read_reference(path)
+
+
+@pytest.mark.parametrize("zeros, parts", [(0, 1), (2**24, 1), (0, 300), (2**15, 3)])
+def test_a_gzip_file_may_have_parts_and_zeros_behind_it(tmp_path, zeros, parts):
+    path = tmp_path / "drive.csv.gz"
+    part = "time,x,y\n" + "".join(f"{k},2,3\n" for k in range(999))
+    path.write_bytes(gzip.compress(part.encode()) * parts + bytes(zeros))
+    assert opening.read_text(path) == part * parts
+    assert opening.read_start(path, 20_000) == (part * parts)[:20_000].encode()
+
+
+@pytest.mark.parametrize(
+    "harm, words",
+    [
+        (lambda packed: packed[:-1], "its end is missing"),
+        (lambda packed: packed[:20], "its end is missing"),
+        (lambda packed: packed + b"junk", "incorrect header check"),
+        (lambda packed: packed + packed[:9], "its end is missing"),
+        (lambda packed: packed[:-8] + bytes(8), "incorrect data check"),
+    ],
+    ids=["end", "start", "junk", "second", "sum"],
+)
+def test_a_gzip_file_that_is_damaged_is_refused(tmp_path, harm, words):
+    path = tmp_path / "drive.csv.gz"
+    path.write_bytes(harm(gzip.compress(b"time,x,y\n" + b"1,2,3\n" * 99)))
+    assert f"truncated or damaged: {words}" in refusal(read_reference, path).replace(
+        "Error -3 while decompressing data: ", ""
+    )

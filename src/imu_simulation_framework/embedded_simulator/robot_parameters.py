@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Mapping
@@ -108,7 +109,7 @@ def load_robot_parameters(path=None) -> RobotParameters:
         The file cannot be read, a key is missing or unknown, or a value is none that the
         robot could have.
     """
-    path = urdf_path("robot.yaml") if path is None else Path(path).resolve()
+    path = urdf_path("robot.yaml") if path is None else Path(os.path.realpath(path))
     values = _check(_read(path), path)
     drive = values["drive"]
     _check_balance(values, path)
