@@ -159,6 +159,8 @@ def main(arguments=None) -> int:
     def report(number, judgement):
         nonlocal shown
         table.add(number, judgement)
+        if judgement.verdict.short:
+            print(f"trial {number}: {judgement.verdict.short[0][:200]}", file=sys.stderr)
         if time.monotonic() > shown + 30.0:
             shown = time.monotonic()
             print(f"{number + 1 - options.first} trials, {len(table.short)} short", file=sys.stderr)

@@ -311,7 +311,7 @@ def arguments(random, folder) -> Trial:
         given.update({"--from": "specification", "--to": "sdf", "--correlation-time": "100"})
     if tool == "compare_plugins.py":
         given.update({"--results": "nowhere"})
-    for option in random.sample(options, random.choice((1, 1, 2, min(3, len(options))))):
+    for option in random.sample(options, min(len(options), random.choice((1, 1, 2, 3)))):
         given[option] = random.choice((number, number, word))(random)
         if option in ("--hours", "--laps") and _huge(given[option], option):
             del given[option]

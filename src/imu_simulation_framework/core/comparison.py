@@ -65,7 +65,9 @@ class ComparisonSettings:
     def __post_init__(self):
         for key in ("median_window", "max_shift", "start_window"):
             value = getattr(self, key)
-            if not (isinstance(value, (int, float)) and math.isfinite(value) and value > 0.0):
+            number = isinstance(value, (int, float)) and not isinstance(value, bool)
+            # Comparisons take whole numbers of any size, where conversions fail.
+            if not (number and 0.0 < value < math.inf):
                 raise ConfigurationError(
                     f"[comparison] {key} must be a number of seconds above 0, got {shown(value)}"
                 )
@@ -73,6 +75,10 @@ class ComparisonSettings:
                 raise ConfigurationError(
                     f"[comparison] {key} must be at most {LONGEST_WINDOW:g} s, got {shown(value)}"
                 )
+        if not isinstance(self.align, bool):
+            raise ConfigurationError(
+                f"[comparison] align must be true or false, got {shown(self.align)}"
+            )
 
 
 @dataclass(frozen=True)

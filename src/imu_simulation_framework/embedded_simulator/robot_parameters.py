@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,9 @@ from imu_simulation_framework.files.locations import urdf_path
 from imu_simulation_framework.files.plain_yaml import NOT_YAML, load_plain, yaml_fault
 from imu_simulation_framework.files.reading import read_settings
 from imu_simulation_framework.files.whole_files import reason_of
+
+LARGEST_NUMBER = 1e9
+"""Of any of the robot's; what is computed of them stays finite."""
 
 # Every key of the file: how many numbers it holds (0: one number, no list) and what they must be.
 _POSITIVE, _NOT_NEGATIVE, _ANY = "positive", "zero or positive", "finite"
@@ -176,11 +178,14 @@ def _numbers(value, count, condition, where):
         usable = isinstance(number, (int, float)) and not isinstance(number, bool)
         if not (
             usable
-            and math.isfinite(number)
+            and abs(number) <= LARGEST_NUMBER
             and (condition != _POSITIVE or number > 0.0)
             and (condition != _NOT_NEGATIVE or number >= 0.0)
         ):
-            raise ConfigurationError(f"{where} is {shown(value)}, but it must be {condition}.")
+            raise ConfigurationError(
+                f"{where} is {shown(value)}, but it must be {condition} and at most "
+                f"{LARGEST_NUMBER:g}."
+            )
     return tuple(map(float, numbers)) if count else float(value)
 
 
