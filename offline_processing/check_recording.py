@@ -20,6 +20,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from imu_simulation_framework.errors import RecordingError
 from imu_simulation_framework.experiment.check_report import report_lines, write_check
 from imu_simulation_framework.experiment.command_line import run_tool
 from imu_simulation_framework.experiment.recording_check import check_experiment
@@ -39,7 +40,7 @@ def main(arguments):
     for path in write_check(options.out or f"check_{stem}", setup, check):
         print(path)
     if check.problems:
-        return 2
+        raise RecordingError(f"it cannot be driven as it is: {check.problems[0]}")
     return 3 if check.grave else 0
 
 

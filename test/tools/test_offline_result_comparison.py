@@ -13,6 +13,7 @@ sys.path.insert(0, str(ROOT / "test" / "unit"))
 
 from synthetic_experiment import make_tables  # noqa: E402
 
+from imu_simulation_framework.errors import ResultError  # noqa: E402
 from imu_simulation_framework.experiment.report import write_report  # noqa: E402
 from imu_simulation_framework.files.results import (  # noqa: E402
     ResultFolder,
@@ -20,6 +21,9 @@ from imu_simulation_framework.files.results import (  # noqa: E402
 )
 
 TOOL = "offline_result_comparison.py"
+sys.path.insert(0, str(ROOT / "offline_processing"))
+
+import offline_result_comparison as tool  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +49,13 @@ def result(original, tmp_path):
 
 def run(*arguments):
     return call_tool(TOOL, *arguments)
+
+
+def nested(depth):
+    value = []
+    for _ in range(depth):
+        value = [value]
+    return value
 
 
 def contents(folder):
@@ -130,6 +141,42 @@ def test_a_broken_table_is_refused_with_line_and_column(result):
 def test_a_broken_summary_is_refused(result):
     result.path("summary.json").write_text("{")
     refused(run(result.folder), result.path("summary.json"), "not valid JSON")
+
+
+@pytest.mark.parametrize(
+    "key, value, words",
+    [
+        ("run", 5, "run is 5, expected keys with values"),
+        ("run", {"a": nested(500)}, "nested deeper than 30 levels"),
+        ("messages", {"imu_simulated": 3}, "messages: imu_simulated is 3, expected counts"),
+        ("messages", {"x": {"expected_according_to": "simulator", "expected": -1}}, "expects -1"),
+        ("messages", {"x": {"expected_according_to": "simulator"}}, "expects None"),
+        ("comparison_settings", {"align": 1}, "align must be true or false, got 1"),
+        ("comparison_settings", {"max_shift_s": "1"}, "max_shift must be a number of seconds"),
+        ("comparison_settings", {"max_shift_s": 10**400}, "max_shift must be at most"),
+        ("execution", {"wall_time_s": []}, "wall_time_s is [], expected a number above 0"),
+        ("execution", {"real_time_factor": "x"}, "real_time_factor is 'x'"),
+    ],
+)
+def test_a_summary_with_wrong_values_is_refused_by_name(result, key, value, words):
+    summary = json.loads(result.read_text("summary.json"))
+    result.path("summary.json").write_text(json.dumps({**summary, key: value}))
+    before = contents(result.folder)
+    refused_here(result, result.path("summary.json"), words)
+    assert contents(result.folder) == before
+
+
+def test_a_summary_that_is_nested_too_deeply_is_refused(result):
+    result.path("summary.json").write_text("[" * 10**6)
+    refused_here(result, result.path("summary.json"), "nested too deeply")
+
+
+def refused_here(result, *words):
+    """As refused(), without the seconds that a process takes to start."""
+    with pytest.raises(ResultError) as caught:
+        tool.main([str(result.folder)])
+    for word in words:
+        assert str(word) in str(caught.value)
 
 
 def test_a_setting_out_of_range_is_refused(result):
