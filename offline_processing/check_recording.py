@@ -26,6 +26,7 @@ from imu_simulation_framework.experiment.command_line import run_tool
 from imu_simulation_framework.experiment.recording_check import check_experiment
 from imu_simulation_framework.experiment.recording_setup import set_up
 from imu_simulation_framework.files.locations import package_share
+from imu_simulation_framework.files.results import safe_name
 
 
 def main(arguments):
@@ -37,7 +38,7 @@ def main(arguments):
     for line in report_lines(setup, check):
         print(line)
     stem = Path(options.recording or options.config or "recording").name.split(".")[0]
-    for path in write_check(options.out or f"check_{stem}", setup, check):
+    for path in write_check(options.out or f"check_{safe_name(stem)}", setup, check):
         print(path)
     if check.problems:
         raise RecordingError(f"it cannot be driven as it is: {check.problems[0]}")

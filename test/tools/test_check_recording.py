@@ -60,6 +60,7 @@ def test_a_good_drive_as_a_person_calls_the_tool(tmp_path):
     ]
     configuration = load_configuration(written_config(out))
     assert Path(configuration.recording.path).resolve() == bag.resolve()
+    assert configuration.experiment.name == f"{tmp_path.name}_drive"
     assert {path.name for path in out.iterdir()} == {"recording.png", "config.ini"}
 
 

@@ -36,6 +36,7 @@ from imu_simulation_framework.files.configuration_sections import (
     TerrainSection,
     TrajectorySection,
 )
+from imu_simulation_framework.files.locations import plain_path
 from imu_simulation_framework.files.reading import read_settings
 from imu_simulation_framework.files.whole_files import reason_of
 
@@ -144,12 +145,14 @@ def load_configuration(path, overrides=None, working_directory=None) -> Configur
             parsed[key] = _parse(where, keys[key], text)
             if _is_path(keys[key], parsed[key]):
                 base = working_directory if (name, key) in overridden else path.parent
-                parsed[key] = os.path.join(base, os.path.expanduser(parsed[key]))
+                parsed[key] = plain_path(os.path.join(base, os.path.expanduser(parsed[key])))
         sections[name] = section_type(**parsed)
 
     if not given.get("experiment", {}).get("output"):
         output = working_directory / sections["experiment"].output
-        sections["experiment"] = dataclasses.replace(sections["experiment"], output=str(output))
+        sections["experiment"] = dataclasses.replace(
+            sections["experiment"], output=plain_path(output)
+        )
 
     columns = {name: dict(given.get(name, {})) for name in COLUMN_SECTIONS}
     imu_parameters = {

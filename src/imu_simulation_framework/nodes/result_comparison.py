@@ -21,7 +21,7 @@ from imu_simulation_framework.experiment.parts import (
     imu_model_and_parameters,
     published_rate,
 )
-from imu_simulation_framework.experiment.preparation import prepare_recorded_imu
+from imu_simulation_framework.experiment.preparation import drive_name, prepare_recorded_imu
 from imu_simulation_framework.experiment.record import (
     NANOSECONDS,
     ExperimentRecord,
@@ -228,6 +228,8 @@ class ResultComparison(Participant):
             ComparisonSettings(**dataclasses.asdict(configuration.comparison)),
             {
                 "completed": self._completed,
+                "drive": drive_name(configuration),
+                "trajectory_scale": configuration.trajectory.scale,
                 "simulator": configuration.simulation.simulator,
                 "imu": describe_imu(configuration),
                 "controller": configuration.control.controller,

@@ -83,7 +83,7 @@ class ImuModel(ABC):
     @property
     @abstractmethod
     def label(self) -> str:
-        """Name and telling parameters, fit for a folder's name."""
+        """Name and telling parameters, without blanks, commas and ``=``: it names a folder."""
 
     @abstractmethod
     def reset(self):
