@@ -104,9 +104,7 @@ def prepare_drive(configuration: Configuration, recorded=None) -> PreparedDrive:
     cut = trajectory.crop_by_index(smoothed, settings.start_index, settings.stop_index)
     stop = settings.stop if settings.stop is not None else sources.stop
     cut = trajectory.crop(cut, settings.start, stop)
-    driven = trajectory.motion_at(
-        smoothed, trajectory.even_times(cut, configuration.control.rate)
-    )
+    driven = trajectory.motion_at(smoothed, trajectory.even_times(cut, configuration.control.rate))
     start, stop = float(driven.index[0]), float(driven.index[-1])
 
     if settings.to_origin:
