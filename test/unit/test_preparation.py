@@ -70,6 +70,20 @@ def test_the_whole_recording_is_its_own_reference(prepared):
     assert drive.reference.index[0] == 0.0
 
 
+def test_a_cut_is_no_harder_for_the_wheels_than_the_whole_drive(prepared):
+    # Noise in the positions, as of fixes or of wheels on gravel, and little smoothing.
+    columns = recorded()
+    generator = np.random.default_rng(2)
+    columns["x"] += 0.05 * generator.standard_normal(len(columns["x"]))
+    settings = {"smoothing_window": 0.8, "check_limits": False}
+    _, whole = prepared(columns, trajectory=settings)
+    wheels = ["v", "yaw_rate", "left", "right"]
+    for stop in (3.0, 17.0, 29.0, 41.0):
+        _, cut = prepared(columns, trajectory={**settings, "stop": stop})
+        same = whole.trajectory.iloc[: len(cut.trajectory)]
+        np.testing.assert_allclose(cut.trajectory[wheels], same[wheels], rtol=0.0, atol=1e-6)
+
+
 def test_what_smoothing_moves_is_in_the_report_and_a_remark(prepared):
     path, drive = prepared(recorded(), trajectory={"smoothing_window": 2.0, "check_limits": False})
     smoothing = drive.report["smoothing"]

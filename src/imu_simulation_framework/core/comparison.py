@@ -256,7 +256,7 @@ def compare_yaw(imu_yaw, reference_yaw, settings, reference_known=None):
     if len(time) == 0:
         return None
     imu = angles.unwrap(imu_yaw.to_numpy()[common])
-    reference = np.interp(time, reference_time, angles.unwrap(reference_yaw.to_numpy()))
+    reference = angles.interpolate(time, reference_time, reference_yaw.to_numpy())
 
     # Unwrapping the error also forgives a turn that one of the two counted wrongly.
     error = angles.unwrap(reference - imu)

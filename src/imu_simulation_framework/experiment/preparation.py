@@ -96,18 +96,19 @@ def prepare_drive(configuration: Configuration, recorded=None) -> PreparedDrive:
     settings = configuration.trajectory
     sources = recording_sources(configuration)
     recorded = recorded or _read_reference(configuration, sources)
-    # Smoothed where it was recorded, so that neither an even grid nor a cut has a part in it.
+    # Smoothed where it was recorded and differentiated before it is cut, so that neither an even
+    # grid nor a cut has a part in either.
     smoothed = trajectory.smooth(recorded.table, settings.smoothing_window)
     effect = trajectory.smoothing_effect(recorded.table, smoothed)
     cut = trajectory.crop_by_index(smoothed, settings.start_index, settings.stop_index)
     stop = settings.stop if settings.stop is not None else sources.stop
     cut = trajectory.crop(cut, settings.start, stop)
-    poses = trajectory.resample(cut, configuration.control.rate)
-    start, stop = float(poses.index[0]), float(poses.index[-1])
+    driven = trajectory.motion_at(smoothed, trajectory.even_times(cut, configuration.control.rate))
+    start, stop = float(driven.index[0]), float(driven.index[-1])
 
     if settings.to_origin:
-        poses = trajectory.move_to_origin(poses)
-    driven = trajectory.add_velocities(trajectory.scale(poses, settings.scale))
+        driven = trajectory.move_to_origin(driven)
+    driven = trajectory.scale(driven, settings.scale)
     if settings.check_limits:
         wheel_limits.check_limits(
             driven,

@@ -80,6 +80,32 @@ class ExperimentTables:
         return cls(**{name: _load_table(folder, name) for name in REQUIRED_COLUMNS})
 
 
+def write_recorded_tables(folder, record, zero, end):
+    """Write what an experiment has recorded as CSV, a part at a time: a drive may be long.
+
+    Parameters
+    ----------
+    folder : ResultFolder
+    record : ExperimentRecord
+    zero, end : int
+        First and last stamp [ns].
+
+    Returns
+    -------
+    dict of DataFrame
+        The columns of each table that the evaluation needs.
+
+    Raises
+    ------
+    ResultError
+        A file cannot be written.
+    """
+    tables = record.tables(zero, end)
+    for name, table in tables.items():
+        folder.write_table_in_parts(name, table.blocks())
+    return {name: table.whole(REQUIRED_COLUMNS[name]) for name, table in tables.items()}
+
+
 def _load_table(folder, name):
     if name in OPTIONAL and not folder.path(f"{name}.csv").exists():
         return None

@@ -13,6 +13,8 @@ from imu_simulation_framework.errors import ResultError
 from imu_simulation_framework.files.reading import TABLE_LIMIT, open_regular, read_at_most
 from imu_simulation_framework.files.whole_files import reason_of
 
+_LINES_PER_BLOCK = 20_000
+
 
 def table_to_csv(table) -> str:
     """A table as CSV: a header, then a line per sample, each number as short as it can be exact.
@@ -20,13 +22,31 @@ def table_to_csv(table) -> str:
     Python's own notation of a float is the shortest that reads back to the same float, so a
     table is the same after writing and reading, and equal tables give equal bytes.
     """
-    columns = [table.index.to_numpy(dtype=float)]
-    columns += [table[name].to_numpy(dtype=float) for name in table.columns]
-    # Twice as fast as DataFrame.to_csv.
-    texts = [map(repr, column.tolist()) for column in columns]
-    lines = [",".join([table.index.name or "time", *map(str, table.columns)])]
-    lines.extend(map(",".join, zip(*texts)))
-    return "\n".join(lines) + "\n"
+    return "".join(csv_of([table]))
+
+
+def csv_of(tables):
+    """Yield, bit by bit, the CSV of tables that follow each other; see :func:`table_to_csv`.
+
+    Parameters
+    ----------
+    tables : iterable of DataFrame
+        At least one, with the same columns each.
+
+    Yields
+    ------
+    str
+        Whole lines.
+    """
+    for number, table in enumerate(tables):
+        if number == 0:
+            yield ",".join([table.index.name or "time", *map(str, table.columns)]) + "\n"
+        for begin in range(0, len(table), _LINES_PER_BLOCK):
+            part = table.iloc[begin : begin + _LINES_PER_BLOCK]
+            columns = [part.index, *(part[name] for name in part.columns)]
+            # Twice as fast as DataFrame.to_csv.
+            texts = [map(repr, column.to_numpy(dtype=float).tolist()) for column in columns]
+            yield "\n".join(map(",".join, zip(*texts))) + "\n"
 
 
 def read_csv(path) -> pd.DataFrame:

@@ -9,9 +9,14 @@ from pathlib import Path
 import pandas as pd
 
 from imu_simulation_framework.errors import ResultError
-from imu_simulation_framework.files.csv_tables import read_csv, table_to_csv
+from imu_simulation_framework.files.csv_tables import csv_of, read_csv
 from imu_simulation_framework.files.reading import read_settings
-from imu_simulation_framework.files.whole_files import picture, reason_of, write_whole
+from imu_simulation_framework.files.whole_files import (
+    picture,
+    reason_of,
+    write_whole,
+    written_aside,
+)
 
 PREFIX_FORMAT = "%Y%m%d-%H%M%S"
 MARKER = "trajectory_data.csv"
@@ -65,8 +70,23 @@ class ResultFolder:
         return self.folder / f"{self.prefix}_{name}"
 
     def write_table(self, name, table) -> Path:
-        """Write a table as ``<prefix>_<name>.csv``; see :func:`table_to_csv`."""
-        return self._write(f"{name}.csv", table_to_csv(table).encode("utf-8"))
+        """Write a table as ``<prefix>_<name>.csv``; see :func:`.csv_tables.table_to_csv`."""
+        return self.write_table_in_parts(name, [table])
+
+    def write_table_in_parts(self, name, parts) -> Path:
+        """Write a table of which only a part is in memory at a time.
+
+        Parameters
+        ----------
+        name : str
+        parts : iterable of DataFrame
+            At least one, following each other.
+        """
+        path = self.path(f"{name}.csv")
+        with written_aside(path) as aside, open(aside, "wb") as file:
+            for text in csv_of(parts):
+                file.write(text.encode("utf-8"))
+        return path
 
     def read_table(self, name) -> pd.DataFrame:
         """Read a table that :meth:`write_table` wrote, the same to the last bit.
