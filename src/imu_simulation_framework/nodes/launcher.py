@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import socket
 import time
-import urllib.parse
 
 import rosgraph
 import roslaunch
@@ -32,14 +29,12 @@ from imu_simulation_framework.nodes.launch_arguments import (
     load_launch_file,
 )
 from imu_simulation_framework.nodes.settings import EXPERIMENT_PARAMETERS, node_configuration
+from imu_simulation_framework.nodes.simulators.gazebo_server import ensure_no_gazebo_runs
 from imu_simulation_framework.nodes.start import INTERRUPTED
 
 LEADER = "path_follower"
 RESULT_PARAMETER = "/experiment/result"
 FAILURE_PARAMETER = f"/{EXPERIMENT_PARAMETERS}/failure"
-
-GAZEBO_MASTER_URI = "http://localhost:11345"
-"""Where Gazebo's master is unless the environment says otherwise."""
 
 BYSTANDERS = (
     "rosout",
@@ -114,7 +109,7 @@ def main(arguments) -> int:
     values = check_arguments(launch_file, given)
     check_environment()
     if values["simulator"] == "gazebo":
-        _check_that_no_gazebo_runs()
+        ensure_no_gazebo_runs()
     check_installation(values)
     try:
         config, configuration = _load(launch_file, [*given, "table:=false"])
@@ -125,19 +120,6 @@ def main(arguments) -> int:
     end = _FirstEnd()
     prefix, failure = _run(config, end)
     return _report(prefix, end, failure)
-
-
-def _check_that_no_gazebo_runs() -> None:
-    """A second gzserver would end at once, with a code but without a sentence."""
-    uri = os.environ.get("GAZEBO_MASTER_URI") or GAZEBO_MASTER_URI
-    place = urllib.parse.urlsplit(uri)
-    try:
-        socket.create_connection((place.hostname, place.port), timeout=1.0).close()
-    except (OSError, ValueError):
-        return
-    raise FrameworkError(
-        f"a gzserver is running already at {uri}: end it, or set GAZEBO_MASTER_URI to another port"
-    )
 
 
 def _load(launch_file, arguments):
