@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import rospy
 import yaml
 from geometry_msgs.msg import Pose2D
+from std_srvs.srv import Empty
 
+from imu_simulation_framework.errors import SimulatorError
 from imu_simulation_framework.nodes.simulators.interface import (
     SimulatorInterface,
+    call,
     call_service,
     wait_for_service,
 )
@@ -15,6 +20,10 @@ from imu_simulation_framework.srv import SetImuParameters, SetPose
 
 SET_POSE = "embedded_simulator/set_pose"
 SET_IMU_PARAMETERS = "embedded_simulator/set_imu_parameters"
+END_DRIVE = "embedded_simulator/end_drive"
+
+END_DRIVE_TIMEOUT = 2.0
+"""Wall-clock seconds that the simulator has to learn that no command follows."""
 
 
 class EmbeddedSimulatorInterface(SimulatorInterface):
@@ -23,12 +32,15 @@ class EmbeddedSimulatorInterface(SimulatorInterface):
     lock_step = True
     twist_in_world_frame = False
 
+    _end_drive = None
+
     def wait_until_ready(self, timeout):
         for name in (SET_POSE, SET_IMU_PARAMETERS):
             wait_for_service(name, timeout)
 
     def set_pose(self, x, y, yaw):
-        call_service(rospy.ServiceProxy(SET_POSE, SetPose), Pose2D(x, y, yaw))
+        proxy = rospy.ServiceProxy(SET_POSE, SetPose)
+        call_service(proxy, Pose2D(x, y, yaw), silence=self.silence)
 
     def set_imu_parameters(self, model, parameters, seed):
         call_service(
@@ -36,4 +48,16 @@ class EmbeddedSimulatorInterface(SimulatorInterface):
             model,
             yaml.safe_dump(dict(parameters)),
             seed,
+            silence=self.silence,
         )
+
+    def begin_drive(self, control_period, real_time_factor):
+        # Connected now: at the end nobody may wait for the master.
+        self._end_drive = rospy.ServiceProxy(END_DRIVE, Empty, persistent=True)
+
+    def end_drive(self):
+        # A simulator that is silent is not waited for.
+        if self._end_drive is not None:
+            with contextlib.suppress(SimulatorError):
+                call(self._end_drive, timeout=END_DRIVE_TIMEOUT)
+            self._end_drive = None
