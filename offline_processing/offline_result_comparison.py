@@ -5,6 +5,9 @@ Reads the CSV files of one result and writes its seven figures and its summary a
 same code as the experiment. What is not said on the command line stays as it was.
 
     offline_result_comparison.py experiment_results/drive_a/generic/1 --median-window 10 --align
+
+If the experiment was killed before it could write its tables, they are made first, of the samples
+that it left behind.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.errors import ConfigurationError, ResultError
 from imu_simulation_framework.experiment.command_line import run_tool
 from imu_simulation_framework.experiment.report import terminal_table, write_report
-from imu_simulation_framework.experiment.tables import ExperimentTables
+from imu_simulation_framework.experiment.tables import ExperimentTables, complete_tables
 from imu_simulation_framework.files.results import ResultFolder, find_result
 
 DEEPEST = 30
@@ -33,6 +36,7 @@ def main(arguments):
     """Evaluate the result named on the command line again."""
     options = _parser().parse_args(arguments)
     source = find_result(options.result)
+    complete_tables(source)
     tables = ExperimentTables.load(source)
     previous = _previous_summary(source)
     path = source.path("summary.json")
@@ -144,7 +148,8 @@ def _settings(options, previous, path) -> ComparisonSettings:
 
 
 def _run_information(previous, path) -> dict:
-    information = dict(previous.get("run", {}))
+    # Without a summary the experiment has not come to its end.
+    information = dict(previous.get("run", {})) if previous else {"completed": False}
     information["execution"] = previous.get("execution", {})
     information["messages_expected"] = expected = {}
     for name, counts in previous.get("messages", {}).items():

@@ -200,6 +200,11 @@ class ExperimentRecord:
         (stamp,), values = self.errors.store.rows(0, 1)
         return int(stamp) - round(values[0, -1] * NANOSECONDS)
 
+    def common_end(self) -> int:
+        """Stamp until which both the ground truth and the IMU were recorded [ns]; -1 without."""
+        streams = (self.imu, self.ground_truth)
+        return min(-1 if stream.newest is None else stream.newest for stream in streams)
+
     def complete_until(self, end: int) -> bool:
         """Whether everything is there until ``end`` [ns], each error with its command."""
         streams = (self.imu, self.ground_truth, self.errors)

@@ -88,15 +88,17 @@ class ResultFolder:
                 file.write(text.encode("utf-8"))
         return path
 
-    def read_table(self, name) -> pd.DataFrame:
+    def read_table(self, name, columns=None) -> pd.DataFrame:
         """Read a table that :meth:`write_table` wrote, the same to the last bit.
+
+        ``columns`` are those that are wanted beside the time; by default all.
 
         Raises
         ------
         ResultError
             The file is missing or broken; says which line and column.
         """
-        return read_csv(self.path(f"{name}.csv"))
+        return read_csv(self.path(f"{name}.csv"), columns)
 
     def write_text(self, name, text) -> Path:
         """Write a text; ``name`` has its extension."""

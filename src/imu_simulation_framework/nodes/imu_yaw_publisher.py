@@ -46,10 +46,10 @@ class ImuYawPublisher(Participant):
         self.offer_start()
 
     def prepare(self, start, stop):
-        reference = self.folder.read_table("reference")
+        reference = self.folder.read_table("reference", ["yaw"])
         self._reference = (reference.index.to_numpy(), reference["yaw"].to_numpy())
         if self.folder.path("imu_real.csv").exists():
-            table = self.folder.read_table("imu_real")
+            table = self.folder.read_table("imu_real", ["yaw"])
             self._real = (table.index.to_numpy(), table["yaw"].to_numpy())
         self._follow_watchers()
 
