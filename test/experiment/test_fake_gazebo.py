@@ -12,13 +12,18 @@ from experiment_process import find_program
 
 FAKE = Path(__file__).resolve().parents[1] / "fake_gazebo"
 MANIFEST = """<package format="2">
-  <name>gazebo_ros</name>
+  <name>{name}</name>
   <version>1.0.0</version>
   <description>A stand-in</description>
   <maintainer email="nobody@example.org">nobody</maintainer>
   <license>BSD-3-Clause</license>
 </package>
 """
+PACKAGES = (
+    *("controller_manager", "controller_manager_msgs", "dynamic_reconfigure", "gazebo_msgs"),
+    *("gazebo_plugins", "gazebo_ros", "gazebo_ros_control", "hector_gazebo_plugins"),
+    *("joint_state_controller", "velocity_controllers"),
+)
 DRIVE = ("simulator:=gazebo", "drive:=a", "laps:=1", "real_time_factor:=5")
 SHORT = "settings:={trajectory: {stop: 4.0}}"
 SECONDS = 200.0
@@ -32,16 +37,17 @@ def port():
 
 @pytest.fixture
 def gazebo(experiment, tmp_path, port):
-    """Start a program with a gazebo_ros whose gzserver is the stand-in."""
-    package = tmp_path / "packages" / "gazebo_ros"
-    package.mkdir(parents=True)
-    (package / "package.xml").write_text(MANIFEST)
-    (package / "gzserver").symlink_to(FAKE / "gzserver.py")
+    """Start a program in a ROS that has Gazebo's packages, with the stand-in as gzserver."""
+    packages = tmp_path / "packages"
+    for name in PACKAGES:
+        (packages / name).mkdir(parents=True)
+        (packages / name / "package.xml").write_text(MANIFEST.format(name=name))
+    (packages / "gazebo_ros" / "gzserver").symlink_to(FAKE / "gzserver.py")
 
     def start(*arguments, fault="", program=()):
         environment = {
             "PYTHONPATH": f"{FAKE}:{os.environ.get('PYTHONPATH', '')}",
-            "ROS_PACKAGE_PATH": f"{os.environ['ROS_PACKAGE_PATH']}:{package.parent}",
+            "ROS_PACKAGE_PATH": f"{os.environ['ROS_PACKAGE_PATH']}:{packages}",
             "GAZEBO_MASTER_URI": f"http://127.0.0.1:{port}",
             "FAKE_GAZEBO_FAULT": fault,
         }

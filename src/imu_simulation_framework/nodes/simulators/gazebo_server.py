@@ -48,14 +48,12 @@ def main(arguments) -> int:
     Returns
     -------
     int
-        1, when that is not possible.
+        1, when there is a gzserver already.
     """
-    programs = roslib.packages.find_node("gazebo_ros", "gzserver")
+    (program, *_) = roslib.packages.find_node("gazebo_ros", "gzserver")
     try:
-        if not programs:
-            raise FrameworkError("the package gazebo_ros, which starts Gazebo, is not installed")
         ensure_no_gazebo_runs()
     except FrameworkError as error:
         tell_failure(str(error))
         return 1
-    return os.execv(programs[0], [programs[0], *arguments])
+    return os.execv(program, [program, *arguments])
