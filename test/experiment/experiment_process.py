@@ -111,7 +111,7 @@ class ExperimentProcess:
     def is_running(self) -> bool:
         return self._process.poll() is None
 
-    def wait_for(self, pattern, timeout=60.0):
+    def wait_for(self, pattern, timeout=180.0):
         """Wait until the output matches; return the match."""
         found = []
 
@@ -124,7 +124,7 @@ class ExperimentProcess:
         assert found[0], f"no {pattern!r} within {timeout:g} s in the output:\n{self._text}"
         return found[0]
 
-    def wait_until_driving(self, timeout=60.0) -> None:
+    def wait_until_driving(self, timeout=180.0) -> None:
         """Wait for the first progress line that tells of simulated time."""
         self.wait_for(PROGRESS, timeout)
 
@@ -148,7 +148,7 @@ class ExperimentProcess:
         """Start another experiment on this one's ROS master."""
         return ExperimentProcess(self.directory, arguments, master_uri=self._master_uri)
 
-    def wait_for_file(self, pattern, timeout=60.0) -> Path:
+    def wait_for_file(self, pattern, timeout=180.0) -> Path:
         """Wait for a file that matches below the place where the experiment was started."""
         deadline = time.monotonic() + timeout
         while True:
@@ -167,7 +167,7 @@ class ExperimentProcess:
         """End the program itself without leaving it the time for anything."""
         os.kill(self.pid, signal.SIGKILL)
 
-    def wait(self, timeout=60.0, others=2.0) -> Ended:
+    def wait(self, timeout=180.0, others=2.0) -> Ended:
         """Wait for the end by itself, and at most ``others`` seconds for all other processes.
 
         Raises

@@ -130,6 +130,15 @@ def test_the_bag_has_the_clock_of_every_control_period(bag):
     assert clock[-1] - clock[0] >= DURATION * 10**9
 
 
+def test_the_bag_ends_with_the_drive(bag):
+    start = nanoseconds(bag["/ground_truth/state"][0].header.stamp)
+    # One control period more: it answers the last command.
+    last = start + DURATION * 10**9 + 50_000_000
+    for topic, messages in bag.items():
+        if hasattr(messages[-1], "header"):
+            assert nanoseconds(messages[-1].header.stamp) <= last, topic
+
+
 def test_the_bag_has_a_command_for_every_control_period(bag, result):
     commands = np.array([m.data for m in bag["/wheel_velocity_controller/command"]])
     table = result.read_table("wheel_velocities").to_numpy()
@@ -242,6 +251,8 @@ def test_roslaunch_alone_with_a_private_parameter_of_one_node(experiment, tmp_pa
     summary = summary_of(result)
     assert summary["run"]["completed"] is True
     assert summary["comparison_settings"]["median_window_s"] == 3.5
+    # roslaunch calls the end of a required node a death, in red.
+    assert "REQUIRED" not in ended.output, ended.output
     # Nobody else tells the result here.
     assert f"results: {result.folder}" in ended.lines
     assert any(line.startswith("yaw error, simulated IMU") for line in ended.lines)

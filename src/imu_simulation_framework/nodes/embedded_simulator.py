@@ -146,7 +146,9 @@ class EmbeddedSimulatorNode(Node):
         started = reported = time.monotonic()
         while not self.ended and not self._command_within(WAKE_PERIOD, answered):
             reported = self._report_waiting(reported)
-            if time.monotonic() - started > timeout and not self._drive_ended:
+            if self.ended or self._drive_ended:
+                continue
+            if time.monotonic() - started > timeout:
                 self.fail(
                     f"{self.name}: no command on {topics.WHEEL_COMMAND} for {timeout:g} s "
                     f"at {self._samples * self._sample_period:.2f} s of simulated time"

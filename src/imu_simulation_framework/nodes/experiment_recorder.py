@@ -43,6 +43,10 @@ RECORDED_TOPICS = (
 )
 
 
+CHUNK = 64 * 1024
+"""Bytes that are lost at most when the recorder is killed."""
+
+
 class ExperimentRecorder(Participant):
     """Takes every message as it is, in the bytes that came, at its own stamp if it has one.
 
@@ -85,7 +89,7 @@ class ExperimentRecorder(Participant):
         with self._lock, self._whole_or_not_at_all():
             # Open until the bag is complete.
             self._file = open(self._path + ACTIVE, "x+b")  # noqa: SIM115
-            self._bag = rosbag.Bag(self._file, "w")
+            self._bag = rosbag.Bag(self._file, "w", chunk_threshold=CHUNK)
 
     def _on_message(self, topic, message):
         header = message._connection_header

@@ -232,7 +232,8 @@ class Node:
 
 def experiment_parameter(name: str, default):
     """A parameter that all nodes of the experiment share."""
-    return rospy.get_param(f"{EXPERIMENT_PARAMETERS}/{name}", default)
+    value = ask_master("getParam", rospy.resolve_name(f"{EXPERIMENT_PARAMETERS}/{name}"))
+    return default if value is None else value
 
 
 def tell_failure(sentence) -> None:

@@ -68,6 +68,7 @@ class PathFollower(Node):
         super().__init__()
         settings = self.configuration
         self._participants = experiment_parameter("participants", ["error_publisher"])
+        self._supervised = experiment_parameter("supervised", False)
         self._simulator = make_simulator_interface(settings)
         self._follower = None
         self._running = False
@@ -85,7 +86,7 @@ class PathFollower(Node):
         folder, drive = self._prepare()
         self._start(folder, drive)
         code = super().run()
-        if code == 0 and not experiment_parameter("supervised", False):
+        if code == 0 and not self._supervised:
             self._end_roslaunch()
         return code
 

@@ -40,7 +40,7 @@ def end_all(processes, told=lambda: None) -> None:
     others = {pid: at for pid, at in processes.items() if pid not in core}
     _tell(others)
     told()
-    _wait(others)
+    _wait(others, core)
     _tell(core)
     _wait(core)
 
@@ -52,15 +52,17 @@ def _tell(processes) -> None:
             _send(pid, signal.SIGTERM)
 
 
-def _wait(processes) -> None:
+def _wait(processes, asked=()) -> None:
+    """Wait for the end of processes, which may ask others for something meanwhile."""
     begun = time.monotonic()
     left = dict(processes)
     while left:
         left = {pid: at for pid, at in left.items() if at is not None and started(pid) == at}
-        for pid in left:
+        for pid in (*left, *asked):
             # A stopped one could not hear it.
             if is_stopped(pid):
                 _send(pid, signal.SIGCONT)
+        for pid in left:
             saves = any(name in command(pid) for name in SAVING_NODES)
             if time.monotonic() - begun > (SAVING_TIMEOUT if saves else ENDING_TIMEOUT):
                 _send(pid, signal.SIGKILL)

@@ -57,6 +57,7 @@ class ResultComparison(Participant):
         self._lock = threading.Lock()
         self._simulator = make_simulator_interface(self.configuration)
         self._record = ExperimentRecord(self._simulator.twist_in_world_frame)
+        self._prints_table = experiment_parameter("table", True)
         self._imu_real = None
         self._trajectory = None
         self._reference = None
@@ -292,6 +293,6 @@ class ResultComparison(Participant):
             save_tables=False,
         )
         self._warn_of_losses(summary["messages"])
-        if experiment_parameter("table", True):
+        if self._prints_table:
             print(terminal_table(summary), flush=True)
             print(f"results: {self.folder.folder}", flush=True)

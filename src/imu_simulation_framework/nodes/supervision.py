@@ -184,9 +184,12 @@ class _Run:
             if not self._monitor.is_shutdown and self._ends.first is None and not self._interrupted:
                 outcome.fault = f"roslaunch could not start it: {error}"
         finally:
+            # Whoever ends from here on was told to.
+            first = self._ends.first
             self._ask_for_parameters()
             self._end()
-        outcome.node = self._ends.first
+        ended_by_us = self._interrupted or outcome.fault
+        outcome.node = first if ended_by_us else self._ends.first
         outcome.codes = {name: _code_of(process) for name, process in self._processes.items()}
         outcome.codes.update(self._ends.codes)
         if outcome.folder is not None:
@@ -245,7 +248,8 @@ class _Run:
             stopped = now - self._stopped_since.setdefault(name, now)
             if name in BYSTANDERS and stopped > 0.5 * self._patience:
                 print(f"{name} was stopped (SIGSTOP), and is ended: others would wait for it")
-                os.killpg(process.pid, signal.SIGKILL)
+                with contextlib.suppress(OSError):
+                    os.killpg(process.pid, signal.SIGKILL)
             elif stopped > 2.0 * self._patience:
                 return f"{name} was stopped (SIGSTOP) for {2.0 * self._patience:g} s"
         return ""
@@ -257,8 +261,9 @@ class _Run:
         try:
             ask_master("getPid", timeout=2.0 * self._patience)
         except NoAnswerError as error:
+            master = self._processes.get("master")
             # One that has ended is noticed as a process.
-            return "" if "master" in self._ends.codes else str(error)
+            return "" if master is not None and master.poll() is not None else str(error)
         self._answered_at = time.monotonic()
         return ""
 

@@ -32,7 +32,7 @@ class EmbeddedSimulatorInterface(SimulatorInterface):
     lock_step = True
     twist_in_world_frame = False
 
-    _end_drive = None
+    _drives = False
 
     def wait_until_ready(self, timeout):
         for name in (SET_POSE, SET_IMU_PARAMETERS):
@@ -52,12 +52,11 @@ class EmbeddedSimulatorInterface(SimulatorInterface):
         )
 
     def begin_drive(self, control_period, real_time_factor):
-        # Connected now: at the end nobody may wait for the master.
-        self._end_drive = rospy.ServiceProxy(END_DRIVE, Empty, persistent=True)
+        self._drives = True
 
     def end_drive(self):
         # A simulator that is silent is not waited for.
-        if self._end_drive is not None:
+        if self._drives:
+            self._drives = False
             with contextlib.suppress(SimulatorError):
-                call(self._end_drive, timeout=END_DRIVE_TIMEOUT)
-            self._end_drive = None
+                call(rospy.ServiceProxy(END_DRIVE, Empty), timeout=END_DRIVE_TIMEOUT)
