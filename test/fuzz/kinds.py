@@ -176,20 +176,24 @@ def robots(random, folder) -> Trial:
     return _drive(random, folder, {"robot": {"parameters": name}}, (name,))
 
 
+_NAMED = ("[", "robot's parameters", "specification", "The IMU", "trajectory", "recording", "gain")
+"""What stands in a sentence about a setting instead of its section or file."""
+
+
 def configurations(random, folder) -> Trial:
     """Every key of config.ini, and the file as a whole."""
     if random.random() < 0.35:
         content = harmed_settings(random, specimens.configuration())
         name = _put(folder, "config.ini", content)
-        return Trial("load", [name], Expected(words=(name, "[")))
+        return Trial("load", [name], Expected(words=(name, *_NAMED)))
     given = {}
     for _ in range(random.choice((1, 1, 1, 2, 3))):
         section, key, value = _setting(random)
         given.setdefault(section, {})[key] = value
     if random.random() < 0.6:
         _put(folder, "config.ini", _ini(given))
-        return Trial("load", ["config.ini"], Expected(words=("config.ini", "[")))
-    return _drive(random, folder, given, ("config.ini", "[", "trajectory", "recording", "gain"))
+        return Trial("load", ["config.ini"], Expected(words=("config.ini", *_NAMED)))
+    return _drive(random, folder, given, ("config.ini", *_NAMED))
 
 
 def _drive(random, folder, given, words) -> Trial:

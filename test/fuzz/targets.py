@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import os
 import sys
 from pathlib import Path
 
-import harm_values
 import specimens
 
 from imu_simulation_framework.embedded_simulator.robot_parameters import load_robot_parameters
-from imu_simulation_framework.experiment import report
 from imu_simulation_framework.experiment.check_report import report_lines
 from imu_simulation_framework.experiment.command_line import run_tool
 from imu_simulation_framework.experiment.in_process import drive_in_process
@@ -137,4 +136,6 @@ def prepare():
     os.environ.setdefault("MPLBACKEND", "Agg")
     for name in TOOLS:
         _tool(name)
-    assert report and harm_values
+    # What is there already stays shared: the collector would copy it into each process.
+    gc.collect()
+    gc.freeze()

@@ -30,7 +30,7 @@ _MARK = "TRIED_BADLY"
 _HALF_WRITTEN = (".part", ".active", ".tmp")
 _NOISE = re.compile(r"Traceback \(most recent|Exception ignored|\b[A-Z]\w+Warning:|Fatal Python")
 _COLOUR = re.compile(r"\x1b\[[\d;]*m")
-_POLL = 0.005
+_POLL, _LONGEST_POLL = 0.005, 0.1
 
 
 @dataclass(frozen=True)
@@ -123,6 +123,7 @@ class Judged:
         changes = {**(environment or {}), _MARK: self._token}
         changes["TMPDIR"] = str(self._aside / "temporary")
         self._started = time.monotonic()
+        self._ticks = int(time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK")) - 1
         sys.stdout.flush()
         sys.stderr.flush()
         self.pid = os.fork()
@@ -175,7 +176,7 @@ class Judged:
         while left and time.monotonic() < deadline:
             time.sleep(_POLL)
             left = self._members()
-        self.end()
+        self._kill(left)
         code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else -os.WTERMSIG(status)
         output, error = (self._printed(name) for name in ("output", "error"))
         cpu, memory = usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
@@ -198,6 +199,7 @@ class Judged:
 
     def _wait(self):
         deadline, self._too_long = self._started + self.limits.wall, False
+        pause = _POLL
         while True:
             pid, status, usage = os.wait4(self.pid, os.WNOHANG)
             if pid:
@@ -205,20 +207,23 @@ class Judged:
             if time.monotonic() > deadline and not self._too_long:
                 self._too_long = True
                 self._kill({self.pid: ""})
-            time.sleep(_POLL)
+            time.sleep(pause)
+            pause = min(1.5 * pause, _LONGEST_POLL)
 
     def _members(self) -> dict:
         """Command lines of the living processes that descend from the program."""
         wanted, members = f"{_MARK}={self._token}".encode(), {}
-        for entry in Path("/proc").glob("[0-9]*"):
+        for pid in filter(str.isdecimal, os.listdir("/proc")):
             with contextlib.suppress(OSError):
-                # A function's process has its own environment only in memory: by its session.
-                session = int((entry / "stat").read_text().rsplit(")", 1)[1].split()[3])
-                marked = wanted in (entry / "environ").read_bytes().split(b"\0")
-                if (marked or session == self.pid) and int(entry.name) != self.pid:
-                    words = (entry / "cmdline").read_bytes().replace(b"\0", b" ")
-                    if words:
-                        members[int(entry.name)] = words.decode("utf-8", "replace").strip()
+                # Behind the name in brackets: state, parent, group, session, ..., start in ticks.
+                state = _read(f"/proc/{pid}/stat").rsplit(b")", 1)[1].split()
+                if int(state[19]) < self._ticks or int(pid) == self.pid:
+                    continue
+                # A function's process has its variables only in memory: by its session.
+                marked = wanted in _read(f"/proc/{pid}/environ").split(b"\0")
+                words = _read(f"/proc/{pid}/cmdline").replace(b"\0", b" ")
+                if words and (marked or int(state[3]) == self.pid):
+                    members[int(pid)] = words.decode("utf-8", "replace").strip()
         return members
 
     def end(self) -> None:
@@ -238,6 +243,14 @@ class Judged:
 
     def _temporary(self):
         return sorted(path.name for path in (self._aside / "temporary").iterdir())
+
+
+def _read(path) -> bytes:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        return os.read(descriptor, 2**17)
+    finally:
+        os.close(descriptor)
 
 
 def tried(program, folder, expected=None, limits=None, environment=None) -> Verdict:
