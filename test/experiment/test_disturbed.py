@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from experiment_process import PROGRESS
 
+from imu_simulation_framework.experiment.tables import complete_tables
+
 SECONDS = 60.0
 """Wall clock in which a disturbed experiment must have ended; on two busy cores."""
 
@@ -71,6 +73,16 @@ def test_the_killed_node_that_records_the_results(driving):
     reason = "result_comparison ended with code -9 (SIGKILL)"
     assert ended.lines[-1] == f"the experiment ended early: {reason}"
     assert "Traceback" not in ended.output, ended.output
+    # What it had recorded is there, but for the last moment.
+    result = ended.result()
+    assert not result.path("imu_simulated.csv").exists()
+    complete_tables(result)
+    for name in ("imu_simulated", "ground_truth"):
+        times = result.read_table(name).index.to_numpy()
+        assert times[0] == 0.0
+        assert len(times) > 100
+        np.testing.assert_allclose(np.diff(times), 0.01, atol=1e-9)
+    assert len(result.read_table("wheel_velocities")) > 20
 
 
 def test_an_interruption_in_the_middle(driving):

@@ -70,7 +70,7 @@ def test_every_file_of_the_result_is_there_and_nothing_else(result):
 
 def test_the_folder_is_named_after_trajectory_imu_and_run(recorded, result):
     place = result.folder.relative_to(recorded.directory / "some" / "results")
-    assert place == Path("trajectory_a", "hector, sigma=0.5, fd=0.005", "1")
+    assert place == Path("trajectory_a", "hector_sigma0.5_fd0.005", "1")
 
 
 def test_no_message_was_lost(result):
@@ -192,7 +192,7 @@ def test_other_settings_an_own_recording_and_a_paced_clock(experiment, tmp_path)
     )
     result = ended.result()
     summary = summary_of(result)
-    assert result.folder.parent.parent.name == "circle"
+    assert result.folder.parent.parent.name == "mine_circle"
     assert result.folder.parent.name.startswith("generic")
     assert summary["run"]["controller"] == "yaw_distance_pid"
     assert summary["run"]["seed"] == 7

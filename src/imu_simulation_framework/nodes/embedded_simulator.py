@@ -16,6 +16,7 @@ from std_srvs.srv import Empty, EmptyResponse
 from tf2_msgs.msg import TFMessage
 
 from imu_simulation_framework.core.imu_models import make_imu_model
+from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.embedded_simulator.robot_parameters import load_robot_parameters
 from imu_simulation_framework.embedded_simulator.simulator import EmbeddedSimulator
 from imu_simulation_framework.errors import ConfigurationError, FrameworkError
@@ -250,7 +251,7 @@ class EmbeddedSimulatorNode(Node):
         try:
             parameters = load_plain(request.parameters) or {}
             if not isinstance(parameters, dict):
-                raise ConfigurationError(f"expected a mapping, got {request.parameters!r}")
+                raise ConfigurationError(f"expected a mapping, got {shown(request.parameters)}")
             make = self._imu_factory(request.model, parameters, request.seed)
             with self._lock:
                 self._make_imu = make

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
-import socket
-import urllib.parse
 
 import roslaunch
 
@@ -14,12 +11,19 @@ from imu_simulation_framework.errors import FrameworkError
 from imu_simulation_framework.experiment.parts import describe_imu, make_terrain
 from imu_simulation_framework.experiment.recording_check import ensure_plausible
 from imu_simulation_framework.files.locations import package_share
-from imu_simulation_framework.nodes.launch_arguments import check_arguments, load_launch_file
+from imu_simulation_framework.nodes.installation import (
+    check_environment,
+    check_installation,
+    check_output,
+)
+from imu_simulation_framework.nodes.launch_arguments import (
+    argument_help,
+    check_arguments,
+    load_launch_file,
+)
 from imu_simulation_framework.nodes.settings import EXPERIMENT_PARAMETERS, node_configuration
+from imu_simulation_framework.nodes.simulators.gazebo_server import ensure_no_gazebo_runs
 from imu_simulation_framework.nodes.supervision import report, run
-
-GAZEBO_MASTER_URI = "http://localhost:11345"
-"""Where Gazebo's master is unless the environment says otherwise."""
 
 
 def main(arguments) -> int:
@@ -38,19 +42,25 @@ def main(arguments) -> int:
 
     Raises
     ------
-    ConfigurationError
-        An argument or a setting is unknown, malformed or out of range; nothing was started.
+    FrameworkError
+        An argument or a setting is unknown, malformed or out of range, the recording cannot be
+        used, or something is missing on this machine; nothing was started.
     """
-    parser = argparse.ArgumentParser(
-        description=__doc__, epilog="The arguments are those of experiment.launch, name:=value."
-    )
-    parser.add_argument("arguments", nargs="*", metavar="name:=value")
-    given = parser.parse_args(arguments).arguments
     launch_file = str(package_share() / "launch" / "experiment.launch")
-    check_arguments(launch_file, given)
-
-    if "simulator:=gazebo" in given:
-        _check_that_no_gazebo_runs()
+    parser = argparse.ArgumentParser(
+        description="Run experiment.launch; print the result and exit with a code that tells of "
+        "it: 0 after the whole drive, 1 after a failure, 2 when nothing was started, 130 after "
+        "Ctrl+C.",
+        epilog=argument_help(launch_file),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("arguments", nargs="*", metavar="name:=value", help="see below")
+    given = parser.parse_args(arguments).arguments
+    values = check_arguments(launch_file, given)
+    check_environment()
+    if values["simulator"] == "gazebo":
+        ensure_no_gazebo_runs()
+    check_installation(values)
     try:
         config, configuration = _load(launch_file, [*given, "table:=false"])
     except roslaunch.RLException as error:
@@ -58,19 +68,6 @@ def main(arguments) -> int:
     # What cannot be driven, or gives no answer, is said before anything is started.
     ensure_plausible(configuration)
     return report(run(config, configuration.simulation.command_timeout))
-
-
-def _check_that_no_gazebo_runs() -> None:
-    """A second gzserver would end at once, with a code but without a sentence."""
-    uri = os.environ.get("GAZEBO_MASTER_URI") or GAZEBO_MASTER_URI
-    place = urllib.parse.urlsplit(uri)
-    try:
-        socket.create_connection((place.hostname, place.port), timeout=1.0).close()
-    except (OSError, ValueError):
-        return
-    raise FrameworkError(
-        f"a gzserver is running already at {uri}: end it, or set GAZEBO_MASTER_URI to another port"
-    )
 
 
 def _load(launch_file, arguments):
@@ -90,4 +87,5 @@ def _load(launch_file, arguments):
     describe_imu(configuration)
     make_terrain(configuration)
     load_robot_parameters(configuration.robot.parameters or None)
+    check_output(configuration.experiment.output)
     return config, configuration

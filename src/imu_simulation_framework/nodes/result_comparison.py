@@ -21,16 +21,13 @@ from imu_simulation_framework.experiment.parts import (
     imu_model_and_parameters,
     published_rate,
 )
-from imu_simulation_framework.experiment.preparation import prepare_recorded_imu
+from imu_simulation_framework.experiment.preparation import drive_name, prepare_recorded_imu
 from imu_simulation_framework.experiment.record import (
     NANOSECONDS,
     ExperimentRecord,
 )
-from imu_simulation_framework.experiment.report import (
-    ExperimentTables,
-    terminal_table,
-    write_report,
-)
+from imu_simulation_framework.experiment.report import terminal_table, write_report
+from imu_simulation_framework.experiment.tables import ExperimentTables, write_recorded_tables
 from imu_simulation_framework.msg import ErrorCoordinates2
 from imu_simulation_framework.nodes import topics
 from imu_simulation_framework.nodes.node import experiment_parameter, log_remarks
@@ -58,8 +55,8 @@ class ResultComparison(Participant):
     def __init__(self) -> None:
         super().__init__()
         self._lock = threading.Lock()
-        self._record = ExperimentRecord()
         self._simulator = make_simulator_interface(self.configuration)
+        self._record = ExperimentRecord(self._simulator.twist_in_world_frame)
         self._prints_table = experiment_parameter("table", True)
         self._imu_real = None
         self._trajectory = None
@@ -88,12 +85,18 @@ class ResultComparison(Participant):
         if self._imu_real is not None:
             log_remarks(self._imu_real.remarks)
             self.folder.write_table("imu_real", self._imu_real.table)
+            # A long recording should not stay in memory as a whole.
+            self._imu_real = dataclasses.replace(
+                self._imu_real, table=self._imu_real.table[["yaw"]].copy()
+            )
         simulator = self._simulator
         simulator.wait_until_ready(configuration.simulation.startup_timeout)
         model, parameters = imu_model_and_parameters(configuration)
         if model == SPECIFICATION:
             model, parameters = "ideal", {}  # imu_error_model does the rest
         simulator.set_imu_parameters(model, parameters, configuration.experiment.seed)
+        with self._lock:
+            self._record.keep_in(self.folder)
 
     def _on_command(self, message):
         if self.folder is None or len(message.data) != 2:
@@ -155,6 +158,7 @@ class ResultComparison(Participant):
                 message.distance_error,
                 message.along_track_error,
                 message.cross_track_error,
+                message.time_from_start,
             ),
         )
 
@@ -211,6 +215,7 @@ class ResultComparison(Participant):
     def close(self):
         if self._zero is None or self._record.ground_truth.newest is None:
             rospy.logwarn("%s: ended before the robot drove, no results", self.name)
+            self._record.discard()
             return
         self.read_what_is_there(
             lambda: len(self._record.imu) + len(self._record.ground_truth), EARLY_END_TIMEOUT
@@ -247,24 +252,34 @@ class ResultComparison(Participant):
         ended = time.monotonic()
         completed = self._complete()
         end = min(self._end(), self._newest())
+        record = self._record
+        # If they cannot be written the samples stay.
+        record.flush()
+        recorded = write_recorded_tables(self.folder, record, self._zero, end)
         tables = ExperimentTables(
             trajectory_data=self._trajectory,
             reference=self._reference,
             imu_real=self._imu_real.table if self._imu_real else None,
-            **self._record.tables(self._zero, end, self._simulator.twist_in_world_frame),
+            **recorded,
         )
         rate = configuration.imu.rate
-        record = self._record
         expected = {"ground_truth": record.ground_truth.expected(rate, self._zero, end)}
         if self._simulator.is_imu_regular(configuration.imu.model):
             published = published_rate(configuration)
             expected["imu_simulated"] = record.imu.expected(published, self._zero, end)
+        backwards = {
+            "imu_simulated": record.imu.backwards,
+            "ground_truth": record.ground_truth.backwards,
+        }
+        record.discard()
         summary = write_report(
             self.folder,
             tables,
             ComparisonSettings(**dataclasses.asdict(configuration.comparison)),
             {
                 "completed": completed,
+                "drive": drive_name(configuration),
+                "trajectory_scale": configuration.trajectory.scale,
                 "simulator": configuration.simulation.simulator,
                 "imu": describe_imu(configuration),
                 "controller": configuration.control.controller,
@@ -272,12 +287,10 @@ class ResultComparison(Participant):
                 "recording": json.loads(self.folder.read_text("recording.json")),
                 "recorded_imu": self._imu_real.report if self._imu_real else None,
                 "messages_expected": expected,
-                "messages_out_of_order": {
-                    "imu_simulated": self._record.imu.backwards,
-                    "ground_truth": self._record.ground_truth.backwards,
-                },
+                "messages_out_of_order": backwards,
                 "execution": {"wall_time_s": ended - self._commanded_at},
             },
+            save_tables=False,
         )
         self._warn_of_losses(summary["messages"])
         if self._prints_table:
