@@ -71,7 +71,8 @@ def test_the_killed_node_that_records_the_results(driving):
     ended = running.wait(SECONDS)
     assert ended.code == 1
     reason = "result_comparison ended with code -9 (SIGKILL)"
-    assert ended.lines[-1] == f"the experiment ended early: {reason}"
+    hint = "offline_result_comparison.py makes results of what it had recorded"
+    assert ended.lines[-1] == f"the experiment ended early: {reason}; {hint}"
     assert "Traceback" not in ended.output, ended.output
     # What it had recorded is there, but for the last moment.
     result = ended.result()

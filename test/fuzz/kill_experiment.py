@@ -139,8 +139,15 @@ class Disturbed:
                     summary = json.loads(result.read_text("summary.json"))
         except (AssertionError, FrameworkError, ValueError) as error:
             short.append(f"result broken: {error}")
-        if _has_driven(ended.output) and summary is None and not self._writer_was_killed():
+        left_samples = any(self._folder.rglob("*.samples"))
+        if self._writer_was_killed() and _has_driven(ended.output):
+            # It is kept as it came.
+            if summary is None and not left_samples:
+                short.append("what was recorded is lost")
+        elif _has_driven(ended.output) and summary is None:
             short.append("what was recorded is lost")
+        if left_samples and not self._writer_was_killed():
+            short.append("tables are left as samples")
         completed = summary is not None and summary["run"]["completed"] is True
         last = ended.lines[-1] if ended.lines else ""
         code = ended.code

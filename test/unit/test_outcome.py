@@ -74,6 +74,13 @@ def test_a_signal_has_its_name(outcome):
     assert done.last_line().endswith(": the ROS master ended with code -9 (SIGKILL)")
 
 
+def test_what_a_killed_recorder_has_left_is_told(outcome, tmp_path):
+    (tmp_path / "run_ground_truth.samples").touch()
+    done = outcome(node="result_comparison", codes={"result_comparison": -9})
+    assert done.exit_code() == 1
+    assert "(SIGKILL); offline_result_comparison.py makes results" in done.last_line()
+
+
 def test_a_fault_that_the_launcher_has_seen_is_the_reason(outcome):
     done = outcome(False, fault="rviz was stopped", codes={})
     assert (done.exit_code(), done.last_line()) == (

@@ -8,6 +8,7 @@ import signal
 from dataclasses import dataclass, field
 
 from imu_simulation_framework.errors import FrameworkError
+from imu_simulation_framework.experiment.record import ENDING as SAMPLES
 from imu_simulation_framework.files.results import ResultFolder
 from imu_simulation_framework.nodes.processes import SAVING_NODES
 from imu_simulation_framework.nodes.start import INTERRUPTED
@@ -82,6 +83,11 @@ class Outcome:
         written = [self.codes.get(name, 0) in _WELL_ENDED for name in SAVING_NODES]
         return 0 if all(written) else 1
 
+    def _has_samples(self) -> bool:
+        """Whether a killed node has left what it had recorded, but no tables."""
+        folder = self.folder
+        return folder is not None and any(folder.folder.glob(f"{folder.prefix}_*.{SAMPLES}"))
+
     def last_line(self) -> str:
         """Why it ended, in one line; empty after a success."""
         if self.interrupted:
@@ -92,6 +98,8 @@ class Outcome:
         reason = self.fault or f"{_NAMES.get(self.node, self.node)} {_ended(self.codes[self.node])}"
         if self.failure:
             reason += f": {self.failure}"
+        elif self._has_samples():
+            reason += "; offline_result_comparison.py makes results of what it had recorded"
         elif self.completed:
             reason += ", the drive was over, but not everything is written"
         return " ".join(f"the experiment ended early: {reason}".split())
