@@ -56,7 +56,7 @@ class ResultComparison(Participant):
         super().__init__()
         self._lock = threading.Lock()
         self._simulator = make_simulator_interface(self.configuration)
-        self._record = ExperimentRecord(self._simulator.twist_in_world_frame)
+        self._record = ExperimentRecord()
         self._prints_table = experiment_parameter("table", True)
         self._imu_real = None
         self._trajectory = None

@@ -30,7 +30,6 @@ class EmbeddedSimulatorInterface(SimulatorInterface):
     """Speaks to ``embedded_simulator.py`` through its two services."""
 
     lock_step = True
-    twist_in_world_frame = False
 
     _drives = False
 

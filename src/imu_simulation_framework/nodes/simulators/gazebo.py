@@ -63,7 +63,6 @@ class GazeboInterface(SimulatorInterface):
     """Speaks to gzserver, in which ``gazebo_robot`` has spawned the robot."""
 
     lock_step = False
-    twist_in_world_frame = False
 
     _pace = None
 

@@ -30,9 +30,6 @@ class SimulatorInterface(ABC):
     lock_step: bool
     """Whether simulated time stands still until a command answers the last tick."""
 
-    twist_in_world_frame: bool
-    """Whether the ground truth's twist is in the world's axes instead of the robot's."""
-
     imu_topic: str = topics.IMU
     """On which the simulator publishes; another node may stand between it and imu/data."""
 
