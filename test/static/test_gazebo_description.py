@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 import xml.etree.ElementTree as ElementTree
+from pathlib import Path
 
 import pytest
 
@@ -22,9 +23,21 @@ PLUGINS = {
 }
 
 
+def debian_version():
+    """The release in which the tests run, nothing where it is no Debian."""
+    words = dict(
+        line.split("=", 1)
+        for line in Path("/etc/os-release").read_text().splitlines()
+        if "=" in line
+    )
+    return words.get("VERSION_ID", "").strip('"') if words.get("ID") == "debian" else ""
+
+
 def sdf(*arguments):
     """Run Gazebo's own tool: ign with Debian, gz where Gazebo 11 is installed."""
     program = shutil.which("ign") or shutil.which("gz")
+    if program is None and debian_version() == "13":
+        pytest.skip("Debian 13 has no tool that makes SDF; Debian 12 and Gazebo have")
     assert program, "neither ign (package ignition-tools) nor gz (Gazebo) is installed"
     answer = subprocess.run([program, "sdf", *arguments], capture_output=True, text=True)
     assert answer.returncode == 0, answer.stderr

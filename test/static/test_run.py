@@ -4,6 +4,7 @@ import os
 import shutil
 import stat
 import subprocess
+import sys
 
 import pytest
 
@@ -199,3 +200,13 @@ def test_the_tests_end_with_what_was_skipped_and_why(machine, summary, lines, co
         lines,
     ]
     assert done.returncode == code
+
+
+def test_debians_helpers_of_pandas_are_not_found(tmp_path):
+    for name in ("bottleneck", "numexpr"):
+        (tmp_path / f"{name}.py").write_text("raise AttributeError('_ARRAY_API not found')")
+    subprocess.run(
+        [sys.executable, "-c", "import pandas"],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        check=True,
+    )
