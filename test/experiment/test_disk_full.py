@@ -58,6 +58,11 @@ def test_full_when_the_results_are_written(run_on_small_disk):
         "config.ini",
         "recording.json",
         "imu_real.csv",
+        # What was recorded stays as it came.
+        "imu_simulated.samples",
+        "ground_truth.samples",
+        "control_error.samples",
+        "wheel_velocities.samples",
     }
 
 

@@ -55,6 +55,7 @@ class ImuYawPublisher(unittest.TestCase):
         cls.simulated = Collector("imu_yaw/simulated", ImuYaw)
         cls.real = Collector("imu_yaw/real", ImuYaw)
         cls.ground_truth = Collector("imu_yaw/ground_truth", ImuYaw)
+        cls.error = Collector("imu_yaw/simulated_error", ImuYaw)
         # It listens only while somebody listens to it, hence after the collectors.
         cls.imu = connected_publisher("imu/data", Imu)
         cls.truth = connected_publisher("ground_truth/state", Odometry)
@@ -92,6 +93,26 @@ class ImuYawPublisher(unittest.TestCase):
             self.assertAlmostEqual(answer.yaw_unwrapped - first, yaw, places=6)
             self.assertLessEqual(abs(answer.yaw), math.pi + 1e-9)
             self.assertAlmostEqual(math.sin(answer.yaw - yaw), 0.0, places=6)
+
+    def test_the_error_of_an_imu_with_its_own_phase_is_against_the_truth_in_between(self):
+        rate, drift, period, phase = 1.5, 0.2, 0.05, 0.02
+        for k in range(90):
+            # More than a whole turn, and never at the stamp of a truth.
+            time = period * k
+            self.truth.publish(odometry(3000.0 + time, rate * time))
+            time += phase
+            self.imu.publish(imu(3000.0 + time, (rate - drift) * time - 0.5))
+
+        def known(heard):
+            return [message for message in heard if message.header.stamp.secs >= 3000]
+
+        # The last one has no truth after it.
+        answers = known(self.error.wait_for(lambda heard: len(known(heard)) == 89))
+        for k, answer in enumerate(answers):
+            stamp = 3000.0 + phase + period * k
+            self.assertAlmostEqual(answer.header.stamp.to_sec(), stamp, places=6)
+            grown = answer.yaw_unwrapped - answers[0].yaw_unwrapped
+            self.assertAlmostEqual(grown, drift * period * k, places=6)
 
     def test_the_recorded_yaw_is_that_of_the_same_time(self):
         (answer,) = self.answers(self.imu, self.real, [imu(ZERO + 3.5, 0.0)])

@@ -5,7 +5,7 @@ import pytest
 import recording_writers as writers
 from drive_recordings import yaw_at
 
-from imu_simulation_framework.experiment.preparation import prepare_drive
+from imu_simulation_framework.experiment.preparation import drive_name, prepare_drive
 from imu_simulation_framework.files.configuration import load_configuration
 from imu_simulation_framework.files.recordings import read_reference
 
@@ -70,6 +70,20 @@ def test_the_whole_recording_is_its_own_reference(prepared):
     assert drive.reference.index[0] == 0.0
 
 
+def test_a_cut_is_no_harder_for_the_wheels_than_the_whole_drive(prepared):
+    # Noise in the positions, as of fixes or of wheels on gravel, and little smoothing.
+    columns = recorded()
+    generator = np.random.default_rng(2)
+    columns["x"] += 0.05 * generator.standard_normal(len(columns["x"]))
+    settings = {"smoothing_window": 0.8, "check_limits": False}
+    _, whole = prepared(columns, trajectory=settings)
+    wheels = ["v", "yaw_rate", "left", "right"]
+    for stop in (3.0, 17.0, 29.0, 41.0):
+        _, cut = prepared(columns, trajectory={**settings, "stop": stop})
+        same = whole.trajectory.iloc[: len(cut.trajectory)]
+        np.testing.assert_allclose(cut.trajectory[wheels], same[wheels], rtol=0.0, atol=1e-6)
+
+
 def test_what_smoothing_moves_is_in_the_report_and_a_remark(prepared):
     path, drive = prepared(recorded(), trajectory={"smoothing_window": 2.0, "check_limits": False})
     smoothing = drive.report["smoothing"]
@@ -117,3 +131,18 @@ def test_positions_alone_are_a_reference_that_knows_where_it_knows_its_heading(p
     expected = np.radians(drive.report["positioning"]["heading_deviation_deg"])
     assert np.sqrt(np.mean(error**2)) < 2.0 * expected
     assert "yaw_known" not in drive.trajectory
+
+
+def test_recordings_of_one_name_are_told_apart_by_their_folders(tmp_path):
+    config = tmp_path / "config.ini"
+    config.write_text("")
+
+    def name(**settings):
+        return drive_name(load_configuration(config, settings, tmp_path))
+
+    assert name(recording={"path": "monday/gps.csv.gz"}) == "monday_gps"
+    assert name(reference={"path": "tuesday/gps.csv"}) == "tuesday_gps"
+    assert name(recording={"path": "rosbag2_05_16/rosbag2_05_16_0.db3"}) == "rosbag2_05_16_0"
+    assert name(recording={"path": "/gps.csv"}) == "gps"
+    assert name(recording={"path": "gps.csv"}, experiment={"name": "mine"}) == "mine"
+    assert name(recording={"drive": "a"}) == "trajectory_a"

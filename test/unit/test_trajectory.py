@@ -226,3 +226,17 @@ def test_no_function_changes_its_argument(generator):
     ):
         changed.iloc[0] = 99.0
     assert table.equals(before)
+
+
+def test_a_part_of_a_drive_moves_as_it_does_within_the_whole(generator):
+    times = np.arange(0.0, 60.0, 0.1)
+    noisy = _circle(times) + 0.02 * generator.standard_normal((len(times), 3))
+    grid = trajectory.even_times(noisy, 20.0)
+    whole = trajectory.motion_at(noisy, grid)
+    pd.testing.assert_frame_equal(
+        whole, trajectory.add_velocities(trajectory.resample(noisy, 20.0))
+    )
+    for first, last in ((0, 200), (1, 2), (101, 400), (len(grid) - 3, len(grid) - 1)):
+        part = trajectory.motion_at(noisy, grid[first : last + 1])
+        # Differences of second order and of a grid that is not the same to the last bit.
+        pd.testing.assert_frame_equal(part, whole.iloc[first : last + 1], rtol=0.0, atol=1e-9)

@@ -71,6 +71,26 @@ def unwrap(angles, axis=-1):
     return np.unwrap(np.asarray(angles, dtype=float), axis=axis)
 
 
+def interpolate(times, known_times, angles):
+    """Interpolate angles linearly, the short way round.
+
+    Parameters
+    ----------
+    times : float or array_like
+        Where; before and after the known ones the first and the last angle hold.
+    known_times : array_like, shape (n,)
+        Increasing.
+    angles : array_like, shape (n,)
+        [rad]; wrapped or not, see :func:`unwrap`.
+
+    Returns
+    -------
+    float or ndarray
+        Unwrapped [rad], shape of ``times``.
+    """
+    return np.interp(times, known_times, unwrap(angles))
+
+
 def roll_pitch_yaw_from_quaternion(quaternions):
     """Return roll, pitch and yaw of quaternions.
 

@@ -99,24 +99,20 @@ def crop_by_index(table, start=None, stop=None):
     return table.iloc[first:last].copy()
 
 
-def resample(table, rate):
-    """Interpolate on an even grid that starts with the first sample.
-
-    Columns are interpolated by monotone cubic polynomials (Fritsch and Carlson, SIAM J.
-    Numer. Anal. 17, 1980): unlike a spline they do not overshoot beside a stop or in a
-    gap, and unlike straight lines they have no jumps in velocity.
+def even_times(table, rate):
+    """Times [s] of an even grid that starts with the first sample.
 
     Parameters
     ----------
     table : pandas.DataFrame
-        Table of numbers indexed by time; angles unwrapped.
+        Any table indexed by time.
     rate : float
         Samples per second [Hz].
 
     Returns
     -------
-    pandas.DataFrame
-        Samples at ``first + k / rate``, the last one not after the table's last.
+    ndarray, shape (m,)
+        ``first + k / rate``, the last one not after the table's last.
 
     Raises
     ------
@@ -133,11 +129,22 @@ def resample(table, rate):
         raise TrajectoryError(
             f"The trajectory lasts {elapsed[-1]:.3g} s, less than one period of {rate:g} Hz."
         )
-    return interpolate(table, times[0] + np.arange(count) / rate)
+    return times[0] + np.arange(count) / rate
+
+
+def resample(table, rate):
+    """Interpolate at :func:`even_times`, see :func:`interpolate`."""
+    return interpolate(table, even_times(table, rate))
 
 
 def interpolate(table, times):
-    """Interpolate as :func:`resample` does, at any times [s]; before and after, the ends hold."""
+    """Interpolate a table of numbers, angles unwrapped, at any times [s].
+
+    Columns are interpolated by monotone cubic polynomials (Fritsch and Carlson, SIAM J.
+    Numer. Anal. 17, 1980): unlike a spline they do not overshoot beside a stop or in a
+    gap, and unlike straight lines they have no jumps in velocity. Before and after the table
+    its ends hold.
+    """
     recorded = _times(table)
     # Times since 1970 would cost digits.
     elapsed = recorded - recorded[0]
@@ -283,6 +290,33 @@ def add_velocities(poses):
     trajectory["v"] = np.cos(yaw) * rates["x"] + np.sin(yaw) * rates["y"]
     trajectory["yaw_rate"] = rates["yaw"]
     return trajectory
+
+
+def motion_at(poses, times):
+    """Poses and velocities of a part of a drive, as they are within the whole of it.
+
+    A part that was differentiated by itself would end in one-sided differences, which make more
+    of what noise there is: a wheel could be too fast for one sample, just beside a cut.
+
+    Parameters
+    ----------
+    poses : pandas.DataFrame
+        Poses of the whole drive, at least two.
+    times : array_like, shape (m,)
+        Increasing [s], within the drive; at least two.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Trajectory: see :func:`interpolate` and :func:`add_velocities`.
+    """
+    times = np.asarray(times, dtype=float)
+    whole = _times(poses)
+    before, after = 2.0 * times[0] - times[1], 2.0 * times[-1] - times[-2]
+    # Beyond its ends the drive has nothing to differ from.
+    leading, trailing = int(before >= whole[0]), int(after <= whole[-1])
+    around = np.concatenate([[before] * leading, times, [after] * trailing])
+    return add_velocities(interpolate(poses, around)).iloc[leading : leading + len(times)]
 
 
 @dataclass(frozen=True)

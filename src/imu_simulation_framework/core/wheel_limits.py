@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from imu_simulation_framework.core.trajectory import add_velocities, interpolate, scale, smooth
+from imu_simulation_framework.core.trajectory import motion_at, scale, smooth
 from imu_simulation_framework.errors import TooFastError, TrajectoryError
 
 # Suggestions for smoothing are tried up to here; a longer window cuts every corner.
@@ -75,15 +75,14 @@ def _largest_fitting_scale(trajectory, drive, limits):
 def _shortest_fitting_window(recorded, trajectory, factor, longer_than, drive, limits):
     """Return the shortest of the usual smoothing windows that fits, or None.
 
-    The recorded poses are smoothed and cut to the trajectory's samples.
+    The recorded poses are smoothed, and what the trajectory has of them is looked at.
     """
     times = _times(trajectory)
     recorded_times = _times(recorded)
     worst = _hardest_time(trajectory, drive, limits)
 
-    def fits(poses, where, inner):
-        smoothed = scale(interpolate(smooth(poses, window), where), factor)
-        return _fits(add_velocities(smoothed).iloc[inner], drive, limits)
+    def fits(poses, where):
+        return _fits(scale(motion_at(smooth(poses, window), where), factor), drive, limits)
 
     for window in _SUGGESTED_WINDOWS:
         if longer_than < window < 0.5 * (times[-1] - times[0]):
@@ -93,7 +92,7 @@ def _shortest_fitting_window(recorded, trajectory, factor, longer_than, drive, l
             span = worst - reach - window, worst + reach + window
             first, last = np.searchsorted(recorded_times, span)
             around = recorded.iloc[max(0, first - 1) : last + 1]
-            if fits(around, near, slice(1, -1)) and fits(recorded, times, slice(None)):
+            if fits(around, near) and fits(recorded, times):
                 return window
     return None
 

@@ -58,7 +58,7 @@ def drive_in_process(configuration: Configuration, drive: PreparedDrive) -> Expe
             _append(record, stamp, state, imu)
         time = stamp / NANOSECONDS
         error = tracking_error(follower.reference.pose_at(time), _pose(state))
-        record.errors.append(stamp, error)
+        record.errors.append(stamp, (*error, time))
         if follower.finished(time):
             record.append_command(0.0, 0.0)
             return record
@@ -77,11 +77,12 @@ def run_in_process(configuration: Configuration) -> ExperimentTables:
     drive = prepare_drive(configuration, check.reference)
     recorded_imu = prepare_recorded_imu(configuration, drive.start, drive.stop)
     record = drive_in_process(configuration, drive)
+    tables = record.tables(0, record.ground_truth.newest)
     return ExperimentTables(
         trajectory_data=drive.trajectory,
         reference=drive.reference,
         imu_real=recorded_imu.table if recorded_imu else None,
-        **record.tables(0, record.ground_truth.newest),
+        **{name: table.whole() for name, table in tables.items()},
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Mapping
 
 import numpy as np
@@ -97,18 +96,19 @@ def prepare_drive(configuration: Configuration, recorded=None) -> PreparedDrive:
     settings = configuration.trajectory
     sources = recording_sources(configuration)
     recorded = recorded or _read_reference(configuration, sources)
-    # Smoothed where it was recorded, so that neither an even grid nor a cut has a part in it.
+    # Smoothed where it was recorded and differentiated before it is cut, so that neither an even
+    # grid nor a cut has a part in either.
     smoothed = trajectory.smooth(recorded.table, settings.smoothing_window)
     effect = trajectory.smoothing_effect(recorded.table, smoothed)
     cut = trajectory.crop_by_index(smoothed, settings.start_index, settings.stop_index)
     stop = settings.stop if settings.stop is not None else sources.stop
     cut = trajectory.crop(cut, settings.start, stop)
-    poses = trajectory.resample(cut, configuration.control.rate)
-    start, stop = float(poses.index[0]), float(poses.index[-1])
+    driven = trajectory.motion_at(smoothed, trajectory.even_times(cut, configuration.control.rate))
+    start, stop = float(driven.index[0]), float(driven.index[-1])
 
     if settings.to_origin:
-        poses = trajectory.move_to_origin(poses)
-    driven = trajectory.add_velocities(trajectory.scale(poses, settings.scale))
+        driven = trajectory.move_to_origin(driven)
+    driven = trajectory.scale(driven, settings.scale)
     if settings.check_limits:
         wheel_limits.check_limits(
             driven,
@@ -122,7 +122,7 @@ def prepare_drive(configuration: Configuration, recorded=None) -> PreparedDrive:
     # Steps of the control period exactly, whatever the recording's clock was rounded to.
     driven.index = pd.Index(np.arange(len(driven)) / configuration.control.rate, name="time")
     return PreparedDrive(
-        name=configuration.experiment.name or sources.name,
+        name=drive_name(configuration),
         trajectory=driven,
         reference=_during(recorded.table, start, stop),
         start=start,
@@ -265,7 +265,7 @@ def recording_sources(configuration: Configuration) -> RecordingSources:
     """Return the files of the configured drive; a bundled one is made if it is not there."""
     recording = configuration.recording
     reference, imu = configuration.reference.path, configuration.imu_recording.path
-    name = _stem(recording.path or reference)
+    name = _name_of(recording.path or reference)
     stop = None
     if is_bundled(configuration):
         bundled = ensure_drive(recording.drive, locations.drive_folder())
@@ -282,6 +282,16 @@ def recording_sources(configuration: Configuration) -> RecordingSources:
     )
 
 
-def _stem(path: str) -> str:
-    """File name without its extensions."""
-    return Path(os.path.basename(path)).name.split(".")[0]
+def drive_name(configuration: Configuration) -> str:
+    """What the drive is called in paths and figures: as set, or after the recording."""
+    return configuration.experiment.name or recording_sources(configuration).name
+
+
+def _name_of(path: str) -> str:
+    """Name of a recording: its folder's and its own, without extensions.
+
+    Recordings of one name (``gps.csv``, ``drive.bag``) are told apart by their folders.
+    """
+    place, file = os.path.split(os.path.abspath(path))
+    folder, stem = os.path.basename(place), file.split(".")[0]
+    return stem if stem.startswith(folder) else f"{folder}_{stem}"

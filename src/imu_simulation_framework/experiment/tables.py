@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from imu_simulation_framework.errors import ResultError
+from imu_simulation_framework.experiment.record import STORED, ExperimentRecord
 
 REQUIRED_COLUMNS = {
     "trajectory_data": ("x", "y", "yaw", "v", "yaw_rate", "left", "right"),
@@ -78,6 +79,59 @@ class ExperimentTables:
             missing.
         """
         return cls(**{name: _load_table(folder, name) for name in REQUIRED_COLUMNS})
+
+
+def write_recorded_tables(folder, record, zero, end):
+    """Write what an experiment has recorded as CSV, a part at a time: a drive may be long.
+
+    Parameters
+    ----------
+    folder : ResultFolder
+    record : ExperimentRecord
+    zero, end : int
+        First and last stamp [ns].
+
+    Returns
+    -------
+    dict of DataFrame
+        The columns of each table that the evaluation needs.
+
+    Raises
+    ------
+    ResultError
+        A file cannot be written.
+    """
+    tables = record.tables(zero, end)
+    for name, table in tables.items():
+        folder.write_table_in_parts(name, table.blocks())
+    return {name: table.whole(REQUIRED_COLUMNS[name]) for name, table in tables.items()}
+
+
+def complete_tables(folder) -> None:
+    """Make the tables that a killed experiment has not written, of the samples that it has left.
+
+    Parameters
+    ----------
+    folder : ResultFolder
+
+    Raises
+    ------
+    ResultError
+        The samples cannot serve, or a table cannot be written.
+    """
+    record = ExperimentRecord.left_behind(folder)
+    if record is None:
+        return
+    # If it was killed after the tables were written they are not written again.
+    if not all(folder.path(f"{name}.csv").exists() for name in STORED):
+        zero, end = record.zero(), record.common_end()
+        if zero is None or end <= zero:
+            raise ResultError(
+                f"{folder.prefix_path}: the experiment was killed before the robot drove, so there "
+                "is nothing to evaluate"
+            )
+        write_recorded_tables(folder, record, zero, end)
+    record.discard()
 
 
 def _load_table(folder, name):

@@ -8,9 +8,18 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.errors import ResultError
-from imu_simulation_framework.files.reading import TABLE_LIMIT, open_regular, read_at_most
+from imu_simulation_framework.files.reading import (
+    BLOCK,
+    TABLE_LIMIT,
+    UnusableFileError,
+    open_regular,
+    size_text,
+)
 from imu_simulation_framework.files.whole_files import reason_of
+
+_LINES_PER_BLOCK = 20_000
 
 
 def table_to_csv(table) -> str:
@@ -19,22 +28,46 @@ def table_to_csv(table) -> str:
     Python's own notation of a float is the shortest that reads back to the same float, so a
     table is the same after writing and reading, and equal tables give equal bytes.
     """
-    columns = [table.index.to_numpy(dtype=float)]
-    columns += [table[name].to_numpy(dtype=float) for name in table.columns]
-    # Twice as fast as DataFrame.to_csv.
-    texts = [map(repr, column.tolist()) for column in columns]
-    lines = [",".join([table.index.name or "time", *map(str, table.columns)])]
-    lines.extend(map(",".join, zip(*texts)))
-    return "\n".join(lines) + "\n"
+    return "".join(csv_of([table]))
 
 
-def read_csv(path) -> pd.DataFrame:
+def csv_of(tables):
+    """Yield, bit by bit, the CSV of tables that follow each other; see :func:`table_to_csv`.
+
+    Parameters
+    ----------
+    tables : iterable of DataFrame
+        At least one, with the same columns each.
+
+    Yields
+    ------
+    str
+        Whole lines.
+    """
+    for number, table in enumerate(tables):
+        if number == 0:
+            yield ",".join([table.index.name or "time", *map(str, table.columns)]) + "\n"
+        for begin in range(0, len(table), _LINES_PER_BLOCK):
+            part = table.iloc[begin : begin + _LINES_PER_BLOCK]
+            columns = [part.index, *(part[name] for name in part.columns)]
+            # Twice as fast as DataFrame.to_csv.
+            texts = [map(repr, column.to_numpy(dtype=float).tolist()) for column in columns]
+            yield "\n".join(map(",".join, zip(*texts))) + "\n"
+
+
+def read_csv(path, columns=None) -> pd.DataFrame:
     """Read a table that was written by :func:`table_to_csv`.
+
+    Parameters
+    ----------
+    path : str or Path
+    columns : sequence of str, optional
+        Those of the columns that are wanted beside the time; by default all.
 
     Returns
     -------
     DataFrame
-        float64, index ``time`` [s].
+        float64, index ``time`` [s]; of the wanted columns those that are there.
 
     Raises
     ------
@@ -44,34 +77,27 @@ def read_csv(path) -> pd.DataFrame:
     path = Path(path)
     try:
         with open_regular(path) as file:
-            text = read_at_most(file, TABLE_LIMIT).decode("utf-8")
+            return _read(path, file, columns)
     except (OSError, UnicodeDecodeError) as error:
         raise ResultError(f"{path}: cannot be read: {reason_of(error)}") from error
-    if not text.strip():
+
+
+def _read(path, file, columns):
+    header, parts, first = None, [], 1
+    # The text takes several times the memory of its numbers, so it is read in pieces.
+    for text in _pieces(file):
+        if header is None:
+            header = _header(path, text)
+        if not text.endswith("\n"):
+            line = first + text.count("\n")
+            raise ResultError(f"{path}: line {line}: no end of line, the file seems to be cut off")
+        part = _numbers(path, text, header, first)
+        wanted = header if columns is None else [name for name in header if name in columns]
+        parts.append(part[["time", *(name for name in wanted if name != "time")]])
+        first += text.count("\n")
+    if header is None:
         raise ResultError(f"{path}: the file is empty, a header with the column time was expected")
-    header = text.split("\n", 1)[0].rstrip("\r").split(",")
-    if header[0] != "time":
-        raise ResultError(f"{path}: line 1: the first column must be time, found {header[0]!r}")
-    if len(set(header)) != len(header):
-        raise ResultError(f"{path}: line 1: a column name occurs twice")
-    if not text.endswith("\n"):
-        line = text.count("\n") + 1
-        raise ResultError(f"{path}: line {line}: no end of line, the file seems to be cut off")
-    lines = text.count("\n")
-    if text.count(",") != lines * (len(header) - 1):
-        raise _broken_line(path, text, header)
-    try:
-        table = pd.read_csv(
-            io.StringIO(text),
-            index_col=False,
-            dtype=np.float64,
-            float_precision="round_trip",
-            keep_default_na=False,
-            na_values=["nan"],
-            skip_blank_lines=False,
-        )
-    except ValueError as error:
-        raise _broken_line(path, text, header) from error
+    table = pd.concat(parts, ignore_index=True)
     time = table["time"].to_numpy()
     steps = np.flatnonzero(~(np.diff(time) > 0.0))
     if len(steps) or not np.all(np.isfinite(time)):
@@ -80,9 +106,61 @@ def read_csv(path) -> pd.DataFrame:
     return table.set_index("time")
 
 
-def _broken_line(path, text, header) -> ResultError:
+def _pieces(file):
+    """Yield the text of a file in pieces of whole lines; the last one may lack its end."""
+    rest, size = b"", 0
+    for block in iter(lambda: file.read(BLOCK), b""):
+        size += len(block)
+        if size > TABLE_LIMIT:
+            raise UnusableFileError(f"it is larger than {size_text(TABLE_LIMIT)}")
+        whole, feed, begun = block.rpartition(b"\n")
+        if not feed:
+            rest += block
+            if len(rest) > BLOCK:
+                raise UnusableFileError(f"it has a line of more than {size_text(BLOCK)}")
+            continue
+        yield (rest + whole + feed).decode("utf-8")
+        rest = begun
+    if rest.strip() or (rest and size > len(rest)):
+        yield rest.decode("utf-8")
+
+
+def _header(path, text):
+    header = text.split("\n", 1)[0].rstrip("\r").split(",")
+    if header[0] != "time":
+        raise ResultError(
+            f"{path}: line 1: the first column must be time, found {shown(header[0])}"
+        )
+    if len(set(header)) != len(header):
+        raise ResultError(f"{path}: line 1: a column name occurs twice")
+    return header
+
+
+def _numbers(path, text, header, first):
+    """The numbers of whole lines, of which the first has number ``first`` in the file."""
+    if text.count(",") != text.count("\n") * (len(header) - 1):
+        raise _broken_line(path, text, header, first)
+    try:
+        return pd.read_csv(
+            io.StringIO(text),
+            header=None,
+            names=header,
+            skiprows=1 if first == 1 else 0,
+            index_col=False,
+            dtype=np.float64,
+            float_precision="round_trip",
+            keep_default_na=False,
+            na_values=["nan"],
+            skip_blank_lines=False,
+        )
+    except ValueError as error:
+        raise _broken_line(path, text, header, first) from error
+
+
+def _broken_line(path, text, header, first) -> ResultError:
     """The error that names the first line and column that is no number."""
-    for number, line in enumerate(text.splitlines()[1:], start=2):
+    skipped = 1 if first == 1 else 0
+    for number, line in enumerate(text.splitlines()[skipped:], start=first + skipped):
         cells = line.split(",")
         if len(cells) != len(header):
             return ResultError(
@@ -93,6 +171,7 @@ def _broken_line(path, text, header) -> ResultError:
                 float(cell)
             except ValueError:
                 return ResultError(
-                    f"{path}: line {number}, column {name}: a number was expected, found {cell!r}"
+                    f"{path}: line {number}, column {name}: a number was expected, "
+                    f"found {shown(cell)}"
                 )
     return ResultError(f"{path}: not a table of numbers")

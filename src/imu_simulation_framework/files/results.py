@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from pathlib import Path
 
 import pandas as pd
 
 from imu_simulation_framework.errors import ResultError
-from imu_simulation_framework.files.csv_tables import read_csv, table_to_csv
+from imu_simulation_framework.files.csv_tables import csv_of, read_csv
 from imu_simulation_framework.files.reading import read_settings
-from imu_simulation_framework.files.whole_files import picture, reason_of, write_whole
+from imu_simulation_framework.files.whole_files import (
+    picture,
+    reason_of,
+    write_whole,
+    written_aside,
+)
 
 PREFIX_FORMAT = "%Y%m%d-%H%M%S"
 MARKER = "trajectory_data.csv"
 """The first file of a result; a folder that lacks it holds none."""
 
 _LONGEST_NAME = 200
+_UNSAFE = re.compile(r"[^\w.+-]+")
+_OUTER = "._-"
 _LISTED = 5
 
 
@@ -62,18 +70,35 @@ class ResultFolder:
         return self.folder / f"{self.prefix}_{name}"
 
     def write_table(self, name, table) -> Path:
-        """Write a table as ``<prefix>_<name>.csv``; see :func:`table_to_csv`."""
-        return self._write(f"{name}.csv", table_to_csv(table).encode("utf-8"))
+        """Write a table as ``<prefix>_<name>.csv``; see :func:`.csv_tables.table_to_csv`."""
+        return self.write_table_in_parts(name, [table])
 
-    def read_table(self, name) -> pd.DataFrame:
+    def write_table_in_parts(self, name, parts) -> Path:
+        """Write a table of which only a part is in memory at a time.
+
+        Parameters
+        ----------
+        name : str
+        parts : iterable of DataFrame
+            At least one, following each other.
+        """
+        path = self.path(f"{name}.csv")
+        with written_aside(path) as aside, open(aside, "wb") as file:
+            for text in csv_of(parts):
+                file.write(text.encode("utf-8"))
+        return path
+
+    def read_table(self, name, columns=None) -> pd.DataFrame:
         """Read a table that :meth:`write_table` wrote, the same to the last bit.
+
+        ``columns`` are those that are wanted beside the time; by default all.
 
         Raises
         ------
         ResultError
             The file is missing or broken; says which line and column.
         """
-        return read_csv(self.path(f"{name}.csv"))
+        return read_csv(self.path(f"{name}.csv"), columns)
 
     def write_text(self, name, text) -> Path:
         """Write a text; ``name`` has its extension."""
@@ -98,14 +123,15 @@ class ResultFolder:
 
 
 def safe_name(text) -> str:
-    """Turn any text into the name of one folder.
+    """Turn any text into the name of one folder, which pastes into a command as it stands.
 
-    Separators, characters that some file system refuses and control characters become ``_``,
-    leading dots and outer blanks go, and it is cut at 200 bytes; what is left of nothing is
-    ``unnamed``.
+    Letters and digits of any language, ``_``, ``-``, ``+`` and ``.`` stay; what else stands
+    between them becomes one ``_``. Outer dots, ``-`` and ``_`` go, and it is cut at 200 bytes; what
+    is left of nothing is ``unnamed``.
     """
-    name = re.sub(r'[/\\<>:"|?*\x00-\x1f\x7f]', "_", str(text)).strip().lstrip(".").strip()
-    name = name.encode("utf-8", "replace")[:_LONGEST_NAME].decode("utf-8", "ignore").rstrip(" .")
+    composed = unicodedata.normalize("NFC", str(text))
+    name = _UNSAFE.sub("_", composed).strip(_OUTER)
+    name = name.encode("utf-8", "replace")[:_LONGEST_NAME].decode("utf-8", "ignore").rstrip(_OUTER)
     return name or "unnamed"
 
 

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 
 import numpy as np
+import rospy
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import Imu
+from std_msgs.msg import Header
 
 from imu_simulation_framework.core.angles import difference, wrap, yaw_from_quaternion
+from imu_simulation_framework.core.streamed_yaw_error import StreamedYawError
 from imu_simulation_framework.msg import ErrorCoordinates2, ImuYaw
 from imu_simulation_framework.nodes import topics
 from imu_simulation_framework.nodes.node import advertise, subscribe
 from imu_simulation_framework.nodes.participant import Participant
-
-UNPAIRED = 100
-"""How many samples of one stream may wait for those of the other with the same stamp."""
 
 
 class ImuYawPublisher(Participant):
@@ -37,7 +36,7 @@ class ImuYawPublisher(Participant):
         self._zero = None
         self._real = None
         self._reference = None
-        self._unpaired = OrderedDict()
+        self._error = StreamedYawError()
         self._simulated = _YawStream(topics.YAW_SIMULATED)
         self._truth = _YawStream(topics.YAW_GROUND_TRUTH)
         self._recorded = _YawStream(topics.YAW_REAL)
@@ -47,10 +46,10 @@ class ImuYawPublisher(Participant):
         self.offer_start()
 
     def prepare(self, start, stop):
-        reference = self.folder.read_table("reference")
+        reference = self.folder.read_table("reference", ["yaw"])
         self._reference = (reference.index.to_numpy(), reference["yaw"].to_numpy())
         if self.folder.path("imu_real.csv").exists():
-            table = self.folder.read_table("imu_real")
+            table = self.folder.read_table("imu_real", ["yaw"])
             self._real = (table.index.to_numpy(), table["yaw"].to_numpy())
         self._follow_watchers()
 
@@ -69,6 +68,7 @@ class ImuYawPublisher(Participant):
         watched = any(stream.watched for stream in streams)
         with self._lock:
             if watched and not self.inputs:
+                self._error = StreamedYawError()
                 self.inputs = (
                     subscribe(topics.IMU, Imu, self._on_imu),
                     subscribe(topics.GROUND_TRUTH, Odometry, self._on_ground_truth),
@@ -88,7 +88,8 @@ class ImuYawPublisher(Participant):
     def _on_imu(self, message):
         yaw = _yaw(message.orientation)
         self._simulated.publish(message.header, yaw)
-        self._pair(message.header, -1.0, yaw)
+        with self._lock:
+            self._publish_errors(message.header, self._error.add_imu(_stamp(message), yaw))
         if self._zero is not None:
             self._play(message.header)
 
@@ -104,19 +105,14 @@ class ImuYawPublisher(Participant):
     def _on_ground_truth(self, message):
         yaw = _yaw(message.pose.pose.orientation)
         self._truth.publish(message.header, yaw)
-        self._pair(message.header, 1.0, yaw)
-
-    def _pair(self, header, sign: float, yaw: float) -> None:
-        """Publish the simulated IMU's error once both yaws of a stamp are there."""
-        stamp = header.stamp.to_nsec()
         with self._lock:
-            other = self._unpaired.pop((stamp, -sign), None)
-            if other is None:
-                self._unpaired[stamp, sign] = yaw
-                if len(self._unpaired) > UNPAIRED:
-                    self._unpaired.popitem(last=False)
-                return
-        self._simulated_error.publish(header, sign * (yaw - other))
+            self._publish_errors(message.header, self._error.add_truth(_stamp(message), yaw))
+
+    def _publish_errors(self, header, known) -> None:
+        """Publish errors of the simulated IMU; they are unwrapped, so one thread at a time."""
+        for stamp, error in known:
+            at = Header(stamp=rospy.Time(nsecs=stamp), frame_id=header.frame_id)
+            self._simulated_error.publish(at, error)
 
 
 class _YawStream:
@@ -148,6 +144,11 @@ class _YawStream:
         message.header.stamp = header.stamp
         message.header.frame_id = header.frame_id
         self._publisher.publish(message)
+
+
+def _stamp(message) -> int:
+    """When a message's data are of, in ns."""
+    return message.header.stamp.to_nsec()
 
 
 def _yaw(q) -> float:

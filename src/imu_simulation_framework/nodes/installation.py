@@ -11,6 +11,7 @@ from pathlib import Path
 import rosgraph.network
 import rospkg
 
+from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.errors import FrameworkError, ResultError
 
 MASTER_URI = "ROS_MASTER_URI"
@@ -74,7 +75,7 @@ def _check_master_uri(uri) -> None:
         usable = False
     if not usable:
         raise FrameworkError(
-            f"the environment's {MASTER_URI} is {uri!r}, expected http://HOST:PORT as in "
+            f"the environment's {MASTER_URI} is {shown(uri)}, expected http://HOST:PORT as in "
             "http://localhost:11311"
         )
 

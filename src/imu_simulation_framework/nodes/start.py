@@ -15,6 +15,14 @@ INTERRUPTED = 130
 """Exit code of a program that a signal ended before its work was done, as shells have it."""
 
 
+def start_launcher() -> int:
+    """Import the launcher and run it; as for a node, an early Ctrl+C ends the process at once."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    package = __package__
+    run_tool = importlib.import_module("..experiment.command_line", package).run_tool
+    return run_tool(importlib.import_module(f"{package}.launcher").main)
+
+
 def start_node(module: str, class_name: str) -> None:
     """Import a node's class from ``imu_simulation_framework.nodes`` and run it.
 

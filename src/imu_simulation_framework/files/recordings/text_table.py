@@ -6,13 +6,16 @@ import csv
 import io
 import itertools
 import re
-import reprlib
 from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 
+from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.errors import RecordingError
+
+ROWS_AT_ONCE = 50_000
+"""Rows that are taken apart together: lines of text take many times the memory of numbers."""
 
 _LONGEST_CELL = 20  # lines; a quotation mark alone is no quotation
 _LONGEST_LINE = 100_000  # characters; Python's and pandas' readers give up beyond some more
@@ -72,8 +75,8 @@ class TextTable:
         wrong = np.flatnonzero((numbers.isna() & ~missing).to_numpy())
         if len(wrong):
             raise RecordingError(
-                f"{self.path}: line {self.lines[wrong[0]]}, column {column!r}: "
-                f"{reprlib.repr(text.iloc[wrong[0]])} is no number"
+                f"{self.path}: line {self.lines[wrong[0]]}, column {shown(column)}: "
+                f"{shown(text.iloc[wrong[0]])} is no number"
             )
         return numbers.to_numpy(dtype=float)
 
@@ -82,11 +85,11 @@ class TextTable:
             if not self.cells[column].equals(self.cells[other]):
                 raise RecordingError(
                     f"{self.path}: {1 + len(self.namesakes[column])} columns are called "
-                    f"{column!r} and do not say the same; give them names of their own"
+                    f"{shown(column)} and do not say the same; give them names of their own"
                 )
 
 
-def parse_table(path, text, names=None) -> TextTable:
+def parse_table(path, text, names=None, rows_at_once=ROWS_AT_ONCE) -> TextTable:
     """Parse the text of a table; empty lines and lines that begin with ``#`` do not count.
 
     Parameters
@@ -99,41 +102,63 @@ def parse_table(path, text, names=None) -> TextTable:
         names the columns and its separator (comma, semicolon, tab or white space) counts; if it
         is one of numbers already, the comment above it names them, or they are ``col1``,
         ``col2``, ...
+    rows_at_once : int, optional
+        None: all.
 
     Raises
     ------
     RecordingError
         There is nothing, a line has too many cells or is too long, or a quotation mark is alone.
     """
-    comment, numbered = "", []
-    for number, line in _logical_lines(path, text):
-        if line.lstrip().startswith("#"):
-            comment = comment if numbered else line
-        elif line.strip():
-            numbered.append((number, line))
-    if not numbered:
+    comment, lines = "", _logical_lines(path, text)
+    for first in lines:
+        if first[1].lstrip().startswith("#"):
+            comment = first[1]
+        elif first[1].strip():
+            break
+    else:
         raise RecordingError(f"{path}: the recording is empty")
+    rows = (row for row in lines if row[1].strip() and not row[1].lstrip().startswith("#"))
     separator = r"\s+"
-    if names is None:
-        separator = _separator(numbered[0][1])
-        names = _cells(numbered[0][1], separator)
-        if _is_data(names):
-            names = _names(comment, separator, len(names))
-        else:
-            numbered = numbered[1:]
-    if not numbered:
+    given = names
+    if given is None:
+        separator = _separator(first[1])
+        names = _cells(first[1], separator)
+    if given is not None or _is_data(names):
+        rows = itertools.chain([first], rows)
+    if given is None and _is_data(names):
+        names = _names(comment, separator, len(names))
+
+    blocks, numbers = [], []
+    while True:
+        block = list(itertools.islice(rows, rows_at_once))
+        if not block:
+            break
+        for number, line in block:
+            if _width(line, separator) > len(names):
+                raise RecordingError(
+                    f"{path}: line {number} has {_width(line, separator)} cells, expected "
+                    f"{len(names)}"
+                )
+        blocks.append(_read_block(path, [line for _, line in block], separator, len(names)))
+        numbers.append(np.array([number for number, _ in block], dtype=int))
+    if not blocks:
         raise RecordingError(f"{path}: the recording is empty but for its first line")
-    for number, line in numbered:
-        if _width(line, separator) > len(names):
-            raise RecordingError(
-                f"{path}: line {number} has {_width(line, separator)} cells, expected {len(names)}"
-            )
+    if not _of_one_kind(blocks):
+        return parse_table(path, text, given, rows_at_once=None)
+    cells = blocks[0] if len(blocks) == 1 else pd.concat(blocks, ignore_index=True)
+    cells.columns, namesakes = _distinct(names)
+    return TextTable(str(path), cells, np.concatenate(numbers), namesakes)
+
+
+def _read_block(path, lines, separator, width):
+    """Cells of some lines."""
     try:
         cells = pd.read_csv(
-            io.StringIO("\n".join(line.strip(" \r") for _, line in numbered)),
+            io.StringIO("\n".join(line.strip(" \r") for line in lines)),
             sep=separator,
             header=None,
-            names=range(len(names)),
+            names=range(width),
             index_col=False,
             skipinitialspace=True,
             skip_blank_lines=False,
@@ -143,20 +168,27 @@ def parse_table(path, text, names=None) -> TextTable:
         )
     except ValueError as error:  # also pandas' own errors
         raise RecordingError(f"{path}: is no table: {' '.join(str(error).split())}") from None
-    if len(cells) != len(numbered):
+    if len(cells) != len(lines):
         raise RecordingError(
-            f"{path}: {len(numbered)} lines give {len(cells)} rows, so quotation marks in them are "
+            f"{path}: {len(lines)} lines give {len(cells)} rows, so quotation marks in them are "
             "not in pairs around whole cells"
         )
-    cells.columns, namesakes = _distinct(names)
-    lines = np.array([number for number, _ in numbered], dtype=int)
-    return TextTable(str(path), cells, lines, namesakes)
+    return cells
+
+
+def _of_one_kind(blocks) -> bool:
+    """Whether each column is of numbers in all blocks, or of text in all.
+
+    One that is not is text as a whole, as it stands in the file.
+    """
+    kinds = [{block.dtypes.iloc[place].kind for block in blocks} for place in blocks[0]]
+    return all(len(kind) == 1 or kind <= {"i", "f"} for kind in kinds)
 
 
 def _logical_lines(path, text):
     """Number and text of each line; what is broken within quotes is put together."""
     begun, parts = 0, []
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(_lines(text), 1):
         if len(line) > _LONGEST_LINE:
             raise RecordingError(
                 f"{path}: line {number} has {len(line)} characters, expected a table with at most "
@@ -173,6 +205,16 @@ def _logical_lines(path, text):
         begun, parts = 0, []
     if parts:
         raise RecordingError(f"{path}: line {begun}: a quotation mark is not closed")
+
+
+def _lines(text):
+    """Yield what ``text.splitlines()`` returns, without a list of all lines."""
+    begin = 0
+    while begin < len(text):
+        # Whatever else ends a line, a line feed does.
+        end = text.find("\n", begin + _LONGEST_LINE) + 1 or len(text)
+        yield from text[begin:end].splitlines()
+        begin = end
 
 
 def _cells(line, separator) -> list[str]:
