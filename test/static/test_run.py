@@ -200,6 +200,7 @@ def test_the_tests_end_with_what_was_skipped_and_why(machine, summary, lines, co
     assert done.stdout.splitlines() == [
         "skipped: 2, no ign sdf here",
         "left out: the drive in Gazebo, gazebo_ros is not installed",
+        "left out: the slow tests, ./run test --all has them",
         f"Summary: {summary}",
         lines,
     ]
