@@ -15,6 +15,7 @@ import math
 import sys
 from pathlib import Path
 
+from imu_simulation_framework.core.checked_values import LARGEST_NUMBER
 from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.experiment.command_line import run_tool
 from imu_simulation_framework.files.imu_formats import (
@@ -99,8 +100,11 @@ def _positive(text):
         value = float(text)
     except ValueError:
         value = math.nan
-    if not (math.isfinite(value) and value > 0.0):
-        raise argparse.ArgumentTypeError(f"{shown(text)} is no finite number above 0")
+    if not 1.0 / LARGEST_NUMBER <= value <= LARGEST_NUMBER:
+        raise argparse.ArgumentTypeError(
+            f"{shown(text)} is no finite number above 0 (from {1.0 / LARGEST_NUMBER:g} to "
+            f"{LARGEST_NUMBER:g})"
+        )
     return value
 
 

@@ -62,6 +62,13 @@ def test_a_place_at_zero_has_no_unit(car):
     assert left_out(found, "lat", "lon")
 
 
+def test_a_number_that_nobody_measured_changes_nothing(car):
+    columns = {"t": TIME, **car.inertial()}
+    broken = {name: values.copy() for name, values in columns.items()}
+    broken["acc_z"][7], broken["gyro_x"][9] = 1e301, -1e200
+    assert guess(**broken).imu == guess(**columns).imu
+
+
 def test_speed_without_motion_has_no_unit(car):
     still = np.full(len(TIME), 48.0)
     found = guess(t=TIME, lat=still, lon=still, speed=0.1 * TIME, course=np.degrees(car.azimuth))

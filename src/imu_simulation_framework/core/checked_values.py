@@ -17,6 +17,9 @@ Matrix = Tuple[Axes, Axes, Axes]
 
 AXES = ("x", "y", "z")
 
+LARGEST_NUMBER = 1e12
+"""In any SI unit; powers and products of such, as covariances are, stay finite."""
+
 
 def checked_number(name, value, minimum=None, above=None) -> float:
     """Return a finite number, not below ``minimum`` and greater than ``above`` (each None or 0)."""
@@ -27,10 +30,9 @@ def checked_number(name, value, minimum=None, above=None) -> float:
         raise ConfigurationError(f"{name} is {shown(value)}, but it must not be negative.")
     if above is not None and not value > above:
         raise ConfigurationError(f"{name} is {shown(value)}, but it must be positive.")
-    try:
-        return float(value)
-    except OverflowError:
-        raise ConfigurationError(f"{name} is {shown(value)}, which is too large.") from None
+    if abs(value) > LARGEST_NUMBER:
+        raise ConfigurationError(f"{name} is {shown(value)}, which is too large.")
+    return float(value)
 
 
 def checked_choice(name, value, choices):

@@ -111,7 +111,7 @@ def load_robot_parameters(path=None) -> RobotParameters:
         The file cannot be read, a key is missing or unknown, or a value is none that the
         robot could have.
     """
-    path = urdf_path("robot.yaml") if path is None else Path(os.path.realpath(path))
+    path = urdf_path("robot.yaml") if path is None else Path(os.path.abspath(path))
     values = _check(_read(path), path)
     drive = values["drive"]
     _check_balance(values, path)

@@ -57,6 +57,10 @@ class Candidate:
         return f"{name}{factor} [{unit}{' ' if words else ''}{words}]"
 
 
+LARGEST_NUMBER = 1e20
+"""In any unit: nanoseconds since 1970 have 19 digits. What is larger is no sample but a fault."""
+
+
 def candidates_of(names, values):
     """Look at all columns of a table.
 
@@ -74,7 +78,7 @@ def candidates_of(names, values):
     for place, (name, column) in enumerate(zip(names, values), 1):
         column = pd.Series(column)
         numbers = pd.to_numeric(column, errors="coerce").astype(float)
-        numbers = numbers.where(np.isfinite(numbers)).to_numpy()
+        numbers = numbers.where(np.abs(numbers) <= LARGEST_NUMBER).to_numpy()
         texts = None
         if not pd.api.types.is_numeric_dtype(column):
             texts = column.where(column.notna(), "").astype(str).str.strip().to_numpy()

@@ -184,8 +184,9 @@ def _sqlite(stack, plain):
 def _mcap(stack, plain):
     stack.enter_context(_chunks_limited())
     file = storage_mcap.MCAPFile(Path(plain))
+    # Also when opening fails half-way.
+    stack.callback(lambda: file.bio and file.bio.close())
     file.open()
-    stack.callback(file.close)
     if not file.channels:
         file.meta_scan()
     counts = {}
