@@ -3,10 +3,12 @@
 import csv
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from imu_simulation_framework.errors import RecordingError
-from imu_simulation_framework.files.recordings import read_imu, read_reference
+from imu_simulation_framework.files.recordings import read_imu, read_reference, text_table
+from imu_simulation_framework.files.recordings.text_table import parse_table
 
 HEADER = "time,x,y,yaw"
 ROWS = [f"{0.1 * k:.1f},{0.05 * k},0.0,0.0" for k in range(100)]
@@ -112,3 +114,25 @@ def test_a_number_that_no_imu_says_names_the_line(tmp_path):
     header = "time,gyro_x,gyro_y,gyro_z,accel_x,accel_y,accel_z,yaw"
     reason = refusal(write(tmp_path, rows, header), read_imu)
     assert "line 52: gyro_z is 1e+308" in reason
+
+
+@pytest.mark.parametrize("rows_at_once", [1, 3, 1000])
+def test_a_table_that_is_parsed_in_blocks_is_the_same(rows_at_once):
+    # Whole numbers and fractions, a column of text here and numbers there, one that begins
+    # empty, cells within quotes, comments and empty lines in between, two ways to end a line.
+    text = (
+        "time,mixed,late,name\n1,1.50,,a\n# no row\n2.25,x,,b\r\n\n3,2.50,7,'c\nc'\n"
+        "4,007,8,d\n9007199254740993,1e3,,e\n"
+    ).replace("'", '"')
+    whole = parse_table("t.csv", text, rows_at_once=None)
+    parts = parse_table("t.csv", text, rows_at_once=rows_at_once)
+    pd.testing.assert_frame_equal(parts.cells, whole.cells, check_exact=True)
+    np.testing.assert_array_equal(parts.lines, whole.lines)
+    assert whole.texts("mixed").tolist() == ["1.50", "x", "2.50", "007", "1e3"]
+
+
+def test_lines_are_those_of_splitlines(monkeypatch):
+    text = "a\nb\r\nc\x0bd\re\u2028f\n\n\ng"
+    monkeypatch.setattr(text_table, "_LONGEST_LINE", 3)
+    assert list(text_table._lines(text)) == text.splitlines()
+    assert list(text_table._lines("")) == []

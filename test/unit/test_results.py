@@ -11,6 +11,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from imu_simulation_framework.errors import ResultError
+from imu_simulation_framework.files import csv_tables
 from imu_simulation_framework.files.csv_tables import read_csv, table_to_csv
 from imu_simulation_framework.files.results import (
     ResultFolder,
@@ -142,6 +143,38 @@ def test_a_broken_table_is_refused_with_line_and_column(tmp_path, text, sentence
         read_csv(path)
     assert str(caught.value).startswith(f"{path}: ")
     assert sentence in str(caught.value)
+
+
+@pytest.mark.parametrize("piece", [7, 40, 1000])
+def test_a_table_that_is_read_in_pieces_is_the_same(tmp_path, monkeypatch, piece):
+    path = tmp_path / "table.csv"
+    path.write_text(table_to_csv(awkward_table()))
+    whole = read_csv(path)
+    monkeypatch.setattr(csv_tables, "BLOCK", piece)
+    monkeypatch.setattr(csv_tables, "_LONGEST_LINE", 512)
+    pd.testing.assert_frame_equal(read_csv(path), whole, check_exact=True)
+    some = read_csv(path, [whole.columns[0], "not there"])
+    pd.testing.assert_frame_equal(some, whole.iloc[:, :1], check_exact=True)
+    with open(path, "a") as file:
+        file.write("abc" + "," * len(whole.columns) + "\n")
+    with pytest.raises(ResultError, match=f"line {len(whole) + 2}, column time: a number was"):
+        read_csv(path)
+
+
+def test_a_file_without_lines_is_not_read_to_its_end(tmp_path, monkeypatch):
+    path = tmp_path / "table.csv"
+    path.write_text("time," + 5000 * "0")
+    monkeypatch.setattr(csv_tables, "BLOCK", 100)
+    monkeypatch.setattr(csv_tables, "_LONGEST_LINE", 512)
+    with pytest.raises(ResultError, match="has a line of more than 512 bytes"):
+        read_csv(path)
+
+
+def test_parts_of_a_table_become_one_file(folder):
+    table = awkward_table()
+    whole = folder.write_table("imu_real", table).read_bytes()
+    parts = (table.iloc[begin : begin + 2] for begin in range(0, len(table), 2))
+    assert folder.write_table_in_parts("imu_real", parts).read_bytes() == whole
 
 
 def test_a_binary_file_is_refused(tmp_path):

@@ -20,6 +20,7 @@ from imu_simulation_framework.files.reading import (
 from imu_simulation_framework.files.whole_files import reason_of
 
 _LINES_PER_BLOCK = 20_000
+_LONGEST_LINE = 2**20  # bytes
 
 
 def table_to_csv(table) -> str:
@@ -116,8 +117,8 @@ def _pieces(file):
         whole, feed, begun = block.rpartition(b"\n")
         if not feed:
             rest += block
-            if len(rest) > BLOCK:
-                raise UnusableFileError(f"it has a line of more than {size_text(BLOCK)}")
+            if len(rest) > _LONGEST_LINE:
+                raise UnusableFileError(f"it has a line of more than {size_text(_LONGEST_LINE)}")
             continue
         yield (rest + whole + feed).decode("utf-8")
         rest = begun
