@@ -19,10 +19,12 @@ def start():
     """Start a Python program in a session of its own; return it when it runs."""
     begun = []
 
-    def begin(program):
+    def begin(program, *arguments):
         begun.append(
             subprocess.Popen(
-                [sys.executable, "-c", program], stdout=subprocess.PIPE, start_new_session=True
+                [sys.executable, "-c", program, *arguments],
+                stdout=subprocess.PIPE,
+                start_new_session=True,
             )
         )
         assert begun[-1].stdout.readline() == b"up\n"
@@ -84,3 +86,13 @@ def test_another_process_with_the_same_number_is_left_alone(start):
     processes.end_all({process.pid: "0"})
     with pytest.raises(subprocess.TimeoutExpired):
         process.wait(0.5)
+
+
+def test_a_node_is_known_by_its_name_and_not_by_its_path(start):
+    nodes = {
+        "saver": "__name:=result_comparison",
+        "other": "__log:=/tmp/result_comparison/other.log",
+    }
+    pids = {name: start(PATIENT, argument).pid for name, argument in nodes.items()}
+    assert processes._is_one_of(processes.SAVING_NODES, pids["saver"])
+    assert not processes._is_one_of(processes.SAVING_NODES, pids["other"])

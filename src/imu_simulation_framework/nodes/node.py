@@ -272,6 +272,7 @@ def run_node(node_type) -> None:
     """
     node = None
     pending = []
+    sentence = ""
 
     def on_signal(number, _):
         pending.append(True)
@@ -297,11 +298,14 @@ def run_node(node_type) -> None:
         code = INTERRUPTED
     except FrameworkError as error:
         code = INTERRUPTED if pending else 1
-        if not pending:
-            tell_failure(str(error))
+        sentence = "" if pending else str(error)
     except MemoryError:
         code = 1
-        tell_failure(f"{node_type.name}: there is not enough memory; end other programs")
+        sentence = f"{node_type.name}: there is not enough memory; end other programs"
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    if sentence:
+        tell_failure(sentence)
     _leave(code)
 
 
@@ -324,19 +328,18 @@ def _limited(timeout: float, name: str):
 
 
 def _ensure_alone(name: str) -> None:
-    """Refuse to take the name of a node that lives: the master would end that one.
+    """Do not take the name of a node that lives: the master would end that one.
 
-    Raises
-    ------
-    FrameworkError
+    What stands there of a failure belongs to that node's experiment, and is left alone.
     """
     name = rosgraph.names.load_mappings(sys.argv).get("__name", name)
     name = rosgraph.names.ns_join(rosgraph.names.get_ros_namespace(), name)
     if is_node_alive(name, ALONE_TIMEOUT):
-        raise FrameworkError(
+        rospy.logfatal(
             f"a node {name} runs already on the ROS master at {rosgraph.get_master_uri()}: "
             "wait for the end of that experiment, or set ROS_MASTER_URI to another port"
         )
+        _leave(1)
 
 
 def _leave(code: int) -> None:
@@ -344,8 +347,6 @@ def _leave(code: int) -> None:
 
     Without the interpreter's own end, in which a signal would change the exit code.
     """
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)
     _flush()
     timer = threading.Timer(LEAVING_TIMEOUT, os._exit, [code])
     timer.daemon = True

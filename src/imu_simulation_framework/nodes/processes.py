@@ -21,7 +21,7 @@ ENDING_TIMEOUT = 10.0
 """Wall-clock seconds that any other node has to end, before it is made to."""
 
 CORE = ("rosmaster", "rosout")
-"""Programs that are ended last, since the others say good-bye to them."""
+"""Programs and nodes that are ended last, since the others say good-bye to them."""
 
 LOOK_PERIOD = 0.1
 
@@ -36,7 +36,7 @@ def end_all(processes, told=lambda: None) -> None:
     told : callable
         Called when those that are not the core have been told to end.
     """
-    core = {pid: at for pid, at in processes.items() if any(w in command(pid) for w in CORE)}
+    core = {pid: at for pid, at in processes.items() if _is_one_of(CORE, pid)}
     others = {pid: at for pid, at in processes.items() if pid not in core}
     _tell(others)
     told()
@@ -63,7 +63,7 @@ def _wait(processes, asked=()) -> None:
             if is_stopped(pid):
                 _send(pid, signal.SIGCONT)
         for pid in left:
-            saves = any(name in command(pid) for name in SAVING_NODES)
+            saves = _is_one_of(SAVING_NODES, pid)
             if time.monotonic() - begun > (SAVING_TIMEOUT if saves else ENDING_TIMEOUT):
                 _send(pid, signal.SIGKILL)
         time.sleep(LOOK_PERIOD)
@@ -84,17 +84,15 @@ def _send(pid: int, number: int) -> None:
             os.kill(pid, number)
 
 
-def command(pid: int) -> str:
-    """The command line of a process, empty without one."""
+def _is_one_of(names, pid: int) -> bool:
+    """Whether a process is a node, or a program, of one of these names."""
     try:
-        return (
-            Path(f"/proc/{pid}/cmdline")
-            .read_bytes()
-            .replace(b"\0", b" ")
-            .decode("utf-8", "replace")
-        )
+        command = Path(f"/proc/{pid}/cmdline").read_bytes().decode("utf-8", "replace").split("\0")
     except OSError:
-        return ""
+        return False
+    # The second word is the program of an interpreter.
+    programs = [os.path.basename(word) for word in command[:2]]
+    return any(name in programs or f"__name:={name}" in command for name in names)
 
 
 def _status(pid: int) -> list[str]:
