@@ -8,6 +8,7 @@ import os
 import socket
 import time
 import urllib.parse
+from contextlib import suppress
 
 import rosgraph
 import roslaunch
@@ -42,6 +43,9 @@ BYSTANDERS = (
     "gazebo_gui",
 )
 """An experiment goes on without them: a person may close a window."""
+
+VIEWS = ("yaw_view", "yaw_multiplot")
+"""Windows that stay after a drive, until a person closes them; without a display there are none."""
 
 SAVING_NODES = ("result_comparison", "experiment_recorder")
 SAVING_TIMEOUT = 60.0
@@ -179,6 +183,8 @@ def _run(config, end):
             time.sleep(0.1)
         prefix = prefix or _parameter(master, RESULT_PARAMETER)
         failure = _parameter(master, FAILURE_PARAMETER)
+        if (end.node, end.exit_code) == (LEADER, 0):
+            _wait_for_views(parent.pm)
     except roslaunch.RLException as error:
         # A node that ended, or an interruption, is the reason why the next cannot be started.
         if not parent.pm.is_shutdown:
@@ -186,6 +192,31 @@ def _run(config, end):
     finally:
         parent.shutdown()
     return prefix, failure
+
+
+def _wait_for_views(monitor) -> None:
+    """Keep the live view after a drive until a person closes it; everybody else ends."""
+
+    def views():
+        return [p.name for p in list(monitor.procs) if _node_name(p.name) in VIEWS]
+
+    if not views():
+        return
+    # The simulator is among the first: it would soon miss the others.
+    for process in list(monitor.procs):
+        if process not in monitor.core_procs and _node_name(process.name) not in VIEWS:
+            # Not watched any more, since its end is no death to be told in red.
+            with suppress(ValueError):  # it has just ended by itself
+                monitor.unregister(process)
+            process.stop([])
+    if views():
+        print(
+            "the drive is over and saved; the live view stays until its window is closed, or "
+            "until Ctrl+C",
+            flush=True,
+        )
+    while views() and monitor.mainthread_spin_once():
+        time.sleep(0.1)
 
 
 def _parameter(master, name):
