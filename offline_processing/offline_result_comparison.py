@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Evaluate the results of an experiment again, with other filter and alignment settings.
 
-Reads the CSV files of one result and writes its seven figures and its summary again, by the
+Reads the CSV files of one result and writes its figures and its summary again, by the
 same code as the experiment. What is not said on the command line stays as it was.
 
     offline_result_comparison.py experiment_results/drive_a/generic/1 --median-window 10 --align
@@ -24,6 +24,7 @@ from imu_simulation_framework.errors import ConfigurationError, ResultError
 from imu_simulation_framework.experiment.command_line import run_tool
 from imu_simulation_framework.experiment.report import terminal_table, write_report
 from imu_simulation_framework.experiment.tables import ExperimentTables, complete_tables
+from imu_simulation_framework.files.configuration_sections import FIGURE_FORMATS
 from imu_simulation_framework.files.results import ResultFolder, find_result
 
 DEEPEST = 30
@@ -43,7 +44,14 @@ def main(arguments):
     settings = _settings(options, previous, path)
     information = _run_information(previous, path)
     target = source if options.out is None else _make_target(options.out, source.prefix)
-    summary = write_report(target, tables, settings, information, save_tables=False)
+    summary = write_report(
+        target,
+        tables,
+        settings,
+        information,
+        save_tables=False,
+        formats=dict.fromkeys(options.formats),
+    )
     print(terminal_table(summary))
     for note in summary["notes"]:
         print(note)
@@ -76,6 +84,13 @@ def _parser():
         type=float,
         metavar="S",
         help="errors are zero on the median over this long a beginning [s]",
+    )
+    parser.add_argument(
+        "--formats",
+        nargs="+",
+        choices=FIGURE_FORMATS,
+        default=["png"],
+        help="of the figures, png by default",
     )
     parser.add_argument(
         "--out",

@@ -35,6 +35,7 @@ name               columns
 ``WheelVelocities``left, right [rad/s], as commanded
 ``ControlError``   yaw_error [rad], distance_error, along_track_error,
                    cross_track_error [m]
+``Fixes``          x, y [m], satellite positions as received, on the Trajectory
 ``Fix``            latitude, longitude [deg], altitude [m],
                    variance_east, variance_north [m^2]
 ================== ==============================================================

@@ -1,6 +1,7 @@
 """The live view in a window of a virtual screen."""
 
 import shutil
+import signal
 import subprocess
 import time
 
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 from PIL import ImageGrab
 
+STAYS = "the live view stays until its window is closed"
 SHORT = "settings:={trajectory: {stop: 8.0}}"
 SCREEN = (1024, 768)
 COLOURS = {"ground truth": "#b3b3b3", "recorded IMU": "#0b2d5c", "simulated IMU": "#e08214"}
@@ -52,18 +54,35 @@ def wait_for(condition, timeout=30.0):
 def test_the_window_shows_all_curves_while_the_robot_drives(experiment, display, monkeypatch):
     monkeypatch.setenv("DISPLAY", display)
     running = experiment("view:=matplotlib", "real_time_factor:=1", SHORT)
-    running.wait_until_driving()
+    running.wait_until_driving(timeout=180.0)
     # The legends alone have some dozens of pixels of each colour.
     wait_for(lambda: all(pixels_of(display, colour) > 300 for colour in COLOURS.values()))
+    running.wait_for(STAYS, timeout=180.0)
+    # Everybody else has ended, and the window still shows the curves.
+    wait_for(lambda: all(pixels_of(display, colour) > 300 for colour in COLOURS.values()))
+    assert list(running.directory.glob("experiment_results/*/*/*/*_summary.json"))
+    running.signal_node("yaw_view", signal.SIGTERM)
     ended = running.wait()
     assert ended.code == 0, ended.output
-    assert ended.result().path("summary.json").exists()
+    assert ended.lines[-1].startswith("results: ")
+
+
+def test_ctrl_c_closes_a_view_that_stayed_and_the_drive_counts_as_driven(
+    experiment, display, monkeypatch
+):
+    monkeypatch.setenv("DISPLAY", display)
+    running = experiment("view:=matplotlib", "settings:={trajectory: {stop: 3.0}}")
+    running.wait_for(STAYS, timeout=180.0)
+    running.interrupt()
+    ended = running.wait()
+    assert ended.code == 0, ended.output
+    assert ended.lines[-1].startswith("results: ")
 
 
 def test_the_experiment_goes_on_when_the_view_is_closed(experiment, display, monkeypatch):
     monkeypatch.setenv("DISPLAY", display)
     running = experiment("view:=matplotlib", "real_time_factor:=2", SHORT)
-    running.wait_until_driving()
+    running.wait_until_driving(timeout=180.0)
     running.signal_node("yaw_view", 15)
     ended = running.wait()
     assert ended.code == 0, ended.output
@@ -73,5 +92,6 @@ def test_without_a_display_the_view_says_so_and_the_experiment_goes_on(experimen
     monkeypatch.setenv("DISPLAY", ":98765")
     ended = experiment.run("view:=matplotlib", SHORT)
     assert ended.code == 0, ended.output
+    assert STAYS not in ended.output
     assert "yaw_view: no window can be opened" in ended.output
     assert "Traceback" not in ended.output

@@ -201,3 +201,13 @@ def test_lines_that_go_on_are_refused(tmp_path):
     path.write_text("[recording]\npath = a\n  b\n")
     with pytest.raises(ConfigurationError, match="expected one line"):
         load_configuration(path)
+
+
+def test_formats_of_figures_are_a_list(tmp_path):
+    settings = load_configuration(_write(tmp_path, "[experiment]\nfigure_formats = svg,png\n"))
+    assert settings.experiment.figure_formats == ("svg", "png")
+    assert "figure_formats = svg, png\n" in settings.to_ini()
+    assert load_configuration(_write(tmp_path, "")).experiment.figure_formats == ("png",)
+    for text in ("gif", "png, png", "png,,pdf", ",", "png pdf"):
+        with pytest.raises(ConfigurationError, match="expected some of png, pdf, svg, each once"):
+            load_configuration(_write(tmp_path, ""), {"experiment": {"figure_formats": text}})

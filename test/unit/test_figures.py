@@ -16,6 +16,8 @@ NAMES = [
     "imu_yaw",
     "trajectory",
     "yaw_error",
+    "yaw_error_along_path",
+    "yaw_error_relative",
     "yaw_errors_difference",
     "yaw_errors_psd",
     "yaw_psd",
@@ -30,6 +32,8 @@ def comparison(tables):
         tables.trajectory_data,
         tables.control_error,
         ComparisonSettings(),
+        reference=tables.reference,
+        fixes=tables.fixes,
     )
 
 
@@ -52,15 +56,16 @@ def luminance(line):
     return np.dot(matplotlib.colors.to_rgb(line.get_color()), [0.2126, 0.7152, 0.0722])
 
 
-def test_there_are_seven():
+def test_there_are_nine():
     assert list(FIGURES) == NAMES
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_axes_are_labelled_with_units(figures, name):
-    bottom = figures[name].axes[-1]
-    for label in [bottom.get_xlabel()] + [axis.get_ylabel() for axis in figures[name].axes]:
-        assert "[" in label
+    labels = [[axis.get_xlabel(), axis.get_ylabel()] for axis in figures[name].axes]
+    assert all(any(pair) for pair in labels[-1:])
+    assert all("[" in label for pair in labels for label in pair if label)
+    assert {bool(label) for _, label in labels[:1]} == {True}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -133,10 +138,114 @@ def test_a_thinned_path_keeps_its_corners_and_drops_what_stands_still():
     assert len(style.thin_path(np.zeros(50), np.zeros(50))[0]) == 1
 
 
-def test_the_trajectory_has_equal_scales_and_a_start(figures):
+def test_the_trajectory_has_equal_scales_its_ends_and_its_direction(figures):
     axis = figures["trajectory"].axes[0]
     assert axis.get_aspect() in ("equal", 1.0)
-    assert "start" in texts(figures["trajectory"])
+    lines = {line.get_label(): line for line in axis.lines}
+    table = make_tables(660.0).trajectory_data
+    for name, row in (("start", 0), ("end", -1)):
+        place = np.concatenate(lines[name].get_data())
+        np.testing.assert_allclose(place, table[["x", "y"]].iloc[row])
+    (arrows,) = (artist for artist in axis.collections if artist.get_label() == "direction")
+    # The loop is driven to the left: an arrow has the middle of the loop at its left.
+    middle = table[["x", "y"]].mean().to_numpy()
+    towards = middle - arrows.get_offsets()
+    assert np.all(arrows.U * towards[:, 1] - arrows.V * towards[:, 0] > 0.0)
+
+
+def test_fixes_are_drawn_as_received(figures):
+    tables = make_tables(20.0)
+    fixes = tables.reference[["x", "y"]] + 0.5
+    tables.fixes = fixes
+    axis = FIGURES["trajectory"](comparison(tables)).axes[0]
+    lines = {line.get_label(): line for line in axis.lines}
+    np.testing.assert_array_equal(np.column_stack(lines["fixes as received"].get_data()), fixes)
+    assert "fixes" not in texts(figures["trajectory"])
+
+
+def test_no_line_crosses_a_gap():
+    tables = make_tables(60.0)
+    lost = (tables.imu_real.index > 20.0) & (tables.imu_real.index < 30.0)
+    tables.imu_real = tables.imu_real[~lost]
+    made = make_figures(comparison(tables))
+    for name, label in (
+        ("yaw_error", "recorded IMU"),
+        ("yaw_error", "recorded IMU, trend"),
+        ("yaw_errors_difference", "recorded minus simulated"),
+        ("yaw_errors_difference", "trend"),
+        ("imu_yaw", "recorded IMU"),
+        ("imu_yaw", "reference"),
+    ):
+        (line,) = (line for line in made[name].axes[0].lines if line.get_label() == label)
+        time, values = line.get_data()
+        inside = (time >= 19.9) & (time <= 30.0)
+        assert np.isnan(values[inside]).any(), (name, label)
+        # What is drawn on both sides is joined nowhere else.
+        assert np.isnan(values).sum() == 1
+    pieces = made["yaw_error_along_path"].axes[0].collections[0].get_segments()
+    steps = [np.hypot(*(end - start)) for start, end in pieces]
+    assert max(steps) < 0.5
+
+
+def test_both_pairs_of_headings_start_at_zero(figures):
+    axis = figures["imu_yaw"].axes[0]
+    assert "zero" in axis.get_title(loc="left")
+    for line in axis.lines:
+        assert abs(line.get_ydata()[0]) < 2.0
+    # Headings in another frame, and with whole turns more, are the same drive.
+    tables = make_tables(60.0)
+    tables.reference["yaw"] += np.radians(100.0) + 4.0 * np.pi
+    turned = FIGURES["imu_yaw"](comparison(tables)).axes[0]
+    plain = FIGURES["imu_yaw"](comparison(make_tables(60.0))).axes[0]
+    for one, other in zip(turned.lines, plain.lines):
+        np.testing.assert_allclose(one.get_ydata(), other.get_ydata(), atol=1e-6)
+
+
+def test_the_error_along_the_path_has_the_error_s_colours(figures):
+    made = comparison(make_tables(660.0))
+    for axis, result in zip(figures["yaw_error_along_path"].axes, (made.real, made.simulated)):
+        (lines,) = axis.collections
+        drawn = lines.get_array()
+        assert np.max(np.abs(drawn)) <= np.degrees(result.statistics.maximum_absolute)
+        assert drawn[-1] == pytest.approx(np.degrees(result.error.iloc[-1]))
+        assert -lines.norm.vmin == lines.norm.vmax == np.max(np.abs(drawn))
+
+
+def test_drift_over_distance_and_turn_is_drawn_for_both(figures):
+    made = comparison(make_tables(660.0))
+    distance, turn = figures["yaw_error_relative"].axes
+    for axis, attribute, factor in (
+        (distance, "over_distance", 1.0),
+        (turn, "over_turn", np.degrees(1.0)),
+    ):
+        lines = {line.get_label(): line for line in axis.lines}
+        for result, name in ((made.real, "recorded IMU"), (made.simulated, "simulated IMU")):
+            entries = getattr(result, attribute)
+            x, y = lines[name].get_data()
+            np.testing.assert_allclose(x, [factor * entry.length for entry in entries])
+            np.testing.assert_allclose(y, [np.degrees(entry.rms) for entry in entries])
+
+
+def test_a_spectrum_has_a_band_around_it(figures):
+    axis = figures["yaw_errors_psd"].axes[0]
+    assert "95 % confidence" in texts(figures["yaw_errors_psd"])
+    band = axis.collections[0].get_paths()[0].vertices
+    (line,) = (line for line in axis.lines if line.get_label().startswith("recorded"))
+    frequency, density = line.get_data()
+    at = band[np.isclose(band[:, 0], frequency[0]), 1] / density[0]
+    # Of a single value: chi-square with two degrees of freedom.
+    assert (at.min(), at.max()) == pytest.approx((1.0 / 3.689, 1.0 / 0.02532), rel=1e-3)
+
+
+def test_a_footer_fits_below_the_figure():
+    figure = FIGURES["yaw_error"](comparison(make_tables(20.0)))
+    style.sign(figure, "drive " + 40 * "long_name " + "seed 1")
+    figure.canvas.draw()
+    renderer = figure.canvas.get_renderer()
+    (footer,) = figure.texts
+    box = footer.get_window_extent(renderer)
+    assert box.x0 >= 0.0 and box.x1 <= figure.bbox.x1 and box.y0 >= 0.0
+    assert box.y1 <= figure.axes[0].xaxis.label.get_window_extent(renderer).y0
 
 
 def test_a_spectrum_says_how_it_was_estimated(figures):

@@ -7,6 +7,7 @@ from drive_recordings import yaw_at
 
 from imu_simulation_framework.core.plausibility.clocks import clock_offset
 from imu_simulation_framework.core.plausibility.headings import Heading
+from imu_simulation_framework.core.plausibility.observations import observe
 from imu_simulation_framework.core.plausibility.path import path_direction
 from imu_simulation_framework.core.plausibility.relation import relate
 
@@ -212,3 +213,20 @@ def test_headings_that_have_nothing_in_common_do_not_correlate():
     _, correlation = clock_offset(heading(walks[0]), heading(walks[1]))
     # The largest of 3200 coefficients of white noise, each of a standard error of 1/40 or less.
     assert abs(correlation) < 0.2
+
+
+def test_what_a_heading_turns_where_it_is_not_known_is_in_no_net_turn():
+    times = np.arange(0.0, 100.0, 0.1)
+    true = yaw_at(times)
+    known = (times < 40.0) | (times > 60.0)
+    guessed = np.where(known, true, true + 2.0 * np.sin(0.05 * np.pi * (times - 40.0)))
+    reference = poses(guessed, times, 1.0)
+    reference["yaw_known"] = known * 1.0
+    imu = pd.DataFrame({"yaw": true}, index=times)
+    seen = observe(reference, imu, course_is_yaw=True)
+    expected = true[-1] - true[0] - (true[known & (times > 50)][0] - true[known & (times < 50)][-1])
+    np.testing.assert_allclose(seen.reference_imu.net, expected, atol=1e-9)
+    assert seen.known == pytest.approx(0.8, abs=0.002)
+    everywhere = observe(reference.drop(columns="yaw_known"), imu, course_is_yaw=True)
+    assert everywhere.known == 1.0
+    np.testing.assert_allclose(everywhere.reference_imu.net, true[-1] - true[0], atol=1e-9)

@@ -5,7 +5,11 @@ import pytest
 import recording_writers as writers
 from drive_recordings import yaw_at
 
-from imu_simulation_framework.experiment.preparation import drive_name, prepare_drive
+from imu_simulation_framework.experiment.preparation import (
+    coverage_remarks,
+    drive_name,
+    prepare_drive,
+)
 from imu_simulation_framework.files.configuration import load_configuration
 from imu_simulation_framework.files.recordings import read_reference
 
@@ -131,6 +135,15 @@ def test_positions_alone_are_a_reference_that_knows_where_it_knows_its_heading(p
     expected = np.radians(drive.report["positioning"]["heading_deviation_deg"])
     assert np.sqrt(np.mean(error**2)) < 2.0 * expected
     assert "yaw_known" not in drive.trajectory
+    # Where the trajectory begins and how it is turned and scaled, the fixes are.
+    _, half = prepared(columns, trajectory={"check_limits": False, "scale": 0.5})
+    for made in (drive, half):
+        fixes, path = made.fixes, made.trajectory
+        apart = np.hypot(
+            *(np.interp(fixes.index, path.index, path[name]) - fixes[name] for name in "xy")
+        )
+        assert np.sqrt(np.mean(apart**2)) < 0.1
+        assert list(fixes.columns) == ["x", "y"]
 
 
 def test_recordings_of_one_name_are_told_apart_by_their_folders(tmp_path):
@@ -146,3 +159,14 @@ def test_recordings_of_one_name_are_told_apart_by_their_folders(tmp_path):
     assert name(recording={"path": "/gps.csv"}) == "gps"
     assert name(recording={"path": "gps.csv"}, experiment={"name": "mine"}) == "mine"
     assert name(recording={"drive": "a"}) == "trajectory_a"
+
+
+def test_an_imu_that_covers_a_part_of_the_drive_is_remarked_on():
+    times = np.arange(100.0, 150.0, 0.1)
+    (remark,) = coverage_remarks("imu.csv", times, 90.0, 190.0)
+    assert remark == (
+        "imu.csv: the IMU covers only 50 % of the trajectory, from 10.0 to 59.9 of 100.0 s"
+    )
+    assert coverage_remarks("imu.csv", times, 100.0, 149.9) == []
+    (remark,) = coverage_remarks("imu.csv", times, 200.0, 210.0)
+    assert "only 0 %" in remark

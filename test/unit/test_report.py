@@ -88,6 +88,49 @@ def test_summary_tells_errors_counts_and_speed():
     assert "numpy" in summary["execution"]["versions"]
 
 
+def test_drift_over_distance_and_turn_is_in_the_summary():
+    summary, comparison = report.evaluate(make_tables(60.0), None, information())
+    for name in ("real", "simulated"):
+        result, told = getattr(comparison, name), summary["yaw_error"][name]
+        assert [entry["length_m"] for entry in told["over_distance"]] == [
+            entry.length for entry in result.over_distance
+        ]
+        first = result.over_turn[0]
+        assert told["over_turn"][0] == {
+            "turn_rad": first.length,
+            "stretches": first.stretches,
+            "independent": first.independent,
+            "mean_rad": first.mean,
+            "rms_rad": first.rms,
+            "maximum_absolute_rad": first.maximum_absolute,
+        }
+
+
+@pytest.mark.parametrize("formats", [("pdf",), ("png", "svg")])
+def test_figures_are_written_in_the_formats_that_are_asked_for(folder, formats):
+    report.write_report(folder, make_tables(5.0), None, information(), formats=formats)
+    endings = {path.suffix[1:] for path in folder.folder.glob("*yaw_error.*")}
+    assert endings == set(formats)
+    content = {name: folder.path(f"imu_yaw.{name}").read_bytes() for name in formats}
+    report.write_report(folder, make_tables(5.0), None, information(), formats=formats)
+    for name in formats:
+        assert folder.path(f"imu_yaw.{name}").read_bytes() == content[name]
+
+
+def test_a_figure_says_drive_model_seed_and_date(folder):
+    run = {"drive": "mine_gps", "imu": {"model": "hector", "label": "hector_sigma0.5"}, "seed": 7}
+    run["trajectory_scale"] = 0.5
+    report.write_report(folder, make_tables(5.0), None, run, formats=("svg",))
+    summary = json.loads(folder.read_text("summary.json"))
+    footer = report.caption(folder, summary)
+    assert footer == (
+        "drive mine_gps · 5 s · path scaled by 0.5 · simulated IMU hector_sigma0.5 · seed 7 · "
+        "2019-05-16 17:42:58"
+    )
+    # Text is drawn as glyphs, and stands in a comment in front of them.
+    assert all(f"<!-- {footer} -->" in folder.read_text(f"{name}.svg") for name in FIGURES)
+
+
 def test_lost_messages_are_counted():
     tables = make_tables(20.0)
     tables.ground_truth = tables.ground_truth.drop(tables.ground_truth.index[[50, 51, 52, 700]])
@@ -154,7 +197,7 @@ def test_a_figure_that_fails_costs_nothing_else(folder, monkeypatch, capsys):
 
 
 def test_tables_and_summary_are_there_when_the_disk_fills_with_figures(folder, monkeypatch):
-    def full(name, _):
+    def full(name, *_):
         raise ResultError(f"{name}: the disk is full")
 
     monkeypatch.setattr(folder, "write_figure", full)
@@ -180,6 +223,13 @@ def test_terminal_table_is_aligned_and_in_degrees():
                 "maximum_absolute_rad": math.radians(14.25),
                 "final_rad": math.radians(-14.0),
                 "drift_rad_per_s": math.radians(-1.25) / 60.0,
+                "over_distance": [
+                    {"length_m": length, "independent": 200 / length, "rms_rad": length / 1000.0}
+                    for length in (10.0, 20.0, 50.0, 100.0)
+                ],
+                "over_turn": [
+                    {"turn_rad": math.pi, "independent": 4.0, "rms_rad": math.radians(0.5)}
+                ],
             },
             "simulated": None,
         },
@@ -194,9 +244,12 @@ def test_terminal_table_is_aligned_and_in_degrees():
         "execution": {"real_time_factor": 38.04},
     }
     assert report.terminal_table(summary).splitlines() == [
-        "                                rms         max        final           drift",
-        "yaw error, recorded IMU   7.500 deg  14.250 deg  -14.000 deg  -1.250 deg/min",
-        "yaw error, simulated IMU          -           -            -               -",
+        "                                rms         max        final           drift"
+        "  over 50 m  over 180 deg",
+        "yaw error, recorded IMU   7.500 deg  14.250 deg  -14.000 deg  -1.250 deg/min"
+        "  2.865 deg     0.500 deg",
+        "yaw error, simulated IMU          -           -            -               -"
+        "          -             -",
         "tracking error, yaw       0.500 deg   2.000 deg    0.000 deg",
         "tracking error, distance    0.100 m     0.300 m      0.200 m",
         "real-time factor          38.0",

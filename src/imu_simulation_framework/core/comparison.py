@@ -14,6 +14,14 @@ from imu_simulation_framework.core.error_statistics import (
     edge_samples,
     error_statistics,
 )
+from imu_simulation_framework.core.relative_error import (
+    RelativeError,
+    distances,
+    relative_errors,
+    travelled,
+    turned,
+    turns,
+)
 from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.spectrum import (
     Spectrum,
@@ -21,6 +29,7 @@ from imu_simulation_framework.core.spectrum import (
     power_spectral_density,
     uniform_grid,
 )
+from imu_simulation_framework.core.stretches import behind_gaps, value_at
 from imu_simulation_framework.core.time_alignment import TimeShift, find_time_shift
 from imu_simulation_framework.errors import ConfigurationError
 
@@ -102,6 +111,9 @@ class YawComparison:
     statistics, trend_statistics : ErrorStatistics
     yaw_spectrum, error_spectrum : Spectrum or None
         [rad^2/Hz]; None for too few samples.
+    over_distance, over_turn : list of RelativeError
+        How the error changes over stretches of path [m] and of turning [rad] of the trajectory, the
+        same ones for both IMUs.
     """
 
     imu_yaw: pd.Series
@@ -114,6 +126,8 @@ class YawComparison:
     trend_statistics: ErrorStatistics
     yaw_spectrum: Spectrum | None
     error_spectrum: Spectrum | None
+    over_distance: list[RelativeError] = field(default_factory=list)
+    over_turn: list[RelativeError] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -131,7 +145,7 @@ class Comparison:
 
     ``simulated``, ``real`` and ``difference`` are None where data are missing; ``notes``
     then says why, a sentence each. ``tracking`` maps the columns of ``control_error`` to
-    their statistics.
+    their statistics. ``fixes`` are satellite positions x, y [m] on the trajectory, or None.
     """
 
     settings: ComparisonSettings
@@ -143,6 +157,7 @@ class Comparison:
     difference: YawErrorDifference | None
     tracking: dict[str, ErrorStatistics]
     notes: list[str] = field(default_factory=list)
+    fixes: pd.DataFrame | None = None
 
 
 def compare(
@@ -153,6 +168,7 @@ def compare(
     control_error,
     settings=None,
     reference=None,
+    fixes=None,
 ):
     """Compare an experiment's simulated IMU with the recorded one.
 
@@ -174,6 +190,8 @@ def compare(
     reference : DataFrame, optional
         ``Poses`` as they were recorded, the reference of the real IMU; by default ``trajectory``,
         which smoothing has moved away from them.
+    fixes : DataFrame, optional
+        Satellite positions as received, for the figure.
 
     Returns
     -------
@@ -193,6 +211,7 @@ def compare(
             imu_real = _until(simulated.error.index[-1], imu_real, trajectory, notes)
         real = _compare_or_note(imu_real, reference, settings, "recorded IMU", notes)
         _note_unknown(reference, notes)
+    simulated, real = _with_relative_errors((simulated, real), trajectory)
     difference = None
     if simulated is not None and real is not None:
         difference = yaw_error_difference(real.error, simulated.error, settings)
@@ -216,7 +235,24 @@ def compare(
         difference=difference,
         tracking=tracking,
         notes=notes,
+        fixes=fixes,
     )
+
+
+def _with_relative_errors(comparisons, trajectory):
+    """The comparisons with their relative errors, over what of the trajectory was driven."""
+    ends = [result.error.index[-1] for result in comparisons if result is not None]
+    driven = trajectory.loc[: max(ends, default=0.0)]
+    distance, turn = travelled(driven), turned(driven)
+    return [
+        result
+        and replace(
+            result,
+            over_distance=relative_errors(result.error, distance, distances(distance.end)),
+            over_turn=relative_errors(result.error, turn, turns(turn.end)),
+        )
+        for result in comparisons
+    ]
 
 
 def compare_yaw(imu_yaw, reference_yaw, settings, reference_known=None):
@@ -301,7 +337,7 @@ def _without_spurious_turns(time, error):
 
 
 def yaw_error_difference(real_error, simulated_error, settings):
-    """Subtract two errors on a uniform grid of the slower one's rate.
+    """Subtract two errors on a uniform grid of the slower one's rate, without the gaps of either.
 
     Returns
     -------
@@ -315,15 +351,17 @@ def yaw_error_difference(real_error, simulated_error, settings):
     rates = [median_rate(error.index) for error in (real_error, simulated_error) if len(error) > 1]
     grid = uniform_grid(start, stop, min(rates)) if rates else np.array([start])
     difference = pd.Series(
-        np.interp(grid, real_error.index, real_error)
-        - np.interp(grid, simulated_error.index, simulated_error),
+        value_at(real_error.index, real_error, grid)
+        - value_at(simulated_error.index, simulated_error, grid),
         index=pd.Index(grid, name="time"),
         name="yaw_error_difference",
-    )
+    ).dropna()
+    if len(difference) == 0:
+        return None
     return YawErrorDifference(
         difference=difference,
         trend=median_trend(difference, settings.median_window),
-        statistics=error_statistics(grid, difference, settings.start_window),
+        statistics=error_statistics(difference.index, difference, settings.start_window),
     )
 
 
@@ -338,7 +376,8 @@ def median_trend(series, window):
     """Running median over a centred window.
 
     At the ends the window is cut off and holds the samples that exist: padding with
-    zeros would bend the trend to zero, repeating the last sample would let its noise decide.
+    zeros would bend the trend to zero, repeating the last sample would let its noise decide. A gap
+    is such an end, too.
 
     Parameters
     ----------
@@ -352,7 +391,12 @@ def median_trend(series, window):
     Series
     """
     samples = median_filter_samples(series.index, window)
-    return series.rolling(samples, center=True, min_periods=1).median()
+    stretch = np.zeros(len(series), dtype=int)
+    stretch[behind_gaps(series.index)] = 1
+    # One after the other: the numbers of stretches.
+    parts = [part for _, part in series.groupby(np.cumsum(stretch))]
+    medians = [part.rolling(samples, center=True, min_periods=1).median() for part in parts]
+    return pd.concat(medians) if medians else series
 
 
 def _until(stop, imu_real, trajectory, notes):

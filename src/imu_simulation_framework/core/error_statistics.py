@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import special
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,28 @@ def edge_samples(time, window) -> int:
     if duration <= 0.0:
         return 1
     return max(1, int(round(min(window, 0.1 * duration) / duration * (len(time) - 1))))
+
+
+def variance_interval(degrees_of_freedom, level=0.95):
+    """Factors between which the true variance lies, for one estimated.
+
+    The estimate times these factors is the interval: that of a variance of Gaussian values, whose
+    estimate over the truth has a chi-square distribution over its degrees of freedom.
+
+    Parameters
+    ----------
+    degrees_of_freedom : array_like
+    level : float
+        Of confidence.
+
+    Returns
+    -------
+    low, high : ndarray
+    """
+    half = 0.5 * np.asarray(degrees_of_freedom, dtype=float)
+    tail = 0.5 * (1.0 - level)
+    # The quantile of chi-square is twice that of a gamma distribution of half the freedom.
+    return half / special.gammaincinv(half, 1.0 - tail), half / special.gammaincinv(half, tail)
 
 
 def error_statistics(time, error, final_window=3.0):

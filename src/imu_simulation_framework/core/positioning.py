@@ -187,10 +187,12 @@ class FixTrajectory:
     """``poses`` is Poses in east and north of the first fix, uniformly sampled.
 
     Its column ``yaw_known`` is 1 where the heading was measured, by antennas or by a course at a
-    significant speed, and 0 where it was held or bridged.
+    significant speed, and 0 where it was held or bridged. ``fixes`` has the columns x, y: the
+    positions as received, in the same axes, outliers among them.
     """
 
     poses: pd.DataFrame
+    fixes: pd.DataFrame
     report: FixReport
 
 
@@ -313,7 +315,10 @@ def trajectory_from_fixes(fix, settings=None, places=None) -> FixTrajectory:
         {"x": splines[0](grid), "y": splines[1](grid), "yaw": yaw, "yaw_known": known * 1.0},
         index=pd.Index(times[0] + grid, name="time"),
     )
-    return FixTrajectory(poses, report)
+    received = pd.DataFrame(
+        position[kept], columns=["x", "y"], index=pd.Index(times[kept], name="time")
+    )
+    return FixTrajectory(poses, received, report)
 
 
 def _velocities(fix, kept):

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import signal
 
+from imu_simulation_framework.core.error_statistics import variance_interval
+
 MINIMUM_SAMPLES = 16
 """Fewer samples have no spectrum worth drawing."""
 
@@ -117,10 +119,89 @@ def logarithmic_average(spectrum, per_decade=40):
     density : ndarray
         Mean density of the band.
     """
-    band = np.floor(per_decade * np.log10(spectrum.frequency / spectrum.frequency[0]))
-    _, first = np.unique(band, return_index=True)
-    count = np.diff(np.append(first, len(band)))
+    first, count = _bands(spectrum, per_decade)
     return (
         np.add.reduceat(spectrum.frequency, first) / count,
         np.add.reduceat(spectrum.density, first) / count,
     )
+
+
+def confidence_factors(spectrum, per_decade=40, level=0.95):
+    """Factors between which the true density lies, for :func:`logarithmic_average`'s densities.
+
+    Parameters
+    ----------
+    spectrum : Spectrum
+    per_decade : int
+        Bands per factor of ten.
+    level : float
+        Of confidence.
+
+    Returns
+    -------
+    low, high : ndarray
+        For each band; the density times these is the interval.
+    """
+    _, counts = _bands(spectrum, per_decade)
+    return variance_interval(
+        [degrees_of_freedom(spectrum.segments, int(count)) for count in counts], level
+    )
+
+
+def degrees_of_freedom(segments, values) -> float:
+    """Of a density averaged over half-overlapping segments and neighbouring frequencies.
+
+    Two values of the periodogram of a locally flat Gaussian process have the covariance
+    ``density^2 |A(d, m)|^2``, d segments and m frequencies apart, with
+
+        A(d, m) = sum_t w(t) w(t + d S) exp(2 pi i m t / L) / sum_t w(t)^2
+
+    for a window w of length L and segments that begin S = L / 2 after each other. For one
+    frequency that is Welch's equation for overlapping segments: 36 / 19 degrees a segment for
+    many of them. Of the two lowest frequencies, from which the mean or trend was taken, the
+    values scatter somewhat less.
+
+    Parameters
+    ----------
+    segments, values : int
+        How many were averaged.
+
+    Returns
+    -------
+    float
+        Twice the squared mean over the variance, 2 for a single value.
+
+    References
+    ----------
+    P. D. Welch, IEEE Trans. Audio Electroacoust. 15 (1967) 70-73; D. B. Percival, A. T. Walden,
+    Spectral Analysis for Physical Applications (1993), on overlapped segment averaging.
+    """
+    apart = np.arange(1, min(values, _RELATED) + 1) - 1
+    weights = np.where(apart == 0, 1.0, 2.0) * (1.0 - apart / values)
+    variance = float(weights @ _COVARIANCES[0][apart])
+    variance += 2.0 * (1.0 - 1.0 / segments) * float(weights @ _COVARIANCES[1][apart])
+    return 2.0 * segments * values / variance
+
+
+_RELATED = 16
+"""Values that are so many frequencies apart have nothing in common any more."""
+
+
+def _covariances(length=1024):
+    """|A(d, m)|^2 for segments d = 0, 1 apart and frequencies m = 0, 1, ... apart."""
+    window = signal.get_window("hann", length)
+    overlap = window[length // 2 :] * window[: length // 2]
+    return [
+        np.abs(np.fft.fft(product, length)[:_RELATED]) ** 2 / np.sum(window**2) ** 2
+        for product in (window**2, overlap)
+    ]
+
+
+_COVARIANCES = _covariances()
+
+
+def _bands(spectrum, per_decade):
+    """First value of each band that is not empty, and how many values it has."""
+    band = np.floor(per_decade * np.log10(spectrum.frequency / spectrum.frequency[0]))
+    _, first = np.unique(band, return_index=True)
+    return first, np.diff(np.append(first, len(band)))

@@ -66,7 +66,11 @@ def _turns(observations):
             continue
         seen = True
         one, other = (math.degrees(net) for net in relation.net)
-        line = f"{relation.first} {one:.0f} deg, {relation.second} {other:.0f} deg"
+        during = ""
+        if name.startswith("reference") and observations.known < 1.0:
+            share = 100.0 * observations.known
+            during = f" in the {share:.0f} % of the time in which the reference knows its heading"
+        line = f"{relation.first} {one:.0f} deg, {relation.second} {other:.0f} deg{during}"
         if relation.conclusive:
             line += (
                 f"; correlation {relation.correlation:.3f}, scale "

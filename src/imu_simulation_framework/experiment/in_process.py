@@ -81,6 +81,7 @@ def run_in_process(configuration: Configuration) -> ExperimentTables:
     return ExperimentTables(
         trajectory_data=drive.trajectory,
         reference=drive.reference,
+        fixes=drive.fixes,
         imu_real=recorded_imu.table if recorded_imu else None,
         **{name: table.whole() for name, table in tables.items()},
     )

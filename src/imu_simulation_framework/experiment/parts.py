@@ -108,9 +108,13 @@ def published_rate(configuration: Configuration) -> float:
 
 
 def describe_imu(configuration: Configuration) -> dict:
-    """The IMU model's name and all its parameters, for the summary."""
-    parameters = make_experiment_imu(configuration).parameters
-    return {"model": configuration.imu.model, "parameters": dataclasses.asdict(parameters)}
+    """The IMU model's name, its label and all its parameters, for the summary."""
+    imu = make_experiment_imu(configuration)
+    return {
+        "model": configuration.imu.model,
+        "label": imu.label,
+        "parameters": dataclasses.asdict(imu.parameters),
+    }
 
 
 def imu_label(configuration: Configuration) -> str:

@@ -32,6 +32,9 @@ FIX_SETTINGS = (
 )
 """Keys of section reference that turn satellite fixes into a trajectory."""
 
+COVERED = 0.99
+"""An IMU that was recorded for less of the drive than this is remarked on."""
+
 SMOOTHED_YAW = np.radians(0.5)
 SMOOTHED_POSITION = 0.05
 """What smoothing may move without a remark, rms [rad] and [m]."""
@@ -51,6 +54,9 @@ class PreparedDrive:
     reference : pandas.DataFrame
         Poses as they were recorded, at their own stamps from time 0 of the trajectory: what the
         recorded IMU is judged against.
+    fixes : pandas.DataFrame or None
+        Satellite positions x, y [m] as received, in the trajectory's axes and scale; None where
+        the reference knew its heading itself.
     start, stop : float
         First and last time of the trajectory on the recording's clock [s].
     remarks : tuple of str
@@ -64,6 +70,7 @@ class PreparedDrive:
     name: str
     trajectory: pd.DataFrame
     reference: pd.DataFrame
+    fixes: pd.DataFrame | None
     start: float
     stop: float
     remarks: tuple
@@ -106,9 +113,8 @@ def prepare_drive(configuration: Configuration, recorded=None) -> PreparedDrive:
     driven = trajectory.motion_at(smoothed, trajectory.even_times(cut, configuration.control.rate))
     start, stop = float(driven.index[0]), float(driven.index[-1])
 
-    if settings.to_origin:
-        driven = trajectory.move_to_origin(driven)
-    driven = trajectory.scale(driven, settings.scale)
+    fixes = _fixes_on(driven, recorded.report.fixes, settings)
+    driven = _placed(driven, settings)
     if settings.check_limits:
         wheel_limits.check_limits(
             driven,
@@ -125,6 +131,7 @@ def prepare_drive(configuration: Configuration, recorded=None) -> PreparedDrive:
         name=drive_name(configuration),
         trajectory=driven,
         reference=_during(recorded.table, start, stop),
+        fixes=fixes,
         start=start,
         stop=stop,
         remarks=tuple(recorded.report.sentences()),
@@ -159,6 +166,26 @@ def _during(table, start, stop):
     cut = table.iloc[first : np.searchsorted(times, stop, side="left") + 1].copy()
     cut.index = pd.Index(cut.index.to_numpy(dtype=float) - start, name="time")
     return cut
+
+
+def _placed(poses, settings):
+    """Poses where and how large the robot is to drive them."""
+    if settings.to_origin:
+        poses = trajectory.move_to_origin(poses)
+    return trajectory.scale(poses, settings.scale)
+
+
+def _fixes_on(poses, fixes, settings):
+    """The fixes during the poses, moved, turned and scaled together with these."""
+    if fixes is None:
+        return None
+    start, stop = float(poses.index[0]), float(poses.index[-1])
+    fixes = fixes[(fixes.index >= start) & (fixes.index <= stop)]
+    # The first pose decides how all is placed.
+    together = pd.concat([poses.iloc[:1][["x", "y", "yaw"]], fixes.assign(yaw=0.0)])
+    placed = _placed(together, settings).iloc[1:][["x", "y"]]
+    placed.index = pd.Index(fixes.index.to_numpy(dtype=float) - start, name="time")
+    return placed
 
 
 def _smoothing_remarks(effect, settings):
@@ -240,10 +267,20 @@ def prepare_recorded_imu(configuration: Configuration, start: float, stop: float
     table = recorded.table[inside].copy()
     table.index = pd.Index(table.index.to_numpy() - start, name="time")
     remarks = list(recorded.report.sentences())
-    covered = (table.index[-1] - table.index[0]) / (stop - start)
-    if covered < 0.99:
-        remarks.append(f"{source}: the IMU covers only {100.0 * covered:.0f} % of the trajectory")
+    remarks += coverage_remarks(source, times[inside], start, stop)
     return PreparedImu(table=table, remarks=tuple(remarks), report=recorded.report.to_dict())
+
+
+def coverage_remarks(source, times, start, stop) -> list[str]:
+    """A sentence if an IMU's samples at ``times`` [s] leave out some of the drive."""
+    times = times[(times >= start) & (times <= stop)]
+    covered = (times[-1] - times[0]) / (stop - start) if len(times) else 0.0
+    if covered >= COVERED:
+        return []
+    part = ""
+    if len(times):
+        part = f", from {times[0] - start:.1f} to {times[-1] - start:.1f} of {stop - start:.1f} s"
+    return [f"{source}: the IMU covers only {100.0 * covered:.0f} % of the trajectory{part}"]
 
 
 def is_bundled(configuration: Configuration) -> bool:

@@ -25,6 +25,7 @@ from imu_simulation_framework.errors import (
 )
 from imu_simulation_framework.experiment.interpretation import Interpretation, thinned
 from imu_simulation_framework.experiment.preparation import (
+    coverage_remarks,
     fix_settings,
     imu_conventions,
     is_bundled,
@@ -161,6 +162,11 @@ def check_experiment(configuration: Configuration) -> RecordingCheck:
         try:
             drive = prepare_drive(configuration, check.reference)
             check.remarks += drive.smoothing_remarks
+            imu = check.as_configured and check.as_configured.imu
+            if imu is not None:
+                times = imu.index.to_numpy(dtype=float)
+                source = check.imu_samples.source
+                check.remarks += coverage_remarks(source, times, drive.start, drive.stop)
         except TooFastError as error:
             check.findings.append(_too_fast(error))
         except (RecordingError, TrajectoryError) as error:

@@ -10,12 +10,19 @@ key                     holds
 ``durations``           seconds planned and recorded
 ``comparison_settings`` filter and alignment of this evaluation
 ``yaw_error``           statistics of ``simulated``, ``real`` and ``difference``, each
-                        possibly null
+                        possibly null; of the two IMUs ``over_distance`` and ``over_turn``,
+                        see below
 ``tracking``            statistics of each column of the control error
 ``messages``            per recorded topic: expected, received, gaps
 ``notes``               sentences on what is missing and why
 ``execution``           dates, wall time, real-time factor, versions
 ======================= ==============================================================
+
+``over_distance`` and ``over_turn`` are lists, an entry for each length of stretches of the
+trajectory: ``length_m`` along the path, or ``turn_rad`` accumulated to either side; how many
+``stretches`` were looked at and how many ``independent`` ones fit into them; and ``mean_rad``,
+``rms_rad`` and ``maximum_absolute_rad`` of the change of the yaw error from a stretch's
+beginning to its end, see :mod:`~imu_simulation_framework.core.relative_error`.
 
 Everything but ``execution`` is the same for two runs with one seed. Units are at the end
 of a key: ``rms_rad``, ``drift_rad_per_s``, ``wall_time_s``; rms, mean, median,
@@ -41,11 +48,17 @@ from imu_simulation_framework.errors import FrameworkError
 from imu_simulation_framework.experiment.tables import ExperimentTables
 from imu_simulation_framework.files.json_text import json_text, plain
 from imu_simulation_framework.plots.figures import FIGURES
+from imu_simulation_framework.plots.style import sign
+
+OFTEN = 4
+"""Stretches of a length that the terminal's table tells of, at least, end to end."""
 
 __all__ = ["ExperimentTables", "evaluate", "terminal_table", "write_report"]
 
 
-def write_report(folder, tables, settings=None, run_information=None, save_tables=True):
+def write_report(
+    folder, tables, settings=None, run_information=None, save_tables=True, formats=("png",)
+):
     """Write an experiment's CSV files, its summary and its figures, in this order.
 
     Parameters
@@ -61,6 +74,8 @@ def write_report(folder, tables, settings=None, run_information=None, save_table
         that the simulator sent.
     save_tables : bool
         False leaves the CSV files alone.
+    formats : sequence of str
+        Of the figures: ``png``, ``pdf``, ``svg``.
 
     Returns
     -------
@@ -76,7 +91,7 @@ def write_report(folder, tables, settings=None, run_information=None, save_table
         tables.save(folder)
     summary, comparison = evaluate(tables, settings, run_information)
     _write_summary(folder, summary)
-    failures = _write_figures(folder, comparison)
+    failures = _write_figures(folder, comparison, formats, caption(folder, summary))
     if failures:
         summary["notes"].extend(failures)
         _write_summary(folder, summary)
@@ -102,6 +117,7 @@ def evaluate(tables, settings=None, run_information=None):
         imu_real=tables.imu_real,
         trajectory=tables.trajectory_data,
         reference=tables.reference,
+        fixes=tables.fixes,
         control_error=tables.control_error,
         settings=settings,
     )
@@ -163,6 +179,8 @@ def _yaw_summary(comparison):
     if comparison.time_shift is not None:
         summary["time_shift_s"] = comparison.time_shift.shift
         summary["time_shift_correlation"] = comparison.time_shift.correlation
+    summary["over_distance"] = _relative_summary(comparison.over_distance, "length_m")
+    summary["over_turn"] = _relative_summary(comparison.over_turn, "turn_rad")
     for name in ("yaw_spectrum", "error_spectrum"):
         spectrum = getattr(comparison, name)
         summary[name] = spectrum and {
@@ -171,6 +189,20 @@ def _yaw_summary(comparison):
             "segments": spectrum.segments,
         }
     return summary
+
+
+def _relative_summary(entries, length) -> list[dict]:
+    return [
+        {
+            length: entry.length,
+            "stretches": entry.stretches,
+            "independent": entry.independent,
+            "mean_rad": entry.mean,
+            "rms_rad": entry.rms,
+            "maximum_absolute_rad": entry.maximum_absolute,
+        }
+        for entry in entries
+    ]
 
 
 def _message_summary(table, expected):
@@ -209,7 +241,25 @@ def _write_summary(folder, summary):
     folder.write_text("summary.json", json_text(summary))
 
 
-def _write_figures(folder, comparison):
+def caption(folder, summary) -> str:
+    """What stands below each figure: drive, IMUs, seed and date of an experiment."""
+    run = summary["run"]
+    imu = run.get("imu")
+    label = (imu.get("label") or imu.get("model")) if isinstance(imu, dict) else imu
+    scale = run.get("trajectory_scale")
+    parts = [
+        f"drive {run['drive']}" if run.get("drive") else None,
+        f"{summary['durations']['recorded_s']:.0f} s",
+        f"path scaled by {scale:g}" if isinstance(scale, float) and scale != 1.0 else None,
+        f"simulated IMU {label}" if label else None,
+        f"seed {run['seed']}" if run.get("seed") is not None else None,
+        run.get("simulator"),
+        folder.start,
+    ]
+    return " · ".join(str(part) for part in parts if part)
+
+
+def _write_figures(folder, comparison, formats, footer):
     """Write all figures; a sentence for each that could not be drawn.
 
     A defect in one figure must cost neither the other figures nor the experiment.
@@ -217,7 +267,10 @@ def _write_figures(folder, comparison):
     failures = []
     for name, make_figure in FIGURES.items():
         try:
-            folder.write_figure(name, make_figure(comparison))
+            figure = make_figure(comparison)
+            sign(figure, footer)
+            for format in formats:
+                folder.write_figure(name, figure, format)
         except FrameworkError:
             raise
         except Exception as error:
@@ -227,8 +280,22 @@ def _write_figures(folder, comparison):
 
 
 def terminal_table(summary) -> str:
-    """A few aligned lines on a summary, for the person who waited for it."""
-    rows = [("", "rms", "max", "final", "drift")]
+    """A few aligned lines on a summary, for the person who waited for it.
+
+    Behind rms, largest and final yaw error and drift over time stands the rms change of the error
+    over stretches of path and of turning, as long as fit :data:`OFTEN` times.
+    """
+    imus = [summary["yaw_error"][key] or {} for key in ("real", "simulated")]
+    distance = _telling_length(imus, "over_distance", "length_m")
+    turn = _telling_length(imus, "over_turn", "turn_rad")
+    rows = [
+        (
+            "",
+            *("rms", "max", "final", "drift"),
+            "" if distance is None else f"over {distance:g} m",
+            "" if turn is None else f"over {math.degrees(turn):.0f} deg",
+        )
+    ]
     for key, name in (("real", "recorded IMU"), ("simulated", "simulated IMU")):
         statistics = summary["yaw_error"][key] or {}
         rows.append(
@@ -238,6 +305,8 @@ def terminal_table(summary) -> str:
                 _number(statistics.get("maximum_absolute_rad"), "deg", math.degrees(1.0)),
                 _number(statistics.get("final_rad"), "deg", math.degrees(1.0)),
                 _number(statistics.get("drift_rad_per_s"), "deg/min", 60.0 * math.degrees(1.0)),
+                _relative(statistics, "over_distance", "length_m", distance),
+                _relative(statistics, "over_turn", "turn_rad", turn),
             )
         )
     for key, name, unit, unit_key, factor in (
@@ -251,7 +320,7 @@ def terminal_table(summary) -> str:
                 _number(statistics.get(f"rms_{unit_key}"), unit, factor),
                 _number(statistics.get(f"maximum_absolute_{unit_key}"), unit, factor),
                 _number(statistics.get(f"final_{unit_key}"), unit, factor),
-                "",
+                *("", "", ""),
             )
         )
     widths = [max(map(len, column)) for column in zip(*rows)]
@@ -266,6 +335,25 @@ def terminal_table(summary) -> str:
     if factor is not None:
         lines.append(f"{'real-time factor'.ljust(widths[0])}  {factor:.1f}")
     return "\n".join(lines)
+
+
+def _telling_length(imus, key, length):
+    """The longest stretch that fits often enough into what is known of each IMU; or None."""
+    often = [
+        {entry[length] for entry in imu.get(key) or () if entry["independent"] >= OFTEN}
+        for imu in imus
+        if imu
+    ]
+    return max(set.intersection(*often), default=None) if often else None
+
+
+def _relative(statistics, key, length, wanted) -> str:
+    if wanted is None:
+        return ""
+    for entry in statistics.get(key) or ():
+        if entry[length] == wanted:
+            return _number(entry["rms_rad"], "deg", math.degrees(1.0))
+    return "-"
 
 
 def _number(value, unit, factor) -> str:

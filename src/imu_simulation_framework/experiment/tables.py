@@ -12,6 +12,7 @@ from imu_simulation_framework.experiment.record import STORED, ExperimentRecord
 REQUIRED_COLUMNS = {
     "trajectory_data": ("x", "y", "yaw", "v", "yaw_rate", "left", "right"),
     "reference": ("yaw",),
+    "fixes": ("x", "y"),
     "imu_simulated": ("yaw",),
     "imu_real": ("yaw",),
     "ground_truth": ("x", "y", "yaw"),
@@ -25,7 +26,7 @@ REQUIRED_COLUMNS = {
 }
 """Table name -> the columns that its evaluation needs."""
 
-OPTIONAL = ("reference", "imu_real")
+OPTIONAL = ("reference", "fixes", "imu_real")
 """Tables that a result may lack."""
 
 
@@ -41,6 +42,9 @@ class ExperimentTables:
     reference : DataFrame or None
         ``Poses`` as they were recorded, what the recorded IMU is judged against; None in results
         of versions that judged it against the trajectory.
+    fixes : DataFrame or None
+        Satellite positions x, y [m] as received, in the axes and scale of ``trajectory_data``; None
+        where there are none.
     imu_simulated : DataFrame
         ``ImuRecord`` of the simulated IMU.
     imu_real : DataFrame or None
@@ -60,6 +64,7 @@ class ExperimentTables:
     ground_truth: pd.DataFrame
     wheel_velocities: pd.DataFrame
     control_error: pd.DataFrame
+    fixes: pd.DataFrame | None = None
 
     def save(self, folder):
         """Write each table as CSV into a :class:`ResultFolder`; ResultError if not possible."""
@@ -78,7 +83,7 @@ class ExperimentTables:
             A file is missing or broken, or lacks a column; only the :data:`OPTIONAL` ones may be
             missing.
         """
-        return cls(**{name: _load_table(folder, name) for name in REQUIRED_COLUMNS})
+        return cls(**{name: load_table(folder, name) for name in REQUIRED_COLUMNS})
 
 
 def write_recorded_tables(folder, record, zero, end):
@@ -134,7 +139,14 @@ def complete_tables(folder) -> None:
     record.discard()
 
 
-def _load_table(folder, name):
+def load_table(folder, name):
+    """Read one table of a :class:`ResultFolder`; None for an :data:`OPTIONAL` one that it lacks.
+
+    Raises
+    ------
+    ResultError
+        It is missing or broken, or lacks a column.
+    """
     if name in OPTIONAL and not folder.path(f"{name}.csv").exists():
         return None
     table = folder.read_table(name)

@@ -253,6 +253,8 @@ def _to_text(value: Any) -> str:
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, tuple):
+        return ", ".join(value)
     return str(value).strip()
 
 
@@ -270,6 +272,14 @@ def _parse(where: str, key: dataclasses.Field, text: str):
                 f"{where}: expected one of {', '.join(accepted['choices'])}, got {shown(text)}"
             )
         return text
+    if kind == "tuple":
+        words = tuple(word.strip() for word in text.split(","))
+        if not set(words) <= set(accepted["choices"]) or len(set(words)) < len(words):
+            raise ConfigurationError(
+                f"{where}: expected some of {', '.join(accepted['choices'])}, each once and with "
+                f"commas between them, got {text!r}"
+            )
+        return words
     value = _parse_number(where, text)
     if kind == "int":
         try:

@@ -28,6 +28,7 @@ from imu_simulation_framework.core.imu_specification import FILTERS
 from imu_simulation_framework.core.positioning import FixSettings
 from imu_simulation_framework.core.terrain import LARGEST_LENGTH, Terrain
 
+FIGURE_FORMATS = ("png", "pdf", "svg")
 SIMULATORS = ("embedded", "gazebo")
 DRIVES = ("a", "b", "c", "d")
 FORMATS = ("auto", "bag", "rostopic_csv", "csv", "tum")
@@ -53,7 +54,10 @@ def _setting(
     above=None,
     path=False,
 ):
-    """A key with its default and what it accepts; ``above`` is an exclusive lower bound."""
+    """A key with its default and what it accepts; ``above`` is an exclusive lower bound.
+
+    A tuple is written as words with commas between them, each of its choices at most once.
+    """
     return field(
         default=default,
         metadata={
@@ -71,6 +75,7 @@ class ExperimentSection:
     name: str = _setting("")
     output: str = _setting("experiment_results", path=True)
     seed: int = _setting(1, minimum=0, maximum=2**63 - 1)
+    figure_formats: tuple = _setting(("png",), choices=FIGURE_FORMATS)
     accept_implausible: bool = _setting(False)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from datetime import datetime
 from pathlib import Path
 
 import pandas as pd
@@ -61,6 +62,14 @@ class ResultFolder:
         return cls(path.parent, path.name)
 
     @property
+    def start(self) -> str:
+        """Date and time of the experiment's start, as a person writes it."""
+        try:
+            return datetime.strptime(self.prefix, PREFIX_FORMAT).isoformat(" ")
+        except ValueError:
+            return self.prefix
+
+    @property
     def prefix_path(self) -> str:
         """``"<folder>/<prefix>"``, what :meth:`from_prefix` takes."""
         return str(self.folder / self.prefix)
@@ -112,9 +121,9 @@ class ResultFolder:
         except (OSError, UnicodeDecodeError) as error:
             raise ResultError(f"{path}: cannot be read: {reason_of(error)}") from error
 
-    def write_figure(self, name, figure) -> Path:
-        """Write a matplotlib figure as ``<prefix>_<name>.png``, the same bytes each time."""
-        return self._write(f"{name}.png", picture(figure))
+    def write_figure(self, name, figure, format="png") -> Path:
+        """Write a matplotlib figure as ``<prefix>_<name>.<format>``, the same bytes each time."""
+        return self._write(f"{name}.{format}", picture(figure, format))
 
     def _write(self, name, content) -> Path:
         path = self.path(name)

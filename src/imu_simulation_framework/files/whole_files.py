@@ -47,11 +47,30 @@ def make_folder(path) -> Path:
     return Path(path)
 
 
-def picture(figure) -> bytes:
-    """Return a matplotlib figure as the content of a PNG file, the same bytes each time."""
+_UNREPEATABLE = {
+    "png": {"Software": None},
+    "pdf": {"Creator": None, "Producer": None, "CreationDate": None},
+    "svg": {"Creator": None, "Date": None},
+}
+"""What would differ between the files of two machines or days: program, version, date."""
+
+
+def picture(figure, format="png") -> bytes:
+    """Return a matplotlib figure as the content of a file, the same bytes each time.
+
+    Parameters
+    ----------
+    figure : Figure
+    format : str
+        ``png``, ``pdf`` or ``svg``.
+    """
+    # Whoever has a figure has loaded it; nodes without figures shall not.
+    import matplotlib
+
     content = io.BytesIO()
-    # The program's version would be the only thing that differs between two machines' files.
-    figure.savefig(content, format="png", metadata={"Software": None})
+    # The names of an SVG's parts are random otherwise.
+    with matplotlib.rc_context({"svg.hashsalt": "figure"}):
+        figure.savefig(content, format=format, metadata=_UNREPEATABLE[format])
     return content.getvalue()
 
 

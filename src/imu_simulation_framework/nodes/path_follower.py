@@ -118,6 +118,8 @@ class PathFollower(Node):
         ask_master("setParam", rospy.resolve_name(RESULT), folder.prefix_path)
         folder.write_table("trajectory_data", drive.trajectory)
         folder.write_table("reference", drive.reference)
+        if drive.fixes is not None:
+            folder.write_table("fixes", drive.fixes)
         folder.write_text("config.ini", self.configuration.to_ini())
         report = {"reference": drive.report, "findings": check.to_dict()}
         folder.write_text("recording.json", json_text(report))

@@ -27,7 +27,11 @@ from imu_simulation_framework.experiment.record import (
     ExperimentRecord,
 )
 from imu_simulation_framework.experiment.report import terminal_table, write_report
-from imu_simulation_framework.experiment.tables import ExperimentTables, write_recorded_tables
+from imu_simulation_framework.experiment.tables import (
+    ExperimentTables,
+    load_table,
+    write_recorded_tables,
+)
 from imu_simulation_framework.msg import ErrorCoordinates2
 from imu_simulation_framework.nodes import topics
 from imu_simulation_framework.nodes.node import experiment_parameter, log_remarks
@@ -61,6 +65,7 @@ class ResultComparison(Participant):
         self._imu_real = None
         self._trajectory = None
         self._reference = None
+        self._fixes = None
         self._commanded_at = None
         self._message_at = None
         self._zero = None
@@ -81,6 +86,7 @@ class ResultComparison(Participant):
         configuration = self.configuration
         self._trajectory = self.folder.read_table("trajectory_data")
         self._reference = self.folder.read_table("reference")
+        self._fixes = load_table(self.folder, "fixes")
         self._imu_real = prepare_recorded_imu(configuration, start, stop)
         if self._imu_real is not None:
             log_remarks(self._imu_real.remarks)
@@ -261,6 +267,7 @@ class ResultComparison(Participant):
         tables = ExperimentTables(
             trajectory_data=self._trajectory,
             reference=self._reference,
+            fixes=self._fixes,
             imu_real=self._imu_real.table if self._imu_real else None,
             **recorded,
         )
@@ -293,6 +300,7 @@ class ResultComparison(Participant):
                 "execution": {"wall_time_s": ended - self._commanded_at},
             },
             save_tables=False,
+            formats=configuration.experiment.figure_formats,
         )
         self._warn_of_losses(summary["messages"])
         if self._prints_table:

@@ -28,7 +28,7 @@ from imu_simulation_framework.nodes.answers import (
     ask_master,
 )
 from imu_simulation_framework.nodes.guardian import MARKED
-from imu_simulation_framework.nodes.outcome import Outcome
+from imu_simulation_framework.nodes.outcome import LEADER, Outcome
 from imu_simulation_framework.nodes.processes import (
     ENDING_TIMEOUT,
     MARK,
@@ -58,6 +58,9 @@ BYSTANDERS = (
     "gazebo_gui",
 )
 """An experiment goes on without them: a person may close a window."""
+
+VIEWS = ("yaw_view", "yaw_multiplot")
+"""Windows that stay after a drive until a person closes them; without a display there are none."""
 
 LOOK_PERIOD = 0.1
 
@@ -186,9 +189,11 @@ class _Run:
         finally:
             # Whoever ends from here on was told to.
             first = self._ends.first
+            ended_by_us = self._interrupted or outcome.fault
             self._ask_for_parameters()
+            if first == LEADER and self._ends.codes[first] == 0:
+                self._keep_views()
             self._end()
-        ended_by_us = self._interrupted or outcome.fault
         outcome.node = first if ended_by_us else self._ends.first
         outcome.codes = {name: _code_of(process) for name, process in self._processes.items()}
         outcome.codes.update(self._ends.codes)
@@ -266,6 +271,31 @@ class _Run:
             return "" if master is not None and master.poll() is not None else str(error)
         self._answered_at = time.monotonic()
         return ""
+
+    def _keep_views(self) -> None:
+        """End all but the views and the master; return when a person has closed the views."""
+        self._take_in_processes()
+        views = [self._processes[name] for name in VIEWS if name in self._processes]
+        if all(view.poll() is not None for view in views):
+            return
+        others = {}
+        for process in list(self._monitor.procs):
+            if process in self._monitor.core_procs or process.popen in views:
+                continue
+            # Not watched any more, since its end is no death to be told in red.
+            with contextlib.suppress(ValueError):  # it has just ended by itself
+                self._monitor.unregister(process)
+            others[process.popen.pid] = started(process.popen.pid)
+        end_all(others)
+        print(
+            "the drive is over and saved; the live view stays until its window is closed, or "
+            "until Ctrl+C",
+            flush=True,
+        )
+        while any(view.poll() is None for view in views):
+            if self._interrupted or self._monitor.is_shutdown:
+                return
+            time.sleep(LOOK_PERIOD)
 
     def _end(self) -> None:
         """End all nodes, in time: without memory roslaunch itself would wait for ever."""

@@ -10,6 +10,8 @@ import rospy
 from matplotlib import pyplot
 
 from imu_simulation_framework.errors import FrameworkError
+from imu_simulation_framework.experiment.parts import imu_label
+from imu_simulation_framework.experiment.preparation import drive_name
 from imu_simulation_framework.msg import ImuYaw
 from imu_simulation_framework.nodes import topics
 from imu_simulation_framework.nodes.node import Node
@@ -53,6 +55,13 @@ class YawView(Node):
         self._axes[1].set_ylabel("yaw error [deg]")
         self._axes[1].set_xlabel("simulated time [s]")
         self._curves = []
+        self._drawn = 0
+        settings = self.configuration
+        drive, imu = drive_name(settings), imu_label(settings)
+        self._figure.suptitle(
+            f"{drive}, simulated IMU {imu}, seed {settings.experiment.seed}",
+            fontsize=9, color="#777777", parse_math=False,
+        )  # fmt: skip
         for topic, axes_index, label, style in CURVES:
             (line,) = self._axes[axes_index].plot([], [], label=label, **style)
             samples = []
@@ -74,7 +83,7 @@ class YawView(Node):
         samples.append((message.header.stamp.to_sec(), message.yaw_unwrapped))
 
     def run(self):
-        """Draw until the experiment ends or the window is closed."""
+        """Draw until the window is closed, or whoever started the node ends it."""
         while not self.ended:
             started = time.monotonic()
             self._draw()
@@ -82,8 +91,14 @@ class YawView(Node):
         return super().run()
 
     def _draw(self) -> None:
+        if sum(len(samples) for _, samples in self._curves) == self._drawn:
+            # After the drive there is nothing new, but the window is moved, and closed.
+            self._figure.canvas.flush_events()
+            return
+        self._drawn = 0
         for line, samples in self._curves:
             known = list(samples)
+            self._drawn += len(known)
             line.set_data(
                 [stamp for stamp, _ in known],
                 [math.degrees(yaw) for _, yaw in known],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from matplotlib.lines import Line2D
 
 from imu_simulation_framework.core.allan_model import (
     GAUSS_MARKOV,
@@ -23,6 +24,9 @@ _OUTSIDE = {
     "color": "#c03030", "marker": "o", "markersize": 9.0, "markerfacecolor": "none",
     "linestyle": "none",
 }  # fmt: skip
+_IDENTIFIED, _UNSURE = 1.4, 0.6
+"""Line widths of a term that the recording shows, and of one of which it only gives a limit."""
+
 _TERMS = {
     "quantisation": {"color": "#7a4a2a", "linestyle": (0, (1, 1.5))},
     "white_noise": {"color": "#555555", "linestyle": (0, (6, 2))},
@@ -55,6 +59,8 @@ def allan_figure(identification, sensor):
     handles = {}
     for axis in axes:
         handles.update(zip(*reversed(axis.get_legend_handles_labels())))
+    for name, width in (("a term, identified", _IDENTIFIED), ("a term, at its limit", _UNSURE)):
+        handles[name] = Line2D([], [], color="#555555", linestyle=(0, (4, 2)), linewidth=width)
     figure.legend(
         handles.values(), handles.keys(), loc="outside upper center", ncol=3, fontsize=9,
         frameon=False, handlelength=3.2,
@@ -113,8 +119,8 @@ def _draw_model(axis, identification, result):
         if term == GAUSS_MARKOV:
             label = "Gauss-Markov"
         axis.plot(
-            dense, np.sqrt(shape * square), linewidth=1.3 if fit.terms[term].identified else 0.6,
-            label=label, **_TERMS[term],
+            dense, np.sqrt(shape * square), label=label, **_TERMS[term],
+            linewidth=_IDENTIFIED if fit.terms[term].identified else _UNSURE,
         )  # fmt: skip
     described = dense >= fit.start
     total = shapes[described] @ fit.squares

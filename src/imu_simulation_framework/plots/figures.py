@@ -1,17 +1,23 @@
-"""The seven figures of an experiment, each from its :class:`Comparison`."""
+"""The nine figures of an experiment, each from its :class:`Comparison`."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from imu_simulation_framework.core.spectrum import logarithmic_average
+from imu_simulation_framework.core.spectrum import confidence_factors, logarithmic_average
 from imu_simulation_framework.plots import style
+from imu_simulation_framework.plots.path_figures import trajectory, yaw_error_along_path
+from imu_simulation_framework.plots.relative_figure import yaw_error_relative
 
 NO_IMU = "There is no yaw error to show: no sample of an IMU lies within its reference's time."
 
 BANDS = 40
 """Frequency bands per decade in which a density is averaged for drawing."""
 
+CONFIDENCE = 0.95
+"""Of the bands around a density."""
+
+_CONFIDENCE_LABEL = f"{100.0 * CONFIDENCE:.0f} % confidence, of a stationary signal"
 _DETAIL_FRACTION = 0.1
 _LONGEST_DETAIL = 60.0
 
@@ -40,75 +46,55 @@ def control_error(comparison):
 
 
 def imu_yaw(comparison):
-    """Heading of both IMUs and what is right for each, the whole drive and its end."""
+    """Heading of both IMUs and what is right for each, the whole drive and its end.
+
+    Each pair has a zero of its own, the recording's and the simulator's. Both are turned as the
+    trajectory is, which starts at zero.
+    """
     if comparison.simulated is None and comparison.real is None:
         return style.message_figure(NO_IMU)
     figure, (whole, detail) = style.make_figure(rows=2, height=6.4)
-    stop = 0.0
-    for axis in (whole, detail):
-        for result, reference_style, reference_name, imu_style, imu_name in (
-            (comparison.real, style.REFERENCE, "reference", style.REAL, "recorded IMU"),
-            (
-                comparison.simulated,
-                style.TRUTH,
-                "simulator's truth",
-                style.SIMULATED,
-                "simulated IMU",
-            ),
-        ):
-            if result is None:
-                continue
-            stop = max(stop, result.error.index[-1])
-            for yaw, line, name in (
-                (result.reference_yaw, reference_style, reference_name),
-                (result.imu_yaw, imu_style, imu_name),
-            ):
-                if axis is detail:
-                    length = min(_LONGEST_DETAIL, _DETAIL_FRACTION * stop)
-                    yaw = yaw[yaw.index >= stop - length]
-                _line(axis, yaw.index, np.degrees(yaw), line, name)
-    style.label(whole, y="yaw, unwrapped [deg]", title="Yaw")
-    style.legend(whole)
-    style.label(detail, x="time [s]", y="yaw, unwrapped [deg]", title="Detail of the end")
-    return figure
-
-
-def trajectory(comparison):
-    """Path to be followed and path of the simulated robot."""
-    wanted, driven = comparison.trajectory, comparison.ground_truth
-    # As tall as the path asks for: equal scales would leave the rest of the page empty.
-    width, height = (_extent(wanted[name], driven[name]) for name in ("x", "y"))
-    figure, (axis,) = style.make_figure(
-        width=7.0, height=float(np.clip(0.9 + 6.2 * height / max(width, 1e-9), 3.2, 7.5))
-    )
-    for table, line, name in (
-        (wanted, {**style.REFERENCE, "linewidth": 4.5}, "trajectory"),
-        (driven, {**style.REAL, "linewidth": 0.9}, "simulated robot"),
-    ):
-        if len(table):
-            x, y = style.thin_path(table["x"], table["y"])
-            axis.plot(x, y, label=name, **line)
-    if len(wanted):
-        axis.plot(
-            *wanted[["x", "y"]].iloc[0],
-            linestyle="none",
-            marker="o",
-            markersize=9,
-            markerfacecolor="white",
-            markeredgecolor="black",
-            markeredgewidth=1.6,
-            label="start",
-            zorder=5,
+    pairs = [
+        (result, _turned_from_start(result, comparison.trajectory), lines)
+        for result, lines in (
+            (comparison.real, _REAL_LINES),
+            (comparison.simulated, _SIMULATED_LINES),
         )
-    axis.set_aspect("equal", adjustable="datalim")
-    style.label(axis, x="x [m]", y="y [m]", title="Trajectory")
-    style.legend(axis, columns=3)
+        if result is not None
+    ]
+    stop = max(result.error.index[-1] for result, _, _ in pairs)
+    begin = stop - min(_LONGEST_DETAIL, _DETAIL_FRACTION * stop)
+    for axis, start in ((whole, -np.inf), (detail, begin)):
+        for result, offset, lines in pairs:
+            for yaw, (line, name) in zip((result.reference_yaw, result.imu_yaw), lines):
+                yaw = yaw[yaw.index >= start] - offset
+                _line(axis, yaw.index, np.degrees(yaw), line, name)
+    for axis, title in (
+        (whole, "Yaw, zero: the trajectory's heading at its start"),
+        (detail, "Detail of the end"),
+    ):
+        style.label(axis, y="yaw, unwrapped [deg]", title=title)
+    style.legend(whole)
+    style.label(detail, x="time [s]")
     return figure
+
+
+_REAL_LINES = ((style.REFERENCE, "reference"), (style.REAL, "recorded IMU"))
+_SIMULATED_LINES = ((style.TRUTH, "simulator's truth"), (style.SIMULATED, "simulated IMU"))
+
+
+def _turned_from_start(result, trajectory):
+    """What to subtract from a pair's headings so that they follow the trajectory's from zero."""
+    if len(trajectory) == 0:
+        return float(result.reference_yaw.iloc[0])
+    wanted = np.interp(result.reference_yaw.index, trajectory.index, trajectory["yaw"])
+    apart = float(np.median(result.reference_yaw - wanted))
+    return apart + float(trajectory["yaw"].iloc[0])
 
 
 def yaw_error(comparison):
     """Yaw error of both IMUs over time, as it is and its trend."""
-    imus = _imus(comparison)
+    imus = style.imus(comparison)
     if not imus:
         return style.message_figure(NO_IMU)
     figure, (axis,) = style.make_figure()
@@ -161,6 +147,8 @@ FIGURES = {
     "imu_yaw": imu_yaw,
     "trajectory": trajectory,
     "yaw_error": yaw_error,
+    "yaw_error_along_path": yaw_error_along_path,
+    "yaw_error_relative": yaw_error_relative,
     "yaw_errors_difference": yaw_errors_difference,
     "yaw_errors_psd": yaw_errors_psd,
     "yaw_psd": yaw_psd,
@@ -169,22 +157,14 @@ FIGURES = {
 
 
 def make_figures(comparison) -> dict:
-    """All seven figures, by file name."""
+    """All nine figures, by file name."""
     return {name: make(comparison) for name, make in FIGURES.items()}
-
-
-def _imus(comparison):
-    imus = (
-        (comparison.real, style.REAL, "recorded IMU"),
-        (comparison.simulated, style.SIMULATED, "simulated IMU"),
-    )
-    return [imu for imu in imus if imu[0] is not None]
 
 
 def _spectra(comparison, attribute, title):
     spectra = [
         (getattr(result, attribute), line, name)
-        for result, line, name in _imus(comparison)
+        for result, line, name in style.imus(comparison)
         if getattr(result, attribute) is not None
     ]
     if not spectra:
@@ -193,7 +173,13 @@ def _spectra(comparison, attribute, title):
     for spectrum, line, name in spectra:
         averages = "1 segment" if spectrum.segments == 1 else f"{spectrum.segments} segments"
         name = f"{name}, {averages} of {spectrum.segment_length} samples"
-        axis.loglog(*logarithmic_average(spectrum, BANDS), label=name, **line)
+        frequency, density = logarithmic_average(spectrum, BANDS)
+        low, high = confidence_factors(spectrum, BANDS, CONFIDENCE)
+        axis.fill_between(
+            frequency, low * density, high * density, color=line["color"], alpha=0.22,
+            linewidth=0.0,
+        )  # fmt: skip
+        axis.loglog(frequency, density, label=name, **line)
     axis.grid(True, which="minor", axis="x", color="#ececec", linewidth=0.4)
     style.label(
         axis,
@@ -201,18 +187,14 @@ def _spectra(comparison, attribute, title):
         y="density [rad$^2$/Hz]",
         title=title,
     )
+    axis.fill_between([], [], color="#888888", alpha=0.3, linewidth=0.0, label=_CONFIDENCE_LABEL)
     style.legend(axis, columns=1)
     return figure
 
 
 def _line(axis, time, values, line, name, **options):
-    x, y = style.thin(time, values)
+    x, y = style.thin_with_gaps(time, values)
     axis.plot(x, y, label=name, **line, **options)
-
-
-def _extent(*columns) -> float:
-    values = np.concatenate(columns)
-    return float(np.ptp(values)) if len(values) else 0.0
 
 
 def _dark():

@@ -49,8 +49,9 @@ def recording_figure(observations, title):
         yaw.plot(*style.thin(heading.time - start, turned), label=name, **line)
         times, rates = _rates(heading)
         rate.plot(*style.thin(times - start, np.degrees(rates)), **{**line, "label": name})
+    _shade_unknown(yaw, reference)
     style.label(yaw, y="yaw from its beginning [deg]", title="Yaw")
-    style.legend(yaw, columns=3)
+    style.legend(yaw, columns=4)
     style.label(rate, y="yaw rate [deg/s]", title="Yaw rate, mean over a second")
     times, speeds = _speeds(reference)
     speed.plot(*style.thin(times - start, speeds), **style.REAL)
@@ -76,6 +77,21 @@ def _draw_path(axis, reference):
     axis.set_aspect("equal", adjustable="datalim")
     style.label(axis, x="x, east of the start [m]", y="y, north of the start [m]", title="Path")
     style.legend(axis)
+
+
+def _shade_unknown(axis, reference):
+    """Grey where the heading of a reference is only held or bridged."""
+    if "yaw_known" not in reference:
+        return
+    unknown = np.concatenate([[False], reference["yaw_known"].to_numpy() < 1.0, [False]])
+    edges = np.flatnonzero(np.diff(unknown.astype(int)))
+    times = reference.index.to_numpy(dtype=float) - reference.index[0]
+    label = "reference's yaw not known"
+    for first, behind in zip(edges[::2], edges[1::2]):
+        axis.axvspan(
+            times[first], times[behind - 1], color="#000000", alpha=0.1, linewidth=0.0, label=label
+        )
+        label = None
 
 
 def _grid(times, period):

@@ -6,6 +6,8 @@ import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from imu_simulation_framework.core.stretches import behind_gaps
+
 WIDTH = 8.0
 """Inches; with :data:`DOTS_PER_INCH` a figure fits a page and a screen."""
 
@@ -23,6 +25,11 @@ TRUTH = {"color": "#f6d6a8", "linewidth": 3.5, "solid_capstyle": "butt"}
 DISTANCE = {"color": "#c2c2c2", "linewidth": 2.4, "solid_capstyle": "butt"}
 ZERO = {"color": "#555555", "linewidth": 0.7}
 
+FOOTER_HEIGHT = 0.2
+"""Inches that :func:`sign` keeps free."""
+
+FOOTER_SIZE = 7.0
+
 RAW_LINEWIDTH = 0.5
 LEGEND_LINEWIDTH = 1.5
 """At least, so that a thin line's colour can be told in the legend."""
@@ -35,19 +42,20 @@ def raw(style) -> dict:
     return {"color": colour, "linestyle": "-", "linewidth": RAW_LINEWIDTH}
 
 
-def make_figure(rows=1, height=4.2, width=WIDTH, **subplot_options):
-    """A figure with axes one above the other, without any global state.
+def make_figure(rows=1, height=4.2, width=WIDTH, columns=1, **subplot_options):
+    """A figure with axes in rows and columns, without any global state.
 
     Returns
     -------
     figure : Figure
     axes : list of Axes
+        Row by row.
     """
     figure = Figure(
         figsize=(width, height), dpi=DOTS_PER_INCH, constrained_layout=True, facecolor="white"
     )
     FigureCanvasAgg(figure)
-    axes = list(figure.subplots(rows, 1, squeeze=False, **subplot_options)[:, 0])
+    axes = list(figure.subplots(rows, columns, squeeze=False, **subplot_options).flat)
     for axis in axes:
         axis.grid(True, color="#d8d8d8", linewidth=0.6)
         axis.set_axisbelow(True)
@@ -56,6 +64,15 @@ def make_figure(rows=1, height=4.2, width=WIDTH, **subplot_options):
         for side in ("top", "right"):
             axis.spines[side].set_visible(False)
     return figure, axes
+
+
+def imus(comparison):
+    """The IMUs that were compared, each with its line and name: the recorded one first."""
+    every = (
+        (comparison.real, REAL, "recorded IMU"),
+        (comparison.simulated, SIMULATED, "simulated IMU"),
+    )
+    return [imu for imu in every if imu[0] is not None]
 
 
 def label(axis, x=None, y=None, title=None):
@@ -82,6 +99,27 @@ def legend(axis, columns=2):
         )
         for line in box.get_lines():
             line.set_linewidth(max(line.get_linewidth(), LEGEND_LINEWIDTH))
+
+
+def sign(figure, text):
+    """Write small below a figure what it shows: drive, model, seed, date.
+
+    Parameters
+    ----------
+    figure : Figure
+        Laid out by constraints, as :func:`make_figure` does.
+    text : str
+        One line; in a font that shrinks until it fits.
+    """
+    width, height = figure.get_size_inches()
+    room = FOOTER_HEIGHT / height
+    figure.get_layout_engine().set(rect=(0.0, room, 1.0, 1.0 - room))
+    footer = figure.text(
+        1.0 - 0.08 / width, 0.05 / height, text, fontsize=FOOTER_SIZE, color="#777777",
+        ha="right", va="bottom", parse_math=False,
+    )  # fmt: skip
+    taken = footer.get_window_extent(figure.canvas.get_renderer()).width
+    footer.set_fontsize(FOOTER_SIZE * min(1.0, 0.95 * figure.bbox.width / taken))
 
 
 def message_figure(sentence):
@@ -126,6 +164,30 @@ def thin(x, y, points=DRAWN_POINTS):
     return x[kept], y[kept]
 
 
+def thin_with_gaps(time, values, points=DRAWN_POINTS):
+    """Thin a line over time as :func:`thin` does, and break it where there are no samples.
+
+    Parameters
+    ----------
+    time, values : array_like, shape (n,)
+    points : int
+        Most points to keep, apart from the ends of each stretch.
+
+    Returns
+    -------
+    time, values : ndarray
+        With a value that is not a number in each gap.
+    """
+    time, values = np.asarray(time, dtype=float), np.asarray(values, dtype=float)
+    places = behind_gaps(time)
+    stretches = []
+    for part in np.split(np.arange(len(time)), places):
+        share = max(4, round(points * len(part) / max(1, len(time))))
+        stretches += [thin(time[part], values[part], share), (time[part][-1:], [np.nan])]
+    columns = (np.concatenate(column) for column in zip(*stretches[:-1]))
+    return tuple(columns)
+
+
 def thin_path(x, y, points=DRAWN_POINTS):
     """Thin a path in the plane: keep a point each time it has gone far enough to be seen.
 
@@ -140,13 +202,18 @@ def thin_path(x, y, points=DRAWN_POINTS):
     x, y : ndarray
     """
     x, y = np.asarray(x), np.asarray(y)
+    kept = path_steps(x, y, points)
+    return x[kept], y[kept]
+
+
+def path_steps(x, y, points=DRAWN_POINTS):
+    """Indices of the points that :func:`thin_path` keeps."""
     if len(x) <= 2:
-        return x, y
+        return np.arange(len(x))
     travelled = np.concatenate(([0.0], np.cumsum(np.hypot(np.diff(x), np.diff(y)))))
     extent = max(np.ptp(x), np.ptp(y))
     if extent <= 0.0:
-        return x[:1], y[:1]
+        return np.arange(1)
     step = np.floor(travelled / extent * points)
     kept = np.flatnonzero(np.diff(step, prepend=-1.0) > 0.0)
-    kept = np.unique(np.append(kept, len(x) - 1))
-    return x[kept], y[kept]
+    return np.unique(np.append(kept, len(x) - 1))

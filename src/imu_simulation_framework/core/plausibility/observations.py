@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -41,6 +41,9 @@ class Observations:
         Mean of the accelerometer in the robot's axes [m/s^2]; None where gravity does not show.
     tilt : float or None
         Angle between the vertical of the orientation and that of the accelerometer [rad].
+    known : float
+        Share of the time with the IMU in which the reference knows its heading. What a held or
+        bridged heading turns is a guess, and in no relation's ``net``.
     """
 
     reference: object
@@ -52,6 +55,7 @@ class Observations:
     reference_vertical: Relation | None
     specific_force: np.ndarray | None
     tilt: float | None
+    known: float = 1.0
 
     def marks(self) -> dict[str, float]:
         """How well each pair goes together: 1 perfectly, 0 not at all, below that against it.
@@ -104,9 +108,15 @@ def observe(reference, imu, course_is_yaw=False, shortest_window=1.0) -> Observa
         turns["gyro"] = gyro_heading(imu)
         turns["vertical"] = vertical_gyro_heading(imu)
 
+    times, known = _known_steps(reference, imu)
+
     def relation(first, second):
         pair = turns.get(first), turns.get(second)
-        return None if None in pair else relate(*pair, shortest_window)
+        found = None if None in pair else relate(*pair, shortest_window)
+        if found is None or first != "reference" or known.all():
+            return found
+        turned = (np.diff(heading.at(times))[known] for heading in pair)
+        return replace(found, net=tuple(float(turn.sum()) for turn in turned))
 
     force = None if imu is None else mean_specific_force(imu)
     return Observations(
@@ -119,7 +129,20 @@ def observe(reference, imu, course_is_yaw=False, shortest_window=1.0) -> Observa
         reference_vertical=relation("reference", "vertical"),
         specific_force=force,
         tilt=None if force is None or "roll" not in imu else _tilt(imu, force),
+        known=float(np.mean(known)) if len(known) else 1.0,
     )
+
+
+def _known_steps(reference, imu):
+    """Times [s] of a reference beside an IMU, and between which of them it knows its yaw."""
+    times = reference.index.to_numpy(dtype=float)
+    known = np.ones(len(times), dtype=bool)
+    if "yaw_known" in reference:
+        known = reference["yaw_known"].to_numpy() == 1.0
+    if imu is not None:
+        shared = (times >= imu.index[0]) & (times <= imu.index[-1])
+        times, known = times[shared], known[shared]
+    return times, known[1:] & known[:-1]
 
 
 def mean_up(imu):

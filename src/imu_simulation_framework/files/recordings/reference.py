@@ -156,6 +156,7 @@ def _from_fixes(samples, settings, limits, minimum_samples, time_offset):
         report,
         remarks=report.remarks + tuple(sentences),
         positioning=made.report.to_dict(),
+        fixes=made.fixes,
     )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+
+import pandas as pd
 
 from imu_simulation_framework.core.stamps import Finding, StampReport
 
@@ -39,6 +41,8 @@ class RecordingReport:
     positioning : dict or None
         How satellite positions became a path, see
         :class:`~imu_simulation_framework.core.fix_report.FixReport`.
+    fixes : pandas.DataFrame or None
+        Satellite positions as received: x, y [m] in the axes of the path that was made of them.
     remarks : tuple of str
         What else a person should know.
     """
@@ -60,6 +64,7 @@ class RecordingReport:
     orientation_source: str = ""
     fusion: dict = field(default_factory=dict)
     positioning: dict | None = None
+    fixes: pd.DataFrame | None = field(default=None, compare=False, repr=False)
     remarks: tuple[str, ...] = ()
 
     @property
@@ -115,7 +120,8 @@ class RecordingReport:
 
     def to_dict(self) -> dict:
         """Everything as plain values, for a summary."""
-        values = asdict(self)
+        values = asdict(replace(self, fixes=None))
+        values.pop("fixes")
         values.update(
             stamps=self.stamps.to_dict(),
             absent=list(self.absent),
