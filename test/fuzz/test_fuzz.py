@@ -9,7 +9,7 @@ import specimens
 import targets
 from verdict import Expected, tried
 
-SEED, TRIALS, PARTS = 1, 300, 6
+SEED, TRIALS, PARTS = 1, 300, 20
 
 
 @pytest.fixture(scope="module", autouse=True)

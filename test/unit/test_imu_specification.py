@@ -60,6 +60,7 @@ def test_equal_specifications_are_equal_however_they_were_written():
         ({"turn_on_bias_sigma": -1.0}, "turn_on_bias_sigma"),
         ({"resolution": -1.0}, "resolution"),
         ({"rate_ramp": INF}, "rate_ramp is inf"),
+        ({"gauss_markov_time": 1e-318}, "gauss_markov_time is 1e-318, which is too small"),
         ({"gauss_markov_time": 0.0}, "gauss_markov_time is 0.0, but it must be positive"),
         ({"gauss_markov_time": (1.0, INF, 1.0)}, "gauss_markov_time y is inf"),
         ({"bias_instability_band": (0.0, 1.0)}, "bias_instability_band is 0.0, but it must be"),

@@ -30,6 +30,8 @@ def checked_number(name, value, minimum=None, above=None) -> float:
         raise ConfigurationError(f"{name} is {shown(value)}, but it must not be negative.")
     if above is not None and not value > above:
         raise ConfigurationError(f"{name} is {shown(value)}, but it must be positive.")
+    if above is not None and value < 1.0 / LARGEST_NUMBER:
+        raise ConfigurationError(f"{name} is {shown(value)}, which is too small.")
     if abs(value) > LARGEST_NUMBER:
         raise ConfigurationError(f"{name} is {shown(value)}, which is too large.")
     return float(value)

@@ -83,7 +83,8 @@ def read_at_most(file, limit) -> bytes:
     """
     # Block by block: memory is only taken for what is there.
     blocks, size = [], 0
-    for block in iter(lambda: file.read(BLOCK), b""):
+    # Without blocking, a file of the kernel that has nothing to say gives None.
+    for block in iter(lambda: file.read(BLOCK) or b"", b""):
         size += len(block)
         if size > limit:
             raise UnusableFileError(f"it is larger than {size_text(limit)}")

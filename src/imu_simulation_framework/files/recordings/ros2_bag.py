@@ -44,7 +44,9 @@ _DAMAGE = (
     EOFError,
     IndexError,
     KeyError,
+    MemoryError,  # a length that is damaged asks for more than there is
     OSError,
+    OverflowError,
     RuntimeError,
     TypeError,
     UnicodeDecodeError,
