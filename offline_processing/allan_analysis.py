@@ -25,6 +25,7 @@ from dataclasses import replace
 from tqdm import tqdm
 
 from imu_simulation_framework.core.allan import AXES, DEFAULT_BAND, SENSORS, identify
+from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.stamps import StampLimits
 from imu_simulation_framework.core.static_samples import StaticSettings, prepare_static
 from imu_simulation_framework.errors import ConfigurationError, RecordingError
@@ -217,7 +218,7 @@ def _column(text):
     quantity, separator, column = text.partition("=")
     if not separator or not quantity.strip() or not column.strip():
         raise ConfigurationError(
-            f"--column {text!r} is not understood, expected for instance 'gyro_x=wx [deg/s]'"
+            f"--column {shown(text)} is not understood, expected for instance 'gyro_x=wx [deg/s]'"
         )
     return quantity.strip(), column.strip()
 

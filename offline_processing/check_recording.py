@@ -20,11 +20,13 @@ import argparse
 import sys
 from pathlib import Path
 
+from imu_simulation_framework.errors import RecordingError
 from imu_simulation_framework.experiment.check_report import report_lines, write_check
 from imu_simulation_framework.experiment.command_line import run_tool
 from imu_simulation_framework.experiment.recording_check import check_experiment
 from imu_simulation_framework.experiment.recording_setup import set_up
 from imu_simulation_framework.files.locations import package_share
+from imu_simulation_framework.files.results import safe_name
 
 
 def main(arguments):
@@ -36,10 +38,10 @@ def main(arguments):
     for line in report_lines(setup, check):
         print(line)
     stem = Path(options.recording or options.config or "recording").name.split(".")[0]
-    for path in write_check(options.out or f"check_{stem}", setup, check):
+    for path in write_check(options.out or f"check_{safe_name(stem)}", setup, check):
         print(path)
     if check.problems:
-        return 2
+        raise RecordingError(f"it cannot be driven as it is: {check.problems[0]}")
     return 3 if check.grave else 0
 
 

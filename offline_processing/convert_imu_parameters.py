@@ -15,6 +15,7 @@ import math
 import sys
 from pathlib import Path
 
+from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.experiment.command_line import run_tool
 from imu_simulation_framework.files.imu_formats import (
     FORMATS,
@@ -99,7 +100,7 @@ def _positive(text):
     except ValueError:
         value = math.nan
     if not (math.isfinite(value) and value > 0.0):
-        raise argparse.ArgumentTypeError(f"{text!r} is no finite number above 0")
+        raise argparse.ArgumentTypeError(f"{shown(text)} is no finite number above 0")
     return value
 
 

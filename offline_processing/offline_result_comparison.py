@@ -14,15 +14,22 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
 from pathlib import Path
 
 from imu_simulation_framework.core.comparison import ComparisonSettings
-from imu_simulation_framework.errors import ResultError
+from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.errors import ConfigurationError, ResultError
 from imu_simulation_framework.experiment.command_line import run_tool
 from imu_simulation_framework.experiment.report import terminal_table, write_report
 from imu_simulation_framework.experiment.tables import ExperimentTables, complete_tables
 from imu_simulation_framework.files.results import ResultFolder, find_result
+
+DEEPEST = 30
+"""Levels of a summary.json; ours has six."""
+
+MOST_MESSAGES = 10**12
 
 
 def main(arguments):
@@ -32,9 +39,11 @@ def main(arguments):
     complete_tables(source)
     tables = ExperimentTables.load(source)
     previous = _previous_summary(source)
-    settings = _settings(options, previous)
+    path = source.path("summary.json")
+    settings = _settings(options, previous, path)
+    information = _run_information(previous, path)
     target = source if options.out is None else _make_target(options.out, source.prefix)
-    summary = write_report(target, tables, settings, _run_information(previous), save_tables=False)
+    summary = write_report(target, tables, settings, information, save_tables=False)
     print(terminal_table(summary))
     for note in summary["notes"]:
         print(note)
@@ -83,19 +92,43 @@ def _previous_summary(folder) -> dict:
         return {}
     try:
         summary = json.loads(folder.read_text("summary.json"))
-    except ValueError as error:
-        raise ResultError(
-            f"{path}: not valid JSON ({error}); repair or remove it, what it tells about the "
-            "experiment is carried over"
-        ) from error
+    except (ValueError, RecursionError) as error:
+        reason = "nested too deeply" if isinstance(error, RecursionError) else error
+        raise _unusable(path, f"not valid JSON ({reason})") from error
     if not isinstance(summary, dict):
-        raise ResultError(f"{path}: an object with the summary of an experiment was expected")
+        raise _unusable(path, "an object with the summary of an experiment was expected")
+    if _nested_deeper(summary, DEEPEST):
+        raise _unusable(path, f"nested deeper than {DEEPEST} levels")
+    for key in ("comparison_settings", "run", "execution", "messages"):
+        if not isinstance(summary.get(key, {}), dict):
+            raise _unusable(path, f"{key} is {shown(summary[key])}, expected keys with values")
+    for key in ("wall_time_s", "real_time_factor"):
+        number = summary.get("execution", {}).get(key)
+        if number is not None and not (_is_number(number) and 0.0 < number < math.inf):
+            raise _unusable(path, f"execution: {key} is {shown(number)}, expected a number above 0")
     return summary
 
 
-def _settings(options, previous) -> ComparisonSettings:
-    earlier = _mapping(previous, "comparison_settings")
-    values = {}
+def _unusable(path, reason) -> ResultError:
+    return ResultError(
+        f"{path}: {reason}; repair or remove it, what it tells about the experiment is carried over"
+    )
+
+
+def _nested_deeper(value, levels) -> bool:
+    if not isinstance(value, (dict, list)):
+        return False
+    parts = value.values() if isinstance(value, dict) else value
+    return levels == 0 or any(_nested_deeper(part, levels - 1) for part in parts)
+
+
+def _is_number(value) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _settings(options, previous, path) -> ComparisonSettings:
+    earlier = previous.get("comparison_settings", {})
+    values, of_summary = {}, {}
     for name, key in (
         ("median_window", "median_window_s"),
         ("align", "align"),
@@ -103,27 +136,32 @@ def _settings(options, previous) -> ComparisonSettings:
         ("start_window", "start_window_s"),
     ):
         value = getattr(options, name)
-        value = earlier.get(key) if value is None else value
         if value is not None:
             values[name] = value
-    return ComparisonSettings(**values)
+        elif earlier.get(key) is not None:
+            of_summary[name] = earlier[key]
+    try:
+        ComparisonSettings(**of_summary)
+    except ConfigurationError as error:
+        raise _unusable(path, f"comparison_settings: {error}") from error
+    return ComparisonSettings(**of_summary, **values)
 
 
-def _run_information(previous) -> dict:
+def _run_information(previous, path) -> dict:
     # Without a summary the experiment has not come to its end.
-    information = dict(_mapping(previous, "run")) if previous else {"completed": False}
-    information["execution"] = _mapping(previous, "execution")
-    information["messages_expected"] = {
-        name: counts["expected"]
-        for name, counts in _mapping(previous, "messages").items()
-        if isinstance(counts, dict) and counts.get("expected_according_to") == "simulator"
-    }
+    information = dict(previous.get("run", {})) if previous else {"completed": False}
+    information["execution"] = previous.get("execution", {})
+    information["messages_expected"] = expected = {}
+    for name, counts in previous.get("messages", {}).items():
+        if not isinstance(counts, dict):
+            raise _unusable(path, f"messages: {name} is {shown(counts)}, expected counts")
+        if counts.get("expected_according_to") == "simulator":
+            count = expected[name] = counts.get("expected")
+            if not (isinstance(count, int) and 0 <= count < MOST_MESSAGES):
+                raise _unusable(
+                    path, f"messages: {name} expects {shown(count)}, expected a whole number"
+                )
     return information
-
-
-def _mapping(summary, key) -> dict:
-    value = summary.get(key)
-    return value if isinstance(value, dict) else {}
 
 
 def _make_target(folder, prefix) -> ResultFolder:

@@ -7,8 +7,7 @@ imu_simulation_framework.nodes.launcher.
 
 import sys
 
-from imu_simulation_framework.experiment.command_line import run_tool
-from imu_simulation_framework.nodes.launcher import main
+from imu_simulation_framework.nodes.start import start_launcher
 
 if __name__ == "__main__":
-    sys.exit(run_tool(main))
+    sys.exit(start_launcher())

@@ -52,4 +52,9 @@ Every error meant for a person derives from
 :class:`imu_simulation_framework.errors.FrameworkError`.
 """
 
+import warnings
+
 __version__ = "0.1.0"
+
+# Debian's matplotlib beside the pinned one takes the place of its 3D axes; none are drawn here.
+warnings.filterwarnings("ignore", "Unable to import Axes3D", UserWarning)

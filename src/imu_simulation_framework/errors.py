@@ -4,9 +4,19 @@ Tools print the sentence and exit with code 2, nodes log it as fatal and end the
 experiment, services answer with it; anything else that is raised is a defect.
 """
 
+_LONGEST = 1500
+
 
 class FrameworkError(Exception):
     """Root of all errors whose message is a sentence for the user."""
+
+    def __str__(self):
+        text = super().__str__()
+        if len(text) <= _LONGEST:
+            return text
+        # Whatever a file or an argument has put into it, file and advice stay readable.
+        half = _LONGEST // 2
+        return f"{text[:half]} [...] {text[-half:]} ({len(text)} characters)"
 
 
 class ConfigurationError(FrameworkError):

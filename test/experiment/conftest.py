@@ -33,7 +33,7 @@ class Starter:
         )
         return self._started[-1]
 
-    def run(self, *arguments, timeout=90.0, **options):
+    def run(self, *arguments, timeout=240.0, **options):
         """Run an experiment to its end by itself."""
         return self(*arguments, **options).wait(timeout)
 

@@ -17,7 +17,7 @@ import roslib.packages
 from imu_simulation_framework.files.results import ResultFolder, find_result
 
 PACKAGE = "imu_simulation_framework"
-STARTED = r"process\[{node}-\d+\]: started with pid \[(\d+)\]"
+STARTED = r"process\[{node}(?:-\d+)?\]: started with pid \[(\d+)\]"
 PROGRESS = r"simulated (\d+\.\d) of \d+\.\d s"
 POLL_PERIOD = 0.02
 COLOUR = re.compile(r"\x1b\[\d*m")
@@ -60,11 +60,14 @@ class ExperimentProcess:
         Of the program.
     program : list of str, optional
         By default run_experiment.py as the workspace has it.
+    master_uri : str, optional
+        Of another experiment's ROS master; by default it has one of its own.
     """
 
-    def __init__(self, directory, arguments=(), program=None) -> None:
+    def __init__(self, directory, arguments=(), program=None, master_uri=None) -> None:
         self.directory = Path(directory)
-        self._master_uri = f"http://127.0.0.1:{_free_port()}"
+        self._own_master = master_uri is None
+        self._master_uri = master_uri or f"http://127.0.0.1:{_free_port()}"
         self._text = ""
         self._changed = threading.Condition()
         self._started = time.monotonic()
@@ -104,7 +107,11 @@ class ExperimentProcess:
     def pid(self) -> int:
         return self._process.pid
 
-    def wait_for(self, pattern, timeout=60.0):
+    @property
+    def is_running(self) -> bool:
+        return self._process.poll() is None
+
+    def wait_for(self, pattern, timeout=180.0):
         """Wait until the output matches; return the match."""
         found = []
 
@@ -117,7 +124,7 @@ class ExperimentProcess:
         assert found[0], f"no {pattern!r} within {timeout:g} s in the output:\n{self._text}"
         return found[0]
 
-    def wait_until_driving(self, timeout=60.0) -> None:
+    def wait_until_driving(self, timeout=180.0) -> None:
         """Wait for the first progress line that tells of simulated time."""
         self.wait_for(PROGRESS, timeout)
 
@@ -125,12 +132,43 @@ class ExperimentProcess:
         """Send a signal to a node; waits until it has been started."""
         os.kill(int(self.wait_for(STARTED.format(node=node)).group(1)), number)
 
+    def run_beside(self, *command, timeout=60.0):
+        """Run a program that speaks to this experiment's ROS master; return how it ended."""
+        return subprocess.run(
+            [*map(str, command)],
+            env=self._environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=timeout,
+            text=True,
+        )
+
+    def start_beside(self, *arguments) -> ExperimentProcess:
+        """Start another experiment on this one's ROS master."""
+        return ExperimentProcess(self.directory, arguments, master_uri=self._master_uri)
+
+    def wait_for_file(self, pattern, timeout=180.0) -> Path:
+        """Wait for a file that matches below the place where the experiment was started."""
+        deadline = time.monotonic() + timeout
+        while True:
+            found = sorted(self.directory.glob(pattern))
+            if found:
+                return found[0]
+            running = time.monotonic() < deadline and self.is_running
+            assert running, f"no {pattern} within {timeout:g} s, output:\n{self._text}"
+            time.sleep(POLL_PERIOD)
+
     def interrupt(self) -> None:
         """What Ctrl+C does."""
         os.kill(self.pid, signal.SIGINT)
 
-    def wait(self, timeout=60.0) -> Ended:
-        """Wait for the end by itself.
+    def kill(self) -> None:
+        """End the program itself without leaving it the time for anything."""
+        os.kill(self.pid, signal.SIGKILL)
+
+    def wait(self, timeout=180.0, others=2.0) -> Ended:
+        """Wait for the end by itself, and at most ``others`` seconds for all other processes.
 
         Raises
         ------
@@ -143,18 +181,18 @@ class ExperimentProcess:
             self.end()
             raise AssertionError(f"did not end within {timeout:g} s:\n{self._text}") from None
         ended = time.monotonic()
-        left = self._wait_for_nobody(2.0)
+        left = self._wait_for_nobody(others) if self._own_master else {}
         self.end()
         assert not left, f"left behind: {left}\n{self._text}"
         return Ended(code, self._text, ended - self._started, self.directory)
 
     def _wait_for_nobody(self, timeout):
         deadline = time.monotonic() + timeout
-        while self._members() and time.monotonic() < deadline:
+        while self.members() and time.monotonic() < deadline:
             time.sleep(POLL_PERIOD)
-        return self._members()
+        return self.members()
 
-    def _members(self):
+    def members(self):
         """Command lines of the living processes that speak to this experiment's ROS master."""
         wanted = f"ROS_MASTER_URI={self._master_uri}".encode()
         members = {}
@@ -169,7 +207,7 @@ class ExperimentProcess:
 
     def end(self) -> None:
         """Kill whatever is left, and close the pipe."""
-        for pid in self._members():
+        for pid in self.members() if self._own_master else [self.pid]:
             try:
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:

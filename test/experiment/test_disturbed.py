@@ -51,7 +51,7 @@ def test_a_node_that_is_killed(driving, node):
     running.signal_node(node, signal.SIGKILL)
     ended = running.wait(SECONDS)
     assert ended.code == 1
-    assert f"the experiment ended early: {node} ended with code -9" in ended.lines
+    assert ended.lines[-1] == f"the experiment ended early: {node} ended with code -9 (SIGKILL)"
     result = result_of(ended)
     assert ended.lines[-2] == f"results: {result.folder}"
     assert result.path("yaw_error.png").exists()
@@ -70,7 +70,9 @@ def test_the_killed_node_that_records_the_results(driving):
     running.signal_node("result_comparison", signal.SIGKILL)
     ended = running.wait(SECONDS)
     assert ended.code == 1
-    assert "the experiment ended early: result_comparison ended with code -9" in ended.lines
+    reason = "result_comparison ended with code -9 (SIGKILL)"
+    hint = "offline_result_comparison.py makes results of what it had recorded"
+    assert ended.lines[-1] == f"the experiment ended early: {reason}; {hint}"
     assert "Traceback" not in ended.output, ended.output
     # What it had recorded is there, but for the last moment.
     result = ended.result()

@@ -70,7 +70,7 @@ def test_every_file_of_the_result_is_there_and_nothing_else(result):
 
 def test_the_folder_is_named_after_trajectory_imu_and_run(recorded, result):
     place = result.folder.relative_to(recorded.directory / "some" / "results")
-    assert place == Path("trajectory_a", "hector, sigma=0.5, fd=0.005", "1")
+    assert place == Path("trajectory_a", "hector_sigma0.5_fd0.005", "1")
 
 
 def test_no_message_was_lost(result):
@@ -130,6 +130,15 @@ def test_the_bag_has_the_clock_of_every_control_period(bag):
     assert clock[-1] - clock[0] >= DURATION * 10**9
 
 
+def test_the_bag_ends_with_the_drive(bag):
+    start = nanoseconds(bag["/ground_truth/state"][0].header.stamp)
+    # One control period more: it answers the last command.
+    last = start + DURATION * 10**9 + 50_000_000
+    for topic, messages in bag.items():
+        if hasattr(messages[-1], "header"):
+            assert nanoseconds(messages[-1].header.stamp) <= last, topic
+
+
 def test_the_bag_has_a_command_for_every_control_period(bag, result):
     commands = np.array([m.data for m in bag["/wheel_velocity_controller/command"]])
     table = result.read_table("wheel_velocities").to_numpy()
@@ -183,7 +192,7 @@ def test_other_settings_an_own_recording_and_a_paced_clock(experiment, tmp_path)
     )
     result = ended.result()
     summary = summary_of(result)
-    assert result.folder.parent.parent.name == "circle"
+    assert result.folder.parent.parent.name == "mine_circle"
     assert result.folder.parent.name.startswith("generic")
     assert summary["run"]["controller"] == "yaw_distance_pid"
     assert summary["run"]["seed"] == 7
@@ -242,6 +251,8 @@ def test_roslaunch_alone_with_a_private_parameter_of_one_node(experiment, tmp_pa
     summary = summary_of(result)
     assert summary["run"]["completed"] is True
     assert summary["comparison_settings"]["median_window_s"] == 3.5
+    # roslaunch calls the end of a required node a death, in red.
+    assert "REQUIRED" not in ended.output, ended.output
     # Nobody else tells the result here.
     assert f"results: {result.folder}" in ended.lines
     assert any(line.startswith("yaw error, simulated IMU") for line in ended.lines)

@@ -144,6 +144,21 @@ def test_a_wrong_imu_parameter_starts_nothing(refused, imu, settings, words):
     assert "process[" not in ended.output
 
 
+def test_a_window_that_cannot_be_starts_nothing(refused, monkeypatch):
+    monkeypatch.delenv("DISPLAY", raising=False)
+    ended = refused("rviz:=true", words=["rviz:=true"])
+    assert ended.code == 2
+    assert "process[" not in ended.output
+    assert ended.output.splitlines()[-1].startswith("run_experiment.py: rviz:=true")
+
+
+def test_wrong_robot_parameters_start_nothing(refused, tmp_path):
+    (tmp_path / "robot.yaml").write_text("wheel_radius: -1.0\n")
+    ended = refused("settings:={robot: {parameters: robot.yaml}}", words=["robot.yaml", "radius"])
+    assert ended.code == 2
+    assert "process[" not in ended.output
+
+
 def test_a_gzserver_that_runs_already(refused, monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as other:
         uri = f"http://127.0.0.1:{other.getsockname()[1]}"

@@ -137,7 +137,7 @@ class ErrorPublisher(unittest.TestCase):
         count = len(self.errors.messages)
         for k in range(1, 5):
             stamp = ZERO + self.ticks * PERIOD + 0.01 * k
-            self.truth.publish(odometry(stamp, 9.0, 9.0, 0.0))
+            self.truth.publish(odometry(stamp, 0.1, SPEED * self.ticks * PERIOD, 0.0))
         # Messages of one connection come in order: this answer would come after theirs.
         self.answer()
         self.assertEqual(len(self.errors.messages), count + 1)

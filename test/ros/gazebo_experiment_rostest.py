@@ -12,6 +12,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
+import numpy as np
 import rostest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "experiment"))
@@ -34,32 +35,33 @@ class GazeboExperiment(unittest.TestCase):
         folder = ended.result()
         return folder, json.loads(folder.read_text("summary.json"))
 
-    def check(self, summary):
+    def check(self, folder, summary):
+        """What doc/gazebo.md promises on a busy machine, too."""
         self.assertTrue(summary["run"]["completed"])
-        self.check_that_all_came(summary, "ground_truth")
+        truth = summary["messages"]["ground_truth"]
+        self.assertEqual(truth["received"], truth["expected"])
+        times = folder.read_table("ground_truth").index.to_numpy()
+        self.assertLess(max(abs(np.diff(times) - 0.01)), 1e-9)
+        # Hector's IMU lets ten samples wait; the generic one's sensor measures now and then late.
+        self.assertGreater(summary["messages"]["imu_simulated"]["received"], 1900)
         yaw_rms = summary["tracking"]["yaw_error"]["rms_rad"]
         self.assertLess(math.degrees(yaw_rms), 1.0)
 
-    def check_that_all_came(self, summary, name):
-        counts = summary["messages"][name]
-        self.assertEqual(counts["received"], counts["expected"], name)
-
     def test_hector_plugin_on_level_ground(self):
-        _, summary = self.drive("imu:=hector")
-        self.check(summary)
-        self.check_that_all_came(summary, "imu_simulated")
+        folder, summary = self.drive("imu:=hector")
+        self.check(folder, summary)
+        # Both measure at the same moments.
+        truth, imu = (folder.read_table(name).index for name in ("ground_truth", "imu_simulated"))
+        self.assertEqual(set(imu.round(6)) - set(truth.round(6)), set())
 
     def test_a_specified_imu_of_hectors_without_errors(self):
-        _, summary = self.drive("imu:=specification")
-        self.check(summary)
-        self.check_that_all_came(summary, "imu_simulated")
+        folder, summary = self.drive("imu:=specification")
+        self.check(folder, summary)
 
     def test_generic_plugin_on_uneven_ground(self):
         folder, summary = self.drive("imu:=generic", "terrain:=uneven")
-        self.check(summary)
-        # Its sensor does not measure at equal intervals; see doc/gazebo.md.
+        self.check(folder, summary)
         self.assertEqual(summary["messages"]["imu_simulated"]["expected_according_to"], "stamps")
-        self.assertGreater(summary["messages"]["imu_simulated"]["received"], 1900)
         self.assertGreater(folder.read_table("ground_truth")["pitch"].abs().max(), 0.001)
 
 

@@ -20,6 +20,7 @@ ROSDEP_KEYS = {
     "matplotlib": "python3-matplotlib",
     "numpy": "python3-numpy",
     "pandas": "python3-pandas",
+    "rospkg": "python3-rospkg",
     "scipy": "python3-scipy",
     "yaml": "python3-yaml",
 }

@@ -1,19 +1,15 @@
 import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from tool_calls import call_tool, run_as_process
 
 from imu_simulation_framework.files.imu_formats import read_imu_parameters
 from imu_simulation_framework.files.imu_specification_file import load_imu_specification
 
-ROOT = Path(__file__).resolve().parents[2]
-TOOL = ROOT / "offline_processing" / "allan_analysis.py"
-SIMULATE = ROOT / "offline_processing" / "simulate_static.py"
+TOOL = "allan_analysis.py"
+SIMULATE = "simulate_static.py"
 COLUMNS = ["gyro_x", "gyro_y", "gyro_z", "accel_x", "accel_y", "accel_z"]
 RESULTS = {
     "imu.yaml",
@@ -37,17 +33,6 @@ output:
 """
 
 
-def run(tool, *arguments):
-    return subprocess.run(
-        [sys.executable, str(tool), *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=250,
-        check=False,
-        env=dict(os.environ, OMP_NUM_THREADS="1"),
-    )
-
-
 def table(seconds=600.0, seed=1):
     generator = np.random.default_rng(seed)
     count = int(seconds * RATE)
@@ -69,14 +54,14 @@ def bag(tmp_path_factory):
     specification = folder / "made.yaml"
     specification.write_text(SPECIFICATION)
     path = folder / "static.bag"
-    done = run(SIMULATE, specification, "--hours", 0.5, "--rate", 50, "--out", path)
+    done = call_tool(SIMULATE, specification, "--hours", 0.5, "--rate", 50, "--out", path)
     assert done.returncode == 0, done.stderr
     return path
 
 
 def test_a_simulated_recording_gives_back_its_specification(bag, tmp_path):
     out = tmp_path / "results"
-    done = run(TOOL, bag, "--out", out, "--name", "found")
+    done = run_as_process(TOOL, bag, "--out", out, "--name", "found")
     assert done.returncode == 0, done.stderr
     assert {path.name for path in out.iterdir()} == RESULTS
     found = load_imu_specification(out / "imu.yaml")
@@ -111,7 +96,7 @@ def test_the_allan_deviations_are_a_table_of_all_recordings(bag, tmp_path):
     frame[COLUMNS[:3]] += np.cumsum(1e-3 / np.sqrt(RATE) * steps, axis=0)
     frame[COLUMNS[3:]] *= 2.0
     other = write(tmp_path / "other.csv", frame)
-    done = run(TOOL, bag, other, "--out", tmp_path / "out")
+    done = call_tool(TOOL, bag, other, "--out", tmp_path / "out")
     assert done.returncode == 0, done.stderr
     deviations = pd.read_csv(tmp_path / "out" / "allan_deviation.csv")
     assert set(deviations["recording"]) == {1, 2}
@@ -125,7 +110,7 @@ def test_the_allan_deviations_are_a_table_of_all_recordings(bag, tmp_path):
 def test_recordings_of_different_sensors_are_told_by_the_exit_code(tmp_path):
     one, other = table(), table(seed=2) * 2.0
     paths = [write(tmp_path / f"{name}.csv", x) for name, x in (("one", one), ("other", other))]
-    done = run(TOOL, *paths, "--axis", "gyro_x", "--out", tmp_path / "out")
+    done = call_tool(TOOL, *paths, "--axis", "gyro_x", "--out", tmp_path / "out")
     assert done.returncode == 3, done.stderr
     assert "gyro_x: the identified sensor's Allan deviation is outside" in done.stdout
     assert (tmp_path / "out" / "imu.yaml").exists()
@@ -138,7 +123,7 @@ def test_one_axis_without_time_stamps_is_a_recording(tmp_path):
     frame = table(120.0)[["gyro_y"]]
     path = tmp_path / "static.csv"
     frame.to_csv(path, index=False)
-    done = run(TOOL, path, "--rate", RATE, "--out", tmp_path / "out")
+    done = call_tool(TOOL, path, "--rate", RATE, "--out", tmp_path / "out")
     assert done.returncode == 0, done.stderr
     written = {path.name for path in (tmp_path / "out").iterdir()}
     assert written == RESULTS - {"kalibr_imu.yaml", "allan_accelerometer.png"}
@@ -156,7 +141,7 @@ def test_files_of_an_earlier_analysis_do_not_pass_for_this_ones(tmp_path):
     out = tmp_path / "out"
     out.mkdir()
     (out / "kalibr_imu.yaml").write_text("of another sensor")
-    done = run(TOOL, path, "--axis", "gyro_z", "--out", out)
+    done = call_tool(TOOL, path, "--axis", "gyro_z", "--out", out)
     assert done.returncode == 0, done.stderr
     assert not (out / "kalibr_imu.yaml").exists()
     assert "kalibr_imu.yaml of an earlier analysis is removed" in done.stdout
@@ -165,7 +150,7 @@ def test_files_of_an_earlier_analysis_do_not_pass_for_this_ones(tmp_path):
 def test_the_same_recording_gives_the_same_files(tmp_path):
     path = write(tmp_path / "static.csv", table(120.0))
     for name in ("one", "two"):
-        assert run(TOOL, path, "--out", tmp_path / name).returncode == 0
+        assert call_tool(TOOL, path, "--out", tmp_path / name).returncode == 0
     for name in RESULTS:
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
 
@@ -180,7 +165,7 @@ def test_columns_of_any_name_and_unit_can_be_read(tmp_path):
         *zip(COLUMNS, ["a [deg/s]", "b [deg/s]", "c [deg/s]", "d", "e", "f"]),
     ]
     columns = [text for name, column in names for text in ("--column", f"{name}={column}")]
-    done = run(TOOL, path, "--out", tmp_path / "out", *columns)
+    done = call_tool(TOOL, path, "--out", tmp_path / "out", *columns)
     assert done.returncode == 0, done.stderr
     found = load_imu_specification(tmp_path / "out" / "imu.yaml")
     assert found.gyroscope.white_noise == pytest.approx((WHITE,) * 3, rel=0.04)
@@ -189,7 +174,7 @@ def test_columns_of_any_name_and_unit_can_be_read(tmp_path):
 def test_a_gap_is_not_bridged_and_told(tmp_path):
     frame = table()
     path = write(tmp_path / "static.csv", frame.drop(frame.index[10_000:10_300]))
-    done = run(TOOL, path, "--out", tmp_path / "out")
+    done = call_tool(TOOL, path, "--out", tmp_path / "out")
     assert done.returncode == 0, done.stderr
     assert "nothing is averaged across: 2 parts are combined" in done.stdout
     parameters = json.loads((tmp_path / "out" / "allan_parameters.json").read_text())
@@ -246,12 +231,12 @@ def test_a_recording_that_cannot_serve_is_refused_in_a_sentence(tmp_path, spoil,
     path = tmp_path / "static.csv"
     frame = spoil(table())
     frame.index.name = "time"
-    done = run(TOOL, write(path, frame), "--out", tmp_path / "out")
+    done = call_tool(TOOL, write(path, frame), "--out", tmp_path / "out")
     refused(done, tmp_path / "out", path, *words)
 
 
 def test_a_wrong_topic_is_refused_with_those_there_are(bag, tmp_path):
-    done = run(TOOL, bag, "--topic", "/imu/wrong", "--out", tmp_path / "out")
+    done = call_tool(TOOL, bag, "--topic", "/imu/wrong", "--out", tmp_path / "out")
     refused(done, tmp_path / "out", bag, "/imu/wrong", "/imu/data")
 
 
@@ -267,18 +252,18 @@ def test_a_wrong_topic_is_refused_with_those_there_are(bag, tmp_path):
 )
 def test_an_option_out_of_range_is_refused_in_a_sentence(tmp_path, arguments, words):
     path = write(tmp_path / "static.csv", table(120.0))
-    refused(run(TOOL, path, "--out", tmp_path / "out", *arguments), tmp_path / "out", *words)
+    refused(call_tool(TOOL, path, "--out", tmp_path / "out", *arguments), tmp_path / "out", *words)
 
 
 def test_an_axis_that_was_not_recorded_is_refused_with_those_that_were(tmp_path):
     path = write(tmp_path / "static.csv", table(120.0)[COLUMNS[:3]])
-    done = run(TOOL, path, "--axis", "accel", "--out", tmp_path / "out")
+    done = call_tool(TOOL, path, "--axis", "accel", "--out", tmp_path / "out")
     refused(done, tmp_path / "out", path, "has no accel_x", "recorded are gyro_x, gyro_y, gyro_z")
 
 
 def test_a_folder_that_cannot_be_made_is_told(tmp_path):
     path = write(tmp_path / "static.csv", table(120.0)[["gyro_x"]])
-    done = run(TOOL, path, "--out", path / "below")
+    done = call_tool(TOOL, path, "--out", path / "below")
     refused(done, path / "below", path)
 
 
@@ -295,7 +280,7 @@ def refused(done, out, *words):
 def test_a_recording_that_a_result_would_replace_stays(tmp_path):
     path = write(tmp_path / "allan_deviation.csv", table(70.0)[["gyro_x"]])
     before = path.read_bytes()
-    done = run(TOOL, path, "--out", tmp_path)
+    done = call_tool(TOOL, path, "--out", tmp_path)
     assert done.returncode == 2, done.stdout + done.stderr
     assert "is the input" in done.stderr
     assert {name.name: name.read_bytes() for name in tmp_path.iterdir()} == {path.name: before}

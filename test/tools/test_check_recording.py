@@ -1,11 +1,10 @@
-import importlib.util
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tool_calls import call_tool, run_as_process
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "test" / "unit"))
@@ -23,30 +22,21 @@ from planted_faults import (  # noqa: E402
 )
 
 from imu_simulation_framework.core.plausibility import findings as faults  # noqa: E402
-from imu_simulation_framework.experiment.command_line import run_tool  # noqa: E402
 from imu_simulation_framework.files.configuration import load_configuration  # noqa: E402
 
-TOOL = ROOT / "offline_processing" / "check_recording.py"
+TOOL = "check_recording.py"
 PNG = b"\x89PNG\r\n\x1a\n"
 NOTHING = "nothing is in the way"
 
 
-def _main():
-    specification = importlib.util.spec_from_file_location("check_recording", TOOL)
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return module.main
-
-
 @pytest.fixture
-def check(tmp_path, capsys, monkeypatch):
-    """Run the tool; returns its exit code and what it printed."""
+def check(tmp_path, monkeypatch):
+    """Call the tool in the test's own folder; returns exit code and the two texts."""
     monkeypatch.chdir(tmp_path)
-    main = _main()
 
     def run(*arguments):
-        code = run_tool(main, list(map(str, arguments)))
-        return code, capsys.readouterr()
+        done = call_tool(TOOL, *arguments)
+        return done.returncode, done
 
     return run
 
@@ -59,15 +49,7 @@ def written_config(out):
 
 def test_a_good_drive_as_a_person_calls_the_tool(tmp_path):
     bag = drives.write_bag(tmp_path / "drive.bag", *drives.drive())
-    done = subprocess.run(
-        [sys.executable, str(TOOL), "drive.bag"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        env=dict(os.environ, OMP_NUM_THREADS="1"),
-    )
+    done = run_as_process(TOOL, "drive.bag", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert NOTHING in done.stdout
     assert "/odom (nav_msgs/Odometry), 2000 samples" in done.stdout
@@ -78,6 +60,7 @@ def test_a_good_drive_as_a_person_calls_the_tool(tmp_path):
     ]
     configuration = load_configuration(written_config(out))
     assert Path(configuration.recording.path).resolve() == bag.resolve()
+    assert configuration.experiment.name == f"{tmp_path.name}_drive"
     assert {path.name for path in out.iterdir()} == {"recording.png", "config.ini"}
 
 
@@ -86,7 +69,7 @@ def test_its_config_is_accepted_and_says_the_same_in_another_place(check, tmp_pa
     assert check("drive.bag", "out:=one")[0] == 0
     code, printed = check("config:=one/config.ini", "out:=far/away")
     assert code == 0
-    assert NOTHING in printed.out
+    assert NOTHING in printed.stdout
     assert check("--config", "far/away/config.ini", "--out", "one")[0] == 0
 
 
@@ -145,7 +128,7 @@ def test_a_planted_fault_is_refused_and_the_config_mends_it(
     drives.write_bag(tmp_path / "drive.bag", *plant(*drives.drive()))
     code, printed = check("drive.bag", "out:=out")
     assert code == 3
-    refused = printed.out.split("refused until it is mended:")[1]
+    refused = printed.stdout.split("refused until it is mended:")[1]
     assert f"  {fault}" in refused
     assert "to mend it: [" in refused
     config = written_config(tmp_path / "out")
@@ -153,8 +136,8 @@ def test_a_planted_fault_is_refused_and_the_config_mends_it(
     assert all(setting in text for setting in settings), text
     assert f"# {fault}" in text
     code, printed = check(f"config:={config}", "out:=again")
-    assert code == 0, printed.out
-    assert NOTHING in printed.out
+    assert code == 0, printed.stdout
+    assert NOTHING in printed.stdout
 
 
 def test_what_no_setting_mends_is_refused_again(check, tmp_path):
@@ -164,15 +147,15 @@ def test_what_no_setting_mends_is_refused_again(check, tmp_path):
     for arguments in (["drive.bag", "out:=out"], ["config:=out/config.ini", "out:=again"]):
         code, printed = check(*arguments)
         assert code == 3
-        assert "spinning wheels: the reference's yaw turns" in printed.out
-        assert "take a reference that does not come from wheels" in printed.out
+        assert "spinning wheels: the reference's yaw turns" in printed.stdout
+        assert "take a reference that does not come from wheels" in printed.stdout
 
 
 def test_a_drive_too_fast_for_the_robot_gets_a_scale(check, tmp_path):
     drives.write_bag(tmp_path / "drive.bag", *drives.drive(speed=12.0))
     code, printed = check("drive.bag", "out:=out")
     assert code == 3
-    assert "too fast for the robot: " in printed.out
+    assert "too fast for the robot: " in printed.stdout
     scale = load_configuration(written_config(tmp_path / "out")).trajectory.scale
     assert 0.01 < scale < 0.5
     assert check("config:=out/config.ini", "out:=again")[0] == 0
@@ -195,7 +178,7 @@ def test_of_several_topics_the_likeliest_is_taken_and_the_others_named(check, tm
     assert code == 0
     assert (
         "the reference: /odom is taken; /map_pose, /odometry_filtered could serve as well, "
-        "[reference] topic" in printed.out
+        "[reference] topic" in printed.stdout
     )
     assert load_configuration(tmp_path / "out" / "config.ini").reference.topic == "/odom"
 
@@ -216,15 +199,15 @@ def test_columns_that_nobody_described(check, tmp_path):
     }
     writers.write_csv(tmp_path / "log.csv", {n: v.tolist() for n, v in columns.items()})
     code, printed = check("log.csv", "out:=out")
-    assert code == 0, printed.out
-    assert "log.csv are guessed, look at them" in printed.out
+    assert code == 0, printed.stdout
+    assert "log.csv are guessed, look at them" in printed.stdout
     configuration = load_configuration(written_config(tmp_path / "out"))
     assert configuration.columns["reference_columns"]["yaw"] == "gt_yaw (deg) [deg]"
     assert configuration.columns["imu_columns"]["gyro_z"] == "gyroZ (deg/s) [deg/s]"
     assert configuration.columns["imu_columns"]["accel_x"] == "accX (g) [g]"
     code, printed = check("config:=out/config.ini", "out:=again")
     assert code == 0
-    assert "guessed" not in printed.out
+    assert "guessed" not in printed.stdout
 
 
 def test_two_files_and_words_as_those_of_run_experiment(check, tmp_path):
@@ -234,7 +217,7 @@ def test_two_files_and_words_as_those_of_run_experiment(check, tmp_path):
     turned = drives.write_bag(tmp_path / "imu.bag", reference, clockwise_from_north(imu))
     code, printed = check(bag, turned, "out:=out")
     assert code == 3
-    assert faults.MIRRORED_YAW in printed.out
+    assert faults.MIRRORED_YAW in printed.stdout
     configuration = load_configuration(tmp_path / "out" / "config.ini")
     assert Path(configuration.reference.path).resolve() == bag
     assert Path(configuration.imu_recording.path).resolve() == turned
@@ -249,7 +232,7 @@ def test_all_problems_are_told_at_once(check, tmp_path):
     )
     code, printed = check("config:=my.ini", "out:=out")
     assert code == 2
-    stops = printed.out.split("would stop an experiment:")[1]
+    stops = printed.stdout.split("would stop an experiment:")[1]
     assert "/nowhere" in stops
     assert "qx, qy, qz, qw have a length of usually 3, expected 1" in stops
     # There is nothing to draw, but a config.ini to go on with.
@@ -269,7 +252,7 @@ def test_an_imu_that_cannot_give_a_heading_would_stop_an_experiment(check, tmp_p
     bag = drives.write_bag(tmp_path / "drive.bag", reference, imu)
     code, printed = check(bag, tmp_path / "imu.csv", "out:=out")
     assert code == 2
-    assert "the IMU gives no orientation, which is needed" in printed.out
+    assert "the IMU gives no orientation, which is needed" in printed.stdout
 
 
 @pytest.mark.parametrize(
@@ -287,10 +270,10 @@ def test_what_is_no_recording_is_refused_in_a_sentence(check, tmp_path, content,
         path.write_bytes(content)
     code, printed = check(path)
     assert code == 2
-    sentences = (printed.out + printed.err).splitlines()
+    sentences = (printed.stdout + printed.stderr).splitlines()
     assert sum(words in sentence for sentence in sentences) == 1
-    assert printed.err.count("\n") == 1
-    assert printed.err.startswith(Path(sys.argv[0]).name)
+    assert printed.stderr.count("\n") == 1
+    assert printed.stderr.startswith(TOOL)
     assert not (tmp_path / "check_file").exists()
 
 
@@ -299,10 +282,10 @@ def test_a_folder_that_cannot_be_made(check, tmp_path):
     (tmp_path / "out").write_text("a file")
     code, printed = check("drive.bag", "out:=out")
     assert code == 2
-    assert "out" in printed.err
+    assert "out" in printed.stderr
 
 
 def test_a_bundled_drive_has_nothing_to_be_found(check):
     code, printed = check("out:=out")
-    assert code == 0, printed.out
-    assert NOTHING in printed.out
+    assert code == 0, printed.stdout
+    assert NOTHING in printed.stdout

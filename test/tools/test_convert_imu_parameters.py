@@ -1,12 +1,11 @@
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tool_calls import call_tool, run_as_process
 
 ROOT = Path(__file__).resolve().parents[2]
-TOOL = ROOT / "offline_processing" / "convert_imu_parameters.py"
+TOOL = "convert_imu_parameters.py"
 
 KALIBR = """rostopic: /imu
 update_rate: 200
@@ -20,15 +19,9 @@ READ_ONLY = ["imu_utils", "vins", "orb_slam3"]
 
 
 def run(*arguments, **environment):
-    return subprocess.run(
-        [sys.executable, str(TOOL), *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=120,
-        check=False,
-        env={**os.environ, **environment},
-    )
+    if environment:
+        return run_as_process(TOOL, *arguments, environment=environment)
+    return call_tool(TOOL, *arguments)
 
 
 @pytest.fixture
@@ -225,14 +218,7 @@ def test_the_documented_commands_do_what_they_say(tmp_path):
     commands = documented_commands()
     assert len(commands) == 8
     for arguments in commands:
-        done = subprocess.run(
-            [sys.executable, str(TOOL), *arguments],
-            cwd=str(tmp_path),
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
+        done = call_tool(TOOL, *arguments)
         assert done.returncode == 0, done.stderr
         assert done.stdout
     assert {"imu.yaml", "kalibr_imu.yaml"} < set(os.listdir(tmp_path))

@@ -1,25 +1,29 @@
 import json
 import os
 import shutil
-import subprocess
 import sys
 from datetime import datetime
 from pathlib import Path
 
 import pytest
+from tool_calls import call_tool, run_as_process
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "test" / "unit"))
 
 from synthetic_experiment import make_tables  # noqa: E402
 
+from imu_simulation_framework.errors import ResultError  # noqa: E402
 from imu_simulation_framework.experiment.report import write_report  # noqa: E402
 from imu_simulation_framework.files.results import (  # noqa: E402
     ResultFolder,
     create_result_folder,
 )
 
-TOOL = ROOT / "offline_processing" / "offline_result_comparison.py"
+TOOL = "offline_result_comparison.py"
+sys.path.insert(0, str(ROOT / "offline_processing"))
+
+import offline_result_comparison as tool  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -44,13 +48,14 @@ def result(original, tmp_path):
 
 
 def run(*arguments):
-    return subprocess.run(
-        [sys.executable, str(TOOL), *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    return call_tool(TOOL, *arguments)
+
+
+def nested(depth):
+    value = []
+    for _ in range(depth):
+        value = [value]
+    return value
 
 
 def contents(folder):
@@ -138,6 +143,42 @@ def test_a_broken_summary_is_refused(result):
     refused(run(result.folder), result.path("summary.json"), "not valid JSON")
 
 
+@pytest.mark.parametrize(
+    "key, value, words",
+    [
+        ("run", 5, "run is 5, expected keys with values"),
+        ("run", {"a": nested(500)}, "nested deeper than 30 levels"),
+        ("messages", {"imu_simulated": 3}, "messages: imu_simulated is 3, expected counts"),
+        ("messages", {"x": {"expected_according_to": "simulator", "expected": -1}}, "expects -1"),
+        ("messages", {"x": {"expected_according_to": "simulator"}}, "expects None"),
+        ("comparison_settings", {"align": 1}, "align must be true or false, got 1"),
+        ("comparison_settings", {"max_shift_s": "1"}, "max_shift must be a number of seconds"),
+        ("comparison_settings", {"max_shift_s": 10**400}, "max_shift must be at most"),
+        ("execution", {"wall_time_s": []}, "wall_time_s is [], expected a number above 0"),
+        ("execution", {"real_time_factor": "x"}, "real_time_factor is 'x'"),
+    ],
+)
+def test_a_summary_with_wrong_values_is_refused_by_name(result, key, value, words):
+    summary = json.loads(result.read_text("summary.json"))
+    result.path("summary.json").write_text(json.dumps({**summary, key: value}))
+    before = contents(result.folder)
+    refused_here(result, result.path("summary.json"), words)
+    assert contents(result.folder) == before
+
+
+def test_a_summary_that_is_nested_too_deeply_is_refused(result):
+    result.path("summary.json").write_text("[" * 10**6)
+    refused_here(result, result.path("summary.json"), "nested too deeply")
+
+
+def refused_here(result, *words):
+    """As refused(), without the seconds that a process takes to start."""
+    with pytest.raises(ResultError) as caught:
+        tool.main([str(result.folder)])
+    for word in words:
+        assert str(word) in str(caught.value)
+
+
 def test_a_setting_out_of_range_is_refused(result):
     refused(run(result.folder, "--median-window", -1), "median_window", "above 0")
 
@@ -157,13 +198,6 @@ def test_a_reader_that_has_gone_gives_no_traceback(result):
     reader, writer = os.pipe()
     os.close(reader)
     with open(writer, "wb") as output:
-        done = subprocess.run(
-            [sys.executable, str(TOOL), str(result.folder)],
-            stdout=output,
-            stderr=subprocess.PIPE,
-            text=True,
-            timeout=120,
-            check=False,
-        )
+        done = run_as_process(TOOL, result.folder, stdout=output)
     assert done.returncode == 141
     assert done.stderr == ""

@@ -1,30 +1,23 @@
 """The tool simulate_static.py, as a person calls it."""
 
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
+from tool_calls import call_tool, run_as_process
 
 from imu_simulation_framework.files.recordings import read_imu
 
-TOOL = Path(__file__).resolve().parents[2] / "offline_processing" / "simulate_static.py"
+TOOL = "simulate_static.py"
 
 
 def run(*arguments):
-    return subprocess.run(
-        [sys.executable, str(TOOL), *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    return call_tool(TOOL, *arguments)
 
 
 def test_a_bundled_imu_is_recorded_with_its_noise(tmp_path):
     path = tmp_path / "static.bag"
-    done = run("bno055", "--hours", 0.05, "--rate", 100, "--out", path, "--seed", 3)
+    done = run_as_process(
+        TOOL, "bno055", "--hours", 0.05, "--rate", 100, "--out", path, "--seed", 3
+    )
     assert done.returncode == 0, done.stderr
     assert "18000 samples, 180 s" in done.stdout
     # Without a terminal there is no progress bar.

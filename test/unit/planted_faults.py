@@ -176,6 +176,10 @@ PLANTED = {
         _of_reference(lambda s: scaled(s, ("x", "y"), 1000.0)),
         faults.LENGTH_UNIT,
     ),
+    "positions in km": (
+        _of_reference(lambda s: scaled(s, ("x", "y"), 0.001)),
+        faults.LENGTH_UNIT,
+    ),
     "x and y exchanged": (
         _of_reference(lambda s: with_columns(s, x=s.columns["y"], y=s.columns["x"])),
         faults.MIRRORED_POSITIONS,

@@ -244,7 +244,7 @@ def flatten(value, name="field"):
         return cells
     if isinstance(value, np.ndarray):
         return [(f"{name}{index}", repr(float(x))) for index, x in enumerate(value)]
-    return [(name, repr(value) if isinstance(value, float) else str(value))]
+    return [(name, str(value))]
 
 
 def write_rostopic_csv(path, messages, leave_out=lambda name: False):
@@ -266,7 +266,7 @@ def write_csv(path, columns, separator=","):
     """Columns of numbers or text, ``{name: values}``."""
     lines = [separator.join(columns)]
     for row in zip(*columns.values()):
-        lines.append(separator.join(x if isinstance(x, str) else repr(x) for x in row))
+        lines.append(separator.join(map(str, row)))
     path.write_text("\n".join(lines) + "\n")
     return path
 

@@ -53,6 +53,25 @@ def test_relative_paths_start_at_the_file_or_at_the_working_directory(tmp_path):
     assert settings.experiment.output == str(elsewhere / "experiment_results")
 
 
+def test_paths_are_said_without_a_way_back(tmp_path):
+    (tmp_path / "mine").mkdir()
+    path = tmp_path / "mine" / "config.ini"
+    path.write_text("[recording]\npath = ../drives/./a.bag\n[experiment]\noutput = ../results\n")
+    settings = load_configuration(path)
+    assert settings.recording.path == str(tmp_path / "drives" / "a.bag")
+    assert settings.experiment.output == str(tmp_path / "results")
+    assert load_configuration(
+        path, {"recording": {"path": "x/../b.bag"}}, tmp_path
+    ).recording.path == (str(tmp_path / "b.bag"))
+
+
+def test_a_way_back_behind_a_link_leads_where_the_system_goes(tmp_path):
+    (tmp_path / "far" / "away").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "far" / "away")
+    path = _write(tmp_path, "[recording]\npath = link/../a.bag\n")
+    assert load_configuration(path).recording.path == str(tmp_path / "far" / "a.bag")
+
+
 def test_the_written_copy_gives_the_same_settings(tmp_path):
     path = _write(
         tmp_path,

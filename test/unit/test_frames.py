@@ -111,3 +111,27 @@ def test_vectors_and_positions_of_north_east_down():
 def test_a_convention_that_is_not_known_is_refused_by_name(key, value):
     with pytest.raises(ConfigurationError, match=f"^{key} "):
         ImuConventions(**{key: value})
+
+
+def test_levelling_turns_gravity_upright_whatever_the_mounting():
+    ups = np.random.default_rng(5).normal(size=(50, 3))
+    for up in ups / np.linalg.norm(ups, axis=1, keepdims=True):
+        roll, pitch = frames.levelling_roll_pitch(9.8 * up)
+        levelled = Rotation.from_euler("ZYX", (0.3, pitch, roll)).apply(up)
+        # Quarter turns are taken for what is within 10 degrees of one, in both angles.
+        assert levelled[2] > math.cos(math.radians(15.0))
+
+
+@pytest.mark.parametrize(
+    ("up", "expected"),
+    [
+        ((0.1, 9.8, 0.3), (90.0, 0.0)),
+        ((0.1, -9.8, 0.3), (-90.0, 0.0)),
+        ((9.8, 0.2, -0.3), (0.0, -90.0)),
+        ((-9.8, 0.2, 0.3), (0.0, 90.0)),
+        ((0.2, 0.0, -9.8), (180.0, 0.0)),
+        ((0.0, 9.8 * math.sin(0.7), 9.8 * math.cos(0.7)), (math.degrees(0.7), 0.0)),
+    ],
+)
+def test_levelling_angles(up, expected):
+    assert np.degrees(frames.levelling_roll_pitch(up)) == pytest.approx(expected)

@@ -85,7 +85,7 @@ def test_generic_model_has_no_drift_and_publishes_its_variance():
     np.testing.assert_array_equal(reading.angular_velocity_bias, 0.0)
     for covariance in model.covariances():
         np.testing.assert_allclose(covariance, SIGMA**2 * np.eye(3).ravel())
-    assert model.label == "generic, sigma=0.00215"
+    assert model.label == "generic_sigma0.00215"
 
 
 def test_ideal_model_says_the_truth():

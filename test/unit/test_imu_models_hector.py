@@ -210,7 +210,7 @@ def test_covariances_are_those_the_plugin_publishes():
 
 
 def test_label_tells_the_yaw_drift_and_what_else_was_changed():
-    assert _model({}).label == "hector, sigma=0.5, fd=0.005"
-    assert _model({}, name="hector_slow").label == "hector, sigma=1.118, fd=0.001"
+    assert _model({}).label == "hector_sigma0.5_fd0.005"
+    assert _model({}, name="hector_slow").label == "hector_sigma1.118_fd0.001"
     changed = {"rate_offset": 0.01, "yaw_drift": 0.25}
-    assert _model(changed).label == "hector, sigma=0.25, fd=0.005, rate_offset=0.01"
+    assert _model(changed).label == "hector_sigma0.25_fd0.005_rate_offset0.01"

@@ -289,7 +289,7 @@ def test_specification_may_come_as_plain_values_through_a_message():
     model = _model(yaml.safe_load(message))
     assert isinstance(model, SpecificationImu)
     assert model.parameters.specification == EVERYTHING
-    assert model.label == "specification, everything"
+    assert model.label == "specification_everything"
     with pytest.raises(ConfigurationError, match="gyroscope has the unknown key 'arw'"):
         _model({"gyroscope": {"arw": 1.0}})
     with pytest.raises(ConfigurationError, match="must hold keys and values"):

@@ -51,7 +51,10 @@ def test_equal_specifications_are_equal_however_they_were_written():
         ({"quantisation": -1.0}, "quantisation"),
         ({"bias_instability": -1.0}, "bias_instability"),
         ({"random_walk": -1.0}, "random_walk"),
-        ({"random_walk": 10**400}, "random_walk is 1.*, which is too large"),
+        (
+            {"random_walk": 10**400},
+            "random_walk is a whole number of about 400 digits, which is too large",
+        ),
         ({"gauss_markov_sigma": -1.0}, "gauss_markov_sigma"),
         ({"turn_on_bias_sigma": -1.0}, "turn_on_bias_sigma"),
         ({"resolution": -1.0}, "resolution"),

@@ -5,10 +5,16 @@ import sys
 from pathlib import Path
 
 import pytest
+import roslaunch
+import rospkg
 
-from imu_simulation_framework.errors import ConfigurationError, FrameworkError
+from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.files.locations import package_share
-from imu_simulation_framework.nodes.launch_arguments import check_arguments, load_launch_file
+from imu_simulation_framework.nodes.launch_arguments import (
+    argument_help,
+    check_arguments,
+    load_launch_file,
+)
 from imu_simulation_framework.nodes.settings import node_configuration
 
 LAUNCH_FILE = str(package_share() / "launch" / "experiment.launch")
@@ -106,10 +112,34 @@ def test_a_good_argument_passes(argument):
     check_arguments(LAUNCH_FILE, [argument])
 
 
+def test_values_are_the_given_ones_and_else_the_defaults():
+    values = check_arguments(LAUNCH_FILE, ["imu:=ideal", "recording:=a:=b"])
+    assert (values["imu"], values["recording"]) == ("ideal", "a:=b")
+    assert (values["view"], values["simulator"], values["seed"]) == ("none", "embedded", "")
+    assert "recorder" not in values
+
+
+def test_the_help_has_every_argument_with_its_meaning(monkeypatch):
+    # What this program was started with does not matter.
+    monkeypatch.setattr(sys, "argv", ["run_experiment.py", "view:=foo"])
+    lines = argument_help(LAUNCH_FILE).splitlines()[1:]
+    told = {line.split(":=")[0].strip(): line.split(":=", 1)[1].strip() for line in lines}
+    assert set(told) == set(check_arguments(LAUNCH_FILE, []))
+    assert all(told.values())
+    assert told["config"].endswith(f"(default: {package_share() / 'config.ini'})")
+
+
 @pytest.mark.parametrize(
-    "uri", ["foo", "", "http://", "http://host:many", "http://h:99999", "ftp://h:1"]
+    ("argument", "sentence"),
+    [
+        ("view:=foo", "'foo' is not in list"),
+        ("view:=multiplot", "not found .*rqt_multiplot"),
+        ("rviz:=true", "not found .*rviz"),
+        ("simulator:=gazebo", "not found .*gazebo_ros"),
+    ],
 )
-def test_an_address_of_the_master_that_is_none_is_refused(uri, monkeypatch):
-    monkeypatch.setenv("ROS_MASTER_URI", uri)
-    with pytest.raises(FrameworkError, match="ROS_MASTER_URI.*expected http://HOST:PORT"):
-        check_arguments(LAUNCH_FILE, [])
+def test_plain_roslaunch_starts_nothing_where_something_is_missing(argument, sentence, monkeypatch):
+    monkeypatch.setenv("ROS_PACKAGE_PATH", str(package_share()))
+    monkeypatch.setenv("ROS_ROOT", str(package_share()))
+    with pytest.raises((roslaunch.RLException, rospkg.ResourceNotFound), match=sentence):
+        load_launch_file(LAUNCH_FILE, [argument])

@@ -5,7 +5,7 @@ import pytest
 import recording_writers as writers
 from drive_recordings import yaw_at
 
-from imu_simulation_framework.experiment.preparation import prepare_drive
+from imu_simulation_framework.experiment.preparation import drive_name, prepare_drive
 from imu_simulation_framework.files.configuration import load_configuration
 from imu_simulation_framework.files.recordings import read_reference
 
@@ -131,3 +131,18 @@ def test_positions_alone_are_a_reference_that_knows_where_it_knows_its_heading(p
     expected = np.radians(drive.report["positioning"]["heading_deviation_deg"])
     assert np.sqrt(np.mean(error**2)) < 2.0 * expected
     assert "yaw_known" not in drive.trajectory
+
+
+def test_recordings_of_one_name_are_told_apart_by_their_folders(tmp_path):
+    config = tmp_path / "config.ini"
+    config.write_text("")
+
+    def name(**settings):
+        return drive_name(load_configuration(config, settings, tmp_path))
+
+    assert name(recording={"path": "monday/gps.csv.gz"}) == "monday_gps"
+    assert name(reference={"path": "tuesday/gps.csv"}) == "tuesday_gps"
+    assert name(recording={"path": "rosbag2_05_16/rosbag2_05_16_0.db3"}) == "rosbag2_05_16_0"
+    assert name(recording={"path": "/gps.csv"}) == "gps"
+    assert name(recording={"path": "gps.csv"}, experiment={"name": "mine"}) == "mine"
+    assert name(recording={"drive": "a"}) == "trajectory_a"

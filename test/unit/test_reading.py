@@ -4,6 +4,7 @@ import bz2
 import gzip
 import os
 
+import lz4.frame as lz4
 import numpy as np
 import pytest
 import recording_writers as writers
@@ -15,7 +16,7 @@ from imu_simulation_framework.files.configuration import load_configuration
 from imu_simulation_framework.files.csv_tables import read_csv
 from imu_simulation_framework.files.imu_formats import read_imu_parameters
 from imu_simulation_framework.files.imu_specification_file import load_imu_specification
-from imu_simulation_framework.files.recordings import bag, opening, read_imu, read_reference
+from imu_simulation_framework.files.recordings import chunks, opening, read_imu, read_reference
 
 READERS = {
     "recording": read_reference,
@@ -50,7 +51,7 @@ def test_a_device_is_refused_at_once(read, path):
     assert "it is a device, not a regular file" in refusal(read, path)
 
 
-@pytest.mark.parametrize("name", set(READERS) - {"recording", "imu recording"})
+@pytest.mark.parametrize("name", sorted(set(READERS) - {"recording", "imu recording"}))
 def test_a_folder_is_refused(tmp_path, name):
     assert "it is a folder, not a regular file" in refusal(READERS[name], tmp_path)
 
@@ -132,15 +133,59 @@ def test_what_shrinks_a_hundredfold_is_read(tmp_path):
     assert len(opening.read_text(path).splitlines()) == 20_001
 
 
-def test_a_chunk_that_unpacks_to_very_much_is_refused(monkeypatch):
-    class Chunk:
-        decompressor = staticmethod(bz2.decompress)
+def zstd(content):
+    return zstandard.ZstdCompressor().compress(content)
 
-    packed = bz2.compress(bytes(2**20))
-    assert bag._unpacked_chunk(Chunk, packed) == bytes(2**20)
-    monkeypatch.setattr(bag, "_LARGEST_CHUNK", 2**16)
+
+def zstd_of_unknown_size(content):
+    return zstandard.ZstdCompressor(write_content_size=False).compress(content)
+
+
+@pytest.mark.parametrize(
+    "unpack, pack",
+    [
+        (chunks.unpack_bz2, bz2.compress),
+        (chunks.unpack_lz4, lz4.compress),
+        (chunks.unpack_zstd, zstd),
+        (chunks.unpack_zstd, zstd_of_unknown_size),
+    ],
+)
+def test_a_chunk_that_unpacks_to_very_much_is_refused(monkeypatch, unpack, pack):
+    monkeypatch.setattr(chunks, "LARGEST_CHUNK", 2**20)
+    assert unpack(pack(bytes(2**20))) == bytes(2**20)
     with pytest.raises(ValueError, match="more than a bag's chunks hold"):
-        bag._unpacked_chunk(Chunk, packed)
+        unpack(pack(bytes(2**20 + 1)))
+    if pack is not zstd_of_unknown_size:
+        with pytest.raises(ValueError, match="cut off"):
+            unpack(pack(bytes(2**10))[:-5])
+
+
+@pytest.mark.parametrize("compression", ["BZ2", "LZ4"])
+def test_a_bag_with_a_chunk_that_unpacks_to_very_much_is_refused(
+    tmp_path, monkeypatch, compression
+):
+    path = tmp_path / "bomb.bag"
+    messages = [
+        writers.imu((1 + k) * 10**8, (0, 0, 0, 1), (0, 0, 0), (0, 0, 9.8)) for k in range(500)
+    ]
+    writers.write_bag(path, {"/imu": messages}, compression=compression)
+    assert len(read_imu(path).table) == 500
+    monkeypatch.setattr(chunks, "LARGEST_CHUNK", 2**16)
+    assert "truncated or damaged" in refusal(read_imu, path)
+
+
+@pytest.mark.parametrize("kind, pack", [("lz4", lz4.compress), ("zstd", zstd), ("", bytes)])
+def test_a_chunk_of_mcap_has_the_size_that_it_says(monkeypatch, kind, pack):
+    content = bytes(2**10)
+    assert chunks.unpack_mcap(kind, pack(content), 2**10) == content
+    with pytest.raises(ValueError, match="that should have 1025"):
+        chunks.unpack_mcap(kind, pack(content), 2**10 + 1)
+    monkeypatch.setattr(chunks, "LARGEST_CHUNK", 2**9)
+    with pytest.raises(ValueError, match="a chunk of 1024 bytes"):
+        chunks.unpack_mcap(kind, pack(content), 2**10)
+    if kind:
+        with pytest.raises(ValueError, match="more than a bag's chunks hold"):
+            chunks.unpack_mcap(kind, pack(content), 2**9)
 
 
 def test_a_link_to_a_recording_is_followed(tmp_path):
@@ -154,3 +199,31 @@ def test_a_recording_with_nul_in_a_number_names_the_line(tmp_path):
     path.write_bytes(b"time,x,y\n" + b"1,2,3\n" * 20_000 + b"2,1\0,3\n")
     with pytest.raises(RecordingError, match="line 20002 holds the character NUL"):
         read_reference(path)
+
+
+@pytest.mark.parametrize("zeros, parts", [(0, 1), (2**24, 1), (0, 300), (2**15, 3)])
+def test_a_gzip_file_may_have_parts_and_zeros_behind_it(tmp_path, zeros, parts):
+    path = tmp_path / "drive.csv.gz"
+    part = "time,x,y\n" + "".join(f"{k},2,3\n" for k in range(999))
+    path.write_bytes(gzip.compress(part.encode()) * parts + bytes(zeros))
+    assert opening.read_text(path) == part * parts
+    assert opening.read_start(path, 20_000) == (part * parts)[:20_000].encode()
+
+
+@pytest.mark.parametrize(
+    "harm, words",
+    [
+        (lambda packed: packed[:-1], "its end is missing"),
+        (lambda packed: packed[:20], "its end is missing"),
+        (lambda packed: packed + b"junk", "incorrect header check"),
+        (lambda packed: packed + packed[:9], "its end is missing"),
+        (lambda packed: packed[:-8] + bytes(8), "incorrect data check"),
+    ],
+    ids=["end", "start", "junk", "second", "sum"],
+)
+def test_a_gzip_file_that_is_damaged_is_refused(tmp_path, harm, words):
+    path = tmp_path / "drive.csv.gz"
+    path.write_bytes(harm(gzip.compress(b"time,x,y\n" + b"1,2,3\n" * 99)))
+    assert f"truncated or damaged: {words}" in refusal(read_reference, path).replace(
+        "Error -3 while decompressing data: ", ""
+    )

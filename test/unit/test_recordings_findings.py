@@ -226,7 +226,9 @@ def test_an_orientation_that_is_never_set_is_absent(tmp_path, orientation):
 
 def test_an_imu_that_is_mounted_turned_is_remarked(tmp_path):
     path = written(tmp_path, imu(accel=dict.fromkeys(range(COUNT), (0.0, 9.8, 0.1))))
-    assert any("gravity lies on +y" in sentence for sentence in read_imu(path).report.sentences())
+    (remark,) = read_imu(path).report.remarks
+    assert "gravity lies on +y" in remark
+    assert "[imu_recording] mounting_roll = 1.5708 would put it upright; how" in remark
     upright = read_imu(path, conventions=ImuConventions(mounting=(math.pi / 2.0, 0.0, 0.0)))
     assert upright.report.remarks == ()
     assert upright.table["accel_z"].to_numpy() == pytest.approx(np.full(COUNT, 9.8))

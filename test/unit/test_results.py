@@ -39,8 +39,8 @@ def folder(tmp_path):
 
 
 def test_a_run_has_its_folder_and_prefix(tmp_path):
-    first = create_result_folder(tmp_path / "out", "drive_a", "hector, sigma=0.5, fd=0.005", START)
-    assert first.folder == tmp_path / "out" / "drive_a" / "hector, sigma=0.5, fd=0.005" / "1"
+    first = create_result_folder(tmp_path / "out", "drive a", "hector_sigma0.5", START)
+    assert first.folder == tmp_path / "out" / "drive_a" / "hector_sigma0.5" / "1"
     assert first.path("yaw_error.png") == first.folder / "20190516-174258_yaw_error.png"
     again = ResultFolder.from_prefix(first.prefix_path)
     assert (again.folder, again.prefix) == (first.folder, "20190516-174258")
@@ -70,13 +70,17 @@ def test_experiments_that_start_together_never_share_a_run(tmp_path):
 @pytest.mark.parametrize(
     ("text", "name"),
     [
-        ("hector, sigma=0.5, fd=0.005", "hector, sigma=0.5, fd=0.005"),
-        ("../../etc/passwd", "_.._etc_passwd"),
+        ("hector_sigma0.5_fd1e-05", "hector_sigma0.5_fd1e-05"),
+        ("hector, sigma=0.5, fd=0.005", "hector_sigma_0.5_fd_0.005"),
+        ("../../etc/passwd", "etc_passwd"),
         ("..", "unnamed"),
         ("", "unnamed"),
         ("a\\b\0c\nd", "a_b_c_d"),
         (" .hidden ", "hidden"),
-        ("měření č. 1", "měření č. 1"),
+        ("--option", "option"),
+        ("it's $(here); `x` & {y}!", "it_s_here_x_y"),
+        ("měření č. 1", "měření_č._1"),
+        ("me\u030cr\u030ceni\u0301", "měření"),
     ],
 )
 def test_any_text_becomes_the_name_of_one_folder(text, name):

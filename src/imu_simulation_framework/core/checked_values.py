@@ -7,9 +7,9 @@ Each function takes the value's name, for the sentence that says what is wrong w
 from __future__ import annotations
 
 import math
-import reprlib
 from typing import Tuple
 
+from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.errors import ConfigurationError
 
 Axes = Tuple[float, float, float]
@@ -22,24 +22,22 @@ def checked_number(name, value, minimum=None, above=None) -> float:
     """Return a finite number, not below ``minimum`` and greater than ``above`` (each None or 0)."""
     usable = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not (usable and abs(value) < math.inf):
-        raise ConfigurationError(
-            f"{name} is {reprlib.repr(value)}, but it must be a finite number."
-        )
+        raise ConfigurationError(f"{name} is {shown(value)}, but it must be a finite number.")
     if minimum is not None and value < minimum:
-        raise ConfigurationError(f"{name} is {value!r}, but it must not be negative.")
+        raise ConfigurationError(f"{name} is {shown(value)}, but it must not be negative.")
     if above is not None and not value > above:
-        raise ConfigurationError(f"{name} is {value!r}, but it must be positive.")
+        raise ConfigurationError(f"{name} is {shown(value)}, but it must be positive.")
     try:
         return float(value)
     except OverflowError:
-        raise ConfigurationError(f"{name} is {reprlib.repr(value)}, which is too large.") from None
+        raise ConfigurationError(f"{name} is {shown(value)}, which is too large.") from None
 
 
 def checked_choice(name, value, choices):
     """Return one of the choices, which are texts or truth values."""
     if not isinstance(value, type(choices[0])) or value not in choices:
         listing = " or ".join(str(choice).lower() for choice in choices)
-        raise ConfigurationError(f"{name} is {reprlib.repr(value)}, but it must be {listing}.")
+        raise ConfigurationError(f"{name} is {shown(value)}, but it must be {listing}.")
     return value
 
 
@@ -78,7 +76,7 @@ def checked_band(name, value):
     """Return two positive times, the shorter one first."""
     value = _sequence(value)
     if not isinstance(value, list) or len(value) != 2:
-        raise ConfigurationError(f"{name} is {reprlib.repr(value)}, but it must be two times [s].")
+        raise ConfigurationError(f"{name} is {shown(value)}, but it must be two times [s].")
     shortest, longest = (checked_number(name, item, above=0.0) for item in value)
     if not shortest < longest:
         raise ConfigurationError(

@@ -14,6 +14,7 @@ from imu_simulation_framework.core.error_statistics import (
     edge_samples,
     error_statistics,
 )
+from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.spectrum import (
     Spectrum,
     median_rate,
@@ -64,14 +65,20 @@ class ComparisonSettings:
     def __post_init__(self):
         for key in ("median_window", "max_shift", "start_window"):
             value = getattr(self, key)
-            if not (isinstance(value, (int, float)) and math.isfinite(value) and value > 0.0):
+            number = isinstance(value, (int, float)) and not isinstance(value, bool)
+            # Comparisons take whole numbers of any size, where conversions fail.
+            if not (number and 0.0 < value < math.inf):
                 raise ConfigurationError(
-                    f"[comparison] {key} must be a number of seconds above 0, got {value!r}"
+                    f"[comparison] {key} must be a number of seconds above 0, got {shown(value)}"
                 )
             if value > LONGEST_WINDOW:
                 raise ConfigurationError(
-                    f"[comparison] {key} must be at most {LONGEST_WINDOW:g} s, got {value!r}"
+                    f"[comparison] {key} must be at most {LONGEST_WINDOW:g} s, got {shown(value)}"
                 )
+        if not isinstance(self.align, bool):
+            raise ConfigurationError(
+                f"[comparison] align must be true or false, got {shown(self.align)}"
+            )
 
 
 @dataclass(frozen=True)

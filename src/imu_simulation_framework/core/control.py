@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 
 from imu_simulation_framework.core.angles import wrap
+from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.errors import ConfigurationError
 
 DEFAULT_SETTINGS = {
@@ -346,7 +347,7 @@ def make_controller(name, settings, period, limits):
         number = value if isinstance(value, (int, float)) else math.nan
         if not number >= 0.0 or (key != "correction_limit" and math.isinf(number)):
             raise ConfigurationError(
-                f"The controller's setting '{key}' is {value!r}, but it must be a number, "
+                f"The controller's setting '{key}' is {shown(value)}, but it must be a number, "
                 "zero or positive."
             )
         complete[key] = float(number)

@@ -42,6 +42,9 @@ _HALF = math.sqrt(0.5)
 _WORLD_FROM_NED = (_HALF, _HALF, 0.0, 0.0)
 _BODY_FROM_FRD = (1.0, 0.0, 0.0, 0.0)
 
+_NEARLY = math.radians(10.0)
+"""Somebody who mounts an IMU turned mostly means a quarter turn; slopes and noise do the rest."""
+
 
 @dataclass(frozen=True)
 class ReferenceConventions:
@@ -190,3 +193,28 @@ def positions_from_frame(positions, frame):
     """Return positions (n, 3) as east, north, up, of ones in a frame's world axes."""
     positions = np.asarray(positions, dtype=float)
     return positions[:, [1, 0, 2]] * [1.0, 1.0, -1.0] if frame == "ned" else positions
+
+
+def levelling_roll_pitch(up) -> tuple[float, float]:
+    """Return the mounting that puts a resting IMU upright, quarter turns where it nearly is one.
+
+    Parameters
+    ----------
+    up : array_like, shape (3,)
+        What the accelerometer shows at rest, of any length.
+
+    Returns
+    -------
+    roll, pitch : float
+        [rad], applied in the order of ``ImuConventions.mounting``: roll first. The turn about the
+        vertical, yaw, does not show in gravity.
+    """
+    x, y, z = np.asarray(up, dtype=float) / np.linalg.norm(up)
+    pitch = _quarter_turns(math.atan2(-x, math.hypot(y, z)))
+    upended = abs(pitch) == math.pi / 2.0
+    return 0.0 if upended else _quarter_turns(math.atan2(y, z)), pitch
+
+
+def _quarter_turns(angle) -> float:
+    nearest = round(angle / (math.pi / 2.0)) * (math.pi / 2.0)
+    return nearest if abs(angle - nearest) < _NEARLY else angle

@@ -18,7 +18,6 @@ samples is in :mod:`imu_simulation_framework.core.noise_processes` and
 
 from __future__ import annotations
 
-import reprlib
 from dataclasses import dataclass, fields
 from typing import Tuple
 
@@ -34,6 +33,7 @@ from imu_simulation_framework.core.checked_values import (
     checked_number,
     checked_table,
 )
+from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.errors import ConfigurationError
 
 Covariance = Tuple[float, ...]
@@ -265,8 +265,7 @@ class ImuSpecification:
         named = isinstance(self.name, str) and self.name.strip() and "/" not in self.name
         if not (named and self.name.isprintable()):
             raise ConfigurationError(
-                f"name is {reprlib.repr(self.name)}, but it must be a text in one line, without a "
-                "slash."
+                f"name is {shown(self.name)}, but it must be a text in one line, without a slash."
             )
         for field in fields(self)[1:]:
             # The annotations are text here.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import reprlib
 from dataclasses import fields
 from typing import Any, Mapping
 
@@ -13,6 +12,7 @@ from imu_simulation_framework.core.imu_specification import (
     TemperatureProfile,
     TriadSpecification,
 )
+from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.errors import ConfigurationError
 
 PARTS = {
@@ -92,4 +92,4 @@ def _check_keys(content, known, where):
         if key not in known:
             near = difflib.get_close_matches(str(key), known, n=1)
             hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}."
-            raise ConfigurationError(f"{where} has the unknown key {reprlib.repr(key)}; {hint}")
+            raise ConfigurationError(f"{where} has the unknown key {shown(key)}; {hint}")

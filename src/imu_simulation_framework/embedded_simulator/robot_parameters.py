@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import math
-import reprlib
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Mapping
 
 from imu_simulation_framework.core.kinematics import DifferentialDrive, RobotLimits
+from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.files.locations import urdf_path
 from imu_simulation_framework.files.plain_yaml import NOT_YAML, load_plain, yaml_fault
 from imu_simulation_framework.files.reading import read_settings
 from imu_simulation_framework.files.whole_files import reason_of
+
+LARGEST_NUMBER = 1e9
+"""Of any of the robot's; what is computed of them stays finite."""
 
 # Every key of the file: how many numbers it holds (0: one number, no list) and what they must be.
 _POSITIVE, _NOT_NEGATIVE, _ANY = "positive", "zero or positive", "finite"
@@ -108,7 +111,7 @@ def load_robot_parameters(path=None) -> RobotParameters:
         The file cannot be read, a key is missing or unknown, or a value is none that the
         robot could have.
     """
-    path = urdf_path("robot.yaml") if path is None else Path(path).resolve()
+    path = urdf_path("robot.yaml") if path is None else Path(os.path.realpath(path))
     values = _check(_read(path), path)
     drive = values["drive"]
     _check_balance(values, path)
@@ -159,28 +162,29 @@ def _check_keys(content, expected, where):
     for key in content:
         if key not in expected:
             raise ConfigurationError(
-                f"{where} has the unknown key {reprlib.repr(key)}; known are {', '.join(expected)}."
+                f"{where} has the unknown key {shown(key)}; known are {', '.join(expected)}."
             )
     for key in expected:
         if key not in content:
-            raise ConfigurationError(f"{where} lacks the key {key!r}.")
+            raise ConfigurationError(f"{where} lacks the key {shown(key)}.")
 
 
 def _numbers(value, count, condition, where):
     numbers = value if isinstance(value, list) else [value]
     if isinstance(value, list) != bool(count) or len(numbers) != max(count, 1):
         expected = f"a list of {count} numbers" if count else "one number"
-        raise ConfigurationError(f"{where} is {reprlib.repr(value)}, but it must be {expected}.")
+        raise ConfigurationError(f"{where} is {shown(value)}, but it must be {expected}.")
     for number in numbers:
         usable = isinstance(number, (int, float)) and not isinstance(number, bool)
         if not (
             usable
-            and math.isfinite(number)
+            and abs(number) <= LARGEST_NUMBER
             and (condition != _POSITIVE or number > 0.0)
             and (condition != _NOT_NEGATIVE or number >= 0.0)
         ):
             raise ConfigurationError(
-                f"{where} is {reprlib.repr(value)}, but it must be {condition}."
+                f"{where} is {shown(value)}, but it must be {condition} and at most "
+                f"{LARGEST_NUMBER:g}."
             )
     return tuple(map(float, numbers)) if count else float(value)
 

@@ -69,7 +69,8 @@ def _turns(observations):
         line = f"{relation.first} {one:.0f} deg, {relation.second} {other:.0f} deg"
         if relation.conclusive:
             line += (
-                f"; correlation {relation.correlation:.3f}, scale {relation.scale:.3f}, "
+                f"; correlation {relation.correlation:.3f}, scale "
+                f"{relation.scale_text('.3f')}, "
                 f"{_lateness(relation)}"
             )
         else:

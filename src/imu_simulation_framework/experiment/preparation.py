@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Mapping
 
 import numpy as np
@@ -123,7 +122,7 @@ def prepare_drive(configuration: Configuration, recorded=None) -> PreparedDrive:
     # Steps of the control period exactly, whatever the recording's clock was rounded to.
     driven.index = pd.Index(np.arange(len(driven)) / configuration.control.rate, name="time")
     return PreparedDrive(
-        name=configuration.experiment.name or sources.name,
+        name=drive_name(configuration),
         trajectory=driven,
         reference=_during(recorded.table, start, stop),
         start=start,
@@ -266,7 +265,7 @@ def recording_sources(configuration: Configuration) -> RecordingSources:
     """Return the files of the configured drive; a bundled one is made if it is not there."""
     recording = configuration.recording
     reference, imu = configuration.reference.path, configuration.imu_recording.path
-    name = _stem(recording.path or reference)
+    name = _name_of(recording.path or reference)
     stop = None
     if is_bundled(configuration):
         bundled = ensure_drive(recording.drive, locations.drive_folder())
@@ -283,6 +282,16 @@ def recording_sources(configuration: Configuration) -> RecordingSources:
     )
 
 
-def _stem(path: str) -> str:
-    """File name without its extensions."""
-    return Path(os.path.basename(path)).name.split(".")[0]
+def drive_name(configuration: Configuration) -> str:
+    """What the drive is called in paths and figures: as set, or after the recording."""
+    return configuration.experiment.name or recording_sources(configuration).name
+
+
+def _name_of(path: str) -> str:
+    """Name of a recording: its folder's and its own, without extensions.
+
+    Recordings of one name (``gps.csv``, ``drive.bag``) are told apart by their folders.
+    """
+    place, file = os.path.split(os.path.abspath(path))
+    folder, stem = os.path.basename(place), file.split(".")[0]
+    return stem if stem.startswith(folder) else f"{folder}_{stem}"

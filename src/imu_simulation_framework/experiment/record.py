@@ -121,16 +121,10 @@ class ExperimentRecord:
     ``ground_truth`` position, orientation, velocity along x and y, and yaw rate; ``errors``
     the four tracking errors and the time from the start. Commands have no stamp: the first is
     given at time zero, and each further one answers one tracking error, so they are numbered.
-
-    Parameters
-    ----------
-    twist_in_world_frame : bool
-        Whether the ground truth's velocity is in the world's axes, not the robot's.
     """
 
-    def __init__(self, twist_in_world_frame=False) -> None:
+    def __init__(self) -> None:
         self._streams = {name: Stream(columns) for name, columns in STORED.items()}
-        self.ground_truth.store.properties["twist_in_world_frame"] = twist_in_world_frame
 
     @property
     def imu(self) -> Stream:
@@ -236,15 +230,11 @@ class ExperimentRecord:
 
     def _ground_truth_blocks(self, zero, end):
         attitude = _Attitude()
-        in_world_frame = self.ground_truth.store.properties.get("twist_in_world_frame", False)
         for time, values in _at_least_one(self.ground_truth, zero, end):
             angles = attitude.columns(values[:, 3:7])
-            forward = values[:, 7]
-            if in_world_frame:
-                yaw = angles["yaw"]
-                forward = np.cos(yaw) * values[:, 7] + np.sin(yaw) * values[:, 8]
             position = dict(zip("xyz", values[:, :3].T))
-            yield _table(time, {**position, **angles, "v": forward, "yaw_rate": values[:, 9]})
+            motion = {"v": values[:, 7], "yaw_rate": values[:, 9]}
+            yield _table(time, {**position, **angles, **motion})
 
     def _control_error_blocks(self, zero, end):
         for time, values in _at_least_one(self.errors, zero, end):

@@ -45,6 +45,11 @@ from imu_simulation_framework.files.recordings.reference import has_to_be_smooth
 FAST = 70.0
 """No robot or car of which somebody wants to know the heading drives this fast [m/s]."""
 
+SLOW = 0.05
+"""Nearly none creeps like this all the time [m/s]; a car whose positions are in kilometres does."""
+
+_STEPS, _DIRECTED = 10, 0.7
+
 
 @dataclass
 class RecordingCheck:
@@ -182,7 +187,7 @@ def judge(check, interpretation) -> None:
     """
     observations = interpretation.observe()
     check.as_configured = check.as_understood = observations
-    check.findings += _speed(observations.reference)
+    check.findings += _speed(observations.reference, interpretation.fixes is None)
     offsets = interpretation.offsets
     apart = _no_overlap(observations, offsets[1])
     if apart:
@@ -197,14 +202,24 @@ def judge(check, interpretation) -> None:
     check.findings += symptoms(check.as_understood, interpretation.course_is_yaw, offsets)
 
 
-def _speed(table) -> list[Finding]:
-    """Positions in a unit that makes the vehicle too fast."""
+def _speed(table, lengths) -> list[Finding]:
+    """Positions in a unit that makes the vehicle too fast, or, if they are lengths, too slow."""
     times = table.index.to_numpy(dtype=float)
     step = np.searchsorted(times, times + 1.0, side="left")
     step = step[step < len(times)]
     moved = table[["x", "y"]].to_numpy()
     speed = np.hypot(*(moved[step] - moved[: len(step)]).T) / (times[step] - times[: len(step)])
     typical = float(np.percentile(speed, 90)) if len(speed) else 0.0
+    if lengths and typical < SLOW and _goes_somewhere(times, moved):
+        return [
+            Finding(
+                faults.LENGTH_UNIT,
+                f"the reference drives less than {typical:.2g} m/s nine tenths of the time, and "
+                "not to and fro as noise does",
+                "[reference_columns] x and y in their own unit, for instance x = ... [km], if it "
+                "was faster",
+            )
+        ]
     if typical < FAST:
         return []
     return [
@@ -215,6 +230,19 @@ def _speed(table) -> list[Finding]:
             True,
         )
     ]
+
+
+def _goes_somewhere(times, positions) -> bool:
+    """Whether ten steps of a second lead away, instead of to and fro as noise at rest does."""
+    seconds = np.unique(np.searchsorted(times, np.arange(times[0], times[-1])))
+    places = positions[seconds]
+    step = np.hypot(*np.diff(places, axis=0).T)
+    if len(step) < 2 * _STEPS:
+        return False
+    path = np.convolve(step, np.ones(_STEPS), "valid")
+    away = np.hypot(*(places[_STEPS:] - places[:-_STEPS]).T)
+    moving = path > 0.0
+    return bool(np.any(moving) and np.median(away[moving] / path[moving]) > _DIRECTED)
 
 
 def _no_overlap(observations, present) -> list[Finding]:

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, field
 
 from imu_simulation_framework.errors import RecordingError
-from imu_simulation_framework.experiment.preparation import recording_sources
+from imu_simulation_framework.experiment.preparation import drive_name, recording_sources
 from imu_simulation_framework.files.configuration import (
     Configuration,
     is_default,
@@ -22,6 +22,7 @@ from imu_simulation_framework.files.recordings.listing import (
 )
 from imu_simulation_framework.files.recordings.messages import IMU_TYPES, REFERENCE_TYPES
 from imu_simulation_framework.files.recordings.samples import EULER, QUATERNION
+from imu_simulation_framework.files.results import safe_name
 
 
 @dataclass
@@ -168,6 +169,8 @@ def config_text(setup, findings, folder) -> str:
     }
     for section, keys in setup.overrides.items():
         values.setdefault(section, {}).update(keys)
+    # The recording's own name and place, as seen from where the check was made.
+    values.setdefault("experiment", {}).setdefault("name", safe_name(drive_name(configuration)))
     # Relative to a folder whose own path may go through links.
     folder = os.path.realpath(folder)
     for (section, key), path in paths_of(configuration).items():

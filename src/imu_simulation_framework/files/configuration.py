@@ -13,11 +13,11 @@ import difflib
 import math
 import os
 import re
-import reprlib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Mapping
 
+from imu_simulation_framework.core.sentences import as_written, listed, shown
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.files.configuration_sections import (
     COLUMN_SECTIONS,
@@ -36,6 +36,7 @@ from imu_simulation_framework.files.configuration_sections import (
     TerrainSection,
     TrajectorySection,
 )
+from imu_simulation_framework.files.locations import plain_path
 from imu_simulation_framework.files.reading import read_settings
 from imu_simulation_framework.files.whole_files import reason_of
 
@@ -115,13 +116,12 @@ def load_configuration(path, overrides=None, working_directory=None) -> Configur
     for section, values in (overrides or {}).items():
         if not isinstance(values, Mapping):
             raise ConfigurationError(
-                f"override of section [{section}]: expected keys with values, "
-                f"got {reprlib.repr(values)}"
+                f"override of section [{section}]: expected keys with values, got {shown(values)}"
             )
         for key, value in values.items():
             if isinstance(value, (Mapping, list, tuple, set)):
                 raise ConfigurationError(
-                    f"override of [{section}] {key}: expected one value, got {reprlib.repr(value)}"
+                    f"override of [{section}] {key}: expected one value, got {shown(value)}"
                 )
             if _to_text(value):
                 given.setdefault(section, {})[key] = _to_text(value)
@@ -145,12 +145,14 @@ def load_configuration(path, overrides=None, working_directory=None) -> Configur
             parsed[key] = _parse(where, keys[key], text)
             if _is_path(keys[key], parsed[key]):
                 base = working_directory if (name, key) in overridden else path.parent
-                parsed[key] = os.path.join(base, os.path.expanduser(parsed[key]))
+                parsed[key] = plain_path(os.path.join(base, os.path.expanduser(parsed[key])))
         sections[name] = section_type(**parsed)
 
     if not given.get("experiment", {}).get("output"):
         output = working_directory / sections["experiment"].output
-        sections["experiment"] = dataclasses.replace(sections["experiment"], output=str(output))
+        sections["experiment"] = dataclasses.replace(
+            sections["experiment"], output=plain_path(output)
+        )
 
     columns = {name: dict(given.get(name, {})) for name in COLUMN_SECTIONS}
     imu_parameters = {
@@ -226,10 +228,10 @@ def _refuse_unwritable(where, key, text) -> None:
     if "\0" in text:
         raise ConfigurationError(f"{where}: holds the character NUL, expected text")
     if len(f"{key}{text}.".splitlines()) > 1:
-        raise ConfigurationError(f"{where}: expected one line, got {reprlib.repr(text)}")
+        raise ConfigurationError(f"{where}: expected one line, got {shown(text)}")
     if _COMMENT.search(text):
         raise ConfigurationError(
-            f"{where}: a semicolon after a blank begins a comment in config.ini, got {text!r}"
+            f"{where}: a semicolon after a blank begins a comment in config.ini, got {shown(text)}"
         )
 
 
@@ -243,7 +245,7 @@ def _suggestion(word, known) -> str:
     close = difflib.get_close_matches(word, list(known), n=1)
     if close:
         return f"; did you mean {close[0]}?"
-    return f"; known are {', '.join(known)}"
+    return f"; known are {listed(known)}"
 
 
 def _to_text(value: Any) -> str:
@@ -260,12 +262,12 @@ def _parse(where: str, key: dataclasses.Field, text: str):
     if kind == "bool":
         states = configparser.ConfigParser.BOOLEAN_STATES
         if text.lower() not in states:
-            raise ConfigurationError(f"{where}: expected true or false, got {text!r}")
+            raise ConfigurationError(f"{where}: expected true or false, got {shown(text)}")
         return states[text.lower()]
     if kind == "str":
         if accepted["choices"] and text not in accepted["choices"]:
             raise ConfigurationError(
-                f"{where}: expected one of {', '.join(accepted['choices'])}, got {text!r}"
+                f"{where}: expected one of {', '.join(accepted['choices'])}, got {shown(text)}"
             )
         return text
     value = _parse_number(where, text)
@@ -273,13 +275,16 @@ def _parse(where: str, key: dataclasses.Field, text: str):
         try:
             value = int(text)
         except ValueError:
-            raise ConfigurationError(f"{where}: expected a whole number, got {text!r}") from None
+            raise ConfigurationError(
+                f"{where}: expected a whole number, got {shown(text)}"
+            ) from None
+    given = as_written(text)
     if accepted["above"] is not None and value <= accepted["above"]:
-        raise ConfigurationError(f"{where}: expected more than {accepted['above']}, got {text}")
+        raise ConfigurationError(f"{where}: expected more than {accepted['above']}, got {given}")
     if value < accepted["minimum"]:
-        raise ConfigurationError(f"{where}: expected at least {accepted['minimum']}, got {text}")
+        raise ConfigurationError(f"{where}: expected at least {accepted['minimum']}, got {given}")
     if value > accepted["maximum"]:
-        raise ConfigurationError(f"{where}: expected at most {accepted['maximum']}, got {text}")
+        raise ConfigurationError(f"{where}: expected at most {accepted['maximum']}, got {given}")
     return value
 
 
@@ -293,7 +298,7 @@ def _parse_number(where: str, text: str) -> float:
     try:
         value = float(text)
     except ValueError:
-        raise ConfigurationError(f"{where}: expected a number, got {text!r}") from None
+        raise ConfigurationError(f"{where}: expected a number, got {shown(text)}") from None
     if not math.isfinite(value):
-        raise ConfigurationError(f"{where}: expected a finite number, got {text!r}")
+        raise ConfigurationError(f"{where}: expected a finite number, got {shown(text)}")
     return value

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.errors import ResultError
 from imu_simulation_framework.files.reading import (
     BLOCK,
@@ -128,7 +129,9 @@ def _pieces(file):
 def _header(path, text):
     header = text.split("\n", 1)[0].rstrip("\r").split(",")
     if header[0] != "time":
-        raise ResultError(f"{path}: line 1: the first column must be time, found {header[0]!r}")
+        raise ResultError(
+            f"{path}: line 1: the first column must be time, found {shown(header[0])}"
+        )
     if len(set(header)) != len(header):
         raise ResultError(f"{path}: line 1: a column name occurs twice")
     return header
@@ -169,6 +172,7 @@ def _broken_line(path, text, header, first) -> ResultError:
                 float(cell)
             except ValueError:
                 return ResultError(
-                    f"{path}: line {number}, column {name}: a number was expected, found {cell!r}"
+                    f"{path}: line {number}, column {name}: a number was expected, "
+                    f"found {shown(cell)}"
                 )
     return ResultError(f"{path}: not a table of numbers")

@@ -14,6 +14,7 @@ from rosbags.typesys import Stores, get_typestore
 
 from imu_simulation_framework.core.angles import roll_pitch_yaw_from_quaternion
 from imu_simulation_framework.core.drive_sensors import ImuSamples
+from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.files.bundled_drives import FIRST_STAMP, IMU_FIELDS
 from imu_simulation_framework.files.recordings.messages import IMU
@@ -48,7 +49,7 @@ def format_of(path, format="") -> str:
     if name.endswith((".csv", ".csv.gz")):
         by_name = "csv"
     if format and format not in FORMATS:
-        raise ConfigurationError(f"{format!r} is no format; there are {', '.join(FORMATS)}.")
+        raise ConfigurationError(f"{shown(format)} is no format; there are {', '.join(FORMATS)}.")
     if not by_name or (format and (format == "bag") != (by_name == "bag")):
         raise ConfigurationError(
             f"{path}: a recording's name must end in .bag, or in .csv or .csv.gz for a table."

@@ -17,10 +17,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Hashable
 
 import yaml
 
 from imu_simulation_framework.core.imu_specification import ImuSpecification
+from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.specification_mapping import (
     PARTS,
     specification_from_mapping,
@@ -69,12 +71,17 @@ class _Loader(PlainLoader):
     """YAML 1.1 as plain data, but a key may not occur twice, and 1e-4 is a number."""
 
     def construct_mapping(self, node, deep=False):
-        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
-        for index, key in enumerate(keys):
-            if key in keys[:index]:
+        seen = set()
+        for key_node, _ in node.value:
+            key = self.construct_object(key_node, deep=True)
+            # What cannot be a key is refused below.
+            if not isinstance(key, Hashable):
+                continue
+            if key in seen:
                 raise yaml.constructor.ConstructorError(
-                    None, None, f"the key {key!r} occurs twice", node.value[index][0].start_mark
+                    None, None, f"the key {shown(key)} occurs twice", key_node.start_mark
                 )
+            seen.add(key)
         return super().construct_mapping(node, deep)
 
 
@@ -190,4 +197,4 @@ def _value(value) -> str:
         return "true" if value else "false"
     if isinstance(value, list):
         return "[" + ", ".join(map(_value, value)) + "]"
-    return repr(value) if isinstance(value, float) else _text(value)
+    return repr(float(value)) if isinstance(value, float) else _text(value)

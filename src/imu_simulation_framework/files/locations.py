@@ -33,6 +33,16 @@ def package_share() -> Path:
     raise FrameworkError(f"the folder of the package {PACKAGE} was not found above {library}")
 
 
+def plain_path(path) -> str:
+    """The path without ``..`` and ``.``, as a person would write it, to the same place.
+
+    Where a link is in front of a ``..`` the way without both would lead elsewhere; there it
+    is the path behind all links.
+    """
+    shortened, real = os.path.normpath(path), os.path.realpath(path)
+    return shortened if os.path.realpath(shortened) == real else real
+
+
 def default_configuration_path() -> Path:
     """The bundled config.ini."""
     return package_share() / "config.ini"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from pathlib import Path
 
 import pandas as pd
@@ -22,6 +23,8 @@ MARKER = "trajectory_data.csv"
 """The first file of a result; a folder that lacks it holds none."""
 
 _LONGEST_NAME = 200
+_UNSAFE = re.compile(r"[^\w.+-]+")
+_OUTER = "._-"
 _LISTED = 5
 
 
@@ -120,14 +123,15 @@ class ResultFolder:
 
 
 def safe_name(text) -> str:
-    """Turn any text into the name of one folder.
+    """Turn any text into the name of one folder, which pastes into a command as it stands.
 
-    Separators, characters that some file system refuses and control characters become ``_``,
-    leading dots and outer blanks go, and it is cut at 200 bytes; what is left of nothing is
-    ``unnamed``.
+    Letters and digits of any language, ``_``, ``-``, ``+`` and ``.`` stay; what else stands
+    between them becomes one ``_``. Outer dots, ``-`` and ``_`` go, and it is cut at 200 bytes; what
+    is left of nothing is ``unnamed``.
     """
-    name = re.sub(r'[/\\<>:"|?*\x00-\x1f\x7f]', "_", str(text)).strip().lstrip(".").strip()
-    name = name.encode("utf-8", "replace")[:_LONGEST_NAME].decode("utf-8", "ignore").rstrip(" .")
+    composed = unicodedata.normalize("NFC", str(text))
+    name = _UNSAFE.sub("_", composed).strip(_OUTER)
+    name = name.encode("utf-8", "replace")[:_LONGEST_NAME].decode("utf-8", "ignore").rstrip(_OUTER)
     return name or "unnamed"
 
 

@@ -32,13 +32,10 @@ class SampleStore:
     ----------
     columns : sequence of str
         Names of the numbers.
-    properties : mapping, optional
-        What else a reader of the file has to know; of JSON's kinds.
     """
 
-    def __init__(self, columns, properties=None) -> None:
+    def __init__(self, columns) -> None:
         self.columns = tuple(columns)
-        self.properties = dict(properties or {})
         self._row = struct.Struct(f"<q{len(self.columns)}d")
         self._type = np.dtype([("stamp", "<i8"), ("values", "<f8", (len(self.columns),))])
         # One thread adds while another looks how far it has come.
@@ -66,9 +63,7 @@ class SampleStore:
         except OSError as error:
             raise ResultError(f"{path}: cannot be read: {reason_of(error)}") from error
         try:
-            properties = json.loads(header)
-            columns = properties.pop("columns")
-            store = cls([str(name) for name in columns], properties)
+            store = cls([str(name) for name in json.loads(header)["columns"]])
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise ResultError(f"{path}: is no file of recorded samples") from None
         store._file, store._path, store._first_byte = file, path, len(header)
@@ -87,7 +82,7 @@ class SampleStore:
         ResultError
             It cannot be made.
         """
-        header = json.dumps({"columns": self.columns, **self.properties}).encode() + b"\n"
+        header = json.dumps({"columns": self.columns}).encode() + b"\n"
         try:
             # Unbuffered: how much of it is on the disk is known.
             file = open(path, "x+b", buffering=0)  # noqa: SIM115 (open until all is written)

@@ -12,9 +12,11 @@ from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import Float64MultiArray
+from std_srvs.srv import Empty, EmptyResponse
 from tf2_msgs.msg import TFMessage
 
 from imu_simulation_framework.core.imu_models import make_imu_model
+from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.embedded_simulator.robot_parameters import load_robot_parameters
 from imu_simulation_framework.embedded_simulator.simulator import EmbeddedSimulator
 from imu_simulation_framework.errors import ConfigurationError, FrameworkError
@@ -26,15 +28,22 @@ from imu_simulation_framework.experiment.parts import (
 )
 from imu_simulation_framework.files.plain_yaml import NOT_YAML, load_plain
 from imu_simulation_framework.nodes import topics
-from imu_simulation_framework.nodes.node import Node, advertise, subscribe
+from imu_simulation_framework.nodes.node import Node, advertise
 from imu_simulation_framework.nodes.simulator_messages import TickMessages
-from imu_simulation_framework.nodes.simulators.embedded import SET_IMU_PARAMETERS, SET_POSE
+from imu_simulation_framework.nodes.simulators.embedded import (
+    END_DRIVE,
+    SET_IMU_PARAMETERS,
+    SET_POSE,
+)
 from imu_simulation_framework.srv import (
     SetImuParameters,
     SetImuParametersResponse,
     SetPose,
     SetPoseResponse,
 )
+
+DRIVING = "the robot drives already, and the experiment would mean nothing any more"
+"""Why a pose and parameters are refused after the first command."""
 
 HOLD_PERIOD = 0.1
 """Wall-clock seconds between repetitions of the first tick, until the first command."""
@@ -83,10 +92,12 @@ class EmbeddedSimulatorNode(Node):
         self._held_reading = self._reading(self._held_state)
         self._commands = 0
         self._command = (0.0, 0.0)
+        self._drive_ended = False
         self._command_given = threading.Condition()
         rospy.Service(SET_POSE, SetPose, self._on_set_pose)
         rospy.Service(SET_IMU_PARAMETERS, SetImuParameters, self._on_set_imu_parameters)
-        subscribe(topics.WHEEL_COMMAND, Float64MultiArray, self._on_command)
+        rospy.Service(END_DRIVE, Empty, self._on_end_drive)
+        self.subscribe(topics.WHEEL_COMMAND, Float64MultiArray, self._on_command)
 
     @property
     def _publishers(self):
@@ -135,6 +146,8 @@ class EmbeddedSimulatorNode(Node):
         started = reported = time.monotonic()
         while not self.ended and not self._command_within(WAKE_PERIOD, answered):
             reported = self._report_waiting(reported)
+            if self.ended or self._drive_ended:
+                continue
             if time.monotonic() - started > timeout:
                 self.fail(
                     f"{self.name}: no command on {topics.WHEEL_COMMAND} for {timeout:g} s "
@@ -215,7 +228,14 @@ class EmbeddedSimulatorNode(Node):
             self._commands += 1
             self._command_given.notify()
 
+    def _on_end_drive(self, _):
+        """No command follows that would have to come in time."""
+        self._drive_ended = True
+        return EmptyResponse()
+
     def _on_set_pose(self, request):
+        if self._commands:
+            return SetPoseResponse(success=False, message=DRIVING)
         pose = request.pose
         if not all(math.isfinite(value) for value in (pose.x, pose.y, pose.theta)):
             return SetPoseResponse(success=False, message=f"expected finite numbers, got {pose}")
@@ -226,10 +246,12 @@ class EmbeddedSimulatorNode(Node):
         return SetPoseResponse(success=True, message="")
 
     def _on_set_imu_parameters(self, request):
+        if self._commands:
+            return SetImuParametersResponse(success=False, message=DRIVING)
         try:
             parameters = load_plain(request.parameters) or {}
             if not isinstance(parameters, dict):
-                raise ConfigurationError(f"expected a mapping, got {request.parameters!r}")
+                raise ConfigurationError(f"expected a mapping, got {shown(request.parameters)}")
             make = self._imu_factory(request.model, parameters, request.seed)
             with self._lock:
                 self._make_imu = make

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 
 from nav_msgs.msg import Odometry
@@ -9,14 +10,18 @@ from std_msgs.msg import Float64MultiArray
 
 from imu_simulation_framework.core.angles import yaw_from_quaternion
 from imu_simulation_framework.core.tracking import Pose2D, Reference, tracking_error
+from imu_simulation_framework.errors import SimulatorError
 from imu_simulation_framework.msg import ErrorCoordinates2
 from imu_simulation_framework.nodes import topics
-from imu_simulation_framework.nodes.node import advertise, subscribe
+from imu_simulation_framework.nodes.node import advertise, ensure_finite
 from imu_simulation_framework.nodes.participant import Participant
 from imu_simulation_framework.nodes.simulators import make_simulator_interface
 
 STAMP_TOLERANCE = 1e-6
 """Stamps that differ by less are the same instant, s."""
+
+JUMP_SPEED = 5.0
+"""A robot that moves by this much more [m/s] than three times its speed was put elsewhere."""
 
 
 class ErrorPublisher(Participant):
@@ -40,11 +45,12 @@ class ErrorPublisher(Participant):
         self._reference = None
         self._zero = None
         self._held_stamp = None
+        self._last = None
         self._answers = 0
         self._publisher = advertise(topics.TRAJECTORY_ERROR, ErrorCoordinates2)
         self.inputs = (
-            subscribe(topics.WHEEL_COMMAND, Float64MultiArray, self._on_command),
-            subscribe(topics.GROUND_TRUTH, Odometry, self._on_ground_truth),
+            self.subscribe(topics.WHEEL_COMMAND, Float64MultiArray, self._on_command),
+            self.subscribe(topics.GROUND_TRUTH, Odometry, self._on_ground_truth),
         )
         self.offer_start()
 
@@ -65,6 +71,8 @@ class ErrorPublisher(Participant):
 
     def _on_ground_truth(self, message):
         stamp = message.header.stamp.to_sec()
+        p, q = message.pose.pose.position, message.pose.pose.orientation
+        ensure_finite(f"{self.name}: {topics.GROUND_TRUTH}", p.x, p.y, q.x, q.y, q.z, q.w)
         with self._lock:
             if self._zero is None:
                 moved = self._held_stamp is not None and stamp > self._held_stamp
@@ -74,6 +82,7 @@ class ErrorPublisher(Participant):
                     self._zero = self._held_stamp
             if self._zero is None:
                 return
+            self._ensure_driven(stamp, message)
             time = stamp - self._zero
             due = (self._answers + 1) * self._period
             if time < due - STAMP_TOLERANCE:
@@ -81,6 +90,26 @@ class ErrorPublisher(Participant):
             # A due message that was lost is not answered late, the next one is.
             self._answers = int((time + STAMP_TOLERANCE) / self._period)
             self._publish(message, time)
+
+    def _ensure_driven(self, stamp: float, message) -> None:
+        """Refuse a robot that somebody has put elsewhere during the drive.
+
+        Raises
+        ------
+        SimulatorError
+        """
+        p, v = message.pose.pose.position, message.twist.twist.linear
+        last, self._last = self._last, (stamp, p.x, p.y)
+        if last is None:
+            return
+        moved = math.hypot(p.x - last[1], p.y - last[2])
+        # Half a period more: a simulator may say its speed of a step before.
+        step = abs(stamp - last[0]) + 0.5 * self._period
+        if moved > (JUMP_SPEED + 3.0 * math.hypot(v.x, v.y)) * step:
+            raise SimulatorError(
+                f"{self.name}: the robot was moved {moved:.2f} m within {stamp - last[0]:.2f} s, "
+                f"{stamp - self._zero:.2f} s after the start: somebody has set its pose"
+            )
 
     def _publish(self, message, time: float) -> None:
         pose = message.pose.pose

@@ -18,8 +18,13 @@ from imu_simulation_framework.files.whole_files import reason_of
 from imu_simulation_framework.msg import ErrorCoordinates2
 from imu_simulation_framework.nodes import topics
 from imu_simulation_framework.nodes.node import subscribe
-from imu_simulation_framework.nodes.participant import LAST_MESSAGES_TIMEOUT, Participant
+from imu_simulation_framework.nodes.participant import (
+    EARLY_END_TIMEOUT,
+    LAST_MESSAGES_TIMEOUT,
+    Participant,
+)
 from imu_simulation_framework.nodes.simulators import make_simulator_interface
+from imu_simulation_framework.nodes.unfinished import ACTIVE, BAG
 
 RECORDED_TOPICS = (
     "/clock",
@@ -37,8 +42,9 @@ RECORDED_TOPICS = (
     topics.YAW_ERROR_REAL,
 )
 
-ACTIVE = ".active"
-"""Ending of the bag's name while it is written."""
+
+CHUNK = 64 * 1024
+"""Bytes that are lost at most when the recorder is killed."""
 
 
 class ExperimentRecorder(Participant):
@@ -61,6 +67,7 @@ class ExperimentRecorder(Participant):
         self._newest = {}
         self._received = 0
         self._end = None
+        self._period = genpy.Duration.from_sec(1.0 / self.configuration.control.rate)
         self._duration = 0
         simulator = make_simulator_interface(self.configuration)
         imu = self.configuration.imu.model
@@ -78,11 +85,11 @@ class ExperimentRecorder(Participant):
         for subscriber in self.inputs:
             _keep_every_message(subscriber)
         self._duration = self.folder.read_table("trajectory_data").index[-1]
-        self._path = str(self.folder.path("experiment.bag"))
+        self._path = str(self.folder.path(BAG))
         with self._lock, self._whole_or_not_at_all():
             # Open until the bag is complete.
             self._file = open(self._path + ACTIVE, "x+b")  # noqa: SIM115
-            self._bag = rosbag.Bag(self._file, "w")
+            self._bag = rosbag.Bag(self._file, "w", chunk_threshold=CHUNK)
 
     def _on_message(self, topic, message):
         header = message._connection_header
@@ -108,6 +115,9 @@ class ExperimentRecorder(Participant):
                 self.fail(str(error))
 
     def _write(self, topic, header, serialised, time):
+        # What is sent while the results are written belongs to no drive.
+        if self._end is not None and time > self._end + self._period:
+            return
         raw = (header["type"], serialised, header["md5sum"], None)
         self._bag.write(rospy.resolve_name(topic), raw, time, raw=True, connection_header=header)
 
@@ -141,12 +151,20 @@ class ExperimentRecorder(Participant):
             newest = [r[-1] for topic, r in self._newest.items() if topic != topics.YAW_REAL]
             return self._end is not None and min(newest) >= self._end
 
+    def _is_drive_over(self) -> bool:
+        with self._lock:
+            newest = self._newest.get(topics.TRAJECTORY_ERROR)
+            return newest is not None and newest[-1] >= self._end
+
     def _on_stop(self, _):
         try:
             self.wait_until(
                 self._has_every_last_message, LAST_MESSAGES_TIMEOUT, "the last messages"
             )
         except FrameworkError as error:
+            if not self._is_drive_over():
+                # Whoever has asked in the middle of the drive changes nothing.
+                return TriggerResponse(success=False, message=str(error))
             rospy.logwarn(str(error))
         self.read_what_is_there(lambda: self._received)
         try:
@@ -168,7 +186,7 @@ class ExperimentRecorder(Participant):
 
     def close(self):
         if self._bag is not None:
-            self.read_what_is_there(lambda: self._received)
+            self.read_what_is_there(lambda: self._received, EARLY_END_TIMEOUT)
         try:
             self._complete()
         except ResultError as error:

@@ -139,8 +139,9 @@ class GazeboRobot(Node):
         load = rospy.ServiceProxy("controller_manager/load_controller", LoadController)
         for name in CONTROLLERS:
             if not call(load, name).ok:
+                package, _ = CONTROLLER_PARAMETERS[name]["type"].split("/")
                 raise SimulatorError(
-                    f"gazebo_ros_control does not load {name}: is {name.split('_')[0]} installed?"
+                    f"gazebo_ros_control does not load {name}: is {package} installed?"
                 )
         switch = rospy.ServiceProxy("controller_manager/switch_controller", SwitchController)
         request = SwitchControllerRequest(

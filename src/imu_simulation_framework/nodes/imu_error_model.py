@@ -11,7 +11,7 @@ from std_msgs.msg import Float64MultiArray
 from imu_simulation_framework.core.imu_models import ImuTruth
 from imu_simulation_framework.experiment.parts import make_experiment_imu
 from imu_simulation_framework.nodes import topics
-from imu_simulation_framework.nodes.node import advertise, subscribe
+from imu_simulation_framework.nodes.node import advertise
 from imu_simulation_framework.nodes.participant import Participant
 from imu_simulation_framework.nodes.simulator_messages import TickMessages
 from imu_simulation_framework.nodes.simulators import make_simulator_interface
@@ -39,8 +39,8 @@ class ImuErrorModel(Participant):
         self._imu_data = advertise(topics.IMU, Imu)
         self._imu_bias = advertise(topics.IMU_BIAS, Imu)
         self.inputs = (
-            subscribe(topics.IMU_IDEAL, Imu, self._on_imu),
-            subscribe(topics.WHEEL_COMMAND, Float64MultiArray, self._on_command),
+            self.subscribe(topics.IMU_IDEAL, Imu, self._on_imu),
+            self.subscribe(topics.WHEEL_COMMAND, Float64MultiArray, self._on_command),
         )
         self._commanded = False
         self.offer_start()

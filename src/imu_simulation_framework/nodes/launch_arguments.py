@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import re
 import secrets
-import urllib.parse
+import xml.etree.ElementTree as ElementTree
 
-import roslaunch.arg_dump
 import roslaunch.config
 
-from imu_simulation_framework.errors import ConfigurationError, FrameworkError
+from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.files.locations import package_share
 
-MASTER_URI = "ROS_MASTER_URI"
 BOOLEANS = ("true", "false")
 CHOICES = {
     "gui": BOOLEANS,
@@ -25,19 +24,23 @@ CHOICES = {
 
 _ARGUMENT = re.compile(r"[A-Za-z_]\w*:=.*", re.DOTALL)
 _SUBSTITUTION = "$("
+_HERE = "$(find imu_simulation_framework)"
 
 
-def check_arguments(launch_file, given) -> None:
-    """Refuse what experiment.launch does not know, and an address of the master that is none.
+def check_arguments(launch_file, given) -> dict:
+    """Refuse what experiment.launch does not know.
+
+    Returns
+    -------
+    dict of str
+        Every argument's value by its name, its default where none is given.
 
     Raises
     ------
     ConfigurationError
         An argument is none, or its value not among the choices.
-    FrameworkError
-        The environment's ROS_MASTER_URI is no address.
     """
-    known = roslaunch.arg_dump.get_args([launch_file])
+    known = _documented(launch_file)
     for argument in given:
         name, _, value = argument.partition(":=")
         if not _ARGUMENT.fullmatch(argument) or name not in known:
@@ -48,20 +51,31 @@ def check_arguments(launch_file, given) -> None:
             raise ConfigurationError(f"{argument}: expected one of {', '.join(CHOICES[name])}")
         if "\0" in value:
             raise ConfigurationError(f"{name}:= holds the character NUL, expected text")
-    _check_master_uri(os.environ.get(MASTER_URI, ""))
+    values = {name: default for name, (_, default) in known.items()}
+    values.update(argument.split(":=", 1) for argument in given)
+    return values
 
 
-def _check_master_uri(uri) -> None:
-    try:
-        parts = urllib.parse.urlsplit(uri)
-        usable = parts.scheme == "http" and parts.hostname and parts.port
-    except ValueError:  # the port is no number, or too large
-        usable = False
-    if not usable:
-        raise FrameworkError(
-            f"the environment's {MASTER_URI} is {uri!r}, expected http://HOST:PORT as in "
-            "http://localhost:11311"
-        )
+def argument_help(launch_file) -> str:
+    """Every argument of a launch file with its meaning and its default, a line each."""
+    known = _documented(launch_file)
+    width = max(map(len, known)) + 2
+    lines = [
+        f"  {name + ':=':{width}}  {meaning}" + (f" (default: {default})" if default else "")
+        for name, (meaning, default) in known.items()
+    ]
+    return "\n".join(["arguments, each name:=value:", *lines])
+
+
+def _documented(launch_file) -> dict:
+    """Meaning and default of each argument that can be given."""
+    # roslaunch's own list of them is made with the arguments of this program in force.
+    here = str(package_share())
+    return {
+        argument.get("name"): (argument.get("doc"), argument.get("default").replace(_HERE, here))
+        for argument in ElementTree.parse(launch_file).getroot().findall("arg")
+        if argument.get("default") is not None
+    }
 
 
 def load_launch_file(launch_file, arguments):

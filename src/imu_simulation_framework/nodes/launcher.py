@@ -3,73 +3,27 @@
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import socket
-import time
-import urllib.parse
 
-import rosgraph
 import roslaunch
-import roslaunch.parent
-import roslaunch.pmon
-from roslaunch.pmon import ProcessListener
 
 from imu_simulation_framework.embedded_simulator.robot_parameters import load_robot_parameters
 from imu_simulation_framework.errors import FrameworkError
 from imu_simulation_framework.experiment.parts import describe_imu, make_terrain
 from imu_simulation_framework.experiment.recording_check import ensure_plausible
 from imu_simulation_framework.files.locations import package_share
-from imu_simulation_framework.files.results import ResultFolder
-from imu_simulation_framework.nodes.launch_arguments import check_arguments, load_launch_file
-from imu_simulation_framework.nodes.settings import EXPERIMENT_PARAMETERS, node_configuration
-from imu_simulation_framework.nodes.start import INTERRUPTED
-
-LEADER = "path_follower"
-RESULT_PARAMETER = "/experiment/result"
-FAILURE_PARAMETER = f"/{EXPERIMENT_PARAMETERS}/failure"
-
-GAZEBO_MASTER_URI = "http://localhost:11345"
-"""Where Gazebo's master is unless the environment says otherwise."""
-
-BYSTANDERS = (
-    "rosout",
-    "robot_state_publisher",
-    "yaw_view",
-    "yaw_multiplot",
-    "path_view",
-    "rviz",
-    "gazebo_gui",
+from imu_simulation_framework.nodes.installation import (
+    check_environment,
+    check_installation,
+    check_output,
 )
-"""An experiment goes on without them: a person may close a window."""
-
-SAVING_NODES = ("result_comparison", "experiment_recorder")
-SAVING_TIMEOUT = 60.0
-"""Wall-clock seconds that these nodes have to write what was recorded, once they are to end."""
-
-ENDING_TIMEOUT = 10.0
-"""Wall-clock seconds that any other node has to end, before it is made to."""
-
-
-class _FirstEnd(ProcessListener):
-    """Remembers the node that ended first; the others are ended because of it.
-
-    When nobody did, the experiment was interrupted: roslaunch's signal handlers end it.
-    """
-
-    def __init__(self) -> None:
-        self.node = None
-        self.exit_code = None
-
-    def process_died(self, process_name, exit_code):
-        name = _node_name(process_name)
-        if self.node is None and name not in BYSTANDERS:
-            self.node, self.exit_code = name, exit_code
-
-
-def _node_name(process_name) -> str:
-    """roslaunch appends ``-<number>`` to the node's name."""
-    return process_name.rsplit("-", 1)[0]
+from imu_simulation_framework.nodes.launch_arguments import (
+    argument_help,
+    check_arguments,
+    load_launch_file,
+)
+from imu_simulation_framework.nodes.settings import EXPERIMENT_PARAMETERS, node_configuration
+from imu_simulation_framework.nodes.simulators.gazebo_server import ensure_no_gazebo_runs
+from imu_simulation_framework.nodes.supervision import report, run
 
 
 def main(arguments) -> int:
@@ -83,46 +37,37 @@ def main(arguments) -> int:
     Returns
     -------
     int
-        0 when the drive was driven to its end, 1 when a node failed, 130 when it was
+        0 when the drive was recorded to its end, 1 when it was not, 130 when it was
         interrupted; whatever was recorded is saved in each case.
 
     Raises
     ------
-    ConfigurationError
-        An argument or a setting is unknown, malformed or out of range; nothing was started.
+    FrameworkError
+        An argument or a setting is unknown, malformed or out of range, the recording cannot be
+        used, or something is missing on this machine; nothing was started.
     """
-    parser = argparse.ArgumentParser(
-        description=__doc__, epilog="The arguments are those of experiment.launch, name:=value."
-    )
-    parser.add_argument("arguments", nargs="*", metavar="name:=value")
-    given = parser.parse_args(arguments).arguments
     launch_file = str(package_share() / "launch" / "experiment.launch")
-    check_arguments(launch_file, given)
-
-    if "simulator:=gazebo" in given:
-        _check_that_no_gazebo_runs()
+    parser = argparse.ArgumentParser(
+        description="Run experiment.launch; print the result and exit with a code that tells of "
+        "it: 0 after the whole drive, 1 after a failure, 2 when nothing was started, 130 after "
+        "Ctrl+C.",
+        epilog=argument_help(launch_file),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("arguments", nargs="*", metavar="name:=value", help="see below")
+    given = parser.parse_args(arguments).arguments
+    values = check_arguments(launch_file, given)
+    check_environment()
+    if values["simulator"] == "gazebo":
+        ensure_no_gazebo_runs()
+    check_installation(values)
     try:
         config, configuration = _load(launch_file, [*given, "table:=false"])
     except roslaunch.RLException as error:
         raise FrameworkError(f"roslaunch: {error}") from None
     # What cannot be driven, or gives no answer, is said before anything is started.
     ensure_plausible(configuration)
-    end = _FirstEnd()
-    prefix, failure = _run(config, end)
-    return _report(prefix, end, failure)
-
-
-def _check_that_no_gazebo_runs() -> None:
-    """A second gzserver would end at once, with a code but without a sentence."""
-    uri = os.environ.get("GAZEBO_MASTER_URI") or GAZEBO_MASTER_URI
-    place = urllib.parse.urlsplit(uri)
-    try:
-        socket.create_connection((place.hostname, place.port), timeout=1.0).close()
-    except (OSError, ValueError):
-        return
-    raise FrameworkError(
-        f"a gzserver is running already at {uri}: end it, or set GAZEBO_MASTER_URI to another port"
-    )
+    return report(run(config, configuration.simulation.command_timeout))
 
 
 def _load(launch_file, arguments):
@@ -142,75 +87,5 @@ def _load(launch_file, arguments):
     describe_imu(configuration)
     make_terrain(configuration)
     load_robot_parameters(configuration.robot.parameters or None)
+    check_output(configuration.experiment.output)
     return config, configuration
-
-
-def _run(config, end):
-    """Run roslaunch until a node ends.
-
-    Returns
-    -------
-    prefix, failure : str or None
-        Of the result, and the sentence of the node that failed.
-    """
-    parent = roslaunch.parent.ROSLaunchParent(
-        roslaunch.rlutil.get_or_generate_uuid(None, False),
-        [],
-        show_summary=False,
-        sigint_timeout=ENDING_TIMEOUT,
-    )
-    parent.config = config
-    # Listened to from the beginning, since a node may end before all of them are started.
-    parent.pm = roslaunch.pmon.start_process_monitor()
-    parent.pm.add_process_listener(end)
-    prefix = failure = None
-    try:
-        parent.start()
-        for process in list(parent.pm.procs):
-            # Its end is seen below; roslaunch would call it a death even after a success.
-            process.required = False
-            if _node_name(process.name) in SAVING_NODES:
-                process.sigint_timeout = SAVING_TIMEOUT
-        master = rosgraph.Master("/run_experiment")
-        while parent.pm.mainthread_spin_once():
-            prefix = prefix or _parameter(master, RESULT_PARAMETER)
-            if end.node is not None:
-                break
-            time.sleep(0.1)
-        prefix = prefix or _parameter(master, RESULT_PARAMETER)
-        failure = _parameter(master, FAILURE_PARAMETER)
-    except roslaunch.RLException as error:
-        # A node that ended, or an interruption, is the reason why the next cannot be started.
-        if not parent.pm.is_shutdown:
-            raise FrameworkError(f"roslaunch: {error}") from None
-    finally:
-        parent.shutdown()
-    return prefix, failure
-
-
-def _parameter(master, name):
-    try:
-        return master.getParam(name)
-    except (rosgraph.MasterException, OSError):
-        return None
-
-
-def _report(prefix, end, failure) -> int:
-    saved = False
-    if prefix:
-        folder = ResultFolder.from_prefix(prefix)
-        saved = folder.path("summary.json").exists()
-        if saved:
-            # Imported late: it loads matplotlib, for which nobody should wait at the start.
-            from imu_simulation_framework.experiment.report import terminal_table
-
-            print(terminal_table(json.loads(folder.read_text("summary.json"))))
-        print(f"results: {folder.folder}")
-    if (end.node, end.exit_code) == (LEADER, 0):
-        return 0
-    if end.node is None:
-        print("interrupted:", "what was recorded is saved" if saved else "nothing was recorded")
-        return INTERRUPTED
-    reason = f": {failure}" if failure else ""
-    print(f"the experiment ended early: {end.node} ended with code {end.exit_code}{reason}")
-    return 1

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import logging
+import math
 import os
 import signal
 import sys
@@ -13,6 +16,12 @@ import rosgraph
 import rospy
 
 from imu_simulation_framework.errors import FrameworkError, SimulatorError
+from imu_simulation_framework.nodes.answers import (
+    MASTER_TIMEOUT,
+    NoAnswerError,
+    ask_master,
+    is_node_alive,
+)
 from imu_simulation_framework.nodes.settings import EXPERIMENT_PARAMETERS, node_configuration
 from imu_simulation_framework.nodes.start import INTERRUPTED
 
@@ -21,6 +30,18 @@ FAILURE = f"{EXPERIMENT_PARAMETERS}/failure"
 
 POLL_PERIOD = 0.02
 """Wall-clock seconds between two looks at a condition that no message announces."""
+
+CONNECTING_PERIOD = 2.0
+"""Wall-clock seconds after which a subscriber that is not connected is asked whether it lives."""
+
+CONSTRUCTION_TIMEOUT = 120.0
+"""Wall-clock seconds that a node has to get its settings and to make itself known."""
+
+ALONE_TIMEOUT = 3.0
+"""Wall-clock seconds for an answer of a node that has the name that this one wants."""
+
+LEAVING_TIMEOUT = 10.0
+"""Wall-clock seconds to say good-bye to a master that may be silent; everything is saved."""
 
 GAZEBO_NICENESS = 15
 """Of every node beside Gazebo, which drops messages when its threads have to wait, and waits itself
@@ -72,6 +93,10 @@ class Node:
     nothing_to_save = False
     """While this is true a signal breaks off whatever the main thread waits for."""
 
+    saved = False
+    """Whether what was recorded is on the disk: a second signal then breaks off what is left,
+    SIGTERM, with which roslaunch goes on when a node has not ended in time."""
+
     def __init__(self) -> None:
         self.configuration = node_configuration(
             rospy.get_name(),
@@ -81,21 +106,30 @@ class Node:
         self.interrupted = False
         self.failure = ""
         self._ended = threading.Event()
+        self._awake = threading.Event()
 
     def finish(self) -> None:
         """The work is done; the node will exit with code 0."""
-        self._ended.set()
+        self._set_ended()
 
     def fail(self, sentence: str) -> None:
         """The work cannot be done; the node will say why and exit with code 1."""
         if not self.failure:
             self.failure = str(sentence)
-        self._ended.set()
+        self._set_ended()
 
     def interrupt(self, *_) -> None:
         """Somebody else ended the experiment (SIGINT, SIGTERM, another node's end)."""
         self.interrupted = True
+        self._set_ended()
+
+    def _set_ended(self) -> None:
         self._ended.set()
+        self._awake.set()
+
+    def wake(self) -> None:
+        """Have :meth:`spin_once` called now."""
+        self._awake.set()
 
     @property
     def ended(self) -> bool:
@@ -110,14 +144,43 @@ class Node:
     def run(self) -> int:
         """Wait for the end; return the exit code."""
         while not self.ended:
-            self._ended.wait(0.2)
+            self._awake.wait(0.2)
+            self._awake.clear()
             if not self.ended:
                 self.spin_once()
         self.close()
+        if not self._ended.is_set() and not self.failure:
+            # Somebody has registered a node of the same name, or rosnode kill was called.
+            self.failure = f"{self.name}: was told to end by the ROS master or another node"
         if self.failure:
             tell_failure(self.failure)
             return 1
         return INTERRUPTED if self.interrupted else 0
+
+    def subscribe(self, topic, message_type, callback) -> rospy.Subscriber:
+        """Subscribe to what exactly one node may publish; a second one ends the experiment.
+
+        What it sends would be mixed with the experiment's own. So does what a callback cannot take.
+        """
+        publishers = []
+
+        def checked(message):
+            publisher = message._connection_header["callerid"]
+            if publisher not in publishers:
+                publishers.append(publisher)
+            if len(publishers) > 1:
+                self.fail(
+                    f"{self.name}: {publishers[1]} publishes on {rospy.resolve_name(topic)}, "
+                    f"beside {publishers[0]}: in an experiment only one node may"
+                )
+            if self.failure:
+                return
+            try:
+                callback(message)
+            except FrameworkError as error:
+                self.fail(str(error))
+
+        return subscribe(topic, message_type, checked)
 
     def wait_until(self, condition, timeout: float, what: str) -> None:
         """Wait for ``condition()``, at most ``timeout`` seconds of wall clock.
@@ -141,18 +204,23 @@ class Node:
             time.sleep(POLL_PERIOD)
 
     def wait_for_subscribers(self, *publishers) -> None:
-        """Wait until every subscriber that the master knows is connected.
+        """Wait until every subscriber that the master knows, and that lives, is connected.
 
         A message that is published earlier would silently miss the late ones.
         """
-        master = rosgraph.Master(rospy.get_name())
+        begun = time.monotonic()
+        dead = set()
 
         def all_connected() -> bool:
-            subscribers = {topic: len(nodes) for topic, nodes in master.getSystemState()[1]}
-            return all(
-                publisher.get_num_connections() >= subscribers.get(publisher.resolved_name, 0)
-                for publisher in publishers
-            )
+            subscribers = dict(ask_master("getSystemState")[1])
+            for publisher in publishers:
+                nodes = set(subscribers.get(publisher.resolved_name, ())) - dead
+                if publisher.get_num_connections() < len(nodes):
+                    # The master still knows those that were killed.
+                    if time.monotonic() - begun > CONNECTING_PERIOD:
+                        dead.update(n for n in nodes if not is_node_alive(n, MASTER_TIMEOUT))
+                    return False
+            return True
 
         topics = ", ".join(publisher.resolved_name for publisher in publishers)
         self.wait_until(
@@ -164,18 +232,30 @@ class Node:
 
 def experiment_parameter(name: str, default):
     """A parameter that all nodes of the experiment share."""
-    return rospy.get_param(f"{EXPERIMENT_PARAMETERS}/{name}", default)
+    value = ask_master("getParam", rospy.resolve_name(f"{EXPERIMENT_PARAMETERS}/{name}"))
+    return default if value is None else value
 
 
 def tell_failure(sentence) -> None:
     """Log why the experiment ends, and leave it for whoever started it; the first reason counts."""
     rospy.logfatal(sentence)
     try:
-        if not rospy.has_param(FAILURE):
-            rospy.set_param(FAILURE, sentence)
-    except (OSError, rosgraph.MasterException, rospy.ROSException):
+        if not ask_master("hasParam", rospy.resolve_name(FAILURE)):
+            ask_master("setParam", rospy.resolve_name(FAILURE), str(sentence))
+    except NoAnswerError:
         # The master may be gone; then nobody is left to read it.
         return
+
+
+def ensure_finite(what: str, *numbers) -> None:
+    """Refuse numbers that are none.
+
+    Raises
+    ------
+    SimulatorError
+    """
+    if not all(map(math.isfinite, numbers)):
+        raise SimulatorError(f"{what}: expected finite numbers, got {list(numbers)}")
 
 
 def log_remarks(remarks) -> None:
@@ -190,21 +270,24 @@ def run_node(node_type) -> None:
     Signals end the node through :meth:`Node.interrupt`, so that it saves what it has
     while its connections are still there.
     """
-    rospy.init_node(node_type.name, disable_signals=True)
     node = None
     pending = []
 
-    def on_signal(*_):
+    def on_signal(number, _):
         pending.append(True)
         if node is not None:
+            again = node.interrupted
             node.interrupt()
-            if node.nothing_to_save:
+            if node.nothing_to_save or (again and node.saved and number == signal.SIGTERM):
                 raise KeyboardInterrupt
 
     signal.signal(signal.SIGINT, on_signal)
     signal.signal(signal.SIGTERM, on_signal)
     try:
-        node = node_type()
+        with _limited(CONSTRUCTION_TIMEOUT, node_type.name):
+            _ensure_alone(node_type.name)
+            rospy.init_node(node_type.name, disable_signals=True)
+            node = node_type()
         if node.configuration.simulation.simulator == "gazebo":
             os.nice(GAZEBO_NICENESS)
         if pending:
@@ -216,5 +299,64 @@ def run_node(node_type) -> None:
         code = INTERRUPTED if pending else 1
         if not pending:
             tell_failure(str(error))
+    except MemoryError:
+        code = 1
+        tell_failure(f"{node_type.name}: there is not enough memory; end other programs")
+    _leave(code)
+
+
+@contextlib.contextmanager
+def _limited(timeout: float, name: str):
+    """End this process with a sentence when the block takes longer than so many seconds."""
+
+    def give_up():
+        tell_failure(f"{name}: could not be made ready within {timeout:g} s, is the master silent?")
+        _flush()
+        os._exit(1)
+
+    timer = threading.Timer(timeout, give_up)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _ensure_alone(name: str) -> None:
+    """Refuse to take the name of a node that lives: the master would end that one.
+
+    Raises
+    ------
+    FrameworkError
+    """
+    name = rosgraph.names.load_mappings(sys.argv).get("__name", name)
+    name = rosgraph.names.ns_join(rosgraph.names.get_ros_namespace(), name)
+    if is_node_alive(name, ALONE_TIMEOUT):
+        raise FrameworkError(
+            f"a node {name} runs already on the ROS master at {rosgraph.get_master_uri()}: "
+            "wait for the end of that experiment, or set ROS_MASTER_URI to another port"
+        )
+
+
+def _leave(code: int) -> None:
+    """End this process; nobody is waited for who may be silent.
+
+    Without the interpreter's own end, in which a signal would change the exit code.
+    """
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    _flush()
+    timer = threading.Timer(LEAVING_TIMEOUT, os._exit, [code])
+    timer.daemon = True
+    timer.start()
     rospy.signal_shutdown("the node has ended")
-    sys.exit(code)
+    logging.shutdown()
+    _flush()
+    os._exit(code)
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()

@@ -15,6 +15,9 @@ from imu_simulation_framework.srv import StartStopTime, StartStopTimeResponse
 LAST_MESSAGES_TIMEOUT = 20.0
 """Wall-clock seconds for the last messages to arrive once the drive has ended."""
 
+EARLY_END_TIMEOUT = 3.0
+"""The same when the node was told to end; the others may be driving on."""
+
 QUIET_PERIOD = 0.1
 """Wall-clock seconds without a message, after which all that were sent count as read."""
 
@@ -61,15 +64,17 @@ class Participant(Node, ABC):
             return StartStopTimeResponse(success=False, message=str(error))
         return StartStopTimeResponse(success=True, message="")
 
-    def read_what_is_there(self, received) -> None:
+    def read_what_is_there(self, received, timeout=LAST_MESSAGES_TIMEOUT) -> None:
         """Leave messages that have been sent already, but not yet read, the time for it.
 
         Parameters
         ----------
         received : callable
             Returns how many messages have come so far.
+        timeout : float
+            Wall-clock seconds after which those that still come are new ones.
         """
-        deadline = time.monotonic() + LAST_MESSAGES_TIMEOUT
+        deadline = time.monotonic() + timeout
         before = None
         while received() != before and time.monotonic() < deadline:
             before = received()

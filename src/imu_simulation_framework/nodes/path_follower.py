@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
 import time
 from datetime import datetime
@@ -19,13 +21,16 @@ from imu_simulation_framework.files.json_text import json_text
 from imu_simulation_framework.files.results import create_result_folder
 from imu_simulation_framework.msg import ErrorCoordinates2
 from imu_simulation_framework.nodes import topics
+from imu_simulation_framework.nodes.answers import ask_master, is_started_by_roslaunch
 from imu_simulation_framework.nodes.node import (
+    POLL_PERIOD,
     Node,
     advertise,
+    ensure_finite,
     experiment_parameter,
     log_remarks,
-    subscribe,
 )
+from imu_simulation_framework.nodes.settings import EXPERIMENT_PARAMETERS
 from imu_simulation_framework.nodes.simulators import make_simulator_interface
 from imu_simulation_framework.nodes.simulators.interface import call_service, wait_for_service
 from imu_simulation_framework.srv import StartStopTime
@@ -33,8 +38,17 @@ from imu_simulation_framework.srv import StartStopTime
 PROGRESS_PERIOD = 2.0
 """Wall-clock seconds between two progress lines."""
 
+RESULT = f"{EXPERIMENT_PARAMETERS}/result"
+"""Parameter with folder and prefix of the results, for whoever started the experiment."""
+
 STOPPED_PARTICIPANTS = ("experiment_recorder", "result_comparison")
 """Participants with a stop service, in the order in which it is called."""
+
+ROSLAUNCH_TIMEOUT = 30.0
+"""Wall-clock seconds until roslaunch, told to end, tells this node to."""
+
+LONGEST_STEP = 5.0
+"""Seconds of the drive from one message to the next; a simulator that hurries may lose some."""
 
 KEEP_ALIVE_PERIOD = 2.0
 """Wall-clock seconds between zero commands while the results are written."""
@@ -54,6 +68,7 @@ class PathFollower(Node):
         super().__init__()
         settings = self.configuration
         self._participants = experiment_parameter("participants", ["error_publisher"])
+        self._supervised = experiment_parameter("supervised", False)
         self._simulator = make_simulator_interface(settings)
         self._follower = None
         self._running = False
@@ -64,13 +79,28 @@ class PathFollower(Node):
         self._started_at = 0.0
         self._command = Float64MultiArray()
         self._publisher = advertise(topics.WHEEL_COMMAND, Float64MultiArray)
-        subscribe(topics.TRAJECTORY_ERROR, ErrorCoordinates2, self._on_error)
+        self.subscribe(topics.TRAJECTORY_ERROR, ErrorCoordinates2, self._on_error)
 
     def run(self):
         self.nothing_to_save = True
         folder, drive = self._prepare()
         self._start(folder, drive)
-        return super().run()
+        code = super().run()
+        if code == 0 and not self._supervised:
+            self._end_roslaunch()
+        return code
+
+    def _end_roslaunch(self) -> None:
+        """End the roslaunch that started this node as Ctrl+C would.
+
+        It would end as well when this node does, but tell the good end in red as a death.
+        """
+        if is_started_by_roslaunch():
+            rospy.loginfo("%s: the drive is complete, roslaunch is told to end", self.name)
+            os.kill(os.getppid(), signal.SIGINT)
+            deadline = time.monotonic() + ROSLAUNCH_TIMEOUT
+            while not self.interrupted and time.monotonic() < deadline:
+                time.sleep(POLL_PERIOD)
 
     def _prepare(self):
         """Read the recording and write what everybody else reads."""
@@ -85,7 +115,7 @@ class PathFollower(Node):
             imu_label(self.configuration),
             datetime.now(),
         )
-        rospy.set_param("experiment/result", folder.prefix_path)
+        ask_master("setParam", rospy.resolve_name(RESULT), folder.prefix_path)
         folder.write_table("trajectory_data", drive.trajectory)
         folder.write_table("reference", drive.reference)
         folder.write_text("config.ini", self.configuration.to_ini())
@@ -110,7 +140,11 @@ class PathFollower(Node):
         for participant in self._participants:
             name = f"{participant}/start"
             wait_for_service(name, timeout)
-            call_service(rospy.ServiceProxy(name, StartStopTime), folder.prefix_path, start, stop)
+            call_service(
+                rospy.ServiceProxy(name, StartStopTime),
+                *(folder.prefix_path, start, stop),
+                silence=self._simulator.silence,
+            )
         first = self._follower.reference.pose_at(0.0)
         self._simulator.set_pose(first.x, first.y, first.yaw)
         self.wait_for_subscribers(self._publisher)
@@ -127,6 +161,7 @@ class PathFollower(Node):
     def _on_error(self, message):
         if not self._running:
             return
+        self._ensure_usable(message)
         self._answered_at = time.monotonic()
         self._time = message.time_from_start
         if self._follower.finished(self._time):
@@ -144,6 +179,29 @@ class PathFollower(Node):
         )
         self._publish(*self._follower.command(self._time, error))
         self._simulator.answered(message.header.stamp.to_sec())
+
+    def _ensure_usable(self, message) -> None:
+        """Refuse an error that is no number, or of another time.
+
+        Raises
+        ------
+        SimulatorError
+        """
+        what = f"{self.name}: {topics.TRAJECTORY_ERROR}"
+        ensure_finite(
+            what,
+            message.time_from_start,
+            message.yaw_error,
+            message.distance_error,
+            message.along_track_error,
+            message.cross_track_error,
+        )
+        step = message.time_from_start - self._time
+        if abs(step) > LONGEST_STEP:
+            raise SimulatorError(
+                f"{what}: its time jumped by {step:.6g} s after {self._time:.2f} s: a stamp is "
+                "wrong, the simulation was reset, or messages were lost"
+            )
 
     def _publish(self, left: float, right: float) -> None:
         self._command.data = [left, right]
@@ -191,6 +249,7 @@ class PathFollower(Node):
             if participant not in self._participants:
                 continue
             try:
-                call_service(rospy.ServiceProxy(f"{participant}/stop", Trigger))
+                service = rospy.ServiceProxy(f"{participant}/stop", Trigger)
+                call_service(service, silence=self._simulator.silence)
             except SimulatorError as error:
                 self.fail(str(error))

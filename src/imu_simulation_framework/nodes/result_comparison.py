@@ -21,7 +21,7 @@ from imu_simulation_framework.experiment.parts import (
     imu_model_and_parameters,
     published_rate,
 )
-from imu_simulation_framework.experiment.preparation import prepare_recorded_imu
+from imu_simulation_framework.experiment.preparation import drive_name, prepare_recorded_imu
 from imu_simulation_framework.experiment.record import (
     NANOSECONDS,
     ExperimentRecord,
@@ -30,16 +30,24 @@ from imu_simulation_framework.experiment.report import terminal_table, write_rep
 from imu_simulation_framework.experiment.tables import ExperimentTables, write_recorded_tables
 from imu_simulation_framework.msg import ErrorCoordinates2
 from imu_simulation_framework.nodes import topics
-from imu_simulation_framework.nodes.node import experiment_parameter, log_remarks, subscribe
-from imu_simulation_framework.nodes.participant import LAST_MESSAGES_TIMEOUT, Participant
+from imu_simulation_framework.nodes.node import experiment_parameter, log_remarks
+from imu_simulation_framework.nodes.participant import (
+    EARLY_END_TIMEOUT,
+    LAST_MESSAGES_TIMEOUT,
+    Participant,
+)
 from imu_simulation_framework.nodes.simulators import make_simulator_interface
+
+LONGEST_GAP = 5 * NANOSECONDS
+"""From one stamp to the next [ns] in the drive; what jumps farther is wrong, or much is lost."""
 
 
 class ResultComparison(Participant):
     """Takes part from the first wheel command to the end of the drive.
 
     It writes its results once: before it answers ``result_comparison/stop``, or when the
-    experiment is ended otherwise.
+    experiment is ended otherwise. They are ``completed`` when everything until the drive's end
+    was recorded, whoever says that it is over.
     """
 
     name = "result_comparison"
@@ -48,21 +56,23 @@ class ResultComparison(Participant):
         super().__init__()
         self._lock = threading.Lock()
         self._simulator = make_simulator_interface(self.configuration)
-        self._record = ExperimentRecord(self._simulator.twist_in_world_frame)
+        self._record = ExperimentRecord()
+        self._prints_table = experiment_parameter("table", True)
         self._imu_real = None
         self._trajectory = None
         self._reference = None
         self._commanded_at = None
         self._message_at = None
         self._zero = None
-        self._completed = False
-        self._writing = threading.Lock()
-        self._written = False
+        self._stopping = threading.Event()
+        self._over = False
+        self._written = threading.Event()
+        self._refusal = ""
         self.inputs = (
-            subscribe(topics.WHEEL_COMMAND, Float64MultiArray, self._on_command),
-            subscribe(topics.IMU, Imu, self._on_imu),
-            subscribe(topics.GROUND_TRUTH, Odometry, self._on_ground_truth),
-            subscribe(topics.TRAJECTORY_ERROR, ErrorCoordinates2, self._on_error),
+            self.subscribe(topics.WHEEL_COMMAND, Float64MultiArray, self._on_command),
+            self.subscribe(topics.IMU, Imu, self._on_imu),
+            self.subscribe(topics.GROUND_TRUTH, Odometry, self._on_ground_truth),
+            self.subscribe(topics.TRAJECTORY_ERROR, ErrorCoordinates2, self._on_error),
         )
         rospy.Service(f"{self.name}/stop", Trigger, self._on_stop)
         self.offer_start()
@@ -98,13 +108,25 @@ class ResultComparison(Participant):
     def _append(self, append, *sample) -> None:
         """Record one message, unless the drive is over."""
         with self._lock:
-            if not self._written:
+            if not self._over:
                 append(*sample)
+
+    def _append_stamped(self, topic, stream, stamp, values) -> None:
+        """The same for a message with a stamp, unless that cannot be."""
+        newest = stream.newest
+        if self._zero is not None and newest is not None and stamp - newest > LONGEST_GAP:
+            self.fail(
+                f"{self.name}: the stamps on {topic} jumped by {(stamp - newest) / 1e9:.6g} s: one "
+                "is wrong, or messages were lost"
+            )
+            return
+        self._append(stream.append, stamp, values)
 
     def _on_imu(self, message):
         q, w, a = message.orientation, message.angular_velocity, message.linear_acceleration
-        self._append(
-            self._record.imu.append,
+        self._append_stamped(
+            topics.IMU,
+            self._record.imu,
             message.header.stamp.to_nsec(),
             (q.x, q.y, q.z, q.w, w.x, w.y, w.z, a.x, a.y, a.z),
         )
@@ -113,8 +135,9 @@ class ResultComparison(Participant):
         self._message_at = time.monotonic()
         p, q = message.pose.pose.position, message.pose.pose.orientation
         twist = message.twist.twist
-        self._append(
-            self._record.ground_truth.append,
+        self._append_stamped(
+            topics.GROUND_TRUTH,
+            self._record.ground_truth,
             message.header.stamp.to_nsec(),
             (
                 *(p.x, p.y, p.z, q.x, q.y, q.z, q.w),
@@ -126,8 +149,9 @@ class ResultComparison(Participant):
         stamp = message.header.stamp.to_nsec()
         if self._zero is None:
             self._zero = stamp - round(message.time_from_start * NANOSECONDS)
-        self._append(
-            self._record.errors.append,
+        self._append_stamped(
+            topics.TRAJECTORY_ERROR,
+            self._record.errors,
             stamp,
             (
                 message.yaw_error,
@@ -144,18 +168,16 @@ class ResultComparison(Participant):
                 success=False, message=f"{self.name}: stopped before the first wheel command"
             )
         try:
-            self.wait_until(
-                self._complete,
-                LAST_MESSAGES_TIMEOUT,
-                f"the last messages on {topics.IMU} and {topics.GROUND_TRUTH}",
-            )
-            self._completed = True
+            self.wait_until(self._complete, LAST_MESSAGES_TIMEOUT, "the end of the drive")
         except FrameworkError as error:
-            rospy.logwarn(str(error))
-        try:
-            self._write_once()
-        except FrameworkError as error:
+            # Whoever has asked in the middle of the drive changes nothing.
             return TriggerResponse(success=False, message=str(error))
+        # In the main thread, where a signal can break it off.
+        self._stopping.set()
+        self.wake()
+        self._written.wait()
+        if self._refusal:
+            return TriggerResponse(success=False, message=self._refusal)
         return TriggerResponse(success=True, message=self.folder.prefix_path)
 
     def _end(self) -> int:
@@ -175,9 +197,16 @@ class ResultComparison(Participant):
         period = NANOSECONDS / self.configuration.control.rate
         return imu if imu is not None and truth - period <= imu < truth else truth
 
+    @property
+    def saved(self):
+        """Whether only figures are still to be drawn, which can be made again at any time."""
+        return self._over and self.folder.path("summary.json").exists()
+
     def spin_once(self):
+        if self._stopping.is_set():
+            self._write_once()
         timeout = 2.0 * self.configuration.simulation.command_timeout
-        if self._commanded_at is None or self._written:
+        if self._commanded_at is None or self._over:
             return
         silent = time.monotonic() - max(self._commanded_at, self._message_at or 0.0)
         if silent > timeout:
@@ -188,18 +217,25 @@ class ResultComparison(Participant):
             rospy.logwarn("%s: ended before the robot drove, no results", self.name)
             self._record.discard()
             return
-        self.read_what_is_there(lambda: len(self._record.imu) + len(self._record.ground_truth))
-        try:
-            self._write_once()
-        except FrameworkError as error:
-            self.fail(str(error))
+        self.read_what_is_there(
+            lambda: len(self._record.imu) + len(self._record.ground_truth), EARLY_END_TIMEOUT
+        )
+        before = self._over
+        self._write_once()
+        if self._refusal and not before:
+            self.fail(self._refusal)
 
     def _write_once(self) -> None:
-        with self._writing:
-            if not self._written:
-                with self._lock:
-                    self._written = True
-                self._write()
+        with self._lock:
+            before, self._over = self._over, True
+        if before:
+            return
+        try:
+            self._write()
+        except FrameworkError as error:
+            self._refusal = str(error)
+        finally:
+            self._written.set()
 
     def _warn_of_losses(self, messages) -> None:
         for name in ("imu_simulated", "ground_truth"):
@@ -214,6 +250,7 @@ class ResultComparison(Participant):
         """Write what was recorded: tables, summary, figures."""
         configuration = self.configuration
         ended = time.monotonic()
+        completed = self._complete()
         end = min(self._end(), self._newest())
         record = self._record
         # If they cannot be written the samples stay.
@@ -240,7 +277,9 @@ class ResultComparison(Participant):
             tables,
             ComparisonSettings(**dataclasses.asdict(configuration.comparison)),
             {
-                "completed": self._completed,
+                "completed": completed,
+                "drive": drive_name(configuration),
+                "trajectory_scale": configuration.trajectory.scale,
                 "simulator": configuration.simulation.simulator,
                 "imu": describe_imu(configuration),
                 "controller": configuration.control.controller,
@@ -254,6 +293,6 @@ class ResultComparison(Participant):
             save_tables=False,
         )
         self._warn_of_losses(summary["messages"])
-        if experiment_parameter("table", True):
+        if self._prints_table:
             print(terminal_table(summary), flush=True)
             print(f"results: {self.folder.folder}", flush=True)

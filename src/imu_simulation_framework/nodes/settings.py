@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import reprlib
 from pathlib import Path
 from typing import Any, Mapping
 
+from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.files.configuration import Configuration, load_configuration
 from imu_simulation_framework.files.locations import default_configuration_path
@@ -42,7 +42,7 @@ def node_configuration(
         for section, values in layer.items():
             if not isinstance(values, Mapping):
                 raise ConfigurationError(
-                    f"{node}: the parameter {section} is {reprlib.repr(values)}, expected a "
+                    f"{node}: the parameter {section} is {shown(values)}, expected a "
                     "section of config.ini, {key: value}"
                 )
             overrides.setdefault(str(section), {}).update(

@@ -9,6 +9,7 @@ from typing import NamedTuple, Tuple
 
 import numpy as np
 
+from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.errors import ConfigurationError
 
 GRAVITY = 9.81  # m/s^2
@@ -82,7 +83,7 @@ class ImuModel(ABC):
     @property
     @abstractmethod
     def label(self) -> str:
-        """Name and telling parameters, fit for a folder's name."""
+        """Name and telling parameters, without blanks, commas and ``=``: it names a folder."""
 
     @abstractmethod
     def reset(self):
@@ -144,16 +145,16 @@ def require_numbers(parameters, not_negative=()):
         number = isinstance(value, (int, float)) and not isinstance(value, bool)
         if not (number and math.isfinite(value)):
             raise ConfigurationError(
-                f"The IMU's {field.name} is {value!r}, but it must be a finite number."
+                f"The IMU's {field.name} is {shown(value)}, but it must be a finite number."
             )
         if abs(value) > LARGEST_PARAMETER:
             raise ConfigurationError(
-                f"The IMU's {field.name} is {value!r}, but it must be at most "
+                f"The IMU's {field.name} is {shown(value)}, but it must be at most "
                 f"{LARGEST_PARAMETER:g}."
             )
         if field.name in not_negative and value < 0.0:
             raise ConfigurationError(
-                f"The IMU's {field.name} is {value!r}, but it must not be negative."
+                f"The IMU's {field.name} is {shown(value)}, but it must not be negative."
             )
 
 

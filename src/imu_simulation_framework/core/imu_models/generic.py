@@ -52,7 +52,7 @@ class GenericImu(ImuModel):
 
     @property
     def label(self) -> str:
-        return f"generic, sigma={self.parameters.gaussian_noise:g}"
+        return f"generic_sigma{self.parameters.gaussian_noise:g}"
 
     def reset(self):
         """Nothing changes slowly here."""

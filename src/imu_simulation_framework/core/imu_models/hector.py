@@ -107,11 +107,11 @@ class HectorImu(ImuModel):
     @property
     def label(self) -> str:
         p = self.parameters
-        label = f"hector, sigma={p.yaw_drift:g}, fd={p.yaw_drift_frequency:g}"
+        label = f"hector_sigma{p.yaw_drift:g}_fd{p.yaw_drift_frequency:g}"
         for field in fields(p):
             value = getattr(p, field.name)
             if field.name not in ("yaw_drift", "yaw_drift_frequency") and value != field.default:
-                label += f", {field.name}={value:g}"
+                label += f"_{field.name}{value:g}"
         return label
 
     def reset(self):

@@ -15,6 +15,7 @@ from imu_simulation_framework.core.imu_models.specification import (
     SpecificationImu,
     SpecificationParameters,
 )
+from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.errors import ConfigurationError
 
 
@@ -68,7 +69,7 @@ def make_imu_model(
     """
     if name not in PRESETS:
         raise ConfigurationError(
-            f"There is no IMU model {name!r}; there are {', '.join(sorted(PRESETS))}."
+            f"There is no IMU model {shown(name)}; there are {', '.join(sorted(PRESETS))}."
         )
     preset = PRESETS[name]
     kind = IMU_MODELS[preset.model]
@@ -76,7 +77,7 @@ def make_imu_model(
     for key in parameters:
         if key not in known:
             raise ConfigurationError(
-                f"The IMU model {name} has no parameter {key!r}; "
+                f"The IMU model {name} has no parameter {shown(key)}; "
                 + (f"it has {', '.join(known)}." if known else "it has none.")
             )
     return kind.model(kind.parameters(**{**preset.parameters, **parameters}), period, generator)

@@ -90,7 +90,7 @@ class SpecificationImu(ImuModel):
 
     @property
     def label(self) -> str:
-        return f"specification, {self._specification.name}"
+        return f"specification_{self._specification.name}"
 
     @property
     def has_new_sample(self) -> bool:

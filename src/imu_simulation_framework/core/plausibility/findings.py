@@ -75,5 +75,5 @@ def describe_relation(relation) -> str:
     one, other = np.degrees(relation.net)
     return (
         f"{relation.first} turns {one:.0f} deg where {relation.second} turns {other:.0f} deg "
-        f"(correlation {relation.correlation:.2f}, scale {relation.scale:.3g})"
+        f"(correlation {relation.correlation:.2f}, scale {relation.scale_text('.3g')})"
     )

@@ -86,6 +86,10 @@ class Relation:
         """Whether both turn enough, often enough, that their correlation says something."""
         return self.windows >= MINIMUM_WINDOWS and bool(np.isfinite(self.correlation))
 
+    def scale_text(self, form) -> str:
+        """The scale as a person reads it; against what stands still there is none."""
+        return format(self.scale, form) if np.isfinite(self.scale) else "unknown"
+
     @property
     def significant(self) -> float:
         """Size of a correlation that chance hardly gives, four standard errors."""

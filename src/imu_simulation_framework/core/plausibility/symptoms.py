@@ -162,7 +162,7 @@ def _several(observations) -> str:
     if len(present) > 1:
         evidence += f", {present[1].second} {np.degrees(present[1].net[1]):.0f} deg"
     correlations = ", ".join(f"{r.correlation:.2f}" for r in present)
-    scales = ", ".join(f"{r.scale:.2f}" for r in present)
+    scales = ", ".join(r.scale_text(".2f") for r in present)
     return f"{evidence} (correlation {correlations}, scale {scales})"
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Callable, Sequence
 
 from imu_simulation_framework.core.imu_specification import ImuSpecification
+from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.files.imu_formats import (
     datasheet,
@@ -178,5 +179,7 @@ def _content(path) -> bytes:
 
 def _format(name):
     if name not in FORMATS:
-        raise ConfigurationError(f"There is no format {name!r}; there are {', '.join(FORMATS)}.")
+        raise ConfigurationError(
+            f"There is no format {shown(name)}; there are {', '.join(FORMATS)}."
+        )
     return FORMATS[name]

@@ -39,6 +39,7 @@ from imu_simulation_framework.core.noise_densities import (
     driving_density,
     sampled_std,
 )
+from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.files.imu_formats.near_names import unknown_tag
 from imu_simulation_framework.files.imu_formats.texts import number, tag
 from imu_simulation_framework.files.imu_formats.xml_tags import Tag
@@ -87,7 +88,7 @@ def read_noise(noise: Tag, rate: float, notes: list[str], default_type: str = "n
     """
     kind = noise.attributes.get("type", default_type)
     if kind not in NOISE_TYPES:
-        raise noise.error(f"has the type {kind!r}, but there are {', '.join(NOISE_TYPES)}")
+        raise noise.error(f"has the type {shown(kind)}, but there are {', '.join(NOISE_TYPES)}")
     for child in noise.children:
         if child.name not in _TAGS:
             notes.append(unknown_tag(child, _TAGS, "{} is no part of <noise>"))

@@ -36,6 +36,7 @@ from imu_simulation_framework.core.imu_specification import (
     TriadSpecification,
 )
 from imu_simulation_framework.core.noise_densities import density_of_samples
+from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.files.imu_formats.base import AXES, Reading, read_rate
 from imu_simulation_framework.files.imu_formats.yaml_values import read_mapping
 
@@ -102,7 +103,7 @@ def _read_sensor(values, key, unit, noise, minimum, notes):
     """The two numbers of a sensor's axes, (3,) each."""
     sensor = values.mapping(key)
     if "unit" in sensor and sensor.text("unit").strip() != unit:
-        raise sensor.error("unit", f"is {sensor.text('unit')!r}, but must be {unit!r}")
+        raise sensor.error("unit", f"is {shown(sensor.text('unit'))}, but must be {unit!r}")
     axes = [f"{axis}-axis" for axis in AXES]
     if not any(axis in sensor for axis in axes):
         sensor.require([_MEAN])

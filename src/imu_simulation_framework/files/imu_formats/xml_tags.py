@@ -16,6 +16,7 @@ from typing import Iterator
 from xml.sax import SAXException, SAXParseException
 from xml.sax.handler import ContentHandler
 
+from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.files.imu_formats.macros import expand_properties
 from imu_simulation_framework.files.reading import open_regular
@@ -105,7 +106,7 @@ class Tag:
             values = ()
         if len(values) != count or not all(map(math.isfinite, values)):
             hint = _macro_hint(self.text)
-            raise self.error(f"says {self.text.strip()!r}, but must say {expected}{hint}")
+            raise self.error(f"says {shown(self.text.strip())}, but must say {expected}{hint}")
         return values
 
     def number(self) -> float:
@@ -116,7 +117,7 @@ class Tag:
         """Return the finite numbers that the tag's text consists of, none of them negative."""
         values = self.numbers(count)
         if min(values) < 0.0:
-            raise self.error(f"says {self.text.strip()!r}, but must not be negative")
+            raise self.error(f"says {shown(self.text.strip())}, but must not be negative")
         return values
 
     def size(self) -> float:
@@ -127,7 +128,7 @@ class Tag:
         """Return the finite number above zero that the tag's text is."""
         value = self.number()
         if value <= 0.0:
-            raise self.error(f"says {self.text.strip()!r}, but must be above 0")
+            raise self.error(f"says {shown(self.text.strip())}, but must be above 0")
         return value
 
     def flag(self) -> bool:
@@ -135,7 +136,7 @@ class Tag:
         values = {"true": True, "1": True, "false": False, "0": False}
         text = self.text.strip().lower()
         if text not in values:
-            raise self.error(f"says {self.text.strip()!r}, but must say true or false")
+            raise self.error(f"says {shown(self.text.strip())}, but must say true or false")
         return values[text]
 
 

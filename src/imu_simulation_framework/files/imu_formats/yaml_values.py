@@ -11,6 +11,7 @@ import re
 from pathlib import Path
 from typing import Iterable, NamedTuple
 
+from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.files.imu_formats.near_names import nearest
 from imu_simulation_framework.files.imu_formats.xml_tags import read_bytes
@@ -127,7 +128,7 @@ class YamlMapping:
         if not isinstance(value, str):
             raise self.error(key, "must be a text")
         if choices is not None and value not in choices:
-            raise self.error(key, f"is {value!r}, but must be one of {', '.join(choices)}")
+            raise self.error(key, f"is {shown(value)}, but must be one of {', '.join(choices)}")
         return value
 
     def number(self, key: str) -> float:
@@ -138,7 +139,7 @@ class YamlMapping:
         """Return the finite number above zero under a key."""
         value = self.number(key)
         if value <= 0.0:
-            raise self.error(key, f"is {value!r}, but must be above 0")
+            raise self.error(key, f"is {shown(value)}, but must be above 0")
         return value
 
     def sizes(self, key: str) -> tuple[float, float, float]:

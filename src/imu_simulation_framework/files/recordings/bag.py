@@ -7,15 +7,16 @@ payloads follow from a few array operations.
 
 from __future__ import annotations
 
-import bz2
 import struct
 from contextlib import contextmanager
 
 import numpy as np
 from rosbags.rosbag1 import Reader, ReaderError
+from rosbags.rosbag1 import reader as library
 
 from imu_simulation_framework.core.stamps import seconds_from_nanoseconds
 from imu_simulation_framework.errors import RecordingError
+from imu_simulation_framework.files.recordings.chunks import unpack_bz2, unpack_lz4
 from imu_simulation_framework.files.recordings.opening import unpacked
 from imu_simulation_framework.files.recordings.samples import Samples
 from imu_simulation_framework.files.recordings.topics import choose_topic
@@ -24,7 +25,8 @@ from imu_simulation_framework.files.recordings.topics import choose_topic
 # time in any order, each with its length and name.
 _MESSAGE_HEADER_LENGTH = 8 + 13 + 17
 _OP_MESSAGE, _OP_CONNECTION = 2, 7
-_LARGEST_CHUNK = 2**30  # bytes; rosbag fills them to 768 KiB, and a message stays in one
+# The library's functions have no limit.
+_UNPACK = {library.bz2_decompress: unpack_bz2, library.lz4_decompress: unpack_lz4}
 _DAMAGE = (
     AssertionError,
     EOFError,
@@ -147,7 +149,7 @@ def _read_messages(reader, path, topic, connections, message_type) -> dict:
         packed = reader.bio.read(info.datasize)
         if len(packed) != info.datasize:
             raise _damaged(path)
-        data = np.frombuffer(_unpacked_chunk(info, packed), np.uint8)
+        data = np.frombuffer(_UNPACK.get(info.decompressor, bytes)(packed), np.uint8)
         starts, lengths = _message_bounds(data, offset[rows])
         good = _decode(data, starts, lengths, message_type, columns, rows)
         if not good.all():
@@ -157,17 +159,6 @@ def _read_messages(reader, path, topic, connections, message_type) -> dict:
                 f"{message_type.name} of ROS 1"
             )
     return columns
-
-
-def _unpacked_chunk(info, packed) -> bytes:
-    """A chunk without compression; bzip2 could make a million bytes of one."""
-    if info.decompressor is not bz2.decompress:
-        return info.decompressor(packed)
-    unpacker = bz2.BZ2Decompressor()
-    data = unpacker.decompress(packed, _LARGEST_CHUNK)
-    if not unpacker.eof:
-        raise ValueError("a chunk that is cut off, or unpacks to more than a bag's chunks hold")
-    return data
 
 
 def _message_bounds(data, offsets):

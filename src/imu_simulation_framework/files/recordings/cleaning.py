@@ -15,6 +15,9 @@ MINIMUM_SAMPLES = 10
 NORM_TOLERANCE = 1e-3
 """A quaternion whose length is further from 1 was not rounded but wrong."""
 
+LATEST = 1e12
+"""Of a time [s], also below zero; since 1970 these are 30 000 years."""
+
 LARGEST_VALUE = 1e9
 """In any SI unit, or degrees: further away than the moon, and angles lose their digits there."""
 
@@ -140,6 +143,13 @@ class Cleaner:
             The clock runs backwards, or too few samples remain.
         """
         samples = self.samples
+        with np.errstate(invalid="ignore"):
+            absurd = np.flatnonzero(self.keep & (np.abs(self.times) > LATEST))
+        if len(absurd):
+            raise RecordingError(
+                f"{samples.source}: {samples.place_name} {samples.places[absurd[0]]}: its time is "
+                f"{self.times[absurd[0]]:g} s, expected at most {LATEST:g}; leave the sample out"
+            )
         kept = np.flatnonzero(self.keep)
         order, stamps = examine_stamps(self.times[kept], samples.places[kept], limits)
         refusal = stamps.refusal(limits, samples.place_name)

@@ -13,6 +13,7 @@ import difflib
 import re
 from dataclasses import dataclass
 
+from imu_simulation_framework.core.sentences import listed, shown
 from imu_simulation_framework.errors import RecordingError
 from imu_simulation_framework.files.recordings.quantities import ANGLE_WORDS, QUANTITIES, Quantity
 
@@ -83,7 +84,7 @@ def parse_map(path, columns, present) -> list[MappedColumn]:
         if name not in QUANTITIES:
             near = difflib.get_close_matches(name, QUANTITIES, n=1)
             hint = f", did you mean {near[0]}?" if near else f"; known are {', '.join(QUANTITIES)}"
-            raise RecordingError(f"{path}: the column map's {name!r} is not known{hint}")
+            raise RecordingError(f"{path}: the column map's {shown(name)} is not known{hint}")
         target = QUANTITIES[name].target
         if target in parsed:
             raise RecordingError(
@@ -130,8 +131,9 @@ def _parse(path, quantity, description, present):
     parts = [_resolve(part.strip(), present) for part in name.split("+")]
     if quantity.name == "time" and len(parts) == 2 and all(parts):
         return MappedColumn(quantity, tuple(Term(part, unit, stated) for part in parts))
-    listing = ", ".join(present)
-    raise RecordingError(f"{path}: no column {name.strip()!r}; its columns are {listing}")
+    raise RecordingError(
+        f"{path}: no column {shown(name.strip())}; its columns are {listed(present)}"
+    )
 
 
 def _unit_and_words(path, quantity, text):

@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pandas as pd
 
+from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.stamps import seconds_from_nanoseconds
 from imu_simulation_framework.errors import RecordingError
 from imu_simulation_framework.files.recordings.quantities import ISO_TIME
@@ -120,8 +121,8 @@ def _from_dates(table, names):
     wrong = np.flatnonzero(dates.isna().to_numpy() & ~missing)
     if len(wrong):
         raise RecordingError(
-            f"{table.path}: line {table.lines[wrong[0]]}, column {names[0]!r}: "
-            f"{texts.iloc[wrong[0]]!r} is no date and time as 2015-05-21T10:00:00.123Z is one"
+            f"{table.path}: line {table.lines[wrong[0]]}, column {shown(names[0])}: "
+            f"{shown(texts.iloc[wrong[0]])} is no date and time as 2015-05-21T10:00:00.123Z is one"
         )
     nanoseconds = dates.dt.tz_localize(None).to_numpy(dtype="datetime64[ns]").astype(np.int64)
     return np.where(missing, np.nan, seconds_from_nanoseconds(nanoseconds))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from imu_simulation_framework.core.sentences import listed
 from imu_simulation_framework.errors import RecordingError
 from imu_simulation_framework.files.recordings.quantities import QUANTITIES, USES
 from imu_simulation_framework.files.recordings.samples import (
@@ -55,7 +56,7 @@ def usable_columns(path, columns, purpose, present, explicit, timed=True):
             found += " but no time"
         raise RecordingError(
             f"{path}: expected columns for time and {expected}, found {found}; "
-            f"map them, the file's columns are {', '.join(present)}"
+            f"map them, the file's columns are {listed(present)}"
         )
     useless = _useless(names, kind)
     if explicit and useless:

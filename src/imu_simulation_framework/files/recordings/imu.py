@@ -13,6 +13,7 @@ from imu_simulation_framework.core.angles import (
     roll_pitch_yaw_from_quaternion,
     unwrap,
 )
+from imu_simulation_framework.core.frames import levelling_roll_pitch
 from imu_simulation_framework.core.stamps import StampLimits
 from imu_simulation_framework.errors import RecordingError
 from imu_simulation_framework.files.recordings.cleaning import MINIMUM_SAMPLES, Cleaner
@@ -206,7 +207,11 @@ def _check_upright(cleaner, mounted):
     where = f"on {'-' if up[axis] < 0.0 else '+'}{'xyz'[axis]} instead of +z"
     if axis == 2 and up[2] > 0.0:
         where = f"{np.degrees(np.arccos(up[2])):.0f} deg beside +z on the mean"
+    roll, pitch = levelling_roll_pitch(mean)
+    angles = [("mounting_roll", roll), ("mounting_pitch", pitch)]
+    turn = " and ".join(f"{name} = {angle:.4f}" for name, angle in angles if angle)
     down = ", or sensor_axes = frd if they are forward, right, down" if up[2] < -0.5 else ""
     cleaner.remarks.append(
-        f"gravity lies {where}, so the IMU is mounted turned: set its mounting{down}"
+        f"gravity lies {where}, so the IMU is mounted turned: [imu_recording] {turn} would put it "
+        f"upright{down}; how it is turned about the vertical, mounting_yaw, gravity does not tell"
     )

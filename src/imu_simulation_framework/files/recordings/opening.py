@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 import tempfile
 import zlib
@@ -16,6 +15,8 @@ FORMATS = ("bag", "rostopic_csv", "csv", "tum")
 BAG_MAGIC = b"#ROSBAG V"
 SQLITE_MAGIC, MCAP_MAGIC, ZSTD_MAGIC = b"SQLite format 3\0", b"\x89MCAP", b"\x28\xb5\x2f\xfd"
 _GZIP_MAGIC = b"\x1f\x8b"
+_GZIP = 16 + zlib.MAX_WBITS
+_PACKED_BLOCK = 2**14  # bytes; what is left of a block is copied for each part of a file of many
 
 UNPACKED_LIMIT = TABLE_LIMIT
 RATIO_LIMIT = 200
@@ -49,11 +50,16 @@ def read_start(path, size=65536) -> bytes:
     """
     if not os.path.exists(path):
         raise RecordingError(f"{path}: there is no such recording")
-    with _reading(path), _opened(path) as (file, _):
-        start = file.read(size)
+    start = b""
+    with _reading(path), _opened(path) as (blocks, _):
+        while len(start) < size:
+            block = next(blocks, b"")
+            start += block
+            if not block:
+                break
     if not start:
         raise RecordingError(f"{path}: the recording is empty")
-    return start
+    return start[:size]
 
 
 def storage_files(path) -> list[Path]:
@@ -183,12 +189,11 @@ def unpacked_blocks(path):
     RecordingError
         It unpacks to more than a recording would.
     """
-    with _opened(path) as (file, packed):
-        blocks = iter(lambda: file.read(BLOCK), b"")
+    with _opened(path) as (blocks, packed):
         yield from limited(path, blocks) if packed else blocks
 
 
-def limited(path, blocks):
+def limited(path, blocks, packed=None):
     """What is unpacked from a file, as long as it is not more than a recording would be.
 
     Parameters
@@ -196,13 +201,15 @@ def limited(path, blocks):
     path : path-like
         The packed file.
     blocks : iterable of bytes
+    packed : int, optional
+        How many bytes are unpacked, by default all of the file.
 
     Raises
     ------
     RecordingError
         It is; see :data:`RATIO_LIMIT`.
     """
-    packed, size = os.stat(path).st_size, 0
+    packed, size = os.stat(path).st_size if packed is None else packed, 0
     for block in blocks:
         size += len(block)
         if size > UNPACKED_LIMIT or (size > RATIO_FROM and size > RATIO_LIMIT * packed):
@@ -215,22 +222,41 @@ def limited(path, blocks):
 
 @contextmanager
 def _opened(path):
-    """Give a file, unpacked if it is packed by gzip, and whether it is."""
+    """Give a file block by block, unpacked if it is packed by gzip, and whether it is."""
     with open_regular(path) as file:
         packed = file.read(len(_GZIP_MAGIC)) == _GZIP_MAGIC
         file.seek(0)
-        if not packed:
-            yield file, False
-            return
-        with gzip.GzipFile(fileobj=file, mode="rb") as plain:
-            yield plain, True
+        yield (_gunzipped(file) if packed else iter(lambda: file.read(BLOCK), b"")), packed
+
+
+def _gunzipped(file):
+    """What is in a gzip file. Zeros behind it do not count: some programs fill a block of a device.
+
+    Python's own reader takes such zeros one by one.
+    """
+    packed = file.read(_PACKED_BLOCK)
+    while packed:
+        unpacker = zlib.decompressobj(wbits=_GZIP)
+        while not unpacker.eof:
+            packed = packed or file.read(_PACKED_BLOCK)
+            block = unpacker.decompress(packed, BLOCK)
+            if not (packed or block or unpacker.eof):
+                raise EOFError("its end is missing")
+            packed = unpacker.unconsumed_tail
+            if block:
+                yield block
+        packed = unpacker.unused_data.lstrip(b"\0")
+        for more in iter(lambda: file.read(_PACKED_BLOCK), b"") if not packed else ():
+            packed = more.lstrip(b"\0")
+            if packed:
+                break
 
 
 @contextmanager
 def _reading(path):
     try:
         yield
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+    except (EOFError, zlib.error) as error:
         raise RecordingError(f"{path}: the gzip file is truncated or damaged: {error}") from None
     except OSError as error:
         raise RecordingError(f"{path}: cannot be read: {error.strerror or error}") from None

@@ -10,22 +10,26 @@ import sqlite3
 import struct
 import tempfile
 from contextlib import ExitStack, closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import zstandard
 from rosbags.interfaces import Connection
-from rosbags.rosbag2 import ReaderError
-from rosbags.rosbag2.storage_mcap import MCAPFile
+from rosbags.rosbag2 import ReaderError, storage_mcap
 
 from imu_simulation_framework.core.stamps import seconds_from_nanoseconds
 from imu_simulation_framework.errors import RecordingError
 from imu_simulation_framework.files.reading import BLOCK
 from imu_simulation_framework.files.recordings.cdr import decode_cdr
+from imu_simulation_framework.files.recordings.chunks import (
+    LARGEST_MESSAGE,
+    unpack_mcap,
+    unpack_zstd,
+)
 from imu_simulation_framework.files.recordings.opening import (
     MCAP_MAGIC,
-    RATIO_FROM,
     SQLITE_MAGIC,
     ZSTD_MAGIC,
     limited,
@@ -75,7 +79,8 @@ def read_ros2_bag(path, topic, message_types) -> Samples:
         topic = choose_topic(path, topic, topics, types)
         message_type = types[topics[topic][0]]
         rows = [row for part in parts if topic in part.topics for row in part.messages(topic)]
-        messages = [_plain(message) for _, message in rows]
+        packed = sum(len(message) for _, message in rows)
+        messages = list(limited(path, (_plain(message) for _, message in rows), packed))
     columns, good = decode_cdr(messages, message_type)
     if not good.all():
         raise RecordingError(
@@ -177,7 +182,8 @@ def _sqlite(stack, plain):
 
 
 def _mcap(stack, plain):
-    file = MCAPFile(Path(plain))
+    stack.enter_context(_chunks_limited())
+    file = storage_mcap.MCAPFile(Path(plain))
     file.open()
     stack.callback(file.close)
     if not file.channels:
@@ -200,6 +206,18 @@ def _mcap(stack, plain):
     return _Part(topics, messages)
 
 
+@contextmanager
+def _chunks_limited():
+    """Let the library unpack chunks within limits; its own functions have none."""
+    given = dict(storage_mcap.DECOMPRESSORS)
+    try:
+        for kind in given:
+            storage_mcap.DECOMPRESSORS[kind] = partial(unpack_mcap, kind)
+        yield
+    finally:
+        storage_mcap.DECOMPRESSORS.update(given)
+
+
 def _ros1_name(kind):
     return kind.replace("/msg/", "/")
 
@@ -207,9 +225,5 @@ def _ros1_name(kind):
 def _plain(message):
     """A message without compression of its own."""
     if message[:4] == ZSTD_MAGIC:
-        # Of a message that does not say its size, the library unpacks nothing.
-        size = zstandard.get_frame_parameters(message).content_size
-        if size != zstandard.CONTENTSIZE_UNKNOWN and size > RATIO_FROM:
-            raise ValueError(f"a message that unpacks to {size} bytes")
-        return zstandard.ZstdDecompressor().decompress(message)
+        return unpack_zstd(message, LARGEST_MESSAGE)
     return message

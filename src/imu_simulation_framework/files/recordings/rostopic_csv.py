@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 
+from imu_simulation_framework.core.sentences import listed
 from imu_simulation_framework.core.stamps import seconds_from_nanoseconds
 from imu_simulation_framework.errors import RecordingError
 from imu_simulation_framework.files.recordings.samples import Samples
@@ -42,7 +43,7 @@ def read_rostopic_csv(path, text, message_types) -> Samples:
         expected = " or ".join(message_type.name for message_type in message_types)
         raise RecordingError(
             f"{path}: the columns are not those of {expected}; "
-            f"they are {', '.join(table.cells.columns)}"
+            f"they are {listed(table.cells.columns)}"
         )
     columns = {
         quantity: table.numbers(_PREFIX + name).astype(float)

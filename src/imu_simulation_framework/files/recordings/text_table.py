@@ -6,12 +6,12 @@ import csv
 import io
 import itertools
 import re
-import reprlib
 from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 
+from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.errors import RecordingError
 
 ROWS_AT_ONCE = 50_000
@@ -75,8 +75,8 @@ class TextTable:
         wrong = np.flatnonzero((numbers.isna() & ~missing).to_numpy())
         if len(wrong):
             raise RecordingError(
-                f"{self.path}: line {self.lines[wrong[0]]}, column {column!r}: "
-                f"{reprlib.repr(text.iloc[wrong[0]])} is no number"
+                f"{self.path}: line {self.lines[wrong[0]]}, column {shown(column)}: "
+                f"{shown(text.iloc[wrong[0]])} is no number"
             )
         return numbers.to_numpy(dtype=float)
 
@@ -85,7 +85,7 @@ class TextTable:
             if not self.cells[column].equals(self.cells[other]):
                 raise RecordingError(
                     f"{self.path}: {1 + len(self.namesakes[column])} columns are called "
-                    f"{column!r} and do not say the same; give them names of their own"
+                    f"{shown(column)} and do not say the same; give them names of their own"
                 )
 
 

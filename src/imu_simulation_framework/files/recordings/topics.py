@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from imu_simulation_framework.core.sentences import listed
 from imu_simulation_framework.errors import RecordingError
 
 
@@ -27,14 +28,14 @@ def choose_topic(path, topic, topics, types) -> str:
     expected = " or ".join(types)
     if not any(count for _, count in topics.values()):
         raise RecordingError(f"{path}: the bag holds no messages, expected {expected}")
-    listing = ", ".join(f"{name} ({kind})" for name, (kind, _) in sorted(topics.items()))
+    listing = listed(f"{name} ({kind})" for name, (kind, _) in sorted(topics.items()))
     if not topic:
         suitable = [name for name, (kind, count) in topics.items() if kind in types and count]
         if len(suitable) == 1:
             return suitable[0]
         if suitable:
             raise RecordingError(
-                f"{path}: several topics can serve, say which: {', '.join(sorted(suitable))}"
+                f"{path}: several topics can serve, say which: {listed(sorted(suitable))}"
             )
         raise RecordingError(f"{path}: no topic of type {expected}; the bag has {listing}")
     bare = topic.strip("/")

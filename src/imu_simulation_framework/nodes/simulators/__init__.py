@@ -16,11 +16,15 @@ SIMULATOR_INTERFACES = {
 """Name in config.ini -> module and class; imported only when it is used, since each simulator's
 messages are only where that simulator is."""
 
+LIFELESS = 3.0
+"""Command time-outs without a sign of life, after which a node is given up: it may compute."""
+
 
 def make_simulator_interface(configuration: Configuration) -> SimulatorInterface:
     """The interface of the simulator that the configuration names."""
     module, class_name = SIMULATOR_INTERFACES[configuration.simulation.simulator]
     simulator = getattr(importlib.import_module(f"{__name__}.{module}"), class_name)()
+    simulator.silence = LIFELESS * configuration.simulation.command_timeout
     if configuration.imu.model == SPECIFICATION:
         simulator.imu_topic = topics.IMU_IDEAL
     return simulator

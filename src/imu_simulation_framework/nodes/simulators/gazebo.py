@@ -63,7 +63,6 @@ class GazeboInterface(SimulatorInterface):
     """Speaks to gzserver, in which ``gazebo_robot`` has spawned the robot."""
 
     lock_step = False
-    twist_in_world_frame = True
 
     _pace = None
 
@@ -78,7 +77,11 @@ class GazeboInterface(SimulatorInterface):
         if physics.pause:
             raise SimulatorError("Gazebo's physics is paused: unpause it to run an experiment")
         for topic, message_type, what in (
-            (topics.GROUND_TRUTH, Odometry, "p3d of gazebo_plugins, its ground truth,"),
+            (
+                topics.GROUND_TRUTH,
+                Odometry,
+                "the ground truth's plug-in of this package, built where Gazebo is,",
+            ),
             (self.imu_topic, Imu, "its IMU plug-in, of hector_gazebo_plugins or gazebo_plugins,"),
         ):
             try:

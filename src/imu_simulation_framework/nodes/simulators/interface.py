@@ -6,7 +6,6 @@ Apart from topics (``/clock``, ``imu/data``, ``ground_truth/state``,
 
 from __future__ import annotations
 
-import threading
 from abc import ABC, abstractmethod
 from typing import Mapping
 
@@ -14,6 +13,12 @@ import rospy
 
 from imu_simulation_framework.errors import SimulatorError
 from imu_simulation_framework.nodes import topics
+from imu_simulation_framework.nodes.answers import (
+    MASTER_TIMEOUT,
+    Background,
+    wait_while_alive,
+    within,
+)
 
 CALL_TIMEOUT = 30.0
 """Wall-clock seconds that a simulator has for an answer."""
@@ -25,11 +30,11 @@ class SimulatorInterface(ABC):
     lock_step: bool
     """Whether simulated time stands still until a command answers the last tick."""
 
-    twist_in_world_frame: bool
-    """Whether the ground truth's twist is in the world's axes instead of the robot's."""
-
     imu_topic: str = topics.IMU
     """On which the simulator publishes; another node may stand between it and imu/data."""
+
+    silence: float = CALL_TIMEOUT
+    """Wall-clock seconds without a sign of life, after which a node is not waited for."""
 
     @abstractmethod
     def wait_until_ready(self, timeout: float) -> None:
@@ -107,39 +112,41 @@ def call(service: rospy.ServiceProxy, *arguments, timeout: float = CALL_TIMEOUT)
         It is not there, breaks off, or has not answered after ``timeout`` seconds of wall clock.
     """
     name = service.resolved_name
-    answers, errors = [], []
-
-    def ask():
-        try:
-            answers.append(service(*arguments))
-        except (rospy.ServiceException, rospy.ROSException) as error:
-            errors.append(error)
-
-    asking = threading.Thread(target=ask, daemon=True)
-    asking.start()
-    asking.join(timeout)
-    if errors:
-        raise SimulatorError(f"service {name} did not answer ({errors[0]})")
-    if not answers:
+    try:
+        answered, answer = within(timeout, service, *arguments)
+    except (rospy.ServiceException, rospy.ROSException) as error:
+        raise SimulatorError(f"service {name} did not answer ({error})") from None
+    if not answered:
         raise SimulatorError(f"service {name} did not answer within {timeout:g} s")
-    return answers[0]
+    return answer
 
 
-def call_service(service: rospy.ServiceProxy, *arguments) -> None:
-    """Call a service that answers with ``success`` and ``message``, however long it takes.
+def call_service(service: rospy.ServiceProxy, *arguments, silence: float = CALL_TIMEOUT) -> None:
+    """Call a service ``<node>/...`` that answers with ``success`` and ``message``.
+
+    It may take long: it is waited for as long as its node lives.
+
+    Parameters
+    ----------
+    service : rospy.ServiceProxy
+    *arguments
+        Of the service.
+    silence : float
+        Wall-clock seconds without a sign of life.
 
     Raises
     ------
     SimulatorError
-        It is not there, breaks off, or answers with a failure.
+        It is not there, breaks off, shows no life, or answers with a failure.
     """
     name = service.resolved_name
+    asked = Background(service, *arguments)
     try:
-        answer = service(*arguments)
+        wait_while_alive(asked, name.rsplit("/", 1)[0], silence, f"service {name}")
     except (rospy.ServiceException, rospy.ROSException) as error:
         raise SimulatorError(f"service {name} did not answer ({error})") from None
-    if not answer.success:
-        raise SimulatorError(f"service {name} refused: {answer.message}")
+    if not asked.value.success:
+        raise SimulatorError(f"service {name} refused: {asked.value.message}")
 
 
 def wait_for_service(name: str, timeout: float) -> None:
@@ -151,8 +158,9 @@ def wait_for_service(name: str, timeout: float) -> None:
         After ``timeout`` seconds of wall clock.
     """
     try:
-        rospy.wait_for_service(name, timeout=timeout)
+        # The master may be silent, too.
+        if within(timeout + MASTER_TIMEOUT, rospy.wait_for_service, name, timeout)[0]:
+            return
     except rospy.ROSException:
-        raise SimulatorError(
-            f"service {rospy.resolve_name(name)} was not there after {timeout:g} s"
-        ) from None
+        pass
+    raise SimulatorError(f"service {rospy.resolve_name(name)} was not there after {timeout:g} s")

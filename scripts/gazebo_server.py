@@ -1,0 +1,9 @@
+#!/usr/bin/env python3
+"""Start Gazebo for experiment.launch."""
+
+import sys
+
+from imu_simulation_framework.nodes.simulators.gazebo_server import main
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,103 @@
+// Gazebo plug-in of a model: publishes the true pose and velocity of one of its links.
+//
+// p3d of gazebo_plugins does so too, but lets one message wait: if the thread that writes to the
+// network is late by two sampling periods, as on a busy machine it is now and then, one is lost.
+// Here thousands may wait. The samples are taken when Hector's IMU takes its own, at whole
+// multiples of the sampling period, and the twist is in the axes of the link, as
+// nav_msgs/Odometry says.
+
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include <gazebo/common/Events.hh>
+#include <gazebo/common/Plugin.hh>
+#include <gazebo/physics/physics.hh>
+#include <nav_msgs/Odometry.h>
+#include <ros/ros.h>
+
+namespace imu_simulation_framework
+{
+// Messages; at 100 Hz it is a hundred seconds until a reader that hangs loses the first.
+constexpr std::uint32_t kQueueSize = 10000;
+
+constexpr std::int64_t kNanoseconds = 1000000000;
+
+class GroundTruth : public gazebo::ModelPlugin
+{
+public:
+  // Parameters: bodyName, topicName, frameName (of the world), updateRate [Hz].
+  void Load(gazebo::physics::ModelPtr model, sdf::ElementPtr sdf) override
+  {
+    if (!ros::isInitialized())
+    {
+      gzerr << "ground truth: gzserver runs without gazebo_ros\n";
+      return;
+    }
+    const auto body = sdf->Get<std::string>("bodyName", "").first;
+    link_ = model->GetLink(body);
+    if (!link_)
+    {
+      ROS_FATAL("ground truth: the robot has no link '%s'", body.c_str());
+      return;
+    }
+    const auto rate = sdf->Get<double>("updateRate", 0.0).first;
+    if (!(rate > 0.0))
+    {
+      ROS_FATAL("ground truth: updateRate is %g, expected a number above 0", rate);
+      return;
+    }
+    world_ = model->GetWorld();
+    period_ = std::llround(kNanoseconds / rate);
+    message_.header.frame_id = sdf->Get<std::string>("frameName", "world").first;
+    message_.child_frame_id = body;
+    const auto topic = sdf->Get<std::string>("topicName", "ground_truth/state").first;
+    node_ = std::make_unique<ros::NodeHandle>(sdf->Get<std::string>("robotNamespace", "").first);
+    publisher_ = node_->advertise<nav_msgs::Odometry>(topic, kQueueSize);
+    connection_ = gazebo::event::Events::ConnectWorldUpdateBegin(
+        [this](const gazebo::common::UpdateInfo& info) { OnUpdate(info.simTime); });
+  }
+
+private:
+  void OnUpdate(const gazebo::common::Time& now)
+  {
+    const auto step = std::llround(kNanoseconds * world_->Physics()->GetMaxStepSize());
+    const auto time = kNanoseconds * now.sec + now.nsec;
+    if ((time + step / 2) % period_ >= step || publisher_.getNumSubscribers() == 0)
+    {
+      return;
+    }
+    message_.header.stamp.sec = now.sec;
+    message_.header.stamp.nsec = now.nsec;
+    const auto pose = link_->WorldPose();
+    message_.pose.pose.position.x = pose.Pos().X();
+    message_.pose.pose.position.y = pose.Pos().Y();
+    message_.pose.pose.position.z = pose.Pos().Z();
+    message_.pose.pose.orientation.x = pose.Rot().X();
+    message_.pose.pose.orientation.y = pose.Rot().Y();
+    message_.pose.pose.orientation.z = pose.Rot().Z();
+    message_.pose.pose.orientation.w = pose.Rot().W();
+    Fill(message_.twist.twist.linear, link_->RelativeLinearVel());
+    Fill(message_.twist.twist.angular, link_->RelativeAngularVel());
+    publisher_.publish(message_);
+  }
+
+  static void Fill(geometry_msgs::Vector3& vector, const ignition::math::Vector3d& values)
+  {
+    vector.x = values.X();
+    vector.y = values.Y();
+    vector.z = values.Z();
+  }
+
+  gazebo::physics::WorldPtr world_;
+  gazebo::physics::LinkPtr link_;
+  gazebo::event::ConnectionPtr connection_;
+  std::int64_t period_ = 0;
+  std::unique_ptr<ros::NodeHandle> node_;
+  ros::Publisher publisher_;
+  nav_msgs::Odometry message_;
+};
+
+GZ_REGISTER_MODEL_PLUGIN(GroundTruth)
+}  // namespace imu_simulation_framework

@@ -1,0 +1,63 @@
+"""Values and lists in sentences: whole, unless they are absurdly long; then their size is said."""
+
+from __future__ import annotations
+
+import reprlib
+
+LONGEST_VALUE = 200
+"""Characters of a value that a sentence shows whole."""
+
+MOST_LISTED = 40
+"""Names that a sentence lists; more are a table, not a sentence."""
+
+
+def shown(value) -> str:
+    """A value as Python writes it; what is too long loses its middle and gets its size.
+
+    Parameters
+    ----------
+    value : object
+        Of any kind that a file may hold, nested as deeply or shared as often as it likes.
+    """
+    if isinstance(value, str):
+        # Of a long one no more is looked at than is shown.
+        return repr(value) if len(value) <= LONGEST_VALUE else _cut(value, repr)
+    return as_written(_SHORT.repr(value))
+
+
+def as_written(text) -> str:
+    """A text without quotation marks, as :func:`shown` has it otherwise."""
+    return text if len(text) <= LONGEST_VALUE else _cut(text, str)
+
+
+def _cut(text, form) -> str:
+    begin, end = form(text[: LONGEST_VALUE // 2]), form(text[-LONGEST_VALUE // 4 :])
+    return f"{begin} [...] {end} ({len(text)} characters)"
+
+
+def listed(names) -> str:
+    """Names with commas between; of very many the first, and how many more there are."""
+    names = [as_written(str(name)) for name in names]
+    if len(names) <= MOST_LISTED:
+        return ", ".join(names)
+    first = ", ".join(names[: MOST_LISTED // 2])
+    return f"{first} and {len(names) - MOST_LISTED // 2} more"
+
+
+class _Short(reprlib.Repr):
+    """Large enough for whatever a person writes, and finite for what a program does."""
+
+    def __init__(self):
+        super().__init__()
+        self.maxlevel = 5
+        self.maxdict = self.maxlist = self.maxtuple = self.maxset = self.maxfrozenset = 20
+        self.maxstring = self.maxother = LONGEST_VALUE
+
+    def repr_int(self, value, level):
+        """Python refuses to write a number of some thousand digits, which hexadecimal ones are."""
+        if abs(value) < 10**30:
+            return repr(value)
+        return f"a whole number of about {round(value.bit_length() * 0.30103)} digits"
+
+
+_SHORT = _Short()

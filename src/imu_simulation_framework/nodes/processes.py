@@ -1,0 +1,117 @@
+"""Processes of an experiment, as Linux shows them; no ROS, nothing that takes time to import."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from contextlib import suppress
+from pathlib import Path
+
+MARK = "IMU_SIMULATION_FRAMEWORK_EXPERIMENT"
+"""Environment variable that all processes of an experiment inherit from run_experiment.py."""
+
+SAVING_NODES = ("result_comparison", "experiment_recorder")
+"""Nodes that write what was recorded."""
+
+SAVING_TIMEOUT = 600.0
+"""Wall-clock seconds that these have, once they are to end: a long drive is much to write."""
+
+ENDING_TIMEOUT = 10.0
+"""Wall-clock seconds that any other node has to end, before it is made to."""
+
+CORE = ("rosmaster", "rosout")
+"""Programs that are ended last, since the others say good-bye to them."""
+
+LOOK_PERIOD = 0.1
+
+
+def end_all(processes, told=lambda: None) -> None:
+    """End processes, in time and by force if need be; return when all have ended.
+
+    Parameters
+    ----------
+    processes : mapping
+        Process number -> what :func:`started` said of it.
+    told : callable
+        Called when those that are not the core have been told to end.
+    """
+    core = {pid: at for pid, at in processes.items() if any(w in command(pid) for w in CORE)}
+    others = {pid: at for pid, at in processes.items() if pid not in core}
+    _tell(others)
+    told()
+    _wait(others, core)
+    _tell(core)
+    _wait(core)
+
+
+def _tell(processes) -> None:
+    for pid, at in processes.items():
+        # Unlike SIGINT it gets no traceback from an interpreter that is still starting.
+        if at is not None and started(pid) == at:
+            _send(pid, signal.SIGTERM)
+
+
+def _wait(processes, asked=()) -> None:
+    """Wait for the end of processes, which may ask others for something meanwhile."""
+    begun = time.monotonic()
+    left = dict(processes)
+    while left:
+        left = {pid: at for pid, at in left.items() if at is not None and started(pid) == at}
+        for pid in (*left, *asked):
+            # A stopped one could not hear it.
+            if is_stopped(pid):
+                _send(pid, signal.SIGCONT)
+        for pid in left:
+            saves = any(name in command(pid) for name in SAVING_NODES)
+            if time.monotonic() - begun > (SAVING_TIMEOUT if saves else ENDING_TIMEOUT):
+                _send(pid, signal.SIGKILL)
+        time.sleep(LOOK_PERIOD)
+    for pid, at in processes.items():
+        # Its own children, as of the shell script that starts gzserver; unless it is another's
+        # number by now.
+        if started(pid) in (None, at):
+            with suppress(OSError):
+                os.killpg(pid, signal.SIGKILL)
+
+
+def _send(pid: int, number: int) -> None:
+    """Send a signal to a process, and to its children if it leads them."""
+    with suppress(OSError):
+        if os.getpgid(pid) == pid:
+            os.killpg(pid, number)
+        else:
+            os.kill(pid, number)
+
+
+def command(pid: int) -> str:
+    """The command line of a process, empty without one."""
+    try:
+        return (
+            Path(f"/proc/{pid}/cmdline")
+            .read_bytes()
+            .replace(b"\0", b" ")
+            .decode("utf-8", "replace")
+        )
+    except OSError:
+        return ""
+
+
+def _status(pid: int) -> list[str]:
+    try:
+        # The name, in parentheses, may hold anything.
+        return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+    except OSError:
+        return []
+
+
+def started(pid: int) -> str | None:
+    """When a process was started, in the kernel's own count; None when it has ended."""
+    status = _status(pid)
+    return None if not status or status[0] in "ZX" else status[19]
+
+
+def is_stopped(pid: int) -> bool:
+    """Whether a process was stopped by a signal (SIGSTOP, Ctrl+Z)."""
+    status = _status(pid)
+    return bool(status) and status[0] in "Tt"

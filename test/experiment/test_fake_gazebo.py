@@ -1,0 +1,103 @@
+"""Experiments with simulator:=gazebo where there is no Gazebo: a stand-in answers as it would."""
+
+import json
+import os
+import signal
+import socket
+from pathlib import Path
+
+import numpy as np
+import pytest
+from experiment_process import find_program
+
+FAKE = Path(__file__).resolve().parents[1] / "fake_gazebo"
+MANIFEST = """<package format="2">
+  <name>{name}</name>
+  <version>1.0.0</version>
+  <description>A stand-in</description>
+  <maintainer email="nobody@example.org">nobody</maintainer>
+  <license>BSD-3-Clause</license>
+</package>
+"""
+PACKAGES = (
+    *("controller_manager", "controller_manager_msgs", "dynamic_reconfigure", "gazebo_msgs"),
+    *("gazebo_plugins", "gazebo_ros", "gazebo_ros_control", "hector_gazebo_plugins"),
+    *("joint_state_controller", "velocity_controllers"),
+)
+DRIVE = ("simulator:=gazebo", "drive:=a", "laps:=1", "real_time_factor:=5")
+SHORT = "settings:={trajectory: {stop: 4.0}}"
+SECONDS = 200.0
+
+
+@pytest.fixture
+def port():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        return taken.getsockname()[1]
+
+
+@pytest.fixture
+def gazebo(experiment, tmp_path, port):
+    """Start a program in a ROS that has Gazebo's packages, with the stand-in as gzserver."""
+    packages = tmp_path / "packages"
+    for name in PACKAGES:
+        (packages / name).mkdir(parents=True)
+        (packages / name / "package.xml").write_text(MANIFEST.format(name=name))
+    (packages / "gazebo_ros" / "gzserver").symlink_to(FAKE / "gzserver.py")
+
+    def start(*arguments, fault="", program=()):
+        environment = {
+            "PYTHONPATH": f"{FAKE}:{os.environ.get('PYTHONPATH', '')}",
+            "ROS_PACKAGE_PATH": f"{os.environ['ROS_PACKAGE_PATH']}:{packages}",
+            "GAZEBO_MASTER_URI": f"http://127.0.0.1:{port}",
+            "FAKE_GAZEBO_FAULT": fault,
+        }
+        variables = [f"{name}={value}" for name, value in environment.items()]
+        program = program or [find_program("run_experiment.py")]
+        return experiment(*arguments, program=["env", *variables, *program])
+
+    return start
+
+
+def summary_of(ended):
+    assert "Traceback" not in ended.output, ended.output
+    return json.loads(ended.result().read_text("summary.json"))
+
+
+def test_a_drive_to_its_end(gazebo):
+    ended = gazebo(*DRIVE, SHORT, "imu:=generic").wait(SECONDS)
+    assert ended.code == 0, ended.output
+    summary = summary_of(ended)
+    assert summary["run"]["completed"] is True
+    assert summary["run"]["simulator"] == "gazebo"
+    for name in ("ground_truth", "imu_simulated"):
+        assert summary["messages"][name]["received"] == summary["messages"][name]["expected"]
+    assert summary["tracking"]["yaw_error"]["rms_rad"] < np.radians(1.0)
+    times = ended.result().read_table("ground_truth").index
+    np.testing.assert_allclose(np.diff(times), 0.01, atol=1e-9)
+
+
+def test_a_gzserver_that_is_killed(gazebo):
+    running = gazebo(*DRIVE)
+    running.wait_until_driving()
+    running.signal_node("gazebo", signal.SIGKILL)
+    ended = running.wait(SECONDS)
+    assert ended.code == 1
+    assert "the experiment ended early: gazebo ended with code -9" in ended.output
+    assert summary_of(ended)["run"]["completed"] is False
+
+
+def test_a_controller_that_is_missing(gazebo):
+    ended = gazebo(*DRIVE, SHORT, fault="refused_controller").wait(SECONDS)
+    assert ended.code == 1, ended.output
+    assert "Traceback" not in ended.output
+    sentence = "gazebo_ros_control does not load joint_state_controller: is joint_state_controller"
+    assert f"{sentence} installed?" in "".join(ended.fatal_sentences), ended.output
+
+
+def test_a_gzserver_that_is_there_already_is_said_by_plain_roslaunch_too(gazebo, port):
+    with socket.create_server(("127.0.0.1", port)):
+        ended = gazebo(
+            *("imu_simulation_framework", "experiment.launch", *DRIVE), program=["roslaunch"]
+        ).wait(SECONDS)
+    assert f"a gzserver is running already at http://127.0.0.1:{port}" in ended.output
+    assert "Traceback" not in ended.output

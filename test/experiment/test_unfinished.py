@@ -1,0 +1,53 @@
+"""What a killed node leaves is completed or removed."""
+
+import shutil
+
+import pytest
+import rosbag
+from std_msgs.msg import String
+
+from imu_simulation_framework.files.results import ResultFolder
+from imu_simulation_framework.nodes.experiment_recorder import CHUNK
+from imu_simulation_framework.nodes.unfinished import ACTIVE, BAG, tidy
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return ResultFolder(tmp_path, "run")
+
+
+def write_active(folder, count):
+    """A bag as a killed recorder leaves it; each message has a hundredth of a chunk."""
+    active = f"{folder.path(BAG)}{ACTIVE}"
+    with rosbag.Bag(f"{active}.whole", "w", chunk_threshold=CHUNK) as bag:
+        for number in range(count):
+            bag.write("/words", String(data=f"{number:5d}" + "x" * (CHUNK // 100)))
+        bag._file.flush()
+        shutil.copy(f"{active}.whole", active)
+    folder.folder.joinpath(f"{active}.whole").unlink()
+
+
+def test_a_bag_without_an_end_gets_one_and_keeps_its_whole_chunks(folder):
+    write_active(folder, 1050)
+    tidy(folder)
+    assert [path.name for path in folder.folder.iterdir()] == [f"run_{BAG}"]
+    with rosbag.Bag(str(folder.path(BAG))) as bag:
+        numbers = [int(message.data[:5]) for _, message, _ in bag.read_messages()]
+    assert numbers == list(range(len(numbers)))
+    assert len(numbers) > 900
+
+
+@pytest.mark.parametrize("content", [b"", b"#ROSBAG V2.0\n", b"anything else"])
+def test_a_bag_that_holds_nothing_is_removed(folder, content):
+    folder.folder.joinpath(f"run_{BAG}{ACTIVE}").write_bytes(content)
+    tidy(folder)
+    assert not list(folder.folder.iterdir())
+
+
+def test_what_was_half_written_is_removed_and_all_else_is_kept(folder):
+    folder.write_text("config.ini", "whole")
+    part = folder.folder / ".0123.part"
+    part.mkdir()
+    (part / "whole").write_text("half")
+    tidy(folder)
+    assert [path.name for path in folder.folder.iterdir()] == ["run_config.ini"]

@@ -1,0 +1,49 @@
+"""Message and service types made while a program runs, for packages that are not installed.
+
+They have the fields that this package uses, and are understood by whoever has them from here.
+"""
+
+from __future__ import annotations
+
+import genpy
+from genpy.dynamic import generate_dynamic
+
+SEPARATOR = "=" * 80
+
+
+def message(name, fields, *parts):
+    """A message type.
+
+    Parameters
+    ----------
+    name : str
+        package/Type.
+    fields : str
+        A definition as in a .msg file.
+    *parts : message types
+        That the fields refer to.
+    """
+    text = [fields]
+    for part in parts:
+        text += [SEPARATOR, f"MSG: {part._type}", part._full_text]
+    return generate_dynamic(name, "\n".join(text) + "\n")[name]
+
+
+def service(name, request, answer, *parts):
+    """A service type; ``request`` and ``answer`` are definitions as in a .srv file."""
+    kinds = [
+        message(
+            f"{name}{side}", fields, *[part for part in parts if part._type.split("/")[1] in fields]
+        )
+        for side, fields in (("Request", request), ("Response", answer))
+    ]
+    return type(
+        name.split("/")[1],
+        (genpy.Message,),
+        {
+            "_type": name,
+            "_md5sum": "".join(kind._md5sum for kind in kinds)[::2],
+            "_request_class": kinds[0],
+            "_response_class": kinds[1],
+        },
+    )

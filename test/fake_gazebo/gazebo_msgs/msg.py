@@ -1,0 +1,15 @@
+"""The messages of gazebo_msgs that this package uses, with the fields that it uses."""
+
+from fake_messages import message
+from geometry_msgs.msg import Pose, Twist
+
+ModelState = message(
+    "gazebo_msgs/ModelState",
+    """string model_name
+geometry_msgs/Pose pose
+geometry_msgs/Twist twist
+string reference_frame""",
+    Pose,
+    Twist,
+)
+ODEPhysics = message("gazebo_msgs/ODEPhysics", "uint32 sor_pgs_iters")

@@ -1,0 +1,210 @@
+#!/usr/bin/env python3
+"""Stands in for gzserver with gazebo_ros, gazebo_ros_control and the plug-ins of our robot.
+
+Its robot rolls without slip or inertia. Like Gazebo it waits for nobody, answers a request to
+switch controllers after its next step, says nothing while it is paused, and its generic IMU
+measures between the samples of the ground truth.
+
+With FAKE_GAZEBO_FAULT=refused_controller in the environment it does not load controllers.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import threading
+import time
+import urllib.parse
+
+import rospy
+import yaml
+from controller_manager_msgs.srv import LoadController, SwitchController
+from gazebo_msgs.srv import (
+    GetPhysicsProperties,
+    GetWorldProperties,
+    SetModelState,
+    SetPhysicsProperties,
+    SpawnModel,
+)
+from geometry_msgs.msg import Quaternion
+from nav_msgs.msg import Odometry
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import Imu
+from std_msgs.msg import Float64MultiArray
+from std_srvs.srv import Empty
+
+from imu_simulation_framework.core.angles import (
+    quaternion_from_roll_pitch_yaw,
+    yaw_from_quaternion,
+)
+from imu_simulation_framework.embedded_simulator.robot_parameters import load_robot_parameters
+from imu_simulation_framework.srv import SetImuParameters, SetImuParametersResponse
+
+SAMPLE = 10_000_000
+"""Nanoseconds from one sample to the next."""
+
+STEPS = 10
+"""Physics steps in a sample."""
+
+GENERIC_PHASE = 4_000_000
+"""Nanoseconds from a sample of the ground truth to the next one of the generic IMU."""
+
+LARGEST_OFFSET = 10.0
+GRAVITY = 9.81
+QUEUE = 1000
+
+
+class FakeGazebo:
+    def __init__(self, fault: str) -> None:
+        self._fault = fault
+        self._changed = threading.Condition()
+        self._samples = 0
+        self._paused = False
+        self._update_rate = 1000.0
+        self._pose = [0.0, 0.0, 0.0]
+        self._drive = load_robot_parameters().drive
+        self._command = (0.0, 0.0)
+        self._driving = False
+        self._ground_truth = self._imu = None
+        self._phase = 0
+        self._offset = 0.0
+        self._clock = rospy.Publisher("/clock", Clock, queue_size=QUEUE)
+        for name, kind, answer in (
+            ("get_world_properties", GetWorldProperties, self._on_world),
+            ("get_physics_properties", GetPhysicsProperties, self._on_physics),
+            ("set_physics_properties", SetPhysicsProperties, self._on_set_physics),
+            ("pause_physics", Empty, lambda _: self._set_paused(True)),
+            ("unpause_physics", Empty, lambda _: self._set_paused(False)),
+            ("reset_simulation", Empty, self._on_reset),
+            ("set_model_state", SetModelState, self._on_set_state),
+            ("spawn_urdf_model", SpawnModel, self._on_spawn_urdf),
+            ("spawn_sdf_model", SpawnModel, lambda _: (True, "")),
+        ):
+            rospy.Service(f"/gazebo/{name}", kind, answer)
+
+    def run(self) -> None:
+        due = time.monotonic()
+        while not rospy.is_shutdown():
+            due = max(due + STEPS / self._update_rate, time.monotonic() - 0.1)
+            time.sleep(max(0.0, due - time.monotonic()))
+            with self._changed:
+                if not self._paused:
+                    self._step()
+                    self._changed.notify_all()
+
+    def _step(self) -> None:
+        self._samples += 1
+        command = self._command if self._driving else (0.0, 0.0)
+        v, turn = self._drive.forward(*command)
+        x, y, yaw = self._pose
+        q = quaternion_from_roll_pitch_yaw((0.0, 0.0, yaw))
+        forward = (1.0 - 2.0 * q[2] ** 2, 2.0 * q[2] * q[3])
+        period = 1e-9 * SAMPLE
+        self._pose = [x + v * period * forward[0], y + v * period * forward[1], yaw + turn * period]
+        stamp = rospy.Time(0, self._samples * SAMPLE)
+        self._clock.publish(Clock(stamp))
+        if self._ground_truth is not None:
+            self._publish(stamp, v, turn)
+
+    def _publish(self, stamp, v, turn) -> None:
+        x, y, yaw = self._pose
+        truth = Odometry(child_frame_id="base_footprint")
+        truth.header.stamp = stamp
+        truth.pose.pose.position.x, truth.pose.pose.position.y = x, y
+        truth.pose.pose.orientation = _orientation(yaw)
+        truth.twist.twist.linear.x, truth.twist.twist.angular.z = v, turn
+        self._ground_truth.publish(truth)
+        imu = Imu(orientation=_orientation(yaw + 1e-9 * self._phase * turn + self._offset))
+        imu.header.stamp = stamp + rospy.Duration(0, self._phase)
+        imu.angular_velocity.z = turn
+        imu.linear_acceleration.z = GRAVITY
+        self._imu.publish(imu)
+
+    def _set_paused(self, paused):
+        with self._changed:
+            self._paused = paused
+        return ()
+
+    def _on_world(self, _):
+        return 1e-9 * SAMPLE * self._samples, True, ""
+
+    def _on_physics(self, _):
+        answer = GetPhysicsProperties._response_class(success=True)
+        answer.pause, answer.time_step, answer.max_update_rate = (
+            self._paused,
+            0.001,
+            self._update_rate,
+        )
+        return answer
+
+    def _on_set_physics(self, request):
+        self._update_rate = request.max_update_rate
+        return True, ""
+
+    def _on_reset(self, _):
+        with self._changed:
+            self._samples = 0
+        return ()
+
+    def _on_set_state(self, request):
+        pose = request.model_state.pose
+        q = pose.orientation
+        yaw = float(yaw_from_quaternion((q.x, q.y, q.z, q.w)))
+        with self._changed:
+            self._pose = [pose.position.x, pose.position.y, yaw]
+        return True, ""
+
+    def _on_spawn_urdf(self, request):
+        (topic,) = re.findall(r"<topicName>(imu/\w+)</topicName>", request.model_xml)
+        if "libgazebo_ros_imu_sensor.so" in request.model_xml:
+            self._phase = GENERIC_PHASE
+        else:
+            rospy.Publisher(f"{topic}/bias", Imu, queue_size=QUEUE)
+            for sensor in ("accel", "rate", "yaw"):
+                rospy.Service(f"{topic}/{sensor}/set_parameters", SetImuParameters, self._configure)
+        self._imu = rospy.Publisher(topic, Imu, queue_size=QUEUE)
+        self._ground_truth = rospy.Publisher("ground_truth/state", Odometry, queue_size=QUEUE)
+        rospy.Service("controller_manager/load_controller", LoadController, self._on_load)
+        rospy.Service("controller_manager/switch_controller", SwitchController, self._on_switch)
+        return True, ""
+
+    def _configure(self, request):
+        """A fake Hector's parameters: of them only the yaw's offset acts."""
+        values = yaml.safe_load(request.parameters)
+        # dynamic_reconfigure keeps parameters within their ranges without a word.
+        values["offset"] = min(values["offset"], LARGEST_OFFSET)
+        if "/yaw/" in request._connection_header["service"]:
+            self._offset = values["offset"]
+        return SetImuParametersResponse(True, yaml.safe_dump(values))
+
+    def _on_load(self, _):
+        return self._fault != "refused_controller"
+
+    def _on_switch(self, request):
+        with self._changed:
+            before = self._samples
+            self._changed.wait_for(lambda: self._samples > before, request.timeout)
+            self._driving = self._samples > before
+        rospy.Subscriber(
+            "wheel_velocity_controller/command", Float64MultiArray, self._on_command, queue_size=1
+        )
+        return self._driving
+
+    def _on_command(self, message):
+        self._command = tuple(message.data)
+
+
+def _orientation(yaw) -> Quaternion:
+    return Quaternion(*quaternion_from_roll_pitch_yaw((0.0, 0.0, yaw)))
+
+
+def main() -> None:
+    place = urllib.parse.urlsplit(os.environ["GAZEBO_MASTER_URI"])
+    with socket.create_server((place.hostname, place.port)):
+        rospy.init_node("gazebo")
+        FakeGazebo(os.environ.get("FAKE_GAZEBO_FAULT", "")).run()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,213 @@
+"""Trials with hostile inputs, one after the other, and what fell short.
+
+./run fuzz --seed 7 --trials 5000 --minutes 20
+./run fuzz --seed 7 --only 123          repeats one trial and shows what it printed
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import os
+import random
+import shutil
+import socket
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit"))
+    for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        os.environ[_name] = "1"
+
+import kinds
+import targets
+from harm_values import MADE
+from verdict import Limits, Verdict, command_text, tried
+
+REAL = 0.03
+"""Share of trials of tools that are processes of their own from the start."""
+
+EXPERIMENTS = 0.006
+"""Share of trials that are whole experiments, where there is ROS."""
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A trial's kind, what was run, and the verdict."""
+
+    kind: str
+    trial: kinds.Trial
+    verdict: Verdict
+
+
+def judge(seed, number, folder, experiments=False) -> Judgement:
+    """Make a trial, run it, judge it.
+
+    Parameters
+    ----------
+    seed, number : int
+        They decide on everything.
+    folder : Path
+        An empty one, for its inputs.
+    experiments : bool
+        Whether it may be a whole experiment, which takes seconds and needs ROS.
+    """
+    chance = random.Random(f"{seed}:{number}")
+    whole = chance.random() < EXPERIMENTS and experiments
+    (kind,) = chance.choices(list(kinds.KINDS), list(kinds.KINDS.values()))
+    kind = kinds.experiments if whole else kind
+    trial = kind(chance, folder)
+    real = trial.tool == targets.EXPERIMENT
+    real = real or (trial.tool in targets.TOOLS and chance.random() < REAL)
+    if real:
+        program = targets.command(trial.tool, trial.arguments)
+    else:
+        program = targets.program(trial.tool, trial.arguments, trial.figures)
+    verdict = tried(program, folder, trial.expected, Limits(), _environment(folder, real))
+    if (Path(folder) / MADE).exists():
+        verdict = verdict.with_short("something that was read was executed")
+    return Judgement(kind.__name__, trial, verdict)
+
+
+def _environment(folder, real):
+    if not real:
+        return {}
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    home = Path(folder).with_name(Path(folder).name + ".judge") / "ros"
+    return {
+        "ROS_MASTER_URI": f"http://127.0.0.1:{port}",
+        "ROS_HOME": str(home),
+        "ROS_LOG_DIR": str(home / "log"),
+        "PWD": str(folder),
+    }
+
+
+def campaign(seed, numbers, experiments, report, deadline=None):
+    """Judge trials; ``report`` is called with number and judgement after each."""
+    targets.prepare()
+    with tempfile.TemporaryDirectory(prefix="fuzz-") as place:
+        for number in numbers:
+            folder = Path(place) / str(number)
+            folder.mkdir()
+            report(number, judge(seed, number, folder, experiments))
+            shutil.rmtree(folder)
+            shutil.rmtree(folder.with_name(folder.name + ".judge"))
+            if deadline is not None and time.monotonic() > deadline:
+                return
+
+
+class Table:
+    """Trials by kind: how many there were, how they ended, how many fell short."""
+
+    def __init__(self, seed) -> None:
+        self.seed = seed
+        self.rows = collections.defaultdict(collections.Counter)
+        self.short = []
+
+    def add(self, number, judgement) -> None:
+        """Count a trial."""
+        verdict, row = judgement.verdict, self.rows[judgement.kind]
+        row["trials"] += 1
+        row["done" if verdict.code in (0, kinds.GRAVE) else "refused"] += 1
+        row["short"] += bool(verdict.short)
+        row["cpu"] += verdict.cpu
+        row["memory"] = max(row["memory"], verdict.memory)
+        if verdict.short:
+            self.short.append((number, judgement))
+
+    def lines(self):
+        """The table, and each short-coming with the command that repeats it."""
+        for number, judgement in self.short:
+            trial = judgement.trial
+            yield f"{judgement.kind} {number}: {command_text([trial.tool, *trial.arguments])[:500]}"
+            yield from (f"    {sentence}" for sentence in judgement.verdict.short)
+            yield f"    repeat: ./run fuzz --seed {self.seed} --only {number}"
+        yield f"{'kind':15}{'trials':>8}{'done':>8}{'refused':>9}{'short':>7}{'CPU s':>8}{'MiB':>6}"
+        total = collections.Counter()
+        for name, row in sorted(self.rows.items()):
+            yield self._line(name, row)
+            memory = max(total["memory"], row["memory"])
+            total += row
+            total["memory"] = memory
+        yield self._line("all", total)
+
+    @staticmethod
+    def _line(name, row):
+        return (
+            f"{name:15}{row['trials']:8}{row['done']:8}{row['refused']:9}{row['short']:7}"
+            f"{row['cpu']:8.0f}{row['memory'] / 2**20:6.0f}"
+        )
+
+
+def main(arguments=None) -> int:
+    """Run a campaign, or repeat one trial; 1 if anything fell short."""
+    options = _parser().parse_args(arguments)
+    experiments = shutil.which(targets.EXPERIMENT) is not None
+    if not experiments:
+        print("no whole experiments: run_experiment.py is not on the path", file=sys.stderr)
+    table = Table(options.seed)
+    if options.only is not None:
+        return _repeat(options, experiments)
+    started = shown = time.monotonic()
+
+    def report(number, judgement):
+        nonlocal shown
+        table.add(number, judgement)
+        if judgement.verdict.short:
+            print(f"trial {number}: {judgement.verdict.short[0][:200]}", file=sys.stderr)
+        if time.monotonic() > shown + 30.0:
+            shown = time.monotonic()
+            print(f"{number + 1 - options.first} trials, {len(table.short)} short", file=sys.stderr)
+
+    numbers = range(options.first, options.first + options.trials)
+    try:
+        campaign(options.seed, numbers, experiments, report, started + 60.0 * options.minutes)
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+    for line in table.lines():
+        print(line)
+    print(f"seed {options.seed}, {time.monotonic() - started:.0f} s")
+    return 1 if table.short else 0
+
+
+def _repeat(options, experiments) -> int:
+    targets.prepare()
+    folder = Path(options.keep or tempfile.mkdtemp(prefix="fuzz-")) / str(options.only)
+    folder.mkdir(parents=True)
+    judgement = judge(options.seed, options.only, folder, experiments)
+    trial, verdict = judgement.trial, judgement.verdict
+    print(verdict.output, verdict.error, sep="", end="")
+    print(f"in {folder}: {command_text([trial.tool, *trial.arguments])}")
+    print(f"exit code {verdict.code}, {verdict.cpu:.1f} s, {verdict.memory / 2**20:.0f} MiB")
+    for sentence in verdict.short:
+        print(f"    {sentence}")
+    return 1 if verdict.short else 0
+
+
+def _parser():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--seed", type=int, default=1, help="decides on all trials; default 1")
+    parser.add_argument("--trials", type=int, default=5000, metavar="N", help="default 5000")
+    parser.add_argument(
+        "--minutes", type=float, default=20.0, metavar="M", help="at most; default 20"
+    )
+    parser.add_argument(
+        "--first", type=int, default=0, metavar="N", help="number of the first trial"
+    )
+    parser.add_argument(
+        "--only", type=int, metavar="N", help="repeat this trial and show its output"
+    )
+    parser.add_argument("--keep", metavar="DIR", help="where the inputs of a repeated trial stay")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,269 @@
+#!/usr/bin/env python3
+"""Disturbs short experiments at random moments, each process in turn, and judges how they end.
+
+    ./run python test/fuzz/kill_experiment.py --trials 200
+
+Whatever is killed, stopped or told to end, and whenever: the experiment ends, its exit code and
+its last line say how, what was recorded is kept and whole, and no process goes on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "experiment"))
+
+from experiment_process import PROGRESS, ExperimentProcess
+
+from imu_simulation_framework.errors import FrameworkError
+
+ARGUMENTS = (
+    "record:=true",
+    "settings:={trajectory: {stop: 4.0}, imu_recording: {use: false}, "
+    "simulation: {command_timeout: 5.0, startup_timeout: 60.0}}",
+)
+LAUNCHER = "run_experiment.py"
+BYSTANDERS = ("rosout", "robot_state_publisher", "guardian")
+WRITERS = ("result_comparison", "experiment_recorder", "path_follower")
+VICTIMS = (
+    LAUNCHER,
+    *("master", "embedded_simulator", "error_publisher", "imu_yaw_publisher"),
+    *WRITERS,
+    *BYSTANDERS,
+)
+SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGSTOP)
+LONGEST_END = 240.0
+"""Wall-clock seconds in which a disturbed experiment has ended, on a machine that is very busy."""
+
+STOPPED_LAUNCHER = 3.0
+"""Wall-clock seconds after which a stopped launcher goes on: nobody else could tell its end."""
+
+NOISE = ("Traceback", "Exception in thread", "Exception ignored", "Fatal Python error")
+STARTING = "Failed to import the site module"
+HALF_WRITTEN = (".part", ".active", ".tmp")
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Whom, how and when: a fraction of the time that an undisturbed experiment takes."""
+
+    number: int
+    victim: str
+    signal: signal.Signals
+    moment: float
+
+    def __str__(self):
+        return f"{self.number}: {self.signal.name} to {self.victim} at {self.moment:.3f}"
+
+
+def make_trial(seed: int, number: int) -> Trial:
+    """The same trial for the same seed and number."""
+    chance = random.Random(f"{seed}-{number}")
+    victim = VICTIMS[number % len(VICTIMS)]
+    how = SIGNALS[(number // len(VICTIMS)) % len(SIGNALS)]
+    return Trial(number, victim, how, chance.uniform(0.0, 1.0))
+
+
+class Disturbed:
+    """One experiment and what was done to it."""
+
+    def __init__(self, trial: Trial, folder: Path, duration: float) -> None:
+        self._trial = trial
+        self._hit = False
+        self._experiment = ExperimentProcess(folder, ARGUMENTS)
+        self._folder = folder
+        self._duration = duration
+
+    def verdict(self) -> tuple[list[str], str]:
+        """Disturb it, wait for its end; return its short-comings and what it printed."""
+        trial, experiment = self._trial, self._experiment
+        time.sleep(trial.moment * self._duration)
+        pid = self._victim()
+        if pid is not None:
+            try:
+                os.kill(pid, trial.signal)
+                self._hit = True
+            except ProcessLookupError:
+                pass
+        if trial.victim == LAUNCHER and trial.signal == signal.SIGSTOP:
+            time.sleep(STOPPED_LAUNCHER)
+            os.kill(pid, signal.SIGCONT)
+        try:
+            killed = trial.victim == LAUNCHER and trial.signal == signal.SIGKILL
+            ended = experiment.wait(LONGEST_END, others=LONGEST_END if killed else 5.0)
+        except AssertionError as error:
+            return [str(error).splitlines()[0]], str(error)
+        return self._judge(ended), ended.output
+
+    def _victim(self):
+        """Its process number, once it runs; None when it will not run any more."""
+        experiment = self._experiment
+        if self._trial.victim == LAUNCHER:
+            return experiment.pid if experiment.is_running else None
+        while experiment.is_running:
+            for pid, words in experiment.members().items():
+                name = "rosmaster" if self._trial.victim == "master" else self._trial.victim
+                if pid != experiment.pid and _names(words, name):
+                    return pid
+            time.sleep(0.02)
+        return None
+
+    def _judge(self, ended) -> list[str]:
+        trial = self._trial
+        # An interpreter that is starting answers SIGINT itself, before any of our lines is read.
+        ours = trial.signal != signal.SIGINT or STARTING not in ended.output
+        short = [f"prints {noise!r}" for noise in NOISE if ours and noise in ended.output]
+        left = [path.name for path in self._folder.rglob("*") if _is_half_written(path)]
+        short += [f"half-written: {name}" for name in left]
+        result = summary = None
+        try:
+            if any(self._folder.glob("experiment_results/*/*/*/*_trajectory_data.csv")):
+                result = ended.result()
+                for path in result.folder.glob("*.csv"):
+                    result.read_table(path.name[len(result.prefix) + 1 : -len(".csv")])
+                if result.path("summary.json").exists():
+                    summary = json.loads(result.read_text("summary.json"))
+        except (AssertionError, FrameworkError, ValueError) as error:
+            short.append(f"result broken: {error}")
+        left_samples = any(self._folder.rglob("*.samples"))
+        if self._writer_was_killed() and _has_driven(ended.output):
+            # It is kept as it came.
+            if summary is None and not left_samples:
+                short.append("what was recorded is lost")
+        elif _has_driven(ended.output) and summary is None:
+            short.append("what was recorded is lost")
+        if left_samples and not self._writer_was_killed():
+            short.append("tables are left as samples")
+        completed = summary is not None and summary["run"]["completed"] is True
+        last = ended.lines[-1] if ended.lines else ""
+        code = ended.code
+        if (
+            self._hit
+            and trial.victim == LAUNCHER
+            and code == -trial.signal
+            and (trial.signal == signal.SIGKILL or not ended.output)
+        ):
+            return short  # killed as asked, or before it had begun anything
+        if code == 0:
+            if not completed:
+                short.append("exit code 0, but the drive was not recorded to its end")
+            if not last.startswith("results: "):
+                short.append(f"exit code 0, last line {last!r}")
+        elif code in (130, 143) and trial.victim == LAUNCHER:
+            if not last.startswith(("interrupted: ", "run_experiment.py: ended by SIG")):
+                short.append(f"exit code {code}, last line {last!r}")
+        elif code == 1:
+            if not last.startswith("the experiment ended early: "):
+                short.append(f"exit code 1, last line {last!r}")
+            if completed and trial.victim not in WRITERS:
+                short.append("exit code 1, but the drive was recorded to its end")
+        else:
+            short.append(f"exit code {code}, last line {last!r}")
+        if code != 0 and (not self._hit or trial.victim in BYSTANDERS):
+            short.append(f"exit code {code} though nobody was disturbed who is needed: {last}")
+        if code != 0 and trial.victim == LAUNCHER and trial.signal == signal.SIGSTOP:
+            short.append(f"exit code {code} after a pause: {last}")
+        return short
+
+    def _writer_was_killed(self):
+        return self._trial.victim == "result_comparison" and self._trial.signal == signal.SIGKILL
+
+    def end(self):
+        """Leave nothing."""
+        self._experiment.end()
+
+
+def _has_driven(output) -> bool:
+    """Whether the drive had begun for certain."""
+    return any(float(match) > 0.1 for match in re.findall(PROGRESS, output))
+
+
+def _names(words: str, name: str) -> bool:
+    return any(
+        word in (f"__name:={name}", f"imu_simulation_framework.nodes.{name}")
+        or Path(word).name == name
+        for word in words.split()
+    )
+
+
+def _is_half_written(path: Path) -> bool:
+    return path.suffix in HALF_WRITTEN or (path.name.startswith(".") and "ros" not in path.parts)
+
+
+def undisturbed_duration(folder: Path) -> float:
+    """Wall-clock seconds of an experiment that nobody disturbs."""
+    ended = ExperimentProcess(folder, ARGUMENTS).wait(LONGEST_END)
+    if ended.code:
+        raise SystemExit(
+            f"undisturbed, the experiment ends with code {ended.code}:\n{ended.output}"
+        )
+    return ended.seconds
+
+
+def main(arguments=None) -> int:
+    """Run the trials; exit code 1 when one fell short."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--trials", type=int, default=44)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--first", type=int, default=0, help="number of the first trial")
+    parser.add_argument("--parallel", type=int, default=2)
+    options = parser.parse_args(arguments)
+    base = Path(tempfile.mkdtemp(prefix="kill_experiment-"))
+    duration = undisturbed_duration(_folder(base, "undisturbed"))
+    print(f"undisturbed: {duration:.1f} s", flush=True)
+    lock = threading.Lock()
+    short_by_number, signals = {}, Counter()
+
+    def try_once(number):
+        trial = make_trial(options.seed, number)
+        folder = _folder(base, str(number))
+        disturbed = Disturbed(trial, folder, duration)
+        try:
+            short, output = disturbed.verdict()
+        finally:
+            disturbed.end()
+        with lock:
+            signals[trial.signal.name] += 1
+            last = (output.strip().splitlines() or [""])[-1]
+            print(f"{trial}: {'; '.join(short) or 'well'} | {last[:160]}", flush=True)
+            if short:
+                short_by_number[number] = short
+                (folder / "output.txt").write_text(output)
+        if not short:
+            shutil.rmtree(folder)
+
+    with ThreadPoolExecutor(options.parallel) as pool:
+        list(pool.map(try_once, range(options.first, options.first + options.trials)))
+    print(
+        f"{options.trials} trials with seed {options.seed}: {len(short_by_number)} fell short; "
+        + ", ".join(f"{count} {name}" for name, count in signals.items())
+    )
+    if short_by_number:
+        print(f"their outputs are in {base}")
+        return 1
+    shutil.rmtree(base)
+    return 0
+
+
+def _folder(base: Path, name: str) -> Path:
+    folder = base / name
+    folder.mkdir()
+    return folder
+
+
+if __name__ == "__main__":
+    sys.exit(main())

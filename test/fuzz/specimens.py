@@ -1,0 +1,258 @@
+"""Good files of every kind that is read, small, and the same each time: to be harmed in trials."""
+
+from __future__ import annotations
+
+import functools
+import gzip
+import tempfile
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+import drive_recordings
+import numpy as np
+import recording_writers as writers
+from column_tables import Car
+from synthetic_experiment import make_tables
+
+from imu_simulation_framework.core.static_recording import record_at_rest
+from imu_simulation_framework.experiment.report import write_report
+from imu_simulation_framework.files.imu_formats import (
+    FORMATS,
+    WriteOptions,
+    write_imu_parameters,
+)
+from imu_simulation_framework.files.imu_recording_writer import write_imu_recording
+from imu_simulation_framework.files.imu_specification_file import (
+    find_imu_specification,
+    load_imu_specification,
+)
+from imu_simulation_framework.files.locations import package_share
+from imu_simulation_framework.files.results import create_result_folder
+
+DURATION, RATES = 20.0, (10.0, 25.0)
+FIRST, SECOND = ("reference",), ("imu",)
+
+
+@dataclass(frozen=True)
+class Specimen:
+    """A good file: name, bytes, of a table what separates its columns, and what it can serve as."""
+
+    name: str
+    content: bytes
+    separator: str = ""
+    serves: tuple[str, ...] = ("reference", "imu")
+
+
+def _made(write, name, separator="", serves=Specimen.serves):
+    """What a function writes at a path."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / name
+        written = write(path) or path
+        return Specimen(name, Path(written).read_bytes(), separator, serves)
+
+
+@functools.lru_cache(maxsize=None)
+def recordings() -> tuple[Specimen, ...]:
+    """Drives with their IMUs."""
+    return (*_texts(), *_bags())
+
+
+def _drive():
+    return drive_recordings.drive(duration=DURATION, rates=RATES)
+
+
+def _texts():
+    reference, imu = _drive()
+    yaw = drive_recordings.yaw_at(reference.columns["stamp"] - drive_recordings.START)
+    seconds = reference.columns["stamp"]
+    own = {"time": seconds, "x": reference.columns["x"], "y": reference.columns["y"], "yaw": yaw}
+    inertial = {"time": imu.columns["stamp"], **imu.columns}
+    del inertial["stamp"]
+    car = {name: column[::5][:200] for name, column in _car().items()}
+    poses = drive_recordings._nanoseconds(reference)
+    orientations = reference.matrix(drive_recordings.QUATERNION)
+    fixes = [
+        writers.fix(stamp, 48.0 + y / 1.11e5, 11.0 + x / 7.4e4)
+        for stamp, x, y in zip(poses, own["x"], own["y"])
+    ]
+    echoed = [
+        writers.imu(stamp, q, gyro, accel)
+        for stamp, q, gyro, accel in zip(
+            drive_recordings._nanoseconds(imu),
+            imu.matrix(drive_recordings.QUATERNION),
+            imu.matrix(drive_recordings.GYRO),
+            imu.matrix(drive_recordings.ACCEL),
+        )
+    ]
+    positions = np.column_stack([own["x"], own["y"], 0.0 * own["x"]])
+
+    def table(columns, separator=","):
+        plain = {name: np.asarray(column).tolist() for name, column in columns.items()}
+        return lambda path: writers.write_csv(path, plain, separator)
+
+    return (
+        _made(table(own), "own.csv", ","),
+        _made(table({**own, "time": own["time"] - own["time"][0]}), "from_zero.csv", ","),
+        _made(table(inertial), "imu.csv", ",", SECOND),
+        _made(table(car), "car.csv", ",", ()),
+        _made(table(car, ";"), "car_semicolon.csv", ";", ()),
+        _made(table({**car, "t": (1e9 * car["t"]).astype(np.int64)}), "car_ns.csv", ",", ()),
+        _made(lambda path: writers.write_rostopic_csv(path, fixes), "fixes.csv", ",", FIRST),
+        _made(lambda path: writers.write_rostopic_csv(path, echoed), "echoed.csv", ",", SECOND),
+        _made(lambda path: writers.write_tum(path, poses, positions, orientations), "a.tum", " "),
+    )
+
+
+def _car():
+    car, columns = Car(), {}
+    columns["t"] = np.arange(len(car.speed)) / 50.0 + 1.6e9
+    columns.update(lat=car.latitude, lon=car.longitude, speed=car.speed, heading=car.azimuth)
+    columns.update(car.inertial(gyro=57.3))
+    return columns
+
+
+def _bags():
+    reference, imu = _drive()
+
+    def bag(path, **options):
+        drive_recordings.write_bag(path, reference, imu)
+
+    def topics(path):
+        held = {}
+        original = writers.write_bag
+        writers.write_bag = lambda _, topics: held.update(topics)
+        try:
+            drive_recordings.write_bag(path, reference, imu)
+        finally:
+            writers.write_bag = original
+        return held
+
+    held = topics(None)
+
+    def db3(path, **options):
+        folder = writers.write_ros2_bag(path.with_suffix(""), held, **options)
+        (found,) = [*Path(folder).glob("*.db3"), *Path(folder).glob("*.db3.zstd")]
+        return found
+
+    return (
+        _made(bag, "drive.bag"),
+        _made(lambda path: writers.write_bag(path, held, compression="BZ2"), "bz2.bag"),
+        _made(lambda path: writers.write_bag(path, held, compression="LZ4"), "lz4.bag"),
+        _made(lambda path: writers.write_bag(path, held, chunk_size=4096), "small_chunks.bag"),
+        _made(db3, "drive.db3"),
+        _made(lambda path: db3(path, compression="MESSAGE"), "packed.db3"),
+        _made(lambda path: writers.write_mcap(path, held), "drive.mcap"),
+        _made(lambda path: writers.write_mcap(path, held, chunked=False), "flat.mcap"),
+    )
+
+
+@functools.lru_cache(maxsize=None)
+def at_rest() -> tuple[Specimen, ...]:
+    """Recordings of an IMU at rest."""
+    specification = load_imu_specification(find_imu_specification("bno055"))
+
+    def write(kind):
+        def written(path):
+            blocks = record_at_rest(specification, 2000, 25.0, np.random.default_rng(1))
+            covariances = specification.covariances(0.04, 80.0)
+            write_imu_recording(path, blocks, covariances, kind)
+
+        return written
+
+    return (
+        _made(write("csv"), "rest.csv", ","),
+        _made(write("rostopic_csv"), "rest_echoed.csv", ","),
+        _made(write("bag"), "rest.bag"),
+    )
+
+
+@functools.lru_cache(maxsize=None)
+def parameters() -> tuple[tuple[str, Specimen], ...]:
+    """Files of IMU parameters, each with its format."""
+    specification = load_imu_specification(find_imu_specification("bno055"))
+    files = []
+    for name, kind in FORMATS.items():
+        if kind.write is None:
+            continue
+        time = 100.0 if "random_walk_time" in kind.options else None
+        text = write_imu_parameters(specification, name, 100.0, WriteOptions(time)).text
+        files.append((name, Specimen(f"{name}.txt", text.encode())))
+    files += [(name, Specimen(f"{name}.yaml", text.encode())) for name, text in _OF_OTHERS]
+    files += [
+        ("specification", Specimen(path.name, path.read_bytes()))
+        for path in sorted((package_share() / "config" / "imus").glob("*.yaml"))
+    ]
+    return tuple(files)
+
+
+_OF_OTHERS = (
+    (
+        "kalibr",
+        "%YAML:1.0 # OpenVINS\n\nimu0:\n  T_i_b:\n    - [1.0, 0.0]\n    - [0.0, 1.0]\n"
+        "  accelerometer_noise_density: 2.5e-3  # [ m / s^2 / sqrt(Hz) ]\n"
+        "  accelerometer_random_walk: 3.5e-4\n  gyroscope_noise_density: 1.5e-04\n"
+        "  gyroscope_random_walk: 2.5e-05\n  rostopic: /imu0\n  update_rate: 200\n"
+        "  T_w: !!opencv-matrix\n    rows: 1\n    cols: 2\n    data: [1.0, 2.0]\n",
+    ),
+    (
+        "imu_utils",
+        '%YAML:1.0\n---\ntype: IMU\nname: "16448"\nGyr:\n   unit: " rad/s"\n   x-axis:\n'
+        "      gyr_n: 1e-4\n      gyr_w: 3e-5\n   y-axis:\n      gyr_n: 2e-4\n      gyr_w: 6e-5\n"
+        "   z-axis:\n      gyr_n: 3e-4\n      gyr_w: 9e-5\n   avg-axis:\n      gyr_n: 2e-4\n"
+        '      gyr_w: 6e-5\nAcc:\n   unit: " m/s^2"\n   avg-axis:\n      acc_n: 2e-3\n'
+        "      acc_w: 6e-4\n",
+    ),
+    (
+        "vins",
+        "%YAML:1.0\n\nbody_T_cam0: !!opencv-matrix\n   rows: 1\n   cols: 1\n   dt: d\n"
+        "   data: [1.0]\nacc_n: 0.2\ngyr_n: 0.02\nacc_w: 4.0e-3\ngyr_w: 6.0e-4\ng_norm: 9.81\n",
+    ),
+    (
+        "orb_slam3",
+        '%YAML:1.0\n\nCamera.type: "PinHole"\nIMU.NoiseGyro: 1.7e-4\nIMU.NoiseAcc: 2.0000e-3\n'
+        "IMU.GyroWalk: 1.9e-05\nIMU.AccWalk: 3e-03\nIMU.Frequency: 250.0\n",
+    ),
+    (
+        "rotors",
+        '<robot xmlns:xacro="http://www.ros.org/wiki/xacro">\n'
+        '<xacro:property name="noise" value="1e-4"/>\n<gazebo>\n'
+        '<plugin filename="librotors_gazebo_imu_plugin.so">\n'
+        "<gyroscopeNoiseDensity>${2 * noise}</gyroscopeNoiseDensity>\n</plugin></gazebo></robot>\n",
+    ),
+)
+
+
+@functools.lru_cache(maxsize=None)
+def configuration() -> str:
+    """The text of the package's config.ini."""
+    return (package_share() / "config.ini").read_text()
+
+
+@functools.lru_cache(maxsize=None)
+def robot() -> str:
+    """The text of the robot's parameters."""
+    return (package_share() / "urdf" / "robot.yaml").read_text()
+
+
+@functools.lru_cache(maxsize=None)
+def result() -> tuple[Specimen, ...]:
+    """The files of one experiment's result, without its figures."""
+    with tempfile.TemporaryDirectory() as output:
+        folder = create_result_folder(output, "drive", "ideal", datetime(2019, 5, 16, 17, 42))
+        told = {
+            "seed": 5,
+            "messages_expected": {"imu_simulated": 3001},
+            "execution": {"wall_time_s": 1.0},
+        }
+        write_report(folder, make_tables(12.0), None, told)
+        return tuple(
+            Specimen(path.name, path.read_bytes(), "," if path.suffix == ".csv" else "")
+            for path in sorted(folder.folder.iterdir())
+            if path.suffix != ".png"
+        )
+
+
+def packed(specimen) -> Specimen:
+    """The same, packed by gzip."""
+    return Specimen(f"{specimen.name}.gz", gzip.compress(specimen.content, mtime=0))

@@ -1,0 +1,141 @@
+"""What is tried: the tools, and parts of them that need no figure and so cost little."""
+
+from __future__ import annotations
+
+import gc
+import importlib.util
+import os
+import sys
+from pathlib import Path
+
+import specimens
+
+from imu_simulation_framework.embedded_simulator.robot_parameters import load_robot_parameters
+from imu_simulation_framework.experiment.check_report import report_lines
+from imu_simulation_framework.experiment.command_line import run_tool
+from imu_simulation_framework.experiment.in_process import drive_in_process
+from imu_simulation_framework.experiment.parts import make_experiment_imu, make_terrain
+from imu_simulation_framework.experiment.preparation import prepare_drive, prepare_recorded_imu
+from imu_simulation_framework.experiment.recording_check import check_experiment, ensure_plausible
+from imu_simulation_framework.experiment.recording_setup import set_up
+from imu_simulation_framework.files.configuration import load_configuration
+from imu_simulation_framework.files.locations import package_share
+from imu_simulation_framework.files.recordings import read_imu, read_reference
+from imu_simulation_framework.files.results import ResultFolder
+
+ROOT = Path(__file__).resolve().parents[2]
+TOOLS = tuple(sorted(path.name for path in (ROOT / "offline_processing").glob("*.py")))
+EXPERIMENT = "run_experiment.py"
+
+LONGEST_DRIVE = 2.0 * specimens.DURATION
+"""Seconds that are simulated in a trial; a harmed configuration may ask for the bundled drive."""
+
+
+def check(arguments):
+    """What check_recording.py says, without its figure."""
+    reference, imu = [*arguments, ""][:2]
+    setup = set_up(package_share() / "config.ini", reference, imu)
+    found = check_experiment(setup.load())
+    for line in report_lines(setup, found):
+        print(line)
+    if found.problems:
+        print(f"check: {found.problems[0]}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def read(arguments):
+    """Read a file as a reference and as an IMU, and nothing more."""
+    path, kind = arguments
+    recorded = (read_reference if kind == "reference" else read_imu)(path)
+    for sentence in recorded.report.sentences():
+        print(sentence)
+
+
+def load(arguments):
+    """Load a config.ini; what is written of it has to say the same."""
+    # Of a relative path each reading would make a longer one.
+    configuration = load_configuration(os.path.abspath(arguments[0]))
+    text = configuration.to_ini()
+    Path("again.ini").write_text(text, encoding="utf-8")
+    again = load_configuration(os.path.abspath("again.ini"))
+    if again.to_ini() != text:
+        raise AssertionError("a configuration that was written and read is another one")
+    make_experiment_imu(configuration)
+    make_terrain(configuration)
+    load_robot_parameters(configuration.robot.parameters or None)
+    print("loaded")
+
+
+def drive(arguments):
+    """An experiment in one process, without ROS."""
+    configuration = load_configuration(arguments[0])
+    checked = ensure_plausible(configuration)
+    prepared = prepare_drive(configuration, checked.reference)
+    prepare_recorded_imu(configuration, prepared.start, prepared.stop)
+    if prepared.stop - prepared.start > LONGEST_DRIVE:
+        print("too long for a trial")
+        return
+    record = drive_in_process(configuration, prepared)
+    print(record.ground_truth.newest)
+
+
+def robot(arguments):
+    """Load a robot's parameters."""
+    print(load_robot_parameters(arguments[0]).limits)
+
+
+PARTS = {function.__name__: function for function in (check, read, load, drive, robot)}
+
+
+def program(tool, arguments, figures=True):
+    """A function that runs a tool, or a part of one, as if from the command line.
+
+    Parameters
+    ----------
+    tool : str
+        A file of offline_processing, or a key of ``PARTS``.
+    arguments : list of str
+    figures : bool
+        Whether figures are drawn, which takes most of the time.
+    """
+    main = PARTS[tool] if tool in PARTS else _tool(tool).main
+
+    def run():
+        sys.argv = [tool, *arguments]
+        if not figures:
+            ResultFolder.write_figure = lambda folder, name, figure: folder.write_text(
+                f"{name}.png", "no figure"
+            )
+        return run_tool(main)
+
+    return run
+
+
+def command(tool, arguments):
+    """The command of a tool, or of the whole experiment, as a process of its own."""
+    if tool == EXPERIMENT:
+        return [tool, *arguments]
+    return [sys.executable, str(ROOT / "offline_processing" / tool), *arguments]
+
+
+def _tool(name):
+    if name not in _loaded:
+        path = ROOT / "offline_processing" / name
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        _loaded[name] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(_loaded[name])
+    return _loaded[name]
+
+
+_loaded = {}
+
+
+def prepare():
+    """Load everything once, before processes are forked."""
+    os.environ.setdefault("MPLBACKEND", "Agg")
+    for name in TOOLS:
+        _tool(name)
+    # What is there already stays shared: the collector would copy it into each process.
+    gc.collect()
+    gc.freeze()

@@ -1,0 +1,101 @@
+"""The judge sees each thing that it is there for."""
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from verdict import Expected, Limits, tried
+
+
+@pytest.fixture
+def scratch(tmp_path):
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    (folder / "input").write_text("one\n")
+    return folder
+
+
+def python(text):
+    return [sys.executable, "-c", text]
+
+
+def judged(program, scratch, **options):
+    return tried(program, scratch, **options).short
+
+
+def test_a_good_end_has_no_short_coming(scratch):
+    verdict = tried(python("print('done')"), scratch)
+    assert (verdict.code, verdict.output, verdict.short) == (0, "done\n", ())
+    assert 0 < verdict.memory < 2**30
+
+
+@pytest.mark.parametrize(
+    "words, short", [(("input",), ()), (("output",), ("its last line names none of output",))]
+)
+def test_a_refusal_has_to_name_what_it_is_about(scratch, words, short):
+    text = "import sys; sys.exit(print('x: input: line 3 is bad', file=sys.stderr) or 2)"
+    found = judged(python(text), scratch, expected=Expected(words=words))
+    assert [sentence[: len(start)] for sentence, start in zip(found, short)] == list(short)
+    assert len(found) == len(short)
+
+
+@pytest.mark.parametrize(
+    "text, short",
+    [
+        ("1 / 0", "exit code 1"),
+        ("import sys; sys.exit(2)", "its last line is no sentence"),
+        ("import sys; print('a b' * 1000); sys.exit(2)", "its last line has 3000 characters"),
+        ("import os; os.kill(os.getpid(), 11)", "exit code -11"),
+        ("import warnings; warnings.warn('x', RuntimeWarning)", "prints: <string>:1: RuntimeW"),
+        ("open('input', 'w')", "changed: input"),
+        ("import os; os.remove('input')", "removed: input"),
+        ("import os; os.chmod('input', 0)", "changed: input"),
+        ("open('a.part', 'w')", "left behind: a.part"),
+        ("import os; os.makedirs('out/.x/y')", "left behind: out/.x"),
+        ("import tempfile; tempfile.mkstemp('', 'made')", "left behind: temporary made"),
+        ("b = b'1' * 2**28", "took 2"),
+        ("while True: pass", "exit code -9"),
+    ],
+)
+def test_each_short_coming_is_seen(scratch, text, short):
+    limits = Limits(cpu=1.0, memory=2**27)
+    found = judged(python(text), scratch, limits=limits)
+    assert any(sentence.startswith(short) for sentence in found), found
+
+
+def test_waiting_for_ever_is_seen(scratch):
+    os.mkfifo(scratch / "fifo")
+    found = judged(python("open('fifo')"), scratch, limits=Limits(wall=1.0))
+    assert found == ("did not end within 1 s",)
+
+
+def test_what_is_left_running_is_seen_and_ended(scratch):
+    start = "import subprocess; subprocess.Popen(['sleep', '77.25'], start_new_session=True)"
+    assert judged(python(start), scratch) == ("left running: sleep 77.25",)
+    time.sleep(0.05)
+    lines = [path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if path.exists()]
+    assert b"sleep\x0077.25\x00" not in lines
+
+
+def test_what_may_change_may(scratch):
+    text = "open('input', 'w')"
+    assert judged(python(text), scratch, expected=Expected(changed=("input",))) == ()
+
+
+def test_a_function_is_judged_in_a_process_of_its_own(scratch):
+    def refuse():
+        print(f"input: {os.getcwd()} {os.getpid()} is bad", file=sys.stderr)
+        return 2
+
+    verdict = tried(refuse, scratch, expected=Expected(words=("input",)))
+    assert verdict.short == ()
+    assert str(scratch) in verdict.error
+    assert str(os.getpid()) not in verdict.error.split()
+
+
+def test_what_a_function_raises_is_seen(scratch):
+    found = judged(lambda: 1 // 0, scratch)
+    assert found[0].startswith("exit code 70")
+    assert found[1].startswith("prints: Traceback")

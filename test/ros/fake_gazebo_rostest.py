@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+"""What speaks to Gazebo: its interface, its pace, the robot's spawner, rviz's paths."""
+
+# rostest runs unittest, whose own assertions tell what they compared.
+# ruff: noqa: PT009, PT027
+
+import sys
+import tempfile
+import unittest
+from datetime import datetime
+
+import pandas as pd
+import rospy
+import rostest
+from gazebo_msgs.srv import GetPhysicsProperties
+from nav_msgs.msg import Odometry, Path
+from ros_testing import TIMEOUT, Collector, connected_publisher, wait_until
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import Imu
+from std_msgs.msg import Float64MultiArray
+from std_srvs.srv import Empty
+from tf2_msgs.msg import TFMessage
+
+from imu_simulation_framework.core.angles import difference, yaw_from_quaternion
+from imu_simulation_framework.errors import SimulatorError
+from imu_simulation_framework.files.results import create_result_folder
+from imu_simulation_framework.nodes.simulators.gazebo import GazeboInterface
+from imu_simulation_framework.nodes.simulators.gazebo_pace import set_speed
+
+FAILURE = "experiment/failure"
+
+
+def yaw(q):
+    return float(yaw_from_quaternion((q.x, q.y, q.z, q.w)))
+
+
+def empty(service):
+    rospy.ServiceProxy(f"/gazebo/{service}", Empty)()
+
+
+def physics():
+    return rospy.ServiceProxy("/gazebo/get_physics_properties", GetPhysicsProperties)()
+
+
+class GazeboTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.gazebo = GazeboInterface()
+        cls.gazebo.wait_until_ready(TIMEOUT)
+
+    def collect(self, topic, message_type):
+        collector = Collector(topic, message_type)
+        self.addCleanup(collector.close)
+        return collector
+
+
+class Interface(GazeboTest):
+    def test_the_robot_is_put_where_it_is_wanted(self):
+        self.gazebo.set_pose(1.0, -2.0, 0.5)
+        pose = self.collect("ground_truth/state", Odometry).next().pose.pose
+        self.assertAlmostEqual(pose.position.x, 1.0)
+        self.assertAlmostEqual(pose.position.y, -2.0)
+        self.assertAlmostEqual(yaw(pose.orientation), 0.5)
+
+    def test_hectors_parameters_are_set(self):
+        truth = self.collect("ground_truth/state", Odometry)
+        imu = self.collect("imu/data", Imu)
+        for offset in (0.25, 0.0):
+            self.gazebo.set_imu_parameters("hector", {"yaw_offset": offset}, 1)
+            true = yaw(truth.next().pose.pose.orientation)
+            # The robot stands, so that the two need not be of the same moment.
+            imu.next()
+            self.assertAlmostEqual(difference(yaw(imu.next().orientation), true), offset)
+
+    def test_a_parameter_that_hector_does_not_take_is_said(self):
+        with self.assertRaisesRegex(SimulatorError, "imu/data/yaw/offset to 10.0 instead of 50"):
+            self.gazebo.set_imu_parameters("hector", {"yaw_offset": 50.0}, 1)
+        self.gazebo.set_imu_parameters("hector", {}, 1)
+
+    def test_a_pause_is_why_it_is_silent(self):
+        self.assertEqual(self.gazebo.why_silent(), "")
+        empty("pause_physics")
+        self.addCleanup(empty, "unpause_physics")
+        self.assertEqual(self.gazebo.why_silent(), "Gazebo's physics is paused")
+        with self.assertRaisesRegex(SimulatorError, "physics is paused: unpause it"):
+            self.gazebo.wait_until_ready(TIMEOUT)
+
+    def test_it_runs_as_fast_as_is_wanted(self):
+        self.addCleanup(self.gazebo.end_drive)
+        self.gazebo.begin_drive(10.0, 2.0)
+        self.assertEqual(physics().max_update_rate, 2000.0)
+
+
+class Pace(GazeboTest):
+    """Control periods of 50 ms, half a second of wall clock each: a busy machine keeps up."""
+
+    def setUp(self):
+        self.clock = self.collect("clock", Clock)
+        self.gazebo.begin_drive(0.05, 0.1)
+        self.addCleanup(self.gazebo.end_drive)
+
+    def test_time_stands_while_an_answer_is_overdue_and_goes_on_with_it(self):
+        wait_until(lambda: physics().pause, "a pause")
+        # Which ends by itself, should the answer be lost.
+        wait_until(lambda: not physics().pause, "the pause's end")
+        wait_until(lambda: physics().pause, "the next pause")
+        self.gazebo.answered(self.clock.messages[-1].clock.to_sec())
+        self.assertFalse(physics().pause)
+
+    def test_who_answers_is_not_waited_for(self):
+        for _ in range(15):
+            self.gazebo.answered(self.clock.next().clock.to_sec())
+        self.assertFalse(physics().pause)
+
+    def test_nobody_is_waited_for_after_the_drive(self):
+        wait_until(lambda: physics().pause, "a pause")
+        self.gazebo.end_drive()
+        self.assertFalse(physics().pause)
+
+
+class Views(GazeboTest):
+    def setUp(self):
+        set_speed(1.0)
+
+    def test_the_robots_place_is_told_twenty_times_a_second(self):
+        transforms = self.collect("/tf", TFMessage).wait_for(lambda heard: len(heard) > 5)
+        stamps = [message.transforms[0].header.stamp.to_sec() for message in transforms]
+        self.assertEqual(transforms[0].transforms[0].header.frame_id, "odom")
+        self.assertEqual(transforms[0].transforms[0].child_frame_id, "base_footprint")
+        for before, after in zip(stamps, stamps[1:]):
+            self.assertGreater(after - before, 0.045)
+
+    def test_reference_path_and_driven_path(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        result = create_result_folder(folder.name, "drive", "imu", datetime.now())
+        straight = pd.DataFrame(
+            {"x": [0.0, 1.0, 2.0], "y": 0.0}, index=pd.Index([0.0, 1.0, 2.0], name="time")
+        )
+        result.write_table("trajectory_data", straight)
+        rospy.set_param("experiment/result", result.prefix_path)
+        self.gazebo.set_pose(0.0, 0.0, 0.0)
+        command = connected_publisher("wheel_velocity_controller/command", Float64MultiArray)
+        self.addCleanup(command.publish, Float64MultiArray(data=[0.0, 0.0]))
+        command.publish(Float64MultiArray(data=[5.0, 5.0]))
+        reference = self.collect("reference_path", Path).wait_for(bool)[0]
+        points = [pose.pose.position.x for pose in reference.poses]
+        self.assertEqual(points, [0.0, 1.0, 2.0])
+        driven = self.collect("driven_path", Path)
+        end = driven.wait_for(lambda paths: paths and paths[-1].poses[-1].pose.position.x > 0.3)
+        # Where it was put is where the path begins, or a jump from where it was before.
+        self.assertLess(abs(end[-1].poses[-1].pose.position.y), 1e-6)
+
+
+class Reset(GazeboTest):
+    """Last, since gazebo_robot ends."""
+
+    def test_a_reset_of_the_simulation_is_said(self):
+        wait_until(lambda: rospy.get_time() > 1.0, "simulated time")
+        empty("reset_simulation")
+        wait_until(lambda: rospy.has_param(FAILURE), "a failure")
+        self.assertIn("simulated time went back", rospy.get_param(FAILURE))
+
+
+class All(unittest.TestSuite):
+    def __init__(self):
+        load = unittest.defaultTestLoader.loadTestsFromTestCase
+        super().__init__(load(kind) for kind in (Interface, Pace, Views, Reset))
+
+
+if __name__ == "__main__":
+    rospy.init_node("fake_gazebo_test")
+    rostest.rosrun("imu_simulation_framework", "fake_gazebo_test", "__main__.All", sysargs=sys.argv)

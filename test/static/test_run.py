@@ -1,0 +1,212 @@
+"""The first call of ./run, with stand-ins for whatever would change the machine."""
+
+import os
+import shutil
+import stat
+import subprocess
+import sys
+
+import pytest
+
+TOOLS = [
+    *("awk", "basename", "cat", "cksum", "cut", "dirname", "env", "find", "flock", "grep", "id"),
+    *("kill", "ls", "mkdir", "paste", "readlink", "rm", "sed", "sh", "sleep", "sort", "stat"),
+    *("tail", "tr", "true", "uniq"),
+]
+MISSING = "ros-environment"
+SIZES = """\
+0 upgraded, 384 newly installed, 0 to remove and 3 not upgraded.
+Need to get 221 MB of archives.
+After this operation, 1009 MB of additional disk space will be used.
+"""
+APT_GET = f"""\
+echo "apt-get $*" >>"$CALLS"
+case "$*" in *--assume-no*) printf %s '{SIZES}'; exit 1 ;; esac
+# So that nothing is done after it.
+exit 100
+"""
+WITHOUT_PASSWORD = """\
+echo "sudo $*" >>"$CALLS"
+[ "$1" != -v ] || exit 1  # it wants a password as long as one rule does
+[ "$1" != -n ] || shift
+exec "$@"
+"""
+ASKS = """\
+echo "sudo $*" >>"$CALLS"
+[ "$1" != -n ] || exit 1
+[ "$1" != -v ] || exit 0
+exec "$@"
+"""
+REFUSES = 'echo "sudo $*" >>"$CALLS"\nexit 1\n'
+
+
+class Machine:
+    """A copy of ./run, and commands that say what was called."""
+
+    def __init__(self, repository, folder):
+        self.programs = folder / "programs"
+        self.checkout = folder / "checkout"
+        self.calls = folder / "calls"
+        self.calls.touch()
+        for directory in (self.programs, self.checkout):
+            directory.mkdir()
+        for name in TOOLS:
+            (self.programs / name).symlink_to(shutil.which(name))
+        for name in ("requirements.txt", "requirements-dev.txt", "constraints.txt"):
+            shutil.copy(repository / name, self.checkout)
+        (folder / "os-release").write_text('ID=debian\nVERSION_ID="12"\n')
+        self.release = folder / "os-release"
+        text = (repository / "run").read_text()
+        text = text.replace("/etc/os-release", str(self.release))
+        self._add(self.checkout / "run", text.replace("/opt/ros/noetic", str(folder / "none")))
+        self.add("apt-get", APT_GET)
+        self.add("dpkg-query", f"printf '%s installed\\n' \"$@\" | sed '/^{MISSING} /d'")
+
+    @staticmethod
+    def _add(path, text):
+        path.unlink(missing_ok=True)
+        path.write_text(text)
+        path.chmod(path.stat().st_mode | stat.S_IXUSR)
+
+    def add(self, name, text):
+        """Put a command on the path; what it is called with belongs into ``$CALLS``."""
+        self._add(self.programs / name, f"#!/bin/sh\n{text}\n")
+
+    def not_root(self):
+        self.add("id", "echo 1000")
+
+    def run(self, *arguments, **environment):
+        return subprocess.run(
+            [self.checkout / "run", *arguments],
+            env={"PATH": str(self.programs), "CALLS": str(self.calls), **environment},
+            cwd=self.checkout,
+            stdin=subprocess.DEVNULL,
+            text=True,
+            capture_output=True,
+            check=False,
+        )
+
+    def called(self):
+        return self.calls.read_text().splitlines()
+
+
+@pytest.fixture
+def machine(repository, tmp_path):
+    return Machine(repository, tmp_path)
+
+
+@pytest.mark.parametrize("sudo", [WITHOUT_PASSWORD, ASKS], ids=["without password", "asks"])
+def test_sudo_installs_what_is_missing(machine, sudo):
+    machine.not_root()
+    machine.add("sudo", sudo)
+    done = machine.run("demo")
+    assert "installing packages failed" in done.stderr, done.stderr
+    installing = [call for call in machine.called() if call.startswith("apt-get -y")]
+    assert installing[0].endswith(f"install {MISSING}")
+    asked = "sudo -v" in machine.called()
+    assert asked == (sudo is ASKS)
+
+
+def test_the_sizes_are_told_before_anything_is_installed(machine):
+    machine.not_root()
+    machine.add("sudo", WITHOUT_PASSWORD)
+    done = machine.run("demo")
+    assert (
+        "run: 1 of 3: installing system packages with apt-get (384 packages, 221 MB to download, "
+        "1009 MB on disk) ..." in done.stderr
+    )
+
+
+@pytest.mark.parametrize("sudo", [REFUSES, None])
+def test_without_sudo_the_administrators_command_is_told(machine, sudo):
+    machine.not_root()
+    if sudo:
+        machine.add("sudo", sudo)
+    done = machine.run("demo")
+    assert done.returncode == 1
+    assert done.stderr.endswith(f"apt-get install --no-install-recommends {MISSING}\n")
+    assert "refused" in done.stderr if sudo else "there is no sudo" in done.stderr
+    assert not any(call.startswith("apt-get") for call in machine.called())
+
+
+@pytest.mark.parametrize(("version", "has_sdf"), [("12", True), ("13", False)])
+def test_the_packages_are_those_of_the_release(machine, version, has_sdf):
+    machine.release.write_text(f'ID=debian\nVERSION_ID="{version}"\n')
+    machine.add("dpkg-query", "true")
+    machine.not_root()
+    done = machine.run("demo")
+    wanted = done.stderr.split()
+    assert {"catkin", "ros-environment", "rosbash", "python3-tk"} <= set(wanted)
+    assert ("ignition-tools" in wanted) == ("libsdformat-dev" in wanted) == has_sdf
+
+
+def test_the_build_may_be_in_another_folder(machine, tmp_path):
+    machine.not_root()
+    machine.run("demo", IMU_SIMULATION_FRAMEWORK_BUILD="../else where")
+    assert (tmp_path / "else where" / "lock").exists()
+    assert not (machine.checkout / ".build").exists()
+
+
+def test_a_folder_for_the_build_that_cannot_be_made(machine, tmp_path):
+    (tmp_path / "file").touch()
+    place = tmp_path / "file" / "build"
+    done = machine.run("demo", IMU_SIMULATION_FRAMEWORK_BUILD=str(place))
+    assert done.returncode == 1
+    assert f"{place} cannot be made (Not a directory); IMU_SIMULATION" in done.stderr
+
+
+def test_a_folder_with_something_else_is_not_built_in(machine, tmp_path):
+    venv = tmp_path / "home" / "venv"
+    venv.mkdir(parents=True)
+    done = machine.run("demo", IMU_SIMULATION_FRAMEWORK_BUILD=str(venv.parent))
+    assert done.returncode == 1
+    assert f"{venv.parent} holds something else" in done.stderr
+    assert os.listdir(venv.parent) == ["venv"]
+
+
+RESULTS = """\
+<testsuite><testcase name="a"/>
+<testcase name="b"><skipped type="pytest.skip" message="no ign sdf here">at</skipped></testcase>
+<testcase name="c"><skipped type="pytest.skip" message="no ign sdf here">at</skipped></testcase>
+</testsuite>
+"""
+
+
+@pytest.mark.parametrize(
+    ("summary", "lines", "code"),
+    [
+        ("9 tests, 1 errors, 2 failures, 2 skipped", "4 passed, 3 failed, 2 skipped", 1),
+        ("9 tests, 0 errors, 0 failures, 0 skipped", "9 passed, 0 failed", 0),
+        ("0 tests, 0 errors, 0 failures, 0 skipped", "0 passed, 0 failed", 1),
+    ],
+)
+def test_the_tests_end_with_what_was_skipped_and_why(machine, summary, lines, code):
+    # The part of ./run that defines things, and one command of the rest.
+    text = (machine.checkout / "run").read_text()
+    definitions, dispatch, _ = text.partition('case "${1:-}" in')
+    assert dispatch
+    machine._add(machine.checkout / "run", definitions + "run_tests\n")
+    # Making run_tests removes old results first, so the stand-in writes new ones.
+    results = machine.checkout / ".build" / "cmake" / "test_results"
+    (machine.checkout / ".build").mkdir()
+    machine.add("cmake", f"mkdir -p '{results}'; printf '%s' '{RESULTS}' >'{results}/pytest.xml'")
+    machine.add("catkin_test_results", f"echo 'Summary: {summary}'")
+    machine.add("rospack", "exit 1")
+    done = machine.run("test")
+    assert done.stdout.splitlines() == [
+        "skipped: 2, no ign sdf here",
+        "left out: the drive in Gazebo, gazebo_ros is not installed",
+        f"Summary: {summary}",
+        lines,
+    ]
+    assert done.returncode == code
+
+
+def test_debians_helpers_of_pandas_are_not_found(tmp_path):
+    for name in ("bottleneck", "numexpr"):
+        (tmp_path / f"{name}.py").write_text("raise AttributeError('_ARRAY_API not found')")
+    subprocess.run(
+        [sys.executable, "-c", "import pandas"],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        check=True,
+    )

@@ -1,0 +1,60 @@
+"""Command-line tools, called as a person would and, many times cheaper, in this process."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import runpy
+import subprocess
+import sys
+from functools import lru_cache
+from pathlib import Path
+
+from imu_simulation_framework.experiment.command_line import run_tool
+
+TOOLS = Path(__file__).resolve().parents[2] / "offline_processing"
+
+
+@lru_cache(maxsize=None)
+def _main(tool):
+    return runpy.run_path(str(TOOLS / tool), run_name=tool)["main"]
+
+
+def call_tool(tool, *arguments):
+    """Call a tool's main function in this process.
+
+    Parameters
+    ----------
+    tool : str
+        Name of its file.
+    *arguments : object
+        What follows it on the command line.
+
+    Returns
+    -------
+    subprocess.CompletedProcess
+        Exit code and texts, as :func:`run_as_process` returns them.
+    """
+    words = list(map(str, arguments))
+    output, errors = io.StringIO(), io.StringIO()
+    before = sys.argv
+    sys.argv = [tool, *words]
+    try:
+        with contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors):
+            code = run_tool(_main(tool), words)
+    finally:
+        sys.argv = before
+    return subprocess.CompletedProcess(sys.argv, code, output.getvalue(), errors.getvalue())
+
+
+def run_as_process(tool, *arguments, environment=None, **options):
+    """Run a tool as a process of its own; the options are those of subprocess.run."""
+    return subprocess.run(
+        [sys.executable, str(TOOLS / tool), *map(str, arguments)],
+        **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options},
+        encoding="utf-8",
+        timeout=250,
+        check=False,
+        env={**os.environ, **(environment or {})},
+    )

@@ -1,0 +1,70 @@
+"""What a person wrote stands whole in the sentence about it, but not what only a program writes."""
+
+import pytest
+
+from imu_simulation_framework.core.sentences import listed, shown
+from imu_simulation_framework.errors import FrameworkError
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "a",
+        "x" * 190,
+        "{reference: {topic: /odometry/filtered}, imu_recording: {topic: /imu/data_raw}}",
+        5,
+        -1.25,
+        None,
+        [1, 2, 3],
+        {"trajectory": {"stop": 60.0}},
+        (1.0, "a"),
+    ],
+)
+def test_what_a_person_writes_is_shown_whole(value):
+    assert shown(value) == repr(value)
+
+
+def test_what_is_too_long_loses_its_middle_and_says_its_size():
+    text = shown("a" + 9000 * "x" + "b")
+    assert text.startswith("'axxx")
+    assert text.endswith("xxxb' (9002 characters)")
+    assert len(text) < 220
+
+
+def nested(depth):
+    value = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+def shared(depth):
+    """As YAML's aliases can say it: a few lines, and 9 ** depth things."""
+    value = ["lol"]
+    for _ in range(depth):
+        value = [value] * 9
+    return value
+
+
+@pytest.mark.parametrize(
+    "value",
+    [nested(5000), shared(30), 10**9999, -(1 << 99999), {"a": nested(99)}, list(range(999))],
+    ids=["nested", "shared", "digits", "bits", "within", "many"],
+)
+def test_whatever_it_is_the_sentence_stays_short(value):
+    assert len(shown(value)) < 300
+
+
+def test_a_list_of_names_is_whole_unless_it_is_a_table():
+    names = [f"column_{k}" for k in range(40)]
+    assert listed(names) == ", ".join(names)
+    assert listed(names * 9).endswith("column_19 and 340 more")
+    assert listed(["a" * 9000]).endswith("(9000 characters)")
+
+
+def test_a_sentence_that_nobody_would_read_is_cut_in_its_middle():
+    text = str(FrameworkError("a.csv: " + "x" * 5000 + "; expected y."))
+    assert text.startswith("a.csv: xxx")
+    assert text.endswith("x; expected y. (5020 characters)")
+    assert len(text) < 1600
+    assert str(FrameworkError("b" * 1500)) == "b" * 1500
