@@ -8,7 +8,7 @@ from small_disk import small_disk
 
 from imu_simulation_framework.files.results import find_result
 
-SECONDS = 60.0
+SECONDS = 180.0
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from experiment_process import PROGRESS
 
 from imu_simulation_framework.experiment.tables import complete_tables
 
-SECONDS = 60.0
+SECONDS = 180.0
 """Wall clock in which a disturbed experiment must have ended; on two busy cores."""
 
 PACED = "real_time_factor:=10"
