@@ -226,7 +226,7 @@ def test_what_a_heading_turns_where_it_is_not_known_is_in_no_net_turn():
     seen = observe(reference, imu, course_is_yaw=True)
     expected = true[-1] - true[0] - (true[known & (times > 50)][0] - true[known & (times < 50)][-1])
     np.testing.assert_allclose(seen.reference_imu.net, expected, atol=1e-9)
-    assert seen.known == pytest.approx(0.8, abs=0.002)
+    assert seen.known == pytest.approx(797 / 999)
     everywhere = observe(reference.drop(columns="yaw_known"), imu, course_is_yaw=True)
     assert everywhere.known == 1.0
     np.testing.assert_allclose(everywhere.reference_imu.net, true[-1] - true[0], atol=1e-9)
