@@ -26,23 +26,17 @@ CORE = ("rosmaster", "rosout")
 LOOK_PERIOD = 0.1
 
 
-def end_all(processes, told=lambda: None) -> None:
+def end_all(processes) -> None:
     """End processes, in time and by force if need be; return when all have ended.
 
     Parameters
     ----------
     processes : mapping
         Process number -> what :func:`started` said of it.
-    told : callable
-        Called when those that save something have been told to end, for whom a second signal
-        means more; and before any other is.
     """
     core = {pid: at for pid, at in processes.items() if _is_one_of(CORE, pid)}
     others = {pid: at for pid, at in processes.items() if pid not in core}
-    savers = {pid: at for pid, at in others.items() if _is_one_of(SAVING_NODES, pid)}
-    _tell(savers)
-    told()
-    _tell({pid: at for pid, at in others.items() if pid not in savers})
+    _tell(others)
     _wait(others, core)
     _tell(core)
     _wait(core)

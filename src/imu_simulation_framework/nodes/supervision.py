@@ -301,7 +301,12 @@ class _Run:
         """End all nodes, in time: without memory roslaunch itself would wait for ever."""
         self._take_in_processes()
         processes = {process.pid: started(process.pid) for process in self._processes.values()}
-        end_all(processes, told=self._monitor.shutdown)
+        # Out of roslaunch's hands: it would tell each node a second time, and call it dead.
+        with self._monitor.plock:
+            del self._monitor.procs[:]
+            del self._monitor.core_procs[:]
+        end_all(processes)
+        self._monitor.shutdown()
         self._monitor.join(MONITOR_TIMEOUT)
         if not self._monitor.is_alive():
             self._parent.shutdown()
