@@ -165,6 +165,7 @@ def _opened(file, path, stack):
 
 
 def _sqlite(stack, plain):
+    _require_all_pages(plain)
     database = stack.enter_context(
         closing(sqlite3.connect(f"{Path(plain).resolve().as_uri()}?immutable=1", uri=True))
     )
@@ -181,6 +182,25 @@ def _sqlite(stack, plain):
     return _Part(
         {name: (_ros1_name(kind), counts.get(key, 0)) for key, name, kind in rows}, messages
     )
+
+
+def _require_all_pages(plain) -> None:
+    """Notice a database that was cut off: SQLite does so only when it needs what is missing.
+
+    The header has the page's size at byte 16 and the number of pages at byte 28
+    (https://www.sqlite.org/fileformat.html, section 1.3).
+
+    Raises
+    ------
+    EOFError
+    """
+    with open(plain, "rb") as file:
+        header = file.read(32)
+        size = file.seek(0, 2)
+    (page,), (count,) = struct.unpack_from(">H", header, 16), struct.unpack_from(">I", header, 28)
+    expected = (65536 if page == 1 else page) * count
+    if size < expected:
+        raise EOFError(f"{size} bytes, but its header tells of {expected}")
 
 
 def _mcap(stack, plain):
