@@ -101,11 +101,11 @@ def test_a_number_that_no_reference_says_names_the_line(tmp_path, name, value):
     assert f"line 52: {name} is {float(value):g}, expected at most 1e+09" in reason
 
 
-@pytest.mark.parametrize("time", ["1e308", "-1e308", "1e13", "1e300"])
+@pytest.mark.parametrize("time", ["1e308", "-1e308", "1e20", "1e300"])
 @pytest.mark.parametrize("place", [0, 50, 99])
 def test_a_time_that_no_clock_says_names_the_line(tmp_path, time, place):
     reason = refusal(write(tmp_path, with_row(f"{time},2.5,0.0,0.0", place)))
-    assert f"line {place + 2}: its time is {float(time):g} s, expected at most 1e+12" in reason
+    assert f"line {place + 2}: its time is {float(time):g} s, expected at most 1e+19" in reason
 
 
 def test_a_number_that_no_imu_says_names_the_line(tmp_path):

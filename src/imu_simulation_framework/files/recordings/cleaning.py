@@ -15,8 +15,8 @@ MINIMUM_SAMPLES = 10
 NORM_TOLERANCE = 1e-3
 """A quaternion whose length is further from 1 was not rounded but wrong."""
 
-LATEST = 1e12
-"""Of a time [s], also below zero; since 1970 these are 30 000 years."""
+LATEST = 1e19
+"""Of a time [s], also below zero: nanoseconds since 1970 that somebody calls seconds are below."""
 
 LARGEST_VALUE = 1e9
 """In any SI unit, or degrees: further away than the moon, and angles lose their digits there."""
