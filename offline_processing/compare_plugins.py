@@ -53,6 +53,9 @@ COMPARED = {
 }
 """Parameters of the plug-ins for this comparison."""
 
+AT_REST = "at_rest"
+"""Name of the experiment."""
+
 STANDING_POSES = 100
 """Of the standing robot's trajectory, which readers would not take for one if it were shorter."""
 
@@ -92,11 +95,12 @@ def _run_experiment(out, name, options) -> Path:
             f"{LONGEST_WINDOW / 60.0:g}"
         )
     parameters = options.parameters or COMPARED.get(PRESETS[name].model, {})
-    standing = folder / "at_rest.tum"
+    standing = folder / f"{AT_REST}.tum"
     folder.mkdir(parents=True)
     poses = (f"{t:.2f} 0 0 0 0 0 0 1\n" for t in np.linspace(0.0, duration, STANDING_POSES))
     write_whole(standing, "".join(poses).encode())
     settings = {
+        "experiment": {"name": AT_REST},
         f"imu_{PRESETS[name].model}": parameters,
         # The standing robot's pose serves as the recording, which has no IMU.
         "imu_recording": {"use": False},
@@ -117,7 +121,7 @@ def _run_experiment(out, name, options) -> Path:
     )
     if code:
         raise ResultError(f"{folder}: the experiment ended with code {code}, see above")
-    (result,) = folder.glob("at_rest/*/1")
+    (result,) = folder.glob(f"{AT_REST}/*/1")
     return result
 
 

@@ -5,6 +5,8 @@ import pandas as pd
 import pytest
 from experiment_process import find_program
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def tool(shared_experiment):

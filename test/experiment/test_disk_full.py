@@ -8,6 +8,8 @@ from small_disk import small_disk
 
 from imu_simulation_framework.files.results import find_result
 
+pytestmark = pytest.mark.slow
+
 SECONDS = 180.0
 
 

@@ -9,6 +9,8 @@ from experiment_process import PROGRESS
 
 from imu_simulation_framework.experiment.tables import complete_tables
 
+pytestmark = pytest.mark.slow
+
 SECONDS = 180.0
 """Wall clock in which a disturbed experiment must have ended; on two busy cores."""
 

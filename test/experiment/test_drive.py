@@ -28,6 +28,8 @@ FIGURES = (
     "imu_yaw",
     "trajectory",
     "yaw_error",
+    "yaw_error_along_path",
+    "yaw_error_relative",
     "yaw_errors_difference",
     "yaw_errors_psd",
     "yaw_psd",
@@ -158,6 +160,7 @@ def test_the_live_yaw_is_recorded_on_one_clock(bag):
         assert np.all(np.diff(stamps) == 10_000_000)
 
 
+@pytest.mark.slow
 def test_one_seed_gives_the_same_files_again(experiment, result):
     again = succeeded(experiment.run(SHORT)).result()
     assert csv_files(again) == csv_files(result)
@@ -174,6 +177,7 @@ def test_one_process_without_ros_gives_the_same_files(result, tmp_path):
     assert csv_files(in_process(result, tmp_path)) == csv_files(result)
 
 
+@pytest.mark.slow
 def test_other_settings_an_own_recording_and_a_paced_clock(experiment, tmp_path):
     (tmp_path / "mine").mkdir()
     write_own_recording(tmp_path / "mine" / "circle.csv")
@@ -241,6 +245,7 @@ def write_own_recording(path):
     path.write_text("\n".join(lines) + "\n")
 
 
+@pytest.mark.slow
 def test_roslaunch_alone_with_a_private_parameter_of_one_node(experiment, tmp_path):
     # As a user would do it from a launch file of his own.
     launch = tmp_path / "mine.launch"
@@ -268,6 +273,7 @@ PRIVATE_PARAMETER = """
 """
 
 
+@pytest.mark.slow
 def test_names_and_folders_with_every_sign_that_means_something_to_a_program(experiment, tmp_path):
     name = "it's $(my) ${1 % 0} {robot}\\\".yaml"
     folder = tmp_path / "$(nothing) 'here'"

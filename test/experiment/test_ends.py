@@ -7,6 +7,8 @@ import pytest
 from experiment_process import PROGRESS, find_program
 from rosbags.highlevel import AnyReader
 
+pytestmark = pytest.mark.slow
+
 SECONDS = 180.0
 """Wall clock in which a disturbed experiment must have ended; on two very busy cores."""
 

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from experiment_process import find_program
 
+pytestmark = pytest.mark.slow
+
 FAKE = Path(__file__).resolve().parents[1] / "fake_gazebo"
 MANIFEST = """<package format="2">
   <name>{name}</name>

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from PIL import ImageGrab
 
+pytestmark = pytest.mark.slow
+
 STAYS = "the live view stays until its window is closed"
 SHORT = "settings:={trajectory: {stop: 8.0}}"
 SCREEN = (1024, 768)

@@ -202,7 +202,8 @@ def documented_commands():
     return [line[len(prefix) :].split() for line in text.splitlines() if line.startswith(prefix)]
 
 
-def test_the_documented_commands_do_what_they_say(tmp_path):
+def test_the_documented_commands_do_what_they_say(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     text = (ROOT / "doc" / "imu_parameters.md").read_text(encoding="utf-8")
     sheet = text.split("```yaml\n")[1].split("```")[0]
     (tmp_path / "datasheet.yaml").write_text(sheet, encoding="utf-8")

@@ -37,7 +37,8 @@ def call_tool(tool, *arguments):
         Exit code and texts, as :func:`run_as_process` returns them.
     """
     words = list(map(str, arguments))
-    output, errors = io.StringIO(), io.StringIO()
+    # As a process has them: some tools write bytes.
+    output, errors = (io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(2))
     before = sys.argv
     sys.argv = [tool, *words]
     try:
@@ -45,7 +46,12 @@ def call_tool(tool, *arguments):
             code = run_tool(_main(tool), words)
     finally:
         sys.argv = before
-    return subprocess.CompletedProcess(sys.argv, code, output.getvalue(), errors.getvalue())
+    return subprocess.CompletedProcess([tool, *words], code, _text(output), _text(errors))
+
+
+def _text(stream):
+    stream.flush()
+    return stream.buffer.getvalue().decode("utf-8")
 
 
 def run_as_process(tool, *arguments, environment=None, **options):

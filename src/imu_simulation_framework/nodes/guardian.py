@@ -29,6 +29,9 @@ LOOK_PERIOD = 0.1
 
 def main() -> int:
     """Wait for the end of the process that started this one; then end what it has left."""
+    if {"-h", "--help"} & set(sys.argv[1:]):
+        print(f"usage: guardian.py\n\n{__doc__}\nA part of experiment.launch, which starts it.")
+        sys.exit(0)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: sys.exit(0))
     parent = os.getppid()

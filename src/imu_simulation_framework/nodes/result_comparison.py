@@ -42,6 +42,9 @@ from imu_simulation_framework.nodes.participant import (
 )
 from imu_simulation_framework.nodes.simulators import make_simulator_interface
 
+LEADER_ENDING_TIMEOUT = 30.0
+"""Wall-clock seconds: how much longer silence is borne than by path_follower, which says why."""
+
 LONGEST_GAP = 5 * NANOSECONDS
 """From one stamp to the next [ns] in the drive; what jumps farther is wrong, or much is lost."""
 
@@ -213,7 +216,7 @@ class ResultComparison(Participant):
     def spin_once(self):
         if self._stopping.is_set():
             self._write_once()
-        timeout = 2.0 * self.configuration.simulation.command_timeout
+        timeout = self.configuration.simulation.command_timeout + LEADER_ENDING_TIMEOUT
         if self._commanded_at is None or self._over:
             return
         silent = time.monotonic() - max(self._commanded_at, self._message_at or 0.0)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import socket
 import urllib.parse
 
 import roslib.packages
+import rospkg
 
 from imu_simulation_framework.errors import FrameworkError
 from imu_simulation_framework.nodes.node import tell_failure
@@ -48,12 +50,23 @@ def main(arguments) -> int:
     Returns
     -------
     int
-        1, when there is a gzserver already.
+        1, when there is a gzserver already, or none that could be started.
     """
-    (program, *_) = roslib.packages.find_node("gazebo_ros", "gzserver")
+    parser = argparse.ArgumentParser(
+        prog="gazebo_server.py",
+        description="Start gazebo_ros' gzserver for experiment.launch, with the arguments of "
+        f"gzserver; end with a sentence and exit code 1 if {MASTER_URI} (else "
+        f"{DEFAULT_MASTER_URI}) answers, as a second one would end at once and without a word.",
+        allow_abbrev=False,
+    )
+    _, given = parser.parse_known_args(arguments)
     try:
+        (program, *_) = roslib.packages.find_node("gazebo_ros", "gzserver")
         ensure_no_gazebo_runs()
     except FrameworkError as error:
         tell_failure(str(error))
         return 1
-    return os.execv(program, [program, *arguments])
+    except (rospkg.ResourceNotFound, ValueError):
+        tell_failure("the package gazebo_ros, which starts Gazebo, is not installed")
+        return 1
+    return os.execv(program, [program, *given])
