@@ -11,8 +11,6 @@ from imu_simulation_framework.msg import ErrorCoordinates2
 from imu_simulation_framework.nodes.error_publisher import ErrorPublisher
 from imu_simulation_framework.nodes.path_follower import PathFollower
 
-pytestmark = pytest.mark.slow
-
 
 def ensure_usable(previous=10.0, **fields):
     """What path_follower does before it takes an error."""
