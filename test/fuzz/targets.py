@@ -88,6 +88,11 @@ def robot(arguments):
 PARTS = {function.__name__: function for function in (check, read, load, drive, robot)}
 
 
+def _write_no_figure(folder, name, _, format="png"):
+    """What a figure leaves behind, without the time that drawing takes."""
+    return folder.write_text(f"{name}.{format}", "no figure")
+
+
 def program(tool, arguments, figures=True):
     """A function that runs a tool, or a part of one, as if from the command line.
 
@@ -104,9 +109,7 @@ def program(tool, arguments, figures=True):
     def run():
         sys.argv = [tool, *arguments]
         if not figures:
-            ResultFolder.write_figure = lambda folder, name, figure: folder.write_text(
-                f"{name}.png", "no figure"
-            )
+            ResultFolder.write_figure = _write_no_figure
         return run_tool(main)
 
     return run
