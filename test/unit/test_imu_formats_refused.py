@@ -346,3 +346,11 @@ def test_an_unknown_format_is_refused(tmp_path):
 def test_what_another_tool_finds_or_tunes_is_only_read(name):
     with pytest.raises(ConfigurationError, match=f"{name} is only read"):
         write_imu_parameters(ImuSpecification(), name, 100.0)
+
+
+def test_what_the_specification_refuses_names_the_file(tmp_path):
+    path = tmp_path / "imu.sdf"
+    path.write_text(SDF.replace("<stddev>0.1", "<bias_stddev>1e308</bias_stddev><stddev>0.1"))
+    with pytest.raises(ConfigurationError, match="too large") as caught:
+        read_imu_parameters(path, "sdf")
+    assert str(caught.value).startswith(f"{path}: ")

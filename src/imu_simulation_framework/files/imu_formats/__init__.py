@@ -118,12 +118,14 @@ def read_imu_parameters(path, format_name: str, rate: float | None = None) -> Re
     try:
         reading = source.read(path, rate)
     except ConfigurationError as error:
+        sentence = str(error)
+        # What a specification refuses does not know where it comes from.
+        if str(path) not in sentence:
+            sentence = f"{path}: {sentence}"
         other = looks_like(_content(path), format_name)
-        if other is None:
-            raise
-        raise ConfigurationError(
-            f"{str(error).rstrip('.')}; the file looks like one for --from {other}."
-        ) from error
+        if other is not None:
+            sentence = f"{sentence.rstrip('.')}; the file looks like one for --from {other}."
+        raise ConfigurationError(sentence) from error
     if _CONDITION.search(_content(path)):
         reading.notes.append(
             "The file is a jinja template: what stands under a condition was read as if it held."
