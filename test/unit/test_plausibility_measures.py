@@ -169,6 +169,15 @@ def test_a_path_whose_yaw_is_turned(turn):
     assert not path.mirrored
 
 
+def test_a_position_on_the_moon_costs_no_memory_and_changes_little():
+    good = poses(yaw_at(DRIVE), DRIVE, 0.6)
+    wrong = good.copy()
+    wrong.iloc[len(wrong) // 2, wrong.columns.get_loc("x")] = 1e9
+    found, expected = path_direction(wrong), path_direction(good)
+    assert abs(found.steps - expected.steps) <= 3
+    assert found.concentration == pytest.approx(expected.concentration, abs=0.1)
+
+
 def test_a_square_has_no_right_and_left():
     # Twice any of its four directions is the same when mirrored.
     yaw = 0.5 * np.pi * (DRIVE // 30.0)

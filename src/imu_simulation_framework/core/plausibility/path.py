@@ -60,7 +60,9 @@ def path_direction(reference) -> PathDirection:
     times = reference.index.to_numpy(dtype=float)
     positions = reference[["x", "y"]].to_numpy()
     path = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(positions, axis=0).T))])
-    places = np.unique(np.searchsorted(path, np.arange(0.0, path[-1], STEP)))
+    # The first sample beyond each whole step; a path may be absurdly long, and jump over most.
+    steps = np.floor(path / STEP)
+    places = np.append(0, 1 + np.flatnonzero(np.diff(steps) > 0.0))
     steps = np.diff(positions[places], axis=0)
     driven = (np.diff(times[places]) < LONGEST_STEP) & (np.hypot(*steps.T) > 0.5 * STEP)
     if np.count_nonzero(driven) == 0:
