@@ -91,7 +91,7 @@ def test_another_process_with_the_same_number_is_left_alone(start):
 def test_a_node_is_known_by_its_name_and_not_by_its_path(start):
     nodes = {
         "saver": "__name:=result_comparison",
-        "other": "__log:=/tmp/result_comparison/other.log",
+        "other": "__log:=/logs/result_comparison/other.log",
     }
     pids = {name: start(PATIENT, argument).pid for name, argument in nodes.items()}
     assert processes._is_one_of(processes.SAVING_NODES, pids["saver"])
