@@ -169,6 +169,10 @@ def _spectra(comparison, attribute, title):
     ]
     if not spectra:
         return style.message_figure("There are too few samples for a power spectral density.")
+    # A logarithmic axis has no place for what is zero throughout.
+    spectra = [row for row in spectra if np.any(row[0].density > 0.0)]
+    if not spectra:
+        return style.message_figure("The power spectral density is zero.")
     figure, (axis,) = style.make_figure(height=4.8)
     for spectrum, line, name in spectra:
         averages = "1 segment" if spectrum.segments == 1 else f"{spectrum.segments} segments"
