@@ -265,6 +265,14 @@ def test_figures_say_why_there_is_nothing_to_see():
         figure.savefig(io.BytesIO(), format="png")
 
 
+def test_an_error_that_is_zero_has_no_logarithm():
+    tables = make_tables(20.0, with_real_imu=False)
+    tables.imu_simulated["yaw"] = 0.0
+    tables.ground_truth["yaw"] = 0.0
+    figure = FIGURES["yaw_errors_psd"](comparison(tables))
+    assert "density is zero" in texts(figure)
+
+
 def test_drawing_twice_gives_the_same_picture():
     tables = make_tables(20.0)
     pictures = []
