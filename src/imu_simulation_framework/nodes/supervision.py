@@ -227,9 +227,9 @@ class _Run:
 
     def _take_in_processes(self) -> None:
         for process in list(self._monitor.procs):
-            # roslaunch forgets it when it has ended it.
+            # roslaunch forgets it when it has ended it, and starts a rosout that died once more.
             if process.popen is not None:
-                self._processes.setdefault(_node_name(process.name), process.popen)
+                self._processes[_node_name(process.name)] = process.popen
 
     def _parameter(self, name):
         try:
