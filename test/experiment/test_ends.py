@@ -157,6 +157,12 @@ def test_nobody_but_who_writes_is_needed_when_the_drive_is_over(experiment):
     assert ended.result().path("yaw_error.png").exists()
 
 
+def test_a_rosout_that_roslaunch_has_started_again_ends_with_the_others(experiment):
+    running = experiment(settings(SHORT))
+    running.signal_node("rosout", signal.SIGKILL)
+    succeeded(running.wait(SECONDS))
+
+
 def test_figures_do_not_keep_a_node_that_is_told_twice_to_end(experiment):
     running = experiment(settings(SHORT))
     running.wait_for_file(SUMMARY)
