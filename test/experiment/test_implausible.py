@@ -34,6 +34,7 @@ def test_a_mirrored_yaw_starts_nothing_and_the_last_line_says_why(experiment, mi
     assert not (experiment.directory / "experiment_results").exists()
 
 
+@pytest.mark.slow
 def test_the_setting_that_the_refusal_names_mends_it(experiment, mirrored):
     settings = f"settings:={{{SHORT}, imu_recording: {{yaw_convention: cw_from_north}}}}"
     ended = experiment.run(f"recording:={mirrored}", settings)
@@ -44,6 +45,7 @@ def test_the_setting_that_the_refusal_names_mends_it(experiment, mirrored):
     assert summary["yaw_error"]["real"]["rms_rad"] < 1e-3
 
 
+@pytest.mark.slow
 def test_who_accepts_it_gets_it_with_the_finding(experiment, mirrored):
     settings = f"settings:={{{SHORT}, experiment: {{accept_implausible: true}}}}"
     ended = experiment.run(f"recording:={mirrored}", settings)

@@ -2,11 +2,16 @@
 
 import math
 import os
+import re
 import socket
+import sys
 from pathlib import Path
 
 import pytest
 import recording_writers as writers
+
+from imu_simulation_framework.experiment.command_line import run_tool
+from imu_simulation_framework.nodes import launcher
 
 COUNT = 100
 STAMPS = [1_500_000_000 * 10**9 + 100_000_000 * k for k in range(COUNT)]
@@ -39,14 +44,47 @@ def refused(experiment):
     def run(*arguments, words):
         ended = experiment.run(*arguments, timeout=SECONDS)
         assert ended.code in (1, 2), ended.output
-        assert len(ended.fatal_sentences) == 1, ended.output
-        missing = [word for word in words if str(word) not in ended.fatal_sentences[0]]
-        assert not missing, ended.output
         assert "Traceback" not in ended.output
+        assert_said_once(ended.fatal_sentences, words, ended.output)
         assert_whole(experiment.directory)
         return ended
 
     return run
+
+
+@pytest.fixture
+def refused_at_once(tmp_path, monkeypatch, capsys):
+    """The same for what is found before anything starts; in this process, many times cheaper."""
+    for name, value in {
+        "ROS_MASTER_URI": "http://127.0.0.1:1",
+        "ROS_IP": "127.0.0.1",
+        "ROS_HOME": str(tmp_path / "ros"),
+        "ROS_LOG_DIR": str(tmp_path / "ros" / "log"),
+        "PWD": str(tmp_path),
+    }.items():
+        monkeypatch.setenv(name, value)
+    for name in ("ROS_HOSTNAME", "ROS_NAMESPACE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["run_experiment.py"])
+    monkeypatch.setattr(launcher, "run", lambda *_: pytest.fail("nodes would have been started"))
+
+    def run(*arguments, words):
+        code = run_tool(launcher.main, arguments)
+        errors = capsys.readouterr().err
+        assert code == 2, errors
+        sentences = re.findall(r"^run_experiment\.py: (.*)$", errors, re.MULTILINE)
+        assert_said_once(sentences, words, errors)
+        assert_whole(tmp_path)
+
+    return run
+
+
+def assert_said_once(sentences, words, output):
+    """There is one sentence, and all words stand in it."""
+    assert len(sentences) == 1, output
+    missing = [word for word in words if str(word) not in sentences[0]]
+    assert not missing, output
 
 
 def assert_whole(directory):
@@ -72,62 +110,67 @@ def test_a_wrong_topic(refused, tmp_path):
     )
 
 
-def test_a_missing_column(refused, tmp_path):
+def test_a_missing_column(refused_at_once, tmp_path):
     columns = {"t": [0.1 * k for k in range(COUNT)], "east": [0.05 * k for k in range(COUNT)]}
     path = writers.write_csv(tmp_path / "drive.csv", columns)
     settings = (
         "{reference: {format: csv}, imu_recording: {use: false}, "
         "reference_columns: {time: t, x: east, y: north}}"
     )
-    refused(
+    refused_at_once(
         f"recording:={path}", f"settings:={settings}", words=[path, "no column 'north'", "t, east"]
     )
 
 
-def test_an_empty_recording(refused, tmp_path):
+def test_an_empty_recording(refused_at_once, tmp_path):
     path = tmp_path / "drive.csv"
     path.write_text("")
-    refused(f"recording:={path}", words=[path, "empty"])
+    refused_at_once(f"recording:={path}", words=[path, "empty"])
 
 
-def test_nothing_but_nan(refused, tmp_path):
+def test_nothing_but_nan(refused_at_once, tmp_path):
     bag = write_bag(tmp_path, odom=odometry(position=(math.nan,) * 3), imu=imu())
-    refused(f"recording:={bag}", words=[bag, "/odom", "not numbers"])
+    refused_at_once(f"recording:={bag}", words=[bag, "/odom", "not numbers"])
 
 
-def test_a_clock_that_runs_backwards(refused, tmp_path):
+def test_a_clock_that_runs_backwards(refused_at_once, tmp_path):
     bag = write_bag(tmp_path, odom=odometry(STAMPS[::-1]), imu=imu())
-    refused(f"recording:={bag}", words=[bag, "/odom", "99 of 100 time stamps are older"])
+    refused_at_once(f"recording:={bag}", words=[bag, "/odom", "99 of 100 time stamps are older"])
 
 
-def test_an_imu_that_does_not_overlap_with_the_trajectory(refused, tmp_path):
+def test_an_imu_that_does_not_overlap_with_the_trajectory(refused_at_once, tmp_path):
     later = [stamp + 3600 * 10**9 for stamp in STAMPS]
     bag = write_bag(tmp_path, odom=odometry(), imu=imu(later))
-    refused(f"recording:={bag}", words=[bag, "no overlap in time"])
+    refused_at_once(f"recording:={bag}", words=[bag, "no overlap in time"])
 
 
-def test_an_unknown_key(refused, tmp_path):
+def test_an_unknown_key(refused_at_once, tmp_path):
     path = tmp_path / "mine.ini"
     path.write_text("[control]\ncontroler = yaw_pid\n")
-    refused("config:=mine.ini", words=[path, "controler", "did you mean controller?"])
+    refused_at_once("config:=mine.ini", words=[path, "controler", "did you mean controller?"])
 
 
-def test_a_value_out_of_range(refused):
-    refused("settings:={control: {rate: -20.0}}", words=["[control] rate", "-20", "more than 0"])
+def test_a_value_out_of_range(refused_at_once):
+    refused_at_once(
+        "settings:={control: {rate: -20.0}}", words=["[control] rate", "-20", "more than 0"]
+    )
 
 
-def test_an_argument_of_a_wrong_name(refused):
-    refused("imux:=ideal", words=["imux:=ideal", "expected name:=value"])
+def test_an_argument_of_a_wrong_name(refused_at_once):
+    refused_at_once("imux:=ideal", words=["imux:=ideal", "expected name:=value"])
 
 
+@pytest.mark.slow
 def test_a_trajectory_too_fast_for_the_robot(refused):
     refused("settings:={trajectory: {stop: 60.0, scale: 30.0}}", words=["scale"])
 
 
-def test_a_results_folder_that_cannot_be_written(refused, tmp_path):
+def test_a_results_folder_that_cannot_be_written(refused_at_once, tmp_path):
     # A file in the way, since root may write into every folder.
     (tmp_path / "results").write_text("a file")
-    refused("output:=results", words=[tmp_path / "results", "cannot make a folder for results"])
+    refused_at_once(
+        "output:=results", words=[tmp_path / "results", "cannot make a folder for results"]
+    )
 
 
 @pytest.mark.parametrize(
@@ -138,10 +181,8 @@ def test_a_results_folder_that_cannot_be_written(refused, tmp_path):
         ("specification", "{imu_specification: {file: nothing.yaml}}", ["nothing.yaml"]),
     ],
 )
-def test_a_wrong_imu_parameter_starts_nothing(refused, imu, settings, words):
-    ended = refused(f"imu:={imu}", f"settings:={settings}", words=words)
-    assert ended.code == 2
-    assert "process[" not in ended.output
+def test_a_wrong_imu_parameter_starts_nothing(refused_at_once, imu, settings, words):
+    refused_at_once(f"imu:={imu}", f"settings:={settings}", words=words)
 
 
 def test_a_window_that_cannot_be_starts_nothing(refused, monkeypatch):
@@ -152,11 +193,9 @@ def test_a_window_that_cannot_be_starts_nothing(refused, monkeypatch):
     assert ended.output.splitlines()[-1].startswith("run_experiment.py: rviz:=true")
 
 
-def test_wrong_robot_parameters_start_nothing(refused, tmp_path):
+def test_wrong_robot_parameters_start_nothing(refused_at_once, tmp_path):
     (tmp_path / "robot.yaml").write_text("wheel_radius: -1.0\n")
-    ended = refused("settings:={robot: {parameters: robot.yaml}}", words=["robot.yaml", "radius"])
-    assert ended.code == 2
-    assert "process[" not in ended.output
+    refused_at_once("settings:={robot: {parameters: robot.yaml}}", words=["robot.yaml", "radius"])
 
 
 def test_a_gzserver_that_runs_already(refused, monkeypatch):
@@ -187,10 +226,8 @@ def test_a_gzserver_that_runs_already(refused, monkeypatch):
         ),
     ],
 )
-def test_a_value_that_cannot_be_starts_nothing(refused, argument, words):
-    ended = refused(argument, words=words)
-    assert ended.code == 2
-    assert "process[" not in ended.output
+def test_a_value_that_cannot_be_starts_nothing(refused_at_once, argument, words):
+    refused_at_once(argument, words=words)
 
 
 def test_an_address_of_the_master_that_is_none(refused, monkeypatch):
@@ -202,17 +239,20 @@ def test_an_address_of_the_master_that_is_none(refused, monkeypatch):
     assert ended.code == 2
 
 
-def test_settings_are_not_evaluated(refused, tmp_path):
-    refused("settings:={imu: {rate: !radians \"open('made', 'w').close()\"}}", words=["settings:="])
+def test_settings_are_not_evaluated(refused_at_once, tmp_path):
+    refused_at_once(
+        "settings:={imu: {rate: !radians \"open('made', 'w').close()\"}}", words=["settings:="]
+    )
     assert not list(tmp_path.rglob("made"))
 
 
 @pytest.mark.parametrize("argument", ["recording:=fifo", "config:=fifo"])
-def test_a_fifo_does_not_wait_for_a_writer(refused, tmp_path, argument):
+def test_a_fifo_does_not_wait_for_a_writer(refused_at_once, tmp_path, argument):
     os.mkfifo(tmp_path / "fifo")
-    ended = refused(argument, words=["fifo", "not a regular file"])
-    assert ended.code == 2
+    refused_at_once(argument, words=["fifo", "not a regular file"])
 
 
-def test_robot_parameters_that_are_no_regular_file(refused):
-    refused("settings:={robot: {parameters: /dev/zero}}", words=["/dev/zero", "not a regular file"])
+def test_robot_parameters_that_are_no_regular_file(refused_at_once):
+    refused_at_once(
+        "settings:={robot: {parameters: /dev/zero}}", words=["/dev/zero", "not a regular file"]
+    )

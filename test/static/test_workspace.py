@@ -7,6 +7,8 @@ import sys
 import pytest
 
 PACKAGE = "imu_simulation_framework"
+pytestmark = pytest.mark.slow
+
 NOETIC = "/opt/ros/noetic/setup.sh"
 
 
