@@ -24,17 +24,22 @@ from dataclasses import replace
 
 from tqdm import tqdm
 
-from imu_simulation_framework.core.allan import AXES, DEFAULT_BAND, SENSORS, identify
-from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.core.stamps import StampLimits
-from imu_simulation_framework.core.static_samples import StaticSettings, prepare_static
 from imu_simulation_framework.errors import ConfigurationError, RecordingError
-from imu_simulation_framework.experiment.allan_report import write_allan_results
-from imu_simulation_framework.experiment.allan_text import departures, findings, terminal_table
-from imu_simulation_framework.experiment.command_line import run_tool
-from imu_simulation_framework.experiment.recording_setup import guess_where_unknown
-from imu_simulation_framework.files.recordings import read_imu
-from imu_simulation_framework.files.recordings.listing import recording_format
+from imu_simulation_framework.experiment.preparation.setup import guess_where_unknown
+from imu_simulation_framework.identification.allan.analysis import (
+    AXES,
+    DEFAULT_BAND,
+    SENSORS,
+    identify,
+)
+from imu_simulation_framework.identification.static_samples import StaticSettings, prepare_static
+from imu_simulation_framework.motion.stamps import StampLimits
+from imu_simulation_framework.recordings import read_imu
+from imu_simulation_framework.recordings.formats.listing import recording_format
+from imu_simulation_framework.sentences import shown
+from imu_simulation_framework.tools.allan_report import write_allan_results
+from imu_simulation_framework.tools.allan_text import departures, findings, terminal_table
+from imu_simulation_framework.tools.command_line import run_tool
 
 LEAVES_THE_BAND = 3
 """Exit code where the identified sensor is not what was measured."""

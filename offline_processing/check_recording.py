@@ -21,12 +21,12 @@ import sys
 from pathlib import Path
 
 from imu_simulation_framework.errors import RecordingError
-from imu_simulation_framework.experiment.check_report import report_lines, write_check
-from imu_simulation_framework.experiment.command_line import run_tool
-from imu_simulation_framework.experiment.recording_check import check_experiment
-from imu_simulation_framework.experiment.recording_setup import set_up
+from imu_simulation_framework.experiment.preparation.check import check_experiment
+from imu_simulation_framework.experiment.preparation.check_report import report_lines, write_check
+from imu_simulation_framework.experiment.preparation.setup import set_up
 from imu_simulation_framework.files.locations import package_share
-from imu_simulation_framework.files.results import safe_name
+from imu_simulation_framework.results.folder import safe_name
+from imu_simulation_framework.tools.command_line import run_tool
 
 
 def main(arguments):

@@ -24,15 +24,18 @@ import pandas as pd
 import yaml
 from tqdm import tqdm
 
-from imu_simulation_framework.core.comparison import LONGEST_WINDOW
-from imu_simulation_framework.core.imu_models import PRESETS, make_imu_model
-from imu_simulation_framework.core.resting_statistics import DEVIATION_LIMIT, compare_with_model
 from imu_simulation_framework.errors import ConfigurationError, ResultError
-from imu_simulation_framework.experiment.command_line import run_tool
-from imu_simulation_framework.experiment.resting import load_resting_experiment
+from imu_simulation_framework.evaluation.comparison import LONGEST_WINDOW
+from imu_simulation_framework.evaluation.resting_statistics import (
+    DEVIATION_LIMIT,
+    compare_with_model,
+)
 from imu_simulation_framework.files.plain_yaml import NOT_YAML, load_plain
-from imu_simulation_framework.files.results import find_result
 from imu_simulation_framework.files.whole_files import write_whole
+from imu_simulation_framework.results.folder import find_result
+from imu_simulation_framework.sensors.imu_models import PRESETS, make_imu_model
+from imu_simulation_framework.tools.command_line import run_tool
+from imu_simulation_framework.tools.resting import load_resting_experiment
 
 COMPARED = {
     # Every error that the plug-in has, the drifts fast enough to become stationary in minutes.

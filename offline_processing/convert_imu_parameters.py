@@ -15,16 +15,16 @@ import math
 import sys
 from pathlib import Path
 
-from imu_simulation_framework.core.checked_values import LARGEST_NUMBER
-from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.experiment.command_line import run_tool
-from imu_simulation_framework.files.imu_formats import (
+from imu_simulation_framework.checked_values import LARGEST_NUMBER
+from imu_simulation_framework.files.whole_files import refuse_overwriting, write_whole
+from imu_simulation_framework.imu_formats import (
     FORMATS,
     WriteOptions,
     read_imu_parameters,
     write_imu_parameters,
 )
-from imu_simulation_framework.files.whole_files import refuse_overwriting, write_whole
+from imu_simulation_framework.sentences import shown
+from imu_simulation_framework.tools.command_line import run_tool
 
 
 def main(arguments):

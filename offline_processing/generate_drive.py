@@ -9,10 +9,10 @@ import argparse
 import sys
 from dataclasses import replace
 
-from imu_simulation_framework.core.drives import DRIVES, get_drive, with_laps
-from imu_simulation_framework.experiment.command_line import run_tool
-from imu_simulation_framework.files.bundled_drives import write_drive
 from imu_simulation_framework.files.locations import drive_folder
+from imu_simulation_framework.motion.drives import DRIVES, get_drive, with_laps
+from imu_simulation_framework.recordings.simulated.bundled_drives import write_drive
+from imu_simulation_framework.tools.command_line import run_tool
 
 
 class _Parser(argparse.ArgumentParser):

@@ -6,10 +6,10 @@ import dataclasses
 import sys
 from pathlib import Path
 
-from imu_simulation_framework.core.terrain import Terrain
-from imu_simulation_framework.experiment.command_line import run_tool
-from imu_simulation_framework.files.gazebo_world import world_sdf
 from imu_simulation_framework.files.whole_files import write_whole
+from imu_simulation_framework.motion.terrain import Terrain
+from imu_simulation_framework.robot.gazebo_world import world_sdf
+from imu_simulation_framework.tools.command_line import run_tool
 
 
 def main(arguments):

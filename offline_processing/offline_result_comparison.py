@@ -18,14 +18,14 @@ import math
 import sys
 from pathlib import Path
 
-from imu_simulation_framework.core.comparison import ComparisonSettings
-from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.configuration.sections import FIGURE_FORMATS
 from imu_simulation_framework.errors import ConfigurationError, ResultError
-from imu_simulation_framework.experiment.command_line import run_tool
+from imu_simulation_framework.evaluation.comparison import ComparisonSettings
 from imu_simulation_framework.experiment.report import terminal_table, write_report
-from imu_simulation_framework.experiment.tables import ExperimentTables, complete_tables
-from imu_simulation_framework.files.configuration_sections import FIGURE_FORMATS
-from imu_simulation_framework.files.results import ResultFolder, find_result
+from imu_simulation_framework.results.folder import ResultFolder, find_result
+from imu_simulation_framework.results.tables import ExperimentTables, complete_tables
+from imu_simulation_framework.sentences import shown
+from imu_simulation_framework.tools.command_line import run_tool
 
 DEEPEST = 30
 """Levels of a summary.json; ours has six."""

@@ -19,19 +19,19 @@ from pathlib import Path
 import numpy as np
 from tqdm import tqdm
 
-from imu_simulation_framework.core.static_recording import record_at_rest
+from imu_simulation_framework.configuration.imu_specification_file import (
+    find_imu_specification,
+    load_imu_specification,
+)
 from imu_simulation_framework.errors import ConfigurationError, ResultError
-from imu_simulation_framework.experiment.command_line import run_tool
-from imu_simulation_framework.files.imu_recording_writer import (
+from imu_simulation_framework.files.whole_files import refuse_overwriting
+from imu_simulation_framework.recordings.simulated.imu_writer import (
     FORMATS,
     format_of,
     write_imu_recording,
 )
-from imu_simulation_framework.files.imu_specification_file import (
-    find_imu_specification,
-    load_imu_specification,
-)
-from imu_simulation_framework.files.whole_files import refuse_overwriting
+from imu_simulation_framework.sensors.static_recording import record_at_rest
+from imu_simulation_framework.tools.command_line import run_tool
 
 LONGEST_HOURS = 8784.0
 """A year."""

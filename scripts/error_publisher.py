@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""ROS node error_publisher; see imu_simulation_framework.nodes.error_publisher."""
+"""ROS node error_publisher; see imu_simulation_framework.ros.nodes.error_publisher."""
 
-from imu_simulation_framework.nodes.start import start_node
+from imu_simulation_framework.ros.start import start_node
 
 if __name__ == "__main__":
     start_node("error_publisher", "ErrorPublisher")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""ROS node path_view; see imu_simulation_framework.nodes.path_view."""
+"""ROS node path_view; see imu_simulation_framework.ros.nodes.path_view."""
 
-from imu_simulation_framework.nodes.start import start_node
+from imu_simulation_framework.ros.start import start_node
 
 if __name__ == "__main__":
     start_node("path_view", "PathView")

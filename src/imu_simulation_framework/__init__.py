@@ -1,16 +1,31 @@
 """Simulate an IMU on a mobile robot and judge how far its heading drifts.
 
-The map, top to bottom; imports point down only:
+The map; imports point down only, from each room to those below it (a test holds it):
 
-=======================  ==========================================================
-``nodes``                ROS nodes; the only place that imports rospy
-``experiment``           from a configuration to the objects below: preparing a
-                         drive, running it in one process, reporting its results
-``embedded_simulator``   MuJoCo world of the robot, stepped sample by sample; no ROS
-``plots``                figures
-``files``                configuration, recordings, results: everything on disk
-``core``                 mathematics on arrays and tables; no files, no ROS
-=======================  ==========================================================
+====================  =============================================================
+``ros``               nodes, simulators' interfaces, launching: the only place that
+                      imports rospy
+``tools``             what the command lines do
+``experiment``        from a configuration to a result: preparing a drive, running
+                      it in one process, reporting
+``imu_formats``       parameters of IMUs as others write them
+``configuration``     config.ini, every setting of an experiment
+``recordings``        bags and tables that others recorded, as tables of ours
+``plots``             figures
+``mujoco_simulator``  the robot in MuJoCo, stepped sample by sample
+``robot``             parameters, description and world of the robot
+``results``           what an experiment writes
+``files``             what every reader and writer of files needs
+--------------------  -------------------------------------------------------------
+below                 *arrays and tables only: no disk, no physics, no ROS*
+``recorded``          mathematics of recordings: frames, columns, plausibility
+``identification``    from an IMU at rest to the parameters of its noise
+``evaluation``        how far a heading drifts, and its statistics
+``tracking``          following a trajectory with a differential drive
+``sensors``           what an IMU says of a motion
+``motion``            trajectories, drives, positioning, terrain, time stamps
+``noise``             random processes of sensors, their units and densities
+====================  =============================================================
 
 Tables
 ------

@@ -10,9 +10,9 @@ import time
 import allantools
 import numpy as np
 
-from imu_simulation_framework.core.allan import AXES, identify
-from imu_simulation_framework.core.allan_deviation import averaging_factors
-from imu_simulation_framework.core.static_samples import prepare_static
+from imu_simulation_framework.identification.allan.analysis import AXES, identify
+from imu_simulation_framework.identification.allan.deviation import averaging_factors
+from imu_simulation_framework.identification.static_samples import prepare_static
 
 RATE, HOURS = 100.0, 6.0
 

@@ -20,12 +20,12 @@ import recording_writers as writers  # noqa: E402
 from planted_faults import clockwise_from_north  # noqa: E402
 from rosbags.rosbag1 import Reader  # noqa: E402
 
-from imu_simulation_framework.experiment.check_report import (  # noqa: E402
+from imu_simulation_framework.experiment.preparation.check import check_experiment  # noqa: E402
+from imu_simulation_framework.experiment.preparation.check_report import (  # noqa: E402
     report_lines,
     write_check,
 )
-from imu_simulation_framework.experiment.recording_check import check_experiment  # noqa: E402
-from imu_simulation_framework.experiment.recording_setup import set_up  # noqa: E402
+from imu_simulation_framework.experiment.preparation.setup import set_up  # noqa: E402
 
 DURATION, RATES = 1280.0, (50.0, 100.0)
 """Of the drive [s], and of odometry and IMU [Hz]."""

@@ -8,10 +8,10 @@ import time
 import mujoco
 import numpy as np
 
-from imu_simulation_framework.core.imu_models import PRESETS, ImuTruth, make_imu_model
-from imu_simulation_framework.embedded_simulator.model import build_model
-from imu_simulation_framework.embedded_simulator.robot_parameters import load_robot_parameters
-from imu_simulation_framework.embedded_simulator.simulator import EmbeddedSimulator
+from imu_simulation_framework.mujoco_simulator.model import build_model
+from imu_simulation_framework.mujoco_simulator.simulator import EmbeddedSimulator
+from imu_simulation_framework.robot.parameters import load_robot_parameters
+from imu_simulation_framework.sensors.imu_models import PRESETS, ImuTruth, make_imu_model
 
 PHYSICS_RATE = 1000
 SAMPLE_RATE = 100

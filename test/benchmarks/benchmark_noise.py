@@ -8,8 +8,11 @@ import time
 
 import numpy as np
 
-from imu_simulation_framework.core.imu_models import ImuTruth, make_imu_model
-from imu_simulation_framework.core.noise_processes import (
+from imu_simulation_framework.configuration.imu_specification_file import (
+    find_imu_specification,
+    load_imu_specification,
+)
+from imu_simulation_framework.noise.processes import (
     BLOCK,
     BiasInstability,
     GaussMarkov,
@@ -18,11 +21,8 @@ from imu_simulation_framework.core.noise_processes import (
     RateRamp,
     WhiteNoise,
 )
-from imu_simulation_framework.core.triad_noise import TriadNoise
-from imu_simulation_framework.files.imu_specification_file import (
-    find_imu_specification,
-    load_imu_specification,
-)
+from imu_simulation_framework.sensors.imu_models import ImuTruth, make_imu_model
+from imu_simulation_framework.sensors.triad_noise import TriadNoise
 
 PERIOD = 0.01
 RUNS, SAMPLES = 1000, 60_000

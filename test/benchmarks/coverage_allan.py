@@ -21,21 +21,21 @@ from concurrent.futures import ProcessPoolExecutor
 import numpy as np
 from scipy.signal import butter, lfilter
 
-from imu_simulation_framework.core.allan import AXES, SENSORS, identify
-from imu_simulation_framework.core.allan_model import SYMBOLS, TERMS
-from imu_simulation_framework.core.imu_specification import TriadSpecification
-from imu_simulation_framework.core.noise_processes import (
+from imu_simulation_framework.configuration.imu_specification_file import (
+    find_imu_specification,
+    load_imu_specification,
+)
+from imu_simulation_framework.identification.allan.analysis import AXES, SENSORS, identify
+from imu_simulation_framework.identification.allan.model import SYMBOLS, TERMS
+from imu_simulation_framework.identification.static_samples import prepare_static
+from imu_simulation_framework.noise.processes import (
     BiasInstability,
     Quantisation,
     RandomWalk,
     RateRamp,
     WhiteNoise,
 )
-from imu_simulation_framework.core.static_samples import prepare_static
-from imu_simulation_framework.files.imu_specification_file import (
-    find_imu_specification,
-    load_imu_specification,
-)
+from imu_simulation_framework.sensors.imu_specification import TriadSpecification
 
 RATE = 100.0
 ORDERS = {"low-pass 1": 1, "low-pass 2": 2, "all of it": 2}

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from experiment_process import PROGRESS
 
-from imu_simulation_framework.experiment.tables import complete_tables
+from imu_simulation_framework.results.tables import complete_tables
 
 pytestmark = pytest.mark.slow
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from rosbags.highlevel import AnyReader
 
+from imu_simulation_framework.configuration.load import load_configuration
 from imu_simulation_framework.experiment.in_process import run_in_process
-from imu_simulation_framework.files.configuration import load_configuration
 from imu_simulation_framework.files.locations import urdf_path
-from imu_simulation_framework.files.results import ResultFolder
+from imu_simulation_framework.results.folder import ResultFolder
 
 DURATION = 8.0
 SHORT = f"settings:={{trajectory: {{stop: {DURATION}}}}}"

@@ -6,11 +6,11 @@ That it gives what the nodes give, to the last bit, is tested in test_drive.py.
 import numpy as np
 import pytest
 
-from imu_simulation_framework.core.control import CONTROLLERS
-from imu_simulation_framework.core.imu_models import PRESETS
+from imu_simulation_framework.configuration.load import load_configuration
 from imu_simulation_framework.experiment.in_process import run_in_process
-from imu_simulation_framework.files.configuration import load_configuration
 from imu_simulation_framework.files.locations import default_configuration_path
+from imu_simulation_framework.sensors.imu_models import PRESETS
+from imu_simulation_framework.tracking.controllers import CONTROLLERS
 
 
 def run(**sections):

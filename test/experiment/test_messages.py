@@ -8,8 +8,8 @@ from nav_msgs.msg import Odometry
 
 from imu_simulation_framework.errors import SimulatorError
 from imu_simulation_framework.msg import ErrorCoordinates2
-from imu_simulation_framework.nodes.error_publisher import ErrorPublisher
-from imu_simulation_framework.nodes.path_follower import PathFollower
+from imu_simulation_framework.ros.nodes.error_publisher import ErrorPublisher
+from imu_simulation_framework.ros.nodes.path_follower import PathFollower
 
 
 def ensure_usable(previous=10.0, **fields):

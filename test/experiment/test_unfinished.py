@@ -6,9 +6,9 @@ import pytest
 import rosbag
 from std_msgs.msg import String
 
-from imu_simulation_framework.files.results import ResultFolder
-from imu_simulation_framework.nodes.experiment_recorder import CHUNK
-from imu_simulation_framework.nodes.unfinished import ACTIVE, BAG, tidy
+from imu_simulation_framework.results.folder import ResultFolder
+from imu_simulation_framework.ros.nodes.experiment_recorder import CHUNK
+from imu_simulation_framework.ros.unfinished import ACTIVE, BAG, tidy
 
 
 @pytest.fixture

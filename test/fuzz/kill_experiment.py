@@ -194,7 +194,7 @@ def _has_driven(output) -> bool:
 
 def _names(words: str, name: str) -> bool:
     return any(
-        word in (f"__name:={name}", f"imu_simulation_framework.nodes.{name}")
+        word in (f"__name:={name}", f"imu_simulation_framework.ros.launching.{name}")
         or Path(word).name == name
         for word in words.split()
     )

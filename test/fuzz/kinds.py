@@ -17,12 +17,12 @@ from harm_tables import harmed_table
 from harm_values import number, word
 from verdict import Expected
 
-from imu_simulation_framework.core.imu_models import IMU_MODELS
-from imu_simulation_framework.files.configuration_sections import (
+from imu_simulation_framework.configuration.sections import (
     COLUMN_SECTIONS,
     IMU_PARAMETER_SECTIONS,
     SECTIONS,
 )
+from imu_simulation_framework.sensors.imu_models import IMU_MODELS
 
 
 @dataclass(frozen=True)

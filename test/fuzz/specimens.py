@@ -15,20 +15,20 @@ import recording_writers as writers
 from column_tables import Car
 from synthetic_experiment import make_tables
 
-from imu_simulation_framework.core.static_recording import record_at_rest
+from imu_simulation_framework.configuration.imu_specification_file import (
+    find_imu_specification,
+    load_imu_specification,
+)
 from imu_simulation_framework.experiment.report import write_report
-from imu_simulation_framework.files.imu_formats import (
+from imu_simulation_framework.files.locations import package_share
+from imu_simulation_framework.imu_formats import (
     FORMATS,
     WriteOptions,
     write_imu_parameters,
 )
-from imu_simulation_framework.files.imu_recording_writer import write_imu_recording
-from imu_simulation_framework.files.imu_specification_file import (
-    find_imu_specification,
-    load_imu_specification,
-)
-from imu_simulation_framework.files.locations import package_share
-from imu_simulation_framework.files.results import create_result_folder
+from imu_simulation_framework.recordings.simulated.imu_writer import write_imu_recording
+from imu_simulation_framework.results.folder import create_result_folder
+from imu_simulation_framework.sensors.static_recording import record_at_rest
 
 DURATION, RATES = 20.0, (10.0, 25.0)
 FIRST, SECOND = ("reference",), ("imu",)

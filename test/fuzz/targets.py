@@ -10,18 +10,21 @@ from pathlib import Path
 
 import specimens
 
-from imu_simulation_framework.embedded_simulator.robot_parameters import load_robot_parameters
-from imu_simulation_framework.experiment.check_report import report_lines
-from imu_simulation_framework.experiment.command_line import run_tool
+from imu_simulation_framework.configuration.load import load_configuration
 from imu_simulation_framework.experiment.in_process import drive_in_process
 from imu_simulation_framework.experiment.parts import make_experiment_imu, make_terrain
-from imu_simulation_framework.experiment.preparation import prepare_drive, prepare_recorded_imu
-from imu_simulation_framework.experiment.recording_check import check_experiment, ensure_plausible
-from imu_simulation_framework.experiment.recording_setup import set_up
-from imu_simulation_framework.files.configuration import load_configuration
+from imu_simulation_framework.experiment.preparation.check import check_experiment, ensure_plausible
+from imu_simulation_framework.experiment.preparation.check_report import report_lines
+from imu_simulation_framework.experiment.preparation.drive import (
+    prepare_drive,
+    prepare_recorded_imu,
+)
+from imu_simulation_framework.experiment.preparation.setup import set_up
 from imu_simulation_framework.files.locations import package_share
-from imu_simulation_framework.files.recordings import read_imu, read_reference
-from imu_simulation_framework.files.results import ResultFolder
+from imu_simulation_framework.recordings import read_imu, read_reference
+from imu_simulation_framework.results.folder import ResultFolder
+from imu_simulation_framework.robot.parameters import load_robot_parameters
+from imu_simulation_framework.tools.command_line import run_tool
 
 ROOT = Path(__file__).resolve().parents[2]
 TOOLS = tuple(sorted(path.name for path in (ROOT / "offline_processing").glob("*.py")))

@@ -19,7 +19,7 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Imu
 from std_msgs.msg import Float64MultiArray
 
-from imu_simulation_framework.core.angles import yaw_from_quaternion
+from imu_simulation_framework.angles import yaw_from_quaternion
 from imu_simulation_framework.srv import SetImuParameters, SetPose
 
 PACKAGE = "imu_simulation_framework"

@@ -21,11 +21,11 @@ from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Empty
 from tf2_msgs.msg import TFMessage
 
-from imu_simulation_framework.core.angles import difference, yaw_from_quaternion
+from imu_simulation_framework.angles import difference, yaw_from_quaternion
 from imu_simulation_framework.errors import SimulatorError
-from imu_simulation_framework.files.results import create_result_folder
-from imu_simulation_framework.nodes.simulators.gazebo import GazeboInterface
-from imu_simulation_framework.nodes.simulators.gazebo_pace import set_speed
+from imu_simulation_framework.results.folder import create_result_folder
+from imu_simulation_framework.ros.simulators.gazebo import GazeboInterface
+from imu_simulation_framework.ros.simulators.gazebo_pace import set_speed
 
 FAILURE = "experiment/failure"
 

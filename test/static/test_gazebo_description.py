@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from imu_simulation_framework.embedded_simulator.description import expand_xacro
-from imu_simulation_framework.embedded_simulator.robot_parameters import load_robot_parameters
 from imu_simulation_framework.files.locations import package_share, urdf_path
+from imu_simulation_framework.robot.description import expand_xacro
+from imu_simulation_framework.robot.parameters import load_robot_parameters
 
 ARGUMENTS = [
     {"imu_plugin": "hector"},

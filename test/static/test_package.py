@@ -25,15 +25,24 @@ ROSDEP_KEYS = {
     "yaml": "python3-yaml",
 }
 PYTHON_VERSIONS = ["3.8", "3.9", "3.10", "3.11", "3.12", "3.13"]
-# Which parts of the library each part may import besides itself.
-LAYERS = {
-    "core": set(),
-    "files": {"core"},
-    "plots": {"core"},
-    "embedded_simulator": {"core", "files"},
-    "experiment": {"core", "embedded_simulator", "files", "plots"},
-    "nodes": {"core", "embedded_simulator", "experiment", "files", "plots"},
-}
+# The rooms of the library from the ground up: each may import those of the lines before its own,
+# and none of its own line.
+FLOORS = [
+    {"angles", "checked_values", "errors", "sentences"},
+    {"files", "motion", "noise"},
+    {"results", "sensors", "tracking"},
+    {"evaluation", "identification", "robot"},
+    {"mujoco_simulator", "recorded"},
+    {"configuration", "plots", "recordings"},
+    {"imu_formats"},
+    {"experiment"},
+    {"tools"},
+    {"msg", "ros", "srv"},
+]
+ARRAYS_ONLY = {"evaluation", "identification", "motion", "noise", "recorded", "sensors", "tracking"}
+"""Rooms that know no disk, no physics, no processes and no ROS."""
+MOST_MODULES = 12
+"""In one folder, besides its __init__.py."""
 
 
 @pytest.fixture(scope="module")
@@ -108,33 +117,79 @@ def test_every_package_in_launch_files_and_xacro_is_declared(repository, declare
         assert names - declared <= {PACKAGE}, path
 
 
+def _room(path, root):
+    return path.relative_to(root).with_suffix("").parts[0]
+
+
+def _imported_rooms(path):
+    return {
+        name.split(".")[1] for name in _imports(path) if name.startswith(f"{PACKAGE}.")
+    } & set().union(*FLOORS)
+
+
 def test_imports_point_down(repository):
     root = repository / "src" / PACKAGE
+    rooms = {_room(path, root) for path in _library(repository)}
+    assert rooms - {"__init__"} <= set().union(*FLOORS)
     for path in _library(repository):
-        part = path.relative_to(root).parts[0]
-        if part not in LAYERS:
-            continue
-        targets = {
-            name.split(".")[1] for name in _imports(path) if name.startswith(f"{PACKAGE}.")
-        } & LAYERS.keys()
-        assert targets <= LAYERS[part] | {part}, path
+        room = _room(path, root)
+        below = set()
+        for floor in FLOORS:
+            if room in floor:
+                break
+            below |= floor
+        # The ground floor's own modules, and messages, are single files.
+        allowed = below | {room} | (FLOORS[0] if room in FLOORS[0] else set())
+        allowed |= FLOORS[-1] if room in FLOORS[-1] else set()
+        assert _imported_rooms(path) <= allowed, path
 
 
-def test_core_is_mathematics_only(repository):
+def test_no_circle_within_a_room(repository):
+    root = repository / "src" / PACKAGE
+    modules = {}
+    for path in _library(repository):
+        name = ".".join(path.relative_to(root.parent).with_suffix("").parts)
+        modules[name.replace(".__init__", "")] = path
+    arrows = {
+        name: {
+            target
+            for target in _imports(path)
+            # A folder's own map names its modules, which may name it.
+            if target in modules and path.name != "__init__.py"
+        }
+        for name, path in modules.items()
+    }
+    while arrows:
+        free = {name for name, targets in arrows.items() if not targets & arrows.keys()}
+        assert free, f"a circle among {sorted(arrows)}"
+        for name in free:
+            del arrows[name]
+
+
+def test_no_folder_is_crowded(repository):
+    for folder in (repository / "src" / PACKAGE).rglob("*"):
+        modules = {path.name for path in folder.glob("*.py")} - {"__init__.py"}
+        assert len(modules) <= MOST_MODULES, f"{folder}: {sorted(modules)}"
+
+
+def test_the_ground_floor_is_mathematics_only(repository):
     allowed = {PACKAGE, "allantools", "numpy", "pandas", "pymap3d", "scipy", "vqf"}
-    for path in (repository / "src" / PACKAGE / "core").rglob("*.py"):
-        modules = {name.split(".")[0] for name in _imports(path)} - allowed
-        assert all(_in_standard_library(module) for module in modules), path
+    root = repository / "src" / PACKAGE
+    for path in _library(repository):
+        if _room(path, root) in ARRAYS_ONLY:
+            modules = {name.split(".")[0] for name in _imports(path)} - allowed
+            assert all(_in_standard_library(module) for module in modules), path
+            assert _imported_rooms(path) <= ARRAYS_ONLY | FLOORS[0], path
 
 
-def test_only_nodes_import_rospy(repository):
+def test_only_the_room_of_ros_imports_rospy(repository):
     root = repository / "src" / PACKAGE
     importing = {
-        path.relative_to(root).parts[0]
+        _room(path, root)
         for path in _library(repository)
         if "rospy" in {name.split(".")[0] for name in _imports(path)}
     }
-    assert importing == {"nodes"}
+    assert importing == {"ros"}
 
 
 def test_programs_are_executable_and_take_python_from_path(repository):

@@ -21,8 +21,8 @@ from planted_faults import (  # noqa: E402
     shifted,
 )
 
-from imu_simulation_framework.core.plausibility import findings as faults  # noqa: E402
-from imu_simulation_framework.files.configuration import load_configuration  # noqa: E402
+from imu_simulation_framework.configuration.load import load_configuration  # noqa: E402
+from imu_simulation_framework.recorded.plausibility import findings as faults  # noqa: E402
 
 TOOL = "check_recording.py"
 PNG = b"\x89PNG\r\n\x1a\n"

@@ -15,7 +15,7 @@ from synthetic_experiment import make_tables  # noqa: E402
 
 from imu_simulation_framework.errors import ResultError  # noqa: E402
 from imu_simulation_framework.experiment.report import write_report  # noqa: E402
-from imu_simulation_framework.files.results import (  # noqa: E402
+from imu_simulation_framework.results.folder import (  # noqa: E402
     ResultFolder,
     create_result_folder,
 )

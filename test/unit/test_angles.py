@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.core import angles
+from imu_simulation_framework import angles
 
 
 def test_wrap_keeps_what_is_inside_and_includes_only_plus_pi():

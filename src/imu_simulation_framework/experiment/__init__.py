@@ -1,1 +1,1 @@
-"""From a configuration to a prepared, executed and reported experiment; no ROS."""
+"""From a configuration to a result: preparing a drive, running it in one process, reporting."""

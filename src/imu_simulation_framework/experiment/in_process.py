@@ -6,25 +6,25 @@ many runs, and for measuring what the transport costs.
 
 from __future__ import annotations
 
-from imu_simulation_framework.core.angles import yaw_from_quaternion
-from imu_simulation_framework.core.tracking import Pose2D, tracking_error
-from imu_simulation_framework.embedded_simulator.robot_parameters import load_robot_parameters
-from imu_simulation_framework.embedded_simulator.simulator import EmbeddedSimulator
+from imu_simulation_framework.angles import yaw_from_quaternion
+from imu_simulation_framework.configuration.load import Configuration
 from imu_simulation_framework.experiment.parts import (
     make_experiment_imu,
     make_follower,
     make_terrain,
     samples_per_tick,
 )
-from imu_simulation_framework.experiment.preparation import (
+from imu_simulation_framework.experiment.preparation.check import ensure_plausible
+from imu_simulation_framework.experiment.preparation.drive import (
     PreparedDrive,
     prepare_drive,
     prepare_recorded_imu,
 )
-from imu_simulation_framework.experiment.record import NANOSECONDS, ExperimentRecord
-from imu_simulation_framework.experiment.recording_check import ensure_plausible
-from imu_simulation_framework.experiment.tables import ExperimentTables
-from imu_simulation_framework.files.configuration import Configuration
+from imu_simulation_framework.mujoco_simulator.simulator import EmbeddedSimulator
+from imu_simulation_framework.results.record import NANOSECONDS, ExperimentRecord
+from imu_simulation_framework.results.tables import ExperimentTables
+from imu_simulation_framework.robot.parameters import load_robot_parameters
+from imu_simulation_framework.tracking.reference import Pose2D, tracking_error
 
 
 def drive_in_process(configuration: Configuration, drive: PreparedDrive) -> ExperimentRecord:

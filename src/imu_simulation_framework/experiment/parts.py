@@ -6,18 +6,18 @@ import dataclasses
 
 import numpy as np
 
-from imu_simulation_framework.core.control import make_controller
-from imu_simulation_framework.core.following import Follower
-from imu_simulation_framework.core.imu_models import PRESETS, make_imu_model
-from imu_simulation_framework.core.terrain import Terrain
-from imu_simulation_framework.core.tracking import Reference
-from imu_simulation_framework.embedded_simulator.robot_parameters import load_robot_parameters
-from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.files.configuration import Configuration
-from imu_simulation_framework.files.imu_specification_file import (
+from imu_simulation_framework.configuration.imu_specification_file import (
     find_imu_specification,
     load_imu_specification,
 )
+from imu_simulation_framework.configuration.load import Configuration
+from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.motion.terrain import Terrain
+from imu_simulation_framework.robot.parameters import load_robot_parameters
+from imu_simulation_framework.sensors.imu_models import PRESETS, make_imu_model
+from imu_simulation_framework.tracking.controllers import make_controller
+from imu_simulation_framework.tracking.follower import Follower
+from imu_simulation_framework.tracking.reference import Reference
 
 SPECIFICATION = "specification"
 """The IMU model that a node of its own applies to the simulator's ideal IMU."""

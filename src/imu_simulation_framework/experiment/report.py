@@ -22,12 +22,12 @@ key                     holds
 trajectory: ``length_m`` along the path, or ``turn_rad`` accumulated to either side; how many
 ``stretches`` were looked at and how many ``independent`` ones fit into them; and ``mean_rad``,
 ``rms_rad`` and ``maximum_absolute_rad`` of the change of the yaw error from a stretch's
-beginning to its end, see :mod:`~imu_simulation_framework.core.relative_error`.
+beginning to its end, see :mod:`~imu_simulation_framework.evaluation.relative_error`.
 
 Everything but ``execution`` is the same for two runs with one seed. Units are at the end
 of a key: ``rms_rad``, ``drift_rad_per_s``, ``wall_time_s``; rms, mean, median,
 standard_deviation, minimum, maximum, maximum_absolute, final and drift mean what
-:class:`~imu_simulation_framework.core.error_statistics.ErrorStatistics` says.
+:class:`~imu_simulation_framework.evaluation.error_statistics.ErrorStatistics` says.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ import pandas as pd
 import scipy
 
 import imu_simulation_framework
-from imu_simulation_framework.core.comparison import ComparisonSettings, compare
 from imu_simulation_framework.errors import FrameworkError
-from imu_simulation_framework.experiment.tables import ExperimentTables
+from imu_simulation_framework.evaluation.comparison import ComparisonSettings, compare
 from imu_simulation_framework.files.json_text import json_text, plain
 from imu_simulation_framework.plots.figures import FIGURES
 from imu_simulation_framework.plots.style import sign
+from imu_simulation_framework.results.tables import ExperimentTables
 
 OFTEN = 4
 """Stretches of a length that the terminal's table tells of, at least, end to end."""

@@ -1,1 +1,1 @@
-"""Everything on disk: configuration, recordings, results."""
+"""What every reader and writer of files needs."""

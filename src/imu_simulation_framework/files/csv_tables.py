@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.errors import ResultError
 from imu_simulation_framework.files.reading import (
     BLOCK,
@@ -18,6 +17,7 @@ from imu_simulation_framework.files.reading import (
     size_text,
 )
 from imu_simulation_framework.files.whole_files import reason_of
+from imu_simulation_framework.sentences import shown
 
 _LINES_PER_BLOCK = 20_000
 _LONGEST_LINE = 2**20  # bytes

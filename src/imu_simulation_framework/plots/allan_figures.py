@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.lines import Line2D
 
-from imu_simulation_framework.core.allan_model import (
+from imu_simulation_framework.identification.allan.model import (
     GAUSS_MARKOV,
     SYMBOLS,
     allan_variance_of_terms,

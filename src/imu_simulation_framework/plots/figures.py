@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from imu_simulation_framework.core.spectrum import confidence_factors, logarithmic_average
+from imu_simulation_framework.evaluation.spectrum import confidence_factors, logarithmic_average
 from imu_simulation_framework.plots import style
 from imu_simulation_framework.plots.path_figures import trajectory, yaw_error_along_path
 from imu_simulation_framework.plots.relative_figure import yaw_error_relative

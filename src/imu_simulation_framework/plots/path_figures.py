@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.collections import LineCollection
 from matplotlib.colors import Normalize
 
-from imu_simulation_framework.core.stretches import behind_gaps
+from imu_simulation_framework.evaluation.stretches import behind_gaps
 from imu_simulation_framework.plots import style
 
 ARROWS = 8

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from imu_simulation_framework.core.plausibility.headings import (
+from imu_simulation_framework.plots import style
+from imu_simulation_framework.recorded.plausibility.headings import (
     gyro_heading,
     imu_heading,
     reference_heading,
 )
-from imu_simulation_framework.plots import style
 
 GYROSCOPE = {"color": "#1d6b4f", "linestyle": (0, (1, 1.2)), "linewidth": 1.8}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
-from imu_simulation_framework.core.error_statistics import variance_interval
+from imu_simulation_framework.evaluation.error_statistics import variance_interval
 from imu_simulation_framework.plots import style
 
 CONFIDENCE = 0.95

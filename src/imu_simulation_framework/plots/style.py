@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from imu_simulation_framework.core.stretches import behind_gaps
+from imu_simulation_framework.evaluation.stretches import behind_gaps
 
 WIDTH = 8.0
 """Inches; with :data:`DOTS_PER_INCH` a figure fits a page and a screen."""

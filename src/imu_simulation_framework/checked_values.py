@@ -1,0 +1,107 @@
+"""Values that a person wrote: checked, and brought into one form.
+
+Each function takes the value's name, for the sentence that says what is wrong with it, and raises
+:class:`imu_simulation_framework.errors.ConfigurationError`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Tuple
+
+from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.sentences import shown
+
+Axes = Tuple[float, float, float]
+Matrix = Tuple[Axes, Axes, Axes]
+
+AXES = ("x", "y", "z")
+
+LARGEST_NUMBER = 1e12
+"""In any SI unit; powers and products of such, as covariances are, stay finite."""
+
+
+def checked_number(name, value, minimum=None, above=None) -> float:
+    """Return a finite number, not below ``minimum`` and greater than ``above`` (each None or 0)."""
+    usable = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not (usable and abs(value) < math.inf):
+        raise ConfigurationError(f"{name} is {shown(value)}, but it must be a finite number.")
+    if minimum is not None and value < minimum:
+        raise ConfigurationError(f"{name} is {shown(value)}, but it must not be negative.")
+    if above is not None and not value > above:
+        raise ConfigurationError(f"{name} is {shown(value)}, but it must be positive.")
+    if above is not None and value < 1.0 / LARGEST_NUMBER:
+        raise ConfigurationError(f"{name} is {shown(value)}, which is too small.")
+    if abs(value) > LARGEST_NUMBER:
+        raise ConfigurationError(f"{name} is {shown(value)}, which is too large.")
+    return float(value)
+
+
+def checked_choice(name, value, choices):
+    """Return one of the choices, which are texts or truth values."""
+    if not isinstance(value, type(choices[0])) or value not in choices:
+        listing = " or ".join(str(choice).lower() for choice in choices)
+        raise ConfigurationError(f"{name} is {shown(value)}, but it must be {listing}.")
+    return value
+
+
+def _sequence(value):
+    """A list, tuple or array as a list; anything else as it is."""
+    value = value.tolist() if hasattr(value, "tolist") else value
+    return list(value) if isinstance(value, (list, tuple)) else value
+
+
+def checked_axes(name, value, **bounds) -> Axes:
+    """Return three numbers, of three, or of one that stands for three."""
+    value = _sequence(value)
+    if not isinstance(value, list):
+        return (checked_number(name, value, **bounds),) * 3
+    if len(value) != 3:
+        raise ConfigurationError(
+            f"{name} has {len(value)} numbers, but there must be three, for x, y and z, or one."
+        )
+    return tuple(
+        checked_number(f"{name} {axis}", item, **bounds) for axis, item in zip(AXES, value)
+    )
+
+
+def checked_matrix(name, value) -> Matrix:
+    """Return three rows of three numbers."""
+    rows = [_sequence(row) for row in value] if isinstance(_sequence(value), list) else []
+    if len(rows) != 3 or any(not isinstance(row, list) or len(row) != 3 for row in rows):
+        raise ConfigurationError(f"{name} must have three rows of three numbers.")
+    return tuple(
+        tuple(checked_number(f"{name} {row_axis}{axis}", item) for axis, item in zip(AXES, row))
+        for row_axis, row in zip(AXES, rows)
+    )
+
+
+def checked_band(name, value):
+    """Return two positive times, the shorter one first."""
+    value = _sequence(value)
+    if not isinstance(value, list) or len(value) != 2:
+        raise ConfigurationError(f"{name} is {shown(value)}, but it must be two times [s].")
+    shortest, longest = (checked_number(name, item, above=0.0) for item in value)
+    if not shortest < longest:
+        raise ConfigurationError(
+            f"{name} is {shortest:g} s to {longest:g} s, but the first time must "
+            "be the shorter one."
+        )
+    return shortest, longest
+
+
+def checked_table(name, value):
+    """Return pairs of a time and a temperature, with times that increase."""
+    rows = _sequence(value)
+    rows = [_sequence(row) for row in rows] if isinstance(rows, list) else [None]
+    if any(not isinstance(row, list) or len(row) != 2 for row in rows):
+        raise ConfigurationError(f"{name} must be a list of pairs of a time and a temperature.")
+    rows = tuple(
+        (checked_number(name, time), checked_number(name, degrees)) for time, degrees in rows
+    )
+    for (earlier, _), (later, _) in zip(rows, rows[1:]):
+        if not earlier < later:
+            raise ConfigurationError(
+                f"{name} has {later:g} s after {earlier:g} s, but its times must increase."
+            )
+    return rows

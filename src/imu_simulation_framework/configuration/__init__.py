@@ -1,0 +1,1 @@
+"""config.ini and the parameter files that it names."""

@@ -1,0 +1,200 @@
+"""IMU specifications as YAML files.
+
+The keys are the fields of :class:`.sensors.imu_specification.ImuSpecification` and of its parts,
+where meaning and unit of each are documented::
+
+    name: example
+    gyroscope:
+      white_noise: 1.0e-4                       # one number for three equal axes
+      random_walk: [1.7e-7, 0.0, 1.8e-7]        # or x, y, z
+    output:
+      rate: 100.0
+
+What is left out has its default, which is no error. ``1e-4`` may be written without a point.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Hashable
+
+import yaml
+
+from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.files.locations import package_share
+from imu_simulation_framework.files.plain_yaml import (
+    NOT_YAML,
+    PlainLoader,
+    load_plain,
+    yaml_fault,
+)
+from imu_simulation_framework.files.reading import read_settings
+from imu_simulation_framework.files.whole_files import reason_of, write_whole
+from imu_simulation_framework.sensors.imu_specification import ImuSpecification
+from imu_simulation_framework.sensors.specification_mapping import (
+    PARTS,
+    specification_from_mapping,
+    specification_to_mapping,
+)
+from imu_simulation_framework.sentences import shown
+
+_UNITS = {
+    "quantisation": ("rad", "m/s"),
+    "white_noise": ("rad/s/sqrt(Hz)", "m/s^2/sqrt(Hz)"),
+    "bias_instability": ("rad/s", "m/s^2"),
+    "bias_instability_band": ("s", "s"),
+    "random_walk": ("rad/s^2/sqrt(Hz)", "m/s^3/sqrt(Hz)"),
+    "rate_ramp": ("rad/s^2", "m/s^3"),
+    "gauss_markov_sigma": ("rad/s", "m/s^2"),
+    "gauss_markov_time": ("s", "s"),
+    "turn_on_bias": ("rad/s", "m/s^2"),
+    "turn_on_bias_sigma": ("rad/s", "m/s^2"),
+    "scale_factor_and_misalignment": ("1", "1"),
+    "temperature_bias": ("rad/s/K", "m/s^2/K"),
+    "temperature_scale_factor": ("1/K", "1/K"),
+    "saturation": ("rad/s", "m/s^2"),
+    "resolution": ("rad/s", "m/s^2"),
+    "g_sensitivity": ("rad/s per m/s^2", ""),
+    "reference": "degC",
+    "start": "degC",
+    "end": "degC",
+    "time_constant": "s",
+    "table": "s, degC",
+    "rate": "Hz",
+    "start_offset": "s",
+    "filter_time_constant": "s",
+}
+
+
+class _Loader(PlainLoader):
+    """YAML 1.1 as plain data, but a key may not occur twice, and 1e-4 is a number."""
+
+    def construct_mapping(self, node, deep=False):
+        seen = set()
+        for key_node, _ in node.value:
+            key = self.construct_object(key_node, deep=True)
+            # What cannot be a key is refused below.
+            if not isinstance(key, Hashable):
+                continue
+            if key in seen:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"the key {shown(key)} occurs twice", key_node.start_mark
+                )
+            seen.add(key)
+        return super().construct_mapping(node, deep)
+
+
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float",
+    re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+\Z"),
+    list("-+.0123456789"),
+)
+
+
+def find_imu_specification(name) -> Path:
+    """Return the file that is meant: a path, or the name of one in the package's config/imus.
+
+    Parameters
+    ----------
+    name : str or Path
+
+    Raises
+    ------
+    ConfigurationError
+        There is neither.
+    """
+    path = Path(name)
+    if path.exists():
+        return path
+    folder = package_share() / "config" / "imus"
+    bundled = folder / f"{path.name}.yaml"
+    if str(path) == path.name and bundled.is_file():
+        return bundled
+    names = ", ".join(sorted(other.stem for other in folder.glob("*.yaml")))
+    raise ConfigurationError(
+        f"{path}: there is no such file, nor an IMU of that name; there are {names}."
+    )
+
+
+def load_imu_specification(path) -> ImuSpecification:
+    """Read a specification.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Raises
+    ------
+    ConfigurationError
+        The file cannot be read, has an unknown key, or a value is not what it must be.
+    """
+    content = _read(path)
+    try:
+        if isinstance(content, dict):
+            content.setdefault("name", Path(path).stem)
+        return specification_from_mapping(content)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{path}: {error}") from None
+
+
+def save_imu_specification(specification: ImuSpecification, path, comment: str = ""):
+    """Write a specification so that it reads back equal.
+
+    Parameters
+    ----------
+    specification : ImuSpecification
+    path : str or Path
+        An existing file is replaced.
+    comment : str
+        Lines for the file's beginning, without number signs.
+
+    Raises
+    ------
+    ResultError
+        The file cannot be written.
+    """
+    write_whole(path, imu_specification_text(specification, comment).encode("utf-8"))
+
+
+def imu_specification_text(specification: ImuSpecification, comment: str = "") -> str:
+    """A specification as YAML with a unit at each number; what is at its default is left out."""
+    lines = [f"# {line}".rstrip() for line in comment.splitlines()]
+    lines.append(f"name: {_text(specification.name)}")
+    content = specification_to_mapping(specification)
+    for key in PARTS:
+        if key in content:
+            lines.append(f"{key}:")
+        for name, value in content.get(key, {}).items():
+            unit = _UNITS.get(name, "")
+            if isinstance(unit, tuple):
+                unit = unit[key == "accelerometer"]
+            lines.append(f"  {name}: {_value(value)}" + (f"  # {unit}" if unit else ""))
+    return "\n".join(lines) + "\n"
+
+
+def _read(path) -> dict:
+    try:
+        text = read_settings(path)
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(
+            f"{path}: the IMU's specification cannot be read: {reason_of(error)}."
+        ) from error
+    try:
+        content = load_plain(text, _Loader)
+    except NOT_YAML as error:
+        raise ConfigurationError(f"{path}: not valid YAML: {yaml_fault(error)}.") from error
+    return content
+
+
+def _text(text) -> str:
+    # One line, quoted where YAML needs it.
+    return yaml.safe_dump(text, width=10**6, allow_unicode=True).split("\n...")[0].strip()
+
+
+def _value(value) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_value, value)) + "]"
+    return repr(float(value)) if isinstance(value, float) else _text(value)

@@ -1,1 +1,0 @@
-"""Mathematics on arrays and tables: numpy, scipy and pandas only, no files, no ROS."""

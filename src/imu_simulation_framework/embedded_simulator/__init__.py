@@ -1,1 +1,0 @@
-"""The robot in MuJoCo, stepped sample by sample; no ROS."""

@@ -1,0 +1,1 @@
+"""How far a heading drifts: errors, their statistics and spectra."""

@@ -1,0 +1,58 @@
+"""Where a series has a gap, and what it says beside one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from imu_simulation_framework.motion.stamps import StampLimits
+
+BRIDGED = 0.5
+"""A step this long [s] is no gap, however close the other samples are: a heading hardly changes."""
+
+
+def behind_gaps(time) -> np.ndarray:
+    """Indices of the samples that come first behind a gap.
+
+    A gap is a step of more than :attr:`StampLimits.gap_factor` median steps and more than
+    :data:`BRIDGED` seconds.
+
+    Parameters
+    ----------
+    time : array_like, shape (n,)
+        Strictly ascending [s].
+
+    Returns
+    -------
+    ndarray of int, shape (gaps,)
+    """
+    steps = np.diff(np.asarray(time, dtype=float))
+    if len(steps) == 0:
+        return np.empty(0, dtype=int)
+    limit = max(BRIDGED, StampLimits.gap_factor * float(np.median(steps)))
+    return np.flatnonzero(steps > limit) + 1
+
+
+def value_at(time, values, when) -> np.ndarray:
+    """A series at other times, linear between samples; nan in its gaps, before it and after it.
+
+    Parameters
+    ----------
+    time, values : array_like, shape (n,)
+        Times strictly ascending [s].
+    when : array_like, shape (m,)
+        [s]
+
+    Returns
+    -------
+    ndarray, shape (m,)
+    """
+    time, when = np.asarray(time, dtype=float), np.asarray(when, dtype=float)
+    if len(time) == 0:
+        return np.full(len(when), np.nan)
+    result = np.interp(when, time, values, left=np.nan, right=np.nan)
+    behind = behind_gaps(time)
+    # Of a time within a gap both neighbours are the gap's ends.
+    after = np.searchsorted(time, when, side="left")
+    exact = (after < len(time)) & (time[np.minimum(after, len(time) - 1)] == when)
+    result[np.isin(after, behind) & ~exact] = np.nan
+    return result

@@ -1,0 +1,300 @@
+"""Everything that would stop or mislead an experiment with a recording, found at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from imu_simulation_framework.configuration.load import Configuration
+from imu_simulation_framework.errors import (
+    ImplausibleRecordingError,
+    RecordingError,
+    TooFastError,
+    TrajectoryError,
+)
+from imu_simulation_framework.experiment.preparation.drive import (
+    coverage_remarks,
+    fix_settings,
+    imu_conventions,
+    is_bundled,
+    prepare_drive,
+    recording_sources,
+    reference_conventions,
+)
+from imu_simulation_framework.experiment.preparation.interpretation import Interpretation, thinned
+from imu_simulation_framework.recorded.plausibility import findings as faults
+from imu_simulation_framework.recorded.plausibility.alternatives import explain
+from imu_simulation_framework.recorded.plausibility.clocks import clock_offset
+from imu_simulation_framework.recorded.plausibility.findings import Finding
+from imu_simulation_framework.recorded.plausibility.headings import (
+    gyro_heading,
+    imu_heading,
+    reference_heading,
+)
+from imu_simulation_framework.recorded.plausibility.observations import Observations
+from imu_simulation_framework.recorded.plausibility.symptoms import symptoms
+from imu_simulation_framework.recordings import (
+    RecordedReference,
+    imu_table,
+    read_imu_samples,
+    read_reference_samples,
+    reference_table,
+)
+from imu_simulation_framework.recordings.reference import has_to_be_smoothed
+
+FAST = 70.0
+"""No robot or car of which somebody wants to know the heading drives this fast [m/s]."""
+
+SLOW = 0.05
+"""Nearly none creeps like this all the time [m/s]; a car whose positions are in kilometres does."""
+
+_STEPS, _DIRECTED = 10, 0.7
+
+
+@dataclass
+class RecordingCheck:
+    """What a recording holds and what is wrong with it.
+
+    Attributes
+    ----------
+    problems : list of str
+        What would stop an experiment, a sentence each.
+    findings : list of Finding
+        What would mislead it.
+    remarks : list of str
+        What was found while reading: counts, gaps, what is assumed.
+    reference : RecordedReference or None
+        Read as the configuration says.
+    reference_samples, imu_samples : Samples or None
+        As recorded, None where they cannot be read.
+    as_configured, as_understood : Observations or None
+        Measured with the settings as they are, and with the remedies of the findings.
+    """
+
+    problems: list[str] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+    reference: RecordedReference | None = None
+    reference_samples: object = None
+    imu_samples: object = None
+    as_configured: Observations | None = None
+    as_understood: Observations | None = None
+
+    @property
+    def grave(self) -> list[Finding]:
+        """Findings with which a yaw error is worth nothing."""
+        return [finding for finding in self.findings if finding.grave]
+
+    def to_dict(self) -> list[dict]:
+        """The findings as plain values, for a summary."""
+        return [vars(finding) for finding in self.findings]
+
+
+def check_recording(configuration: Configuration) -> RecordingCheck:
+    """Check the recording of a configuration; whatever is wrong with it is in the result."""
+    check = RecordingCheck()
+    reference, imu = configuration.reference, configuration.imu_recording
+    sources = recording_sources(configuration)
+    fixes = None
+    try:
+        check.reference_samples = read_reference_samples(
+            sources.reference,
+            reference.topic,
+            reference.format,
+            configuration.columns["reference_columns"],
+            velocity_topic=reference.velocity_topic,
+            heading_topic=reference.heading_topic,
+        )
+        table, report = reference_table(
+            check.reference_samples,
+            reference_conventions(configuration),
+            fix_settings(configuration),
+            time_offset=reference.time_offset,
+        )
+        check.reference = RecordedReference(table, report)
+        check.remarks += report.sentences()
+        fixes = table if has_to_be_smoothed(check.reference_samples) else None
+    except RecordingError as error:
+        check.problems.append(str(error))
+        check.reference_samples = None
+    imu_samples, imu_remarks = None, []
+    if imu.use:
+        try:
+            check.imu_samples = read_imu_samples(
+                sources.imu, imu.topic, imu.format, configuration.columns["imu_columns"]
+            )
+            # As an experiment reads it: what the judgement below can do without may be needed.
+            _, report = imu_table(
+                check.imu_samples, imu_conventions(configuration), time_offset=imu.time_offset
+            )
+            imu_samples, imu_remarks = check.imu_samples, report.sentences()
+        except RecordingError as error:
+            check.problems.append(str(error))
+    if check.reference_samples is not None:
+        interpretation = Interpretation(
+            thinned(check.reference_samples),
+            None if imu_samples is None else thinned(imu_samples),
+            reference_conventions(configuration),
+            imu_conventions(configuration),
+            (reference.time_offset, imu.time_offset),
+            fixes,
+        )
+        try:
+            judge(check, interpretation)
+        except RecordingError as error:
+            check.problems.append(str(error))
+    if not any(section == "imu_recording" for section in _mended(check)):
+        # What is remarked of an IMU that is read wrongly leads astray.
+        check.remarks += imu_remarks
+    return check
+
+
+def _mended(check):
+    """Sections in which the findings' settings are."""
+    return [section for finding in check.findings for section, _, _ in finding.settings]
+
+
+def check_experiment(configuration: Configuration) -> RecordingCheck:
+    """Check the recording of a configuration, and whether the robot can drive it."""
+    check = check_recording(configuration)
+    if check.reference is not None:
+        try:
+            drive = prepare_drive(configuration, check.reference)
+            check.remarks += drive.smoothing_remarks
+            imu = check.as_configured and check.as_configured.imu
+            if imu is not None:
+                times = imu.index.to_numpy(dtype=float)
+                source = check.imu_samples.source
+                check.remarks += coverage_remarks(source, times, drive.start, drive.stop)
+        except TooFastError as error:
+            check.findings.append(_too_fast(error))
+        except (RecordingError, TrajectoryError) as error:
+            check.problems.append(str(error))
+    return check
+
+
+def _too_fast(error) -> Finding:
+    settings = ()
+    if error.scale is not None:
+        settings = (("trajectory", "scale", f"{error.scale:.4g}"),)
+    elif error.smoothing_window is not None:
+        settings = (("trajectory", "smoothing_window", f"{error.smoothing_window:g}"),)
+    return Finding(faults.TOO_FAST, error.excess, grave=True, settings=settings)
+
+
+def judge(check, interpretation) -> None:
+    """Add to a check what is found in a recording that can be read.
+
+    Raises
+    ------
+    RecordingError
+        It cannot be read in the way that the interpretation says.
+    """
+    observations = interpretation.observe()
+    check.as_configured = check.as_understood = observations
+    check.findings += _speed(observations.reference, interpretation.fixes is None)
+    offsets = interpretation.offsets
+    apart = _no_overlap(observations, offsets[1])
+    if apart:
+        check.findings += apart
+        if apart[0].settings:
+            # What else is wrong shows once they overlap.
+            offset = float(apart[0].settings[0][2])
+            judge(check, replace(interpretation, offsets=(offsets[0], offset)))
+        return
+    explained, check.as_understood = explain(observations, interpretation.alternatives())
+    check.findings += explained
+    check.findings += symptoms(check.as_understood, interpretation.course_is_yaw, offsets)
+
+
+def _speed(table, lengths) -> list[Finding]:
+    """Positions in a unit that makes the vehicle too fast, or, if they are lengths, too slow."""
+    times = table.index.to_numpy(dtype=float)
+    step = np.searchsorted(times, times + 1.0, side="left")
+    step = step[step < len(times)]
+    moved = table[["x", "y"]].to_numpy()
+    speed = np.hypot(*(moved[step] - moved[: len(step)]).T) / (times[step] - times[: len(step)])
+    typical = float(np.percentile(speed, 90)) if len(speed) else 0.0
+    if lengths and typical < SLOW and _goes_somewhere(times, moved):
+        return [
+            Finding(
+                faults.LENGTH_UNIT,
+                f"the reference drives less than {typical:.2g} m/s nine tenths of the time, and "
+                "not to and fro as noise does",
+                "[reference_columns] x and y in their own unit, for instance x = ... [km], if it "
+                "was faster",
+            )
+        ]
+    if typical < FAST:
+        return []
+    return [
+        Finding(
+            faults.LENGTH_UNIT,
+            f"the reference drives {typical:.0f} m/s a tenth of the time or more",
+            "[reference_columns] x and y in their own unit, for instance x = ... [mm]",
+            True,
+        )
+    ]
+
+
+def _goes_somewhere(times, positions) -> bool:
+    """Whether ten steps of a second lead away, instead of to and fro as noise at rest does."""
+    seconds = np.unique(np.searchsorted(times, np.arange(times[0], times[-1])))
+    places = positions[seconds]
+    step = np.hypot(*np.diff(places, axis=0).T)
+    if len(step) < 2 * _STEPS:
+        return False
+    path = np.convolve(step, np.ones(_STEPS), "valid")
+    away = np.hypot(*(places[_STEPS:] - places[:-_STEPS]).T)
+    moving = path > 0.0
+    return bool(np.any(moving) and np.median(away[moving] / path[moving]) > _DIRECTED)
+
+
+def _no_overlap(observations, present) -> list[Finding]:
+    reference, imu = observations.reference, observations.imu
+    if imu is None:
+        return []
+    start = max(reference.index[0], imu.index[0])
+    stop = min(reference.index[-1], imu.index[-1])
+    if stop - start > 0.1 * min(np.ptp(reference.index), np.ptp(imu.index)):
+        return []
+    evidence = (
+        f"the IMU was recorded from {imu.index[0]:.3f} to {imu.index[-1]:.3f} s, the reference "
+        f"from {reference.index[0]:.3f} to {reference.index[-1]:.3f} s"
+    )
+    heading = imu_heading(imu) or gyro_heading(imu)
+    if heading is not None:
+        offset, correlation = clock_offset(reference_heading(reference), heading)
+        if abs(correlation) > 0.7:
+            evidence += f"; turns fit best with {offset:.2f} s (correlation {correlation:.2f})"
+            settings = (("imu_recording", "time_offset", f"{present + offset:.2f}"),)
+            return [Finding(faults.NO_OVERLAP, evidence, grave=True, settings=settings)]
+    remedy = "[imu_recording] time_offset, the seconds to add to its stamps"
+    return [Finding(faults.NO_OVERLAP, evidence, remedy, True)]
+
+
+def ensure_plausible(configuration: Configuration) -> RecordingCheck:
+    """Check the recording, and refuse one that gives no answer.
+
+    A bundled drive is not looked at.
+
+    Raises
+    ------
+    RecordingError
+        It cannot be read or used.
+    ImplausibleRecordingError
+        A grave finding, unless the configuration accepts such.
+    """
+    if is_bundled(configuration):
+        return RecordingCheck()
+    check = check_recording(configuration)
+    if check.problems:
+        raise RecordingError(check.problems[0])
+    if check.grave and not configuration.experiment.accept_implausible:
+        raise ImplausibleRecordingError(
+            f"{check.reference_samples.path}: "
+            + "; ".join(finding.sentence() for finding in check.grave)
+            + "; to run it all the same: [experiment] accept_implausible = true"
+        )
+    return check

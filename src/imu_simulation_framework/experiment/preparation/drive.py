@@ -1,0 +1,335 @@
+"""From a configuration and a recording to the drive that is replayed, and its recorded IMU."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from dataclasses import dataclass
+from typing import Any, Mapping
+
+import numpy as np
+import pandas as pd
+
+from imu_simulation_framework.configuration.load import Configuration
+from imu_simulation_framework.errors import RecordingError
+from imu_simulation_framework.files import locations
+from imu_simulation_framework.motion import drives, trajectory
+from imu_simulation_framework.motion.positioning.fixes import FixSettings
+from imu_simulation_framework.recordings import (
+    ImuConventions,
+    ReferenceConventions,
+    read_imu,
+    read_reference,
+)
+from imu_simulation_framework.recordings.simulated.bundled_drives import ensure_drive
+from imu_simulation_framework.robot.parameters import load_robot_parameters
+from imu_simulation_framework.tracking import wheel_limits
+
+FIX_SETTINGS = (
+    "minimum_speed",
+    "maximum_turn_rate",
+    "acceleration_density",
+    "error_correlation_time",
+)
+"""Keys of section reference that turn satellite fixes into a trajectory."""
+
+COVERED = 0.99
+"""An IMU that was recorded for less of the drive than this is remarked on."""
+
+SMOOTHED_YAW = np.radians(0.5)
+SMOOTHED_POSITION = 0.05
+"""What smoothing may move without a remark, rms [rad] and [m]."""
+
+
+@dataclass(frozen=True)
+class PreparedDrive:
+    """A recorded drive, ready to be replayed.
+
+    Attributes
+    ----------
+    name : str
+        For the results' folder.
+    trajectory : pandas.DataFrame
+        Trajectory with the wheels' velocities ``left`` and ``right`` [rad/s], sampled at the
+        control rate, from time 0.
+    reference : pandas.DataFrame
+        Poses as they were recorded, at their own stamps from time 0 of the trajectory: what the
+        recorded IMU is judged against.
+    fixes : pandas.DataFrame or None
+        Satellite positions x, y [m] as received, in the trajectory's axes and scale; None where
+        the reference knew its heading itself.
+    start, stop : float
+        First and last time of the trajectory on the recording's clock [s].
+    remarks : tuple of str
+        What was found in the recording that a person should know.
+    smoothing_remarks : tuple of str
+        What smoothing has moved, where that matters.
+    report : mapping
+        The same as counts, for the summary.
+    """
+
+    name: str
+    trajectory: pd.DataFrame
+    reference: pd.DataFrame
+    fixes: pd.DataFrame | None
+    start: float
+    stop: float
+    remarks: tuple
+    smoothing_remarks: tuple
+    report: Mapping[str, Any]
+
+    @property
+    def length(self) -> float:
+        """Length of the path [m]."""
+        return float(np.hypot(np.diff(self.trajectory["x"]), np.diff(self.trajectory["y"])).sum())
+
+
+def prepare_drive(configuration: Configuration, recorded=None) -> PreparedDrive:
+    """Read the reference trajectory and prepare it for the robot.
+
+    Parameters
+    ----------
+    configuration : Configuration
+    recorded : RecordedReference, optional
+        If it was read already.
+
+    Raises
+    ------
+    RecordingError
+        The recording cannot be read, or its data cannot serve.
+    TrajectoryError
+        The chosen part is empty, or the robot cannot follow it.
+    """
+    robot = load_robot_parameters(configuration.robot.parameters or None)
+    settings = configuration.trajectory
+    sources = recording_sources(configuration)
+    recorded = recorded or _read_reference(configuration, sources)
+    # Smoothed where it was recorded and differentiated before it is cut, so that neither an even
+    # grid nor a cut has a part in either.
+    smoothed = trajectory.smooth(recorded.table, settings.smoothing_window)
+    effect = trajectory.smoothing_effect(recorded.table, smoothed)
+    cut = trajectory.crop_by_index(smoothed, settings.start_index, settings.stop_index)
+    stop = settings.stop if settings.stop is not None else sources.stop
+    cut = trajectory.crop(cut, settings.start, stop)
+    driven = trajectory.motion_at(smoothed, trajectory.even_times(cut, configuration.control.rate))
+    start, stop = float(driven.index[0]), float(driven.index[-1])
+
+    fixes = _fixes_on(driven, recorded.report.fixes, settings)
+    driven = _placed(driven, settings)
+    if settings.check_limits:
+        wheel_limits.check_limits(
+            driven,
+            robot.drive,
+            robot.limits,
+            recorded=recorded.table,
+            present_scale=settings.scale,
+            present_window=settings.smoothing_window,
+        )
+    driven = driven.join(wheel_limits.wheel_velocities(driven, robot.drive))
+    # Steps of the control period exactly, whatever the recording's clock was rounded to.
+    driven.index = pd.Index(np.arange(len(driven)) / configuration.control.rate, name="time")
+    return PreparedDrive(
+        name=drive_name(configuration),
+        trajectory=driven,
+        reference=_during(recorded.table, start, stop),
+        fixes=fixes,
+        start=start,
+        stop=stop,
+        remarks=tuple(recorded.report.sentences()),
+        smoothing_remarks=_smoothing_remarks(effect, settings),
+        report={**recorded.report.to_dict(), "smoothing": dataclasses.asdict(effect)},
+    )
+
+
+def _read_reference(configuration, sources):
+    settings = configuration.reference
+    return read_reference(
+        sources.reference,
+        topic=settings.topic,
+        format=settings.format,
+        columns=configuration.columns["reference_columns"],
+        conventions=reference_conventions(configuration),
+        velocity_topic=settings.velocity_topic,
+        heading_topic=settings.heading_topic,
+        time_offset=settings.time_offset,
+        **dataclasses.asdict(fix_settings(configuration)),
+    )
+
+
+def _during(table, start, stop):
+    """The samples between two stamps [s], on a clock that is zero at the first of the two.
+
+    The last one before the start and the first one after the stop belong to it, so that the
+    table can be interpolated everywhere between.
+    """
+    times = table.index.to_numpy(dtype=float)
+    first = max(0, np.searchsorted(times, start, side="right") - 1)
+    cut = table.iloc[first : np.searchsorted(times, stop, side="left") + 1].copy()
+    cut.index = pd.Index(cut.index.to_numpy(dtype=float) - start, name="time")
+    return cut
+
+
+def _placed(poses, settings):
+    """Poses where and how large the robot is to drive them."""
+    if settings.to_origin:
+        poses = trajectory.move_to_origin(poses)
+    return trajectory.scale(poses, settings.scale)
+
+
+def _fixes_on(poses, fixes, settings):
+    """The fixes during the poses, moved, turned and scaled together with these."""
+    if fixes is None:
+        return None
+    start, stop = float(poses.index[0]), float(poses.index[-1])
+    fixes = fixes[(fixes.index >= start) & (fixes.index <= stop)]
+    # The first pose decides how all is placed.
+    together = pd.concat([poses.iloc[:1][["x", "y", "yaw"]], fixes.assign(yaw=0.0)])
+    placed = _placed(together, settings).iloc[1:][["x", "y"]]
+    placed.index = pd.Index(fixes.index.to_numpy(dtype=float) - start, name="time")
+    return placed
+
+
+def _smoothing_remarks(effect, settings):
+    if effect.yaw_rms < SMOOTHED_YAW and effect.position_rms < SMOOTHED_POSITION:
+        return ()
+    return (
+        f"smoothing over {settings.smoothing_window:g} s moves the yaw that the robot drives by "
+        f"{np.degrees(effect.yaw_rms):.2f} deg rms ({np.degrees(effect.yaw_maximum):.1f} at most) "
+        f"and its position by {effect.position_rms:.3f} m rms ({effect.position_maximum:.2f} at "
+        "most); the recorded IMU is judged against the reference as recorded",
+    )
+
+
+def fix_settings(configuration: Configuration) -> FixSettings:
+    """Return how section reference says that satellite fixes become a path."""
+    return FixSettings(**{key: getattr(configuration.reference, key) for key in FIX_SETTINGS})
+
+
+def reference_conventions(configuration: Configuration) -> ReferenceConventions:
+    """Return how section reference says that positions and orientations are written."""
+    return ReferenceConventions(
+        **{key: getattr(configuration.reference, key) for key in _keys(ReferenceConventions)}
+    )
+
+
+def imu_conventions(configuration: Configuration) -> ImuConventions:
+    """Return how section imu_recording says that the IMU is written and mounted."""
+    settings = configuration.imu_recording
+    values = {key: getattr(settings, key) for key in _keys(ImuConventions) if key != "mounting"}
+    mounting = (settings.mounting_roll, settings.mounting_pitch, settings.mounting_yaw)
+    return ImuConventions(mounting=mounting, **values)
+
+
+def _keys(kind):
+    return [field.name for field in dataclasses.fields(kind)]
+
+
+@dataclass(frozen=True)
+class PreparedImu:
+    """The recorded IMU during a drive; ``table`` is an ImuRecord from time 0."""
+
+    table: pd.DataFrame
+    remarks: tuple
+    report: Mapping[str, Any]
+
+
+def prepare_recorded_imu(configuration: Configuration, start: float, stop: float):
+    """Read the recorded IMU between two stamps of the recording's clock [s].
+
+    Returns
+    -------
+    PreparedImu or None
+        None if the configuration says that there is no recorded IMU.
+
+    Raises
+    ------
+    RecordingError
+        It cannot be read, cannot serve, or does not overlap with the drive.
+    """
+    settings = configuration.imu_recording
+    if not settings.use:
+        return None
+    source = recording_sources(configuration).imu
+    recorded = read_imu(
+        source,
+        topic=settings.topic,
+        format=settings.format,
+        columns=configuration.columns["imu_columns"],
+        conventions=imu_conventions(configuration),
+        time_offset=settings.time_offset,
+    )
+    times = recorded.table.index.to_numpy()
+    inside = (times >= start) & (times <= stop)
+    if np.count_nonzero(inside) < 2:
+        raise RecordingError(
+            f"{source}: the IMU was recorded from {times[0]:.3f} to {times[-1]:.3f} s, "
+            f"which does not overlap with the trajectory from {start:.3f} to {stop:.3f} s"
+        )
+    table = recorded.table[inside].copy()
+    table.index = pd.Index(table.index.to_numpy() - start, name="time")
+    remarks = list(recorded.report.sentences())
+    remarks += coverage_remarks(source, times[inside], start, stop)
+    return PreparedImu(table=table, remarks=tuple(remarks), report=recorded.report.to_dict())
+
+
+def coverage_remarks(source, times, start, stop) -> list[str]:
+    """A sentence if an IMU's samples at ``times`` [s] leave out some of the drive."""
+    times = times[(times >= start) & (times <= stop)]
+    covered = (times[-1] - times[0]) / (stop - start) if len(times) else 0.0
+    if covered >= COVERED:
+        return []
+    part = ""
+    if len(times):
+        part = f", from {times[0] - start:.1f} to {times[-1] - start:.1f} of {stop - start:.1f} s"
+    return [f"{source}: the IMU covers only {100.0 * covered:.0f} % of the trajectory{part}"]
+
+
+def is_bundled(configuration: Configuration) -> bool:
+    """Whether the drive is one of the package's own instead of a recording."""
+    return not (configuration.recording.path or configuration.reference.path)
+
+
+@dataclass(frozen=True)
+class RecordingSources:
+    """Files of a drive; ``stop`` limits a bundled drive to the rounds asked for [s]."""
+
+    name: str
+    reference: str
+    imu: str
+    stop: float | None
+
+
+def recording_sources(configuration: Configuration) -> RecordingSources:
+    """Return the files of the configured drive; a bundled one is made if it is not there."""
+    recording = configuration.recording
+    reference, imu = configuration.reference.path, configuration.imu_recording.path
+    name = _name_of(recording.path or reference)
+    stop = None
+    if is_bundled(configuration):
+        bundled = ensure_drive(recording.drive, locations.drive_folder())
+        reference, bundled_imu = (str(path) for path in bundled)
+        imu = imu or bundled_imu
+        name = f"trajectory_{recording.drive}"
+        if recording.laps:
+            stop = recording.laps * drives.DRIVES[recording.drive].lap_duration
+    return RecordingSources(
+        name=name,
+        reference=reference or recording.path,
+        imu=imu or recording.path or reference,
+        stop=stop,
+    )
+
+
+def drive_name(configuration: Configuration) -> str:
+    """What the drive is called in paths and figures: as set, or after the recording."""
+    return configuration.experiment.name or recording_sources(configuration).name
+
+
+def _name_of(path: str) -> str:
+    """Name of a recording: its folder's and its own, without extensions.
+
+    Recordings of one name (``gps.csv``, ``drive.bag``) are told apart by their folders.
+    """
+    place, file = os.path.split(os.path.abspath(path))
+    folder, stem = os.path.basename(place), file.split(".")[0]
+    return stem if stem.startswith(folder) else f"{folder}_{stem}"

@@ -1,0 +1,1 @@
+"""From an IMU at rest to the parameters of its noise."""

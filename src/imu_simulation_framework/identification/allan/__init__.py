@@ -1,0 +1,1 @@
+"""Allan deviation: estimate, model, fit, intervals."""

@@ -1,0 +1,327 @@
+"""Identify the noise of one axis: the standard terms where they do, what else there is if not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import block_diag
+
+from imu_simulation_framework.identification.allan.band import (
+    AllanBand,
+    Departure,
+    measured_band,
+)
+from imu_simulation_framework.identification.allan.coefficients import (
+    IDENTIFIED,
+    chosen_coefficients,
+)
+from imu_simulation_framework.identification.allan.deviation import (
+    AllanCurve,
+    allan_curve,
+    averaging_factors,
+    equivalent_degrees_of_freedom,
+    overlapping_allan_variance,
+)
+from imu_simulation_framework.identification.allan.extended import fit_real_sensor
+from imu_simulation_framework.identification.allan.fit import (
+    CONFIDENCE,
+    DETECTION_DEVIATIONS,
+    AllanFit,
+    AllanProblem,
+    fit_terms,
+)
+from imu_simulation_framework.identification.allan.model import (
+    GAUSS_MARKOV,
+    TERMS,
+    allan_covariance,
+    allan_variance_of_terms,
+)
+from imu_simulation_framework.identification.allan.model_error import error_covariance
+from imu_simulation_framework.identification.allan.spectral_lines import SpectralLine, remove_lines
+
+
+@dataclass(frozen=True)
+class NeededDuration:
+    """How long to record to identify a term that was not.
+
+    Attributes
+    ----------
+    value : float
+        The coefficient that is assumed: the estimate, or half the upper limit where that is
+        far below it.
+    duration : float
+        [s]; infinite if a month would not be enough.
+    """
+
+    value: float
+    duration: float
+
+
+@dataclass(frozen=True)
+class AxisResult:
+    """What is known of one axis.
+
+    Attributes
+    ----------
+    fit : AllanFit
+        To all recordings together.
+    single_fits : tuple of AllanFit
+        To each recording alone, if there are several.
+    lines : tuple of tuple of SpectralLine
+        What was taken out of each recording before the fit, empty where nothing was.
+    curves : tuple of AllanCurve
+        One for each recording, without its lines.
+    recorded : tuple of ndarray
+        The Allan deviations with them, at the same averaging times.
+    bands : tuple of AllanBand
+        Where the identified sensor's Allan deviation is expected, one for each recording.
+    squares : ndarray, shape (terms,)
+        Squared coefficients of the sensor that is identified.
+    choice : str
+        Why these: see :mod:`~imu_simulation_framework.identification.allan.coefficients`.
+    departures : tuple of Departure
+        Where that sensor leaves a band.
+    needed : dict of str to NeededDuration
+        For each of the five terms that is not identified, but for a quantisation hidden by the
+        sensor's filter.
+    ramp_sign : float
+        1 or -1: whether the reading grew or fell over the recordings.
+    """
+
+    fit: AllanFit
+    single_fits: tuple[AllanFit, ...]
+    lines: tuple[tuple[SpectralLine, ...], ...]
+    curves: tuple[AllanCurve, ...]
+    recorded: tuple[np.ndarray, ...]
+    bands: tuple[AllanBand, ...]
+    squares: np.ndarray
+    choice: str
+    departures: tuple[Departure, ...]
+    needed: dict[str, NeededDuration]
+    ramp_sign: float
+
+    def signed(self, term) -> float:
+        """The coefficient of a term in the identified sensor, 0 if it has none."""
+        names = list(self.fit.terms)
+        if term not in names:
+            return 0.0
+        value = float(np.sqrt(self.squares[names.index(term)]))
+        return value * (self.ramp_sign if term == "rate_ramp" and value else 1.0)
+
+    @property
+    def without_identification(self) -> tuple[str, ...]:
+        """Terms that the identified sensor has although none of them is identified alone."""
+        if self.choice == IDENTIFIED:
+            return ()
+        return tuple(
+            name
+            for name, square in zip(self.fit.terms, self.squares)
+            if square > 0.0 and not self.fit.terms[name].identified
+        )
+
+
+class RecordingModel:
+    """What all axes of a recording share.
+
+    Parameters
+    ----------
+    recording : StaticSamples
+    band : pair of float
+        Of the bias instability [s].
+    """
+
+    def __init__(self, recording, band):
+        self.recording = recording
+        self.band = band
+        self.period = 1.0 / recording.rate
+        self.factors = averaging_factors(max(recording.lengths))
+        self.tau = self.factors * self.period
+        self.longest = max(recording.lengths) * self.period
+        self._terms = {}
+
+    def terms(self, gauss_markov_time=None):
+        """Allan variances of the terms, and their covariance."""
+        if gauss_markov_time not in self._terms:
+            self._terms[gauss_markov_time] = (
+                allan_variance_of_terms(self.tau, self.period, self.band, gauss_markov_time),
+                allan_covariance(
+                    self.factors, self.recording.lengths, self.period, self.band,
+                    gauss_markov_time,
+                ),
+            )  # fmt: skip
+        return self._terms[gauss_markov_time]
+
+    def parts(self, axis):
+        """The contiguous parts of one axis."""
+        return [self.recording.values[axis, start:stop] for start, stop in self.recording.parts]
+
+    def variance(self, parts):
+        """Overlapping Allan variance of contiguous parts."""
+        return overlapping_allan_variance(parts, self.recording.rate, self.factors)
+
+    def curve(self, variance, fit) -> AllanCurve:
+        """The Allan deviation with its interval."""
+        time = fit.gauss_markov_time
+        shapes = self.terms(time and time.value)[0] * np.maximum(fit.squares, 0.0)
+        contributions = dict(zip(fit.terms, shapes.T))
+        contributions.pop(GAUSS_MARKOV, None)
+        freedom = equivalent_degrees_of_freedom(self.recording.lengths, self.factors, contributions)
+        return allan_curve(self.tau, variance, freedom, CONFIDENCE)
+
+
+def identify_axis(models, axis, variances, planner, comparisons) -> AxisResult:
+    """Identify the terms of one axis.
+
+    Parameters
+    ----------
+    models : sequence of RecordingModel
+    axis : int
+    variances : sequence of ndarray
+        Overlapping Allan variance of each recording.
+    planner : DurationPlanner
+    comparisons : int
+        Averaging times of all axes at which the result is compared with what was measured.
+    """
+    recorded = tuple(np.sqrt(variance) for variance in variances)
+    lines = ((),) * len(models)
+    fit = _fit_standard_terms(models, variances, comparisons)
+    if fit is None:
+        variances, lines = _without_lines(models, axis, variances)
+        fit = _fit_standard_terms(models, variances, comparisons) if any(lines) else None
+    if fit is None:
+        fit = fit_real_sensor(
+            np.concatenate([model.tau for model in models]),
+            np.concatenate(variances),
+            lambda time: _joined(models, time),
+            max(model.longest for model in models),
+        )
+    single = [
+        _fit_alike(model, variance, fit)
+        for model, variance in zip(models, variances)
+        if len(models) > 1
+    ]
+    curves = tuple(model.curve(value, fit) for model, value in zip(models, variances))
+    squares, choice, bands, departures = _sensor(models, curves, fit, comparisons)
+    hidden = {TERMS[0]} if np.isinf(fit.terms[TERMS[0]].high) else set()
+    needed = {
+        term: _needed(planner, fit, term)
+        for term in TERMS
+        if not fit.terms[term].identified and term not in hidden
+    }
+    rise = sum(_rise(part) * len(part) for model in models for part in model.parts(axis))
+    return AxisResult(
+        fit,
+        tuple(single),
+        lines,
+        curves,
+        recorded,
+        bands,
+        squares,
+        choice,
+        departures,
+        needed,
+        -1.0 if rise < 0.0 else 1.0,
+    )
+
+
+def _joined(models, time):
+    """Shapes and covariance of all recordings, one after the other."""
+    shapes, covariances = zip(*(model.terms(time) for model in models))
+    if len(models) == 1:
+        return shapes[0], covariances[0].of
+    return (
+        np.concatenate(shapes),
+        lambda squares: block_diag(*(covariance.of(squares) for covariance in covariances)),
+    )
+
+
+def _fit_standard_terms(models, single_variances, comparisons):
+    """The fit of the standard terms, None if the data reject it."""
+    variances = np.concatenate(single_variances)
+    shapes, covariances = _joined(models, None)
+    fit = fit_terms(variances, shapes, covariances)
+    if not fit.describes:
+        return None
+    if fit.squares[0] == 0.0:
+        # A weak low-pass filter moves N by more than its interval before the fit as a whole fails.
+        plain = AllanProblem(variances, shapes, covariances)
+        free = AllanProblem(variances, shapes, covariances, smoothing=True)
+        gain = plain.deviance(fit.squares) - free.deviance(free.solve())
+        if gain > DETECTION_DEVIATIONS**2:
+            return None
+    # Squares of the residuals hardly notice a fit far above few degrees of freedom.
+    for model, variance in zip(models, single_variances):
+        band = measured_band(model.curve(variance, fit), model.longest, comparisons)
+        curve = allan_variance_of_terms(band.tau, model.period, model.band) @ fit.squares
+        if np.any(band.excess(np.sqrt(curve)) > 0.0):
+            return None
+    return fit
+
+
+def _without_lines(models, axis, variances):
+    """Allan variances without the narrow lines of each recording, and these."""
+    cleaned, lines = [], []
+    for model, variance in zip(models, variances):
+        parts, found = remove_lines(model.parts(axis), model.recording.rate)
+        cleaned.append(model.variance(parts) if found else variance)
+        lines.append(found)
+    return cleaned, tuple(lines)
+
+
+def _fit_alike(model, variance, fit) -> AllanFit:
+    """Fit one recording alone, with the choices made for all of them."""
+    time = fit.gauss_markov_time
+    shapes, covariance = model.terms(time and time.value)
+    if not fit.start:
+        return fit_terms(variance, shapes, covariance.of)
+    used = np.flatnonzero(model.tau >= fit.start)
+    return fit_terms(
+        variance[used],
+        shapes[used],
+        lambda squares: covariance.of(squares)[np.ix_(used, used)],
+        smoothing=True,
+        model_error=error_covariance(model.tau[used], fit.model_error),
+    )
+
+
+def _sensor(models, curves, fit, comparisons):
+    """Coefficients of the identified sensor, and where its Allan deviation leaves the bands."""
+    time = fit.gauss_markov_time
+
+    def shapes_at(tau):
+        return allan_variance_of_terms(
+            tau, models[0].period, models[0].band, time and time.value
+        )  # fmt: skip
+
+    pairs = list(zip(models, curves))
+    narrow = [measured_band(curve, model.longest, comparisons) for model, curve in pairs]
+    squares, choice = chosen_coefficients(fit, narrow, shapes_at)
+    bands = tuple(
+        measured_band(curve, model.longest, comparisons, fit.model_error) for model, curve in pairs
+    )
+    departures = []
+    for number, band in enumerate(bands):
+        deviation = np.sqrt(shapes_at(band.tau) @ squares)
+        with np.errstate(divide="ignore"):
+            outside = np.flatnonzero(band.excess(deviation) > 0.0)
+        departures += [
+            Departure(number, float(band.tau[i]), float(deviation[i] / band.deviation[i]))
+            for i in outside
+        ]
+    return squares, choice, bands, tuple(departures)
+
+
+def _needed(planner, fit, term) -> NeededDuration:
+    estimate = fit.terms[term]
+    assumed = estimate.value
+    if np.isfinite(estimate.high):
+        assumed = assumed if assumed > 0.25 * estimate.high else 0.5 * estimate.high
+    squares = np.maximum(fit.squares[: len(TERMS)], 0.0)
+    return NeededDuration(assumed, planner.duration(squares, TERMS.index(term), assumed))
+
+
+def _rise(part) -> float:
+    """Mean of the second half less that of the first."""
+    half = len(part) // 2
+    return float(np.mean(part[half:]) - np.mean(part[:half]))

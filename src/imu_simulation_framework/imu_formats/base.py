@@ -1,0 +1,121 @@
+"""What all formats of IMU parameters share: what reading and writing gives, and what is unsaid.
+
+No format but our own can say everything. Whoever reads gets notes on what was in the file and has
+no place in a specification; whoever writes gets the list of what the format cannot say.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Iterable, NamedTuple
+
+from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.sensors.imu_specification import ImuSpecification
+
+AXES = ("x", "y", "z")
+TRIADS = ("gyroscope", "accelerometer")
+
+
+class Reading(NamedTuple):
+    """A specification, and sentences on what of the file it does not say."""
+
+    specification: ImuSpecification
+    notes: list[str]
+
+
+class Writing(NamedTuple):
+    """A file's text, and sentences on what of the specification it does not say."""
+
+    text: str
+    omissions: list[str]
+
+
+class WriteOptions(NamedTuple):
+    """What a format may need beside the specification.
+
+    Parameters
+    ----------
+    random_walk_time : float or None
+        Correlation time [s] at which a format without random walk, but with a Gauss-Markov bias,
+        shall say a random walk.
+    yaw_drift : (float, float) or None
+        Standard deviation [rad] and correlation time [s] of the yaw's own drift, which Hector's
+        plug-in has.
+    """
+
+    random_walk_time: float | None = None
+    yaw_drift: tuple[float, float] | None = None
+
+
+NO_OPTIONS = WriteOptions()
+
+
+def read_rate(stated: float | None, given: float | None, where: str) -> float:
+    """Return the rate that a file states, or the one that was given because it states none.
+
+    Raises
+    ------
+    ConfigurationError
+        There is neither.
+    """
+    if stated is None and given is None:
+        raise ConfigurationError(f"{where}; say the samples' rate with --rate.")
+    return given if stated is None else stated
+
+
+def unsaid(specification: ImuSpecification, said: Iterable[str]) -> list[str]:
+    """Return a sentence for each parameter with an effect that a format does not say.
+
+    Parameters
+    ----------
+    specification : ImuSpecification
+    said : iterable of str
+        Names of the parameters that it says: ``gyroscope.white_noise``, ``output.rate``; those of
+        both triads may be called ``white_noise``.
+    """
+    said = set(said)
+    sentences = []
+    for part_name in (*TRIADS, "temperature", "output"):
+        part = getattr(specification, part_name)
+        for field in fields(part):
+            name = f"{part_name}.{field.name}"
+            if name in said or (part_name in TRIADS and field.name in said):
+                continue
+            value = getattr(part, field.name)
+            if value != field.default and _has_effect(specification, part_name, field.name):
+                sentences.append(f"{name} = {shown(value)} cannot be said in this format.")
+    return sentences
+
+
+def without_fusion(specification: ImuSpecification, simulator: str) -> list[str]:
+    """Return a sentence if a specification has a fused orientation, for one that has the truth."""
+    if specification.output.orientation_reference == "truth":
+        return []
+    return [
+        f"output.orientation_reference = fusion cannot be said: {simulator} gives out the true "
+        "orientation, whose yaw does not drift."
+    ]
+
+
+def shown(value) -> str:
+    """Return a parameter's value as a reader writes it."""
+    if isinstance(value, tuple):
+        if len(set(value)) == 1 and not isinstance(value[0], tuple) and len(value) == 3:
+            return shown(value[0])
+        return "(" + ", ".join(map(shown, value)) + ")"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _has_effect(specification, part_name, name) -> bool:
+    # Some parameters only say more about another one, and nothing where that is zero.
+    part = getattr(specification, part_name)
+    triads = [getattr(specification, triad) for triad in TRIADS]
+    if name == "gauss_markov_time":
+        return any(part.gauss_markov_sigma)
+    if name == "bias_instability_band":
+        return any(part.bias_instability)
+    if part_name == "temperature":
+        return any(any(t.temperature_bias + t.temperature_scale_factor) for t in triads)
+    if name.startswith("filter"):
+        return part.orientation_reference == "fusion"
+    return True

@@ -1,0 +1,142 @@
+"""Kalibr's imu.yaml: white noise and random walk of both sensors, one number for three axes.
+
+=============================== ==================== =================================
+key                             unit                 ours
+=============================== ==================== =================================
+``gyroscope_noise_density``     rad/s/sqrt(Hz)       ``gyroscope.white_noise``
+``gyroscope_random_walk``       rad/s^2/sqrt(Hz)     ``gyroscope.random_walk``
+``accelerometer_noise_density`` m/s^2/sqrt(Hz)       ``accelerometer.white_noise``
+``accelerometer_random_walk``   m/s^3/sqrt(Hz)       ``accelerometer.random_walk``
+``update_rate``                 Hz                   ``output.rate``
+=============================== ==================== =================================
+
+Densities are two-sided: a sample's standard deviation is ``density * sqrt(update_rate)``. All
+five must be above zero. Source: Kalibr's wiki page "IMU Noise Model", which also tells how the
+values are read off an Allan deviation.
+
+OpenVINS has the same keys in its ``kalibr_imu_chain.yaml``, in OpenCV's form of YAML and with the
+sensor's calibration (``Tw``, ``Ta``, ``Tg``, ...); an ``estimator_config.yaml``, which has none of
+them, names that file as ``relative_config_imu``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.imu_formats.base import (
+    NO_OPTIONS,
+    TRIADS,
+    Reading,
+    WriteOptions,
+    Writing,
+    shown,
+    unsaid,
+)
+from imu_simulation_framework.imu_formats.parsing.texts import heading, number, yaml_comment
+from imu_simulation_framework.imu_formats.parsing.yaml_values import read_mapping
+from imu_simulation_framework.imu_formats.triads import one_value
+from imu_simulation_framework.noise.densities import driving_density
+from imu_simulation_framework.sensors.imu_specification import (
+    ImuSpecification,
+    OutputSpecification,
+    TriadSpecification,
+)
+
+_PARAMETERS = {"noise_density": "white_noise", "random_walk": "random_walk"}
+_PLACE = ("rostopic", "model")
+_FILE_OF_OPENVINS = "relative_config_imu"
+
+
+def read(path, rate: float | None = None) -> Reading:
+    """Read Kalibr's parameters, at the top level or, as Kalibr writes them, below ``imu0``.
+
+    Parameters
+    ----------
+    path : str or Path
+    rate : float, optional
+        Not needed: the format states the rate, and nothing depends on it.
+
+    Raises
+    ------
+    ConfigurationError
+        A key is missing, or its value is not a number above zero.
+    """
+    values = read_mapping(path)
+    notes = []
+    if _FILE_OF_OPENVINS in values:
+        named = Path(path).parent / values.text(_FILE_OF_OPENVINS)
+        notes.append(f"The IMU's parameters are those of {named}, which this file names.")
+        values = read_mapping(named)
+    inner = [key for key in values.names() if key.startswith("imu") and values.is_mapping(key)]
+    if len(inner) > 1:
+        raise values.error(inner[1], f"is a second IMU besides {inner[0]}; keep one in the file")
+    if inner:
+        values = values.mapping(inner[0])
+    needed = [f"{triad}_{key}" for triad in TRIADS for key in _PARAMETERS] + ["update_rate"]
+    values.require(needed, _PLACE)
+    triads = {}
+    for triad in TRIADS:
+        keys = {field: f"{triad}_{key}" for key, field in _PARAMETERS.items()}
+        triads[triad] = TriadSpecification(
+            **{field: (values.positive(key),) * 3 for field, key in keys.items()}
+        )
+    output = OutputSpecification(rate=values.positive("update_rate"))
+    others = [key for key in values.names() if key not in (*needed, *_PLACE)]
+    said = [values.path(key) for key in others if not values.is_neutral(key)]
+    if said:
+        notes.append(f"No noise parameters, and left out: {', '.join(said)}.")
+    return Reading(ImuSpecification(**triads, output=output), notes)
+
+
+def write(
+    specification: ImuSpecification, rate: float, options: WriteOptions = NO_OPTIONS
+) -> Writing:
+    """Return Kalibr's imu.yaml for a specification.
+
+    Kalibr's random walk has no end. Where the specification has none, but a Gauss-Markov bias,
+    the driving density of that is written, which is the same for times well below its
+    correlation time.
+
+    Raises
+    ------
+    ConfigurationError
+        A number that Kalibr needs to be above zero is zero.
+    """
+    notes = []
+    lines = []
+    said = {"white_noise", "output.rate"}
+    for name in ("accelerometer", "gyroscope"):
+        triad = getattr(specification, name)
+        noise = one_value(triad.white_noise, f"{name}.white_noise", notes)
+        if any(triad.random_walk):
+            walk = one_value(triad.random_walk, f"{name}.random_walk", notes)
+            said.add(f"{name}.random_walk")
+        else:
+            walk = _initial_walk(triad, name, notes)
+            said.update((f"{name}.gauss_markov_sigma", f"{name}.gauss_markov_time"))
+        for key, value in (("noise_density", noise), ("random_walk", walk)):
+            if value <= 0.0:
+                raise ConfigurationError(
+                    f"Kalibr needs a positive {name}_{key}, but the specification's "
+                    f"{name}.{_PARAMETERS[key]} is 0."
+                )
+            lines.append(f"{name}_{key}: {number(value)}\n")
+    lines.append("rostopic: /imu/data\n")
+    lines.append(f"update_rate: {number(rate)}\n")
+    omissions = notes + unsaid(specification, said)
+    comment = yaml_comment(heading(specification, "kalibr", omissions))
+    return Writing(comment + "".join(lines), omissions)
+
+
+def _initial_walk(triad, name, notes) -> float:
+    density = tuple(
+        float(q) for q in driving_density(triad.gauss_markov_sigma, triad.gauss_markov_time)
+    )
+    if any(density):
+        notes.append(
+            f"{name}.gauss_markov_sigma = {shown(triad.gauss_markov_sigma)} is said as a random "
+            "walk with its driving density, which is the same for times well below its "
+            f"correlation time of {shown(triad.gauss_markov_time)} s only."
+        )
+    return one_value(density, f"{name}.random_walk", notes)

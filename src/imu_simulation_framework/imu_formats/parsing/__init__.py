@@ -1,0 +1,1 @@
+"""What several formats of IMU parameters share: tags, values, units, near names."""

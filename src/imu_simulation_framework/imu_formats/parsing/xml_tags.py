@@ -1,0 +1,249 @@
+"""XML files as trees of tags that know their lines; nothing in them is executed or fetched.
+
+Numbers that a xacro file computes from its own properties are computed, see
+:mod:`imu_simulation_framework.imu_formats.parsing.macros`; what else macros make is asked for.
+
+Entities, document type declarations and external references are refused, so that a file can
+neither grow while it is read nor reach for another one.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Iterator
+from xml.sax import SAXException, SAXParseException
+from xml.sax.handler import ContentHandler
+
+from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.files.reading import open_regular
+from imu_simulation_framework.files.whole_files import reason_of
+from imu_simulation_framework.imu_formats.parsing.macros import expand_properties
+from imu_simulation_framework.sentences import shown
+
+# Far above any robot's description.
+_LARGEST_FILE = 8 * 1024 * 1024
+_MOST_TAGS = 200_000
+EXPAND_WITH_XACRO = "expand the file with xacro first (xacro FILE.xacro -o FILE.urdf)"
+
+
+@dataclass
+class Tag:
+    """A tag of an XML file.
+
+    Parameters
+    ----------
+    name : str
+        As written, with its prefix.
+    attributes : dict of str to str
+    file : Path
+    line : int
+        Where it starts.
+    text : str
+        The text inside it, without that of the tags inside it.
+    children : list of Tag
+    """
+
+    name: str
+    attributes: dict[str, str]
+    file: Path
+    line: int
+    text: str = ""
+    children: list[Tag] = field(default_factory=list)
+
+    def walk(self) -> Iterator[Tag]:
+        """Go through this tag and all tags inside it, in the file's order."""
+        waiting = [self]
+        while waiting:
+            tag = waiting.pop()
+            yield tag
+            waiting.extend(reversed(tag.children))
+
+    def error(self, message: str) -> ConfigurationError:
+        """Return an error that names the file, the line and the tag."""
+        return ConfigurationError(f"{self.file}, line {self.line}: <{self.name}> {message}.")
+
+    def child(self, name: str) -> Tag | None:
+        """Return the tag of that name directly inside this one, None if there is none.
+
+        Raises
+        ------
+        ConfigurationError
+            There are several.
+        """
+        found = [tag for tag in self.children if tag.name == name]
+        if len(found) > 1:
+            raise found[1].error(f"stands here a second time, after line {found[0].line}")
+        return found[0] if found else None
+
+    def require(self, name: str) -> Tag:
+        """Return the tag of that name directly inside this one.
+
+        Raises
+        ------
+        ConfigurationError
+            There is none, or several.
+        """
+        tag = self.child(name)
+        if tag is None:
+            raise self.error(f"has no <{name}>, which is needed")
+        return tag
+
+    def numbers(self, count: int) -> tuple[float, ...]:
+        """Return the finite numbers that the tag's text consists of.
+
+        Raises
+        ------
+        ConfigurationError
+            They are not that many, or something is no finite number.
+        """
+        parts = self.text.split()
+        expected = "a finite number" if count == 1 else f"{count} finite numbers"
+        try:
+            values = tuple(float(part) for part in parts)
+        except ValueError:
+            values = ()
+        if len(values) != count or not all(map(math.isfinite, values)):
+            hint = _macro_hint(self.text)
+            raise self.error(f"says {shown(self.text.strip())}, but must say {expected}{hint}")
+        return values
+
+    def number(self) -> float:
+        """Return the finite number that the tag's text is."""
+        return self.numbers(1)[0]
+
+    def sizes(self, count: int) -> tuple[float, ...]:
+        """Return the finite numbers that the tag's text consists of, none of them negative."""
+        values = self.numbers(count)
+        if min(values) < 0.0:
+            raise self.error(f"says {shown(self.text.strip())}, but must not be negative")
+        return values
+
+    def size(self) -> float:
+        """Return the finite number, not negative, that the tag's text is."""
+        return self.sizes(1)[0]
+
+    def positive(self) -> float:
+        """Return the finite number above zero that the tag's text is."""
+        value = self.number()
+        if value <= 0.0:
+            raise self.error(f"says {shown(self.text.strip())}, but must be above 0")
+        return value
+
+    def flag(self) -> bool:
+        """Return the truth value that the tag's text is."""
+        values = {"true": True, "1": True, "false": False, "0": False}
+        text = self.text.strip().lower()
+        if text not in values:
+            raise self.error(f"says {shown(self.text.strip())}, but must say true or false")
+        return values[text]
+
+
+def read_tags(path) -> Tag:
+    """Read an XML file.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    Tag
+        The root.
+
+    Raises
+    ------
+    ConfigurationError
+        The file cannot be read, is no XML, is larger than 8 MB, or has a document type
+        declaration, entities or external references.
+    """
+    # Imported here, since every format is known to the tools whichever is used.
+    from defusedxml import DefusedXmlException
+    from defusedxml.sax import parseString
+
+    path = Path(path)
+    content = read_bytes(path)
+    builder = _TreeBuilder(path)
+    try:
+        parseString(content, builder, forbid_dtd=True)
+    except DefusedXmlException as error:
+        raise ConfigurationError(
+            f"{path}, line {builder.line}: document type declarations, entities and external "
+            "references are not read; remove them."
+        ) from error
+    except SAXParseException as error:
+        hint = _macro_hint(content.decode("utf-8", "replace"))
+        raise ConfigurationError(
+            f"{path}, line {error.getLineNumber()}: not well-formed XML: "
+            f"{error.getMessage()}{hint}."
+        ) from error
+    except (SAXException, ValueError, LookupError) as error:
+        raise ConfigurationError(f"{path}: cannot be read as XML: {error}.") from error
+    expand_properties(builder.root)
+    return builder.root
+
+
+def _macro_hint(text) -> str:
+    if "{{" in text or "{%" in text:
+        return (
+            "; the file is a template: render it with jinja first (PX4: scripts/jinja_gen.py) and "
+            "give the .sdf that comes out"
+        )
+    if "${" in text or "$(" in text:
+        return f"; {EXPAND_WITH_XACRO}"
+    return ""
+
+
+def read_bytes(path: Path) -> bytes:
+    """Read a file of parameters, which is small.
+
+    Raises
+    ------
+    ConfigurationError
+        It cannot be read, or is larger than 8 MB.
+    """
+    try:
+        with open_regular(path) as file:
+            content = file.read(_LARGEST_FILE + 1)
+    except OSError as error:
+        raise ConfigurationError(f"{path}: cannot be read: {reason_of(error)}.") from error
+    if len(content) > _LARGEST_FILE:
+        raise ConfigurationError(f"{path}: larger than 8 MB, so no file of IMU parameters.")
+    return content
+
+
+class _TreeBuilder(ContentHandler):
+    def __init__(self, path):
+        super().__init__()
+        self.root = None
+        self._path = path
+        self._locator = None
+        self._open = []
+        self._texts = []
+        self._count = 0
+
+    @property
+    def line(self):
+        return 1 if self._locator is None else self._locator.getLineNumber()
+
+    def setDocumentLocator(self, locator):
+        self._locator = locator
+
+    def startElement(self, name, attrs):
+        self._count += 1
+        if self._count > _MOST_TAGS:
+            raise SAXException(f"it has more than {_MOST_TAGS} tags")
+        tag = Tag(name, dict(attrs.items()), self._path, self.line)
+        if self._open:
+            self._open[-1].children.append(tag)
+        else:
+            self.root = tag
+        self._open.append(tag)
+        self._texts.append([])
+
+    def endElement(self, name):
+        self._open.pop().text = "".join(self._texts.pop())
+
+    def characters(self, content):
+        self._texts[-1].append(content)

@@ -1,0 +1,174 @@
+"""Unity's XML of an IMU sensor, an SDF-like form with one noise for the whole sensor.
+
+===================================== =====================================================
+tag                                   ours
+===================================== =====================================================
+``update_rate``                       ``output.rate`` [Hz]
+``output/discard_redundant_data``     ``output.drop_repeated``
+``offset_start_time``                 a random number of frames: noted, no ``start_offset``
+``noise``                             as in SDF, in the unit of whichever signal it is added to
+===================================== =====================================================
+
+Unity's documentation ("Configure an IMU") names the tags ``noise/mean`` and ``noise/stddev``, and
+the properties bias mean, bias standard deviation, precision, dynamic bias standard deviation and
+dynamic bias correlation without their tags; those are taken to be SDF's, with the meaning they
+have in Gazebo: :mod:`imu_simulation_framework.imu_formats.gaussian_noise`.
+
+There is one set of numbers, used as rad/s for the gyroscope and as m/s^2 for the accelerometer.
+What is written is the gyroscope's, which decides how the heading drifts.
+"""
+
+from __future__ import annotations
+
+from imu_simulation_framework.imu_formats.base import (
+    NO_OPTIONS,
+    Reading,
+    WriteOptions,
+    Writing,
+    read_rate,
+    shown,
+    unsaid,
+    without_fusion,
+)
+from imu_simulation_framework.imu_formats.gaussian_noise import (
+    AxisNoise,
+    differences,
+    noise_text,
+    read_noise,
+)
+from imu_simulation_framework.imu_formats.parsing.near_names import unknown_tag
+from imu_simulation_framework.imu_formats.parsing.sensors import find_imu_sensor
+from imu_simulation_framework.imu_formats.parsing.texts import heading, number, tag, xml_comment
+from imu_simulation_framework.imu_formats.parsing.xml_tags import read_tags
+from imu_simulation_framework.imu_formats.triads import (
+    one_slow_bias,
+    one_value,
+    slow_bias,
+)
+from imu_simulation_framework.sensors.imu_specification import (
+    ImuSpecification,
+    OutputSpecification,
+    TriadSpecification,
+)
+
+_KNOWN = ("topic", "update_rate", "offset_start_time", "output", "noise", "pose", "always_on")
+
+
+def read(path, rate: float | None = None) -> Reading:
+    """Read the one IMU sensor in a file of Unity's XML.
+
+    Parameters
+    ----------
+    path : str or Path
+    rate : float, optional
+        The sensor's rate where the file does not state it [Hz].
+
+    Raises
+    ------
+    ConfigurationError
+        There is no such sensor or several, a value is no number or out of range, or nobody
+        states the rate.
+    """
+    sensor = find_imu_sensor(read_tags(path))
+    stated = sensor.child("update_rate")
+    sample_rate = read_rate(
+        None if stated is None else stated.positive(),
+        rate,
+        f"{path}, line {sensor.line}: the IMU states no update_rate",
+    )
+    notes = []
+    if sensor.child("imu") is not None:
+        raise sensor.require("imu").error("is SDF's, not Unity's; use --from sdf")
+    noise = sensor.child("noise")
+    axis = AxisNoise()
+    if noise is not None:
+        axis = read_noise(noise, sample_rate, notes, default_type="gaussian")
+        notes.append(
+            f"Line {noise.line}: the same numbers are the gyroscope's in rad/s and the "
+            "accelerometer's in m/s^2."
+        )
+    triad = TriadSpecification(**{field: (getattr(axis, field),) * 3 for field in axis._fields})
+    offset = sensor.child("offset_start_time")
+    if offset is not None and offset.flag():
+        notes.append(
+            f"Line {offset.line}: offset_start_time, a random number of frames, was left out."
+        )
+    output = OutputSpecification(
+        rate=sample_rate,
+        drop_repeated=_discards(sensor),
+        orientation_reference="truth",
+    )
+    for child in sensor.children:
+        if child.name not in _KNOWN:
+            notes.append(unknown_tag(child, _KNOWN, "{} is no tag of Unity's"))
+    return Reading(ImuSpecification(gyroscope=triad, accelerometer=triad, output=output), notes)
+
+
+def _discards(sensor):
+    output = sensor.child("output")
+    discard = None if output is None else output.child("discard_redundant_data")
+    return False if discard is None else discard.flag()
+
+
+def write(
+    specification: ImuSpecification, rate: float, options: WriteOptions = NO_OPTIONS
+) -> Writing:
+    """Return a ``<sensor>`` of Unity's XML with the gyroscope's noise."""
+    triad = specification.gyroscope
+    said = {"output.rate", "output.drop_repeated", "output.orientation_reference"}
+    said.update(f"gyroscope.{name}" for name in ("white_noise", "turn_on_bias_sigma", "resolution"))
+    bias = slow_bias(triad, "gyroscope", options.random_walk_time)
+    said.update(f"gyroscope.{field}" for field in bias.said)
+    omissions = []
+    sigma, time = one_slow_bias(bias, "gyroscope", omissions)
+    mean = 0.0
+    if len(set(triad.turn_on_bias)) == 1:
+        mean = triad.turn_on_bias[0]
+        said.add("gyroscope.turn_on_bias")
+    axis = AxisNoise(
+        white_noise=one_value(triad.white_noise, "gyroscope.white_noise", omissions),
+        turn_on_bias=mean,
+        turn_on_bias_sigma=one_value(
+            triad.turn_on_bias_sigma, "gyroscope.turn_on_bias_sigma", omissions
+        ),
+        gauss_markov_sigma=sigma,
+        gauss_markov_time=time,
+        resolution=one_value(triad.resolution, "gyroscope.resolution", omissions),
+    )
+    omissions.extend(differences(triad, "gyroscope", "a simulator like Gazebo"))
+    said.update(_same_for_the_accelerometer(specification, axis, omissions))
+    omissions.extend(without_fusion(specification, "Unity"))
+    omissions.extend(unsaid(specification, said))
+    discard = "true" if specification.output.drop_repeated else "false"
+    text = (
+        xml_comment(heading(specification, "unity", omissions))
+        + '<sensor name="imu_sensor" type="imu">\n'
+        + tag("update_rate", number(rate), 1)
+        + tag("topic", "/imu/data", 1)
+        + "  <output>\n"
+        + tag("discard_redundant_data", discard, 2)
+        + "  </output>\n"
+        + noise_text(axis, rate, 1)
+        + "</sensor>\n"
+    )
+    return Writing(text, omissions)
+
+
+def _same_for_the_accelerometer(specification, axis, omissions):
+    """Parameters of the accelerometer that are what is written; a sentence if others are not."""
+    triad = specification.accelerometer
+    same = {
+        field
+        for field in axis._fields
+        if set(getattr(triad, field)) == {getattr(axis, field)}
+        or (field == "gauss_markov_time" and not any(triad.gauss_markov_sigma))
+    }
+    if set(axis._fields) - same:
+        values = ", ".join(
+            f"{field} {shown(getattr(axis, field))}" for field in sorted(set(axis._fields) - same)
+        )
+        omissions.append(
+            "accelerometer: this format has one noise for both sensors, so that the accelerometer "
+            f"gets the gyroscope's numbers as m/s^2: {values}."
+        )
+    return {f"accelerometer.{field}" for field in same}

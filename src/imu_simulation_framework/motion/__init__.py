@@ -1,0 +1,1 @@
+"""Motion over time: trajectories, drives, terrain, time stamps."""

@@ -1,0 +1,1 @@
+"""From satellite fixes to a path with its heading."""

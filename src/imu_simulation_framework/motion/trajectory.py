@@ -1,0 +1,349 @@
+"""From recorded poses to a trajectory that the robot can drive.
+
+All functions take and return tables as documented in the package, and never change
+their argument. None needs evenly spaced samples.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy.interpolate import PchipInterpolator
+
+from imu_simulation_framework.errors import TrajectoryError
+from imu_simulation_framework.motion.local_regression import local_quadratic
+
+POSE_COLUMNS = ["x", "y", "yaw"]
+
+
+def _times(table):
+    return table.index.to_numpy(dtype=float)
+
+
+def _require_samples(table, count, purpose):
+    if len(table) < count:
+        raise TrajectoryError(
+            f"{purpose} needs at least {count} samples, but the trajectory has {len(table)}."
+        )
+
+
+def _with_index(values, columns, times):
+    return pd.DataFrame(values, columns=columns, index=pd.Index(times, name="time"))
+
+
+def crop(table, start=None, stop=None):
+    """Keep the samples between two times.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Any table indexed by time.
+    start, stop : float, optional
+        Seconds after the first sample, both inclusive; None is the table's own end.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Times as they were.
+
+    Raises
+    ------
+    TrajectoryError
+        If less than two samples remain.
+    """
+    _require_samples(table, 2, "Cropping")
+    elapsed = _times(table) - _times(table)[0]
+    first = 0.0 if start is None else start
+    last = elapsed[-1] if stop is None else stop
+    # A float holds seconds since 1970 to a quarter of a microsecond.
+    tolerance = 5e-7
+    kept = (elapsed >= first - tolerance) & (elapsed <= last + tolerance)
+    if np.count_nonzero(kept) < 2:
+        raise TrajectoryError(
+            f"Between start {first:g} s and stop {last:g} s lie {np.count_nonzero(kept)} samples "
+            f"of the trajectory, which lasts {elapsed[-1]:.1f} s; at least two are needed."
+        )
+    return table.loc[kept].copy()
+
+
+def crop_by_index(table, start=None, stop=None):
+    """Keep the samples from index ``start`` to before index ``stop``.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Any table indexed by time.
+    start, stop : int, optional
+        Counted from 0; None is the table's own end.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Times as they were.
+
+    Raises
+    ------
+    TrajectoryError
+        If an index is negative, beyond the end, or less than two samples remain.
+    """
+    first = 0 if start is None else start
+    last = len(table) if stop is None else stop
+    if first < 0 or last > len(table) or last - first < 2:
+        raise TrajectoryError(
+            f"Start index {first} and stop index {last} do not select two or more of the "
+            f"trajectory's {len(table)} samples."
+        )
+    return table.iloc[first:last].copy()
+
+
+def even_times(table, rate):
+    """Times [s] of an even grid that starts with the first sample.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Any table indexed by time.
+    rate : float
+        Samples per second [Hz].
+
+    Returns
+    -------
+    ndarray, shape (m,)
+        ``first + k / rate``, the last one not after the table's last.
+
+    Raises
+    ------
+    TrajectoryError
+        If the rate is not positive or the table lasts less than one period.
+    """
+    if not (math.isfinite(rate) and rate > 0.0):
+        raise TrajectoryError(f"The trajectory's rate is {rate} Hz, but it must be positive.")
+    _require_samples(table, 2, "Resampling")
+    times = _times(table)
+    elapsed = times - times[0]
+    count = math.floor(elapsed[-1] * rate + 1e-4) + 1
+    if count < 2:
+        raise TrajectoryError(
+            f"The trajectory lasts {elapsed[-1]:.3g} s, less than one period of {rate:g} Hz."
+        )
+    return times[0] + np.arange(count) / rate
+
+
+def resample(table, rate):
+    """Interpolate at :func:`even_times`, see :func:`interpolate`."""
+    return interpolate(table, even_times(table, rate))
+
+
+def interpolate(table, times):
+    """Interpolate a table of numbers, angles unwrapped, at any times [s].
+
+    Columns are interpolated by monotone cubic polynomials (Fritsch and Carlson, SIAM J.
+    Numer. Anal. 17, 1980): unlike a spline they do not overshoot beside a stop or in a
+    gap, and unlike straight lines they have no jumps in velocity. Before and after the table
+    its ends hold.
+    """
+    recorded = _times(table)
+    # Times since 1970 would cost digits.
+    elapsed = recorded - recorded[0]
+    within = np.clip(times - recorded[0], 0.0, elapsed[-1])
+    values = PchipInterpolator(elapsed, table.to_numpy(dtype=float), axis=0)(within)
+    return _with_index(values, table.columns, times)
+
+
+def smooth(table, window):
+    """Smooth x, y and yaw together, without delay.
+
+    Each value is replaced by that of a quadratic fitted to its neighbours in a window
+    centred on it, with tricube weights (Cleveland, J. Am. Stat. Assoc. 74, 1979, local
+    regression of degree 2). It keeps straights, turns on the spot and, other than a
+    moving mean, the radius of a bend; as one linear filter serves all columns, yaw stays
+    the direction of motion. Toward the ends the window becomes one-sided.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Poses.
+    window : float
+        Full width of the window [s]; 0 changes nothing, and so does a window with less
+        than four samples.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Poses at the same times; other columns are left out, as they no longer fit.
+
+    Raises
+    ------
+    TrajectoryError
+        If the window is negative.
+    """
+    if not (math.isfinite(window) and window >= 0.0):
+        raise TrajectoryError(f"The smoothing window is {window} s; it must be zero or positive.")
+    poses = table[POSE_COLUMNS].astype(float).copy()
+    if window == 0.0 or len(poses) < 4:
+        return poses
+    times = _times(poses)
+    # Large coordinates and stamps would cost digits in the sums.
+    origin = poses.to_numpy()[0]
+    values = local_quadratic(times - times[0], poses.to_numpy() - origin, window)
+    return _with_index(values + origin, POSE_COLUMNS, times)
+
+
+def move_to_origin(table):
+    """Shift and turn the trajectory so that it starts at x = 0, y = 0, yaw = 0.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Poses or Trajectory; velocities along the robot's axis stay as they are.
+
+    Returns
+    -------
+    pandas.DataFrame
+
+    Raises
+    ------
+    TrajectoryError
+        If there is no sample.
+    """
+    _require_samples(table, 1, "Moving to the origin")
+    moved = table.copy()
+    yaw = table["yaw"].iloc[0]
+    east = table["x"] - table["x"].iloc[0]
+    north = table["y"] - table["y"].iloc[0]
+    moved["x"] = math.cos(yaw) * east + math.sin(yaw) * north
+    moved["y"] = math.cos(yaw) * north - math.sin(yaw) * east
+    moved["yaw"] = table["yaw"] - yaw
+    return moved
+
+
+def scale(table, factor):
+    """Make the trajectory larger or smaller around its first pose.
+
+    Yaw over time stays what it was, so the IMU turns as it did, and speeds are scaled
+    with the lengths: a drive too fast or too wide for a robot becomes one it can do.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Poses or Trajectory.
+    factor : float
+        Positive.
+
+    Returns
+    -------
+    pandas.DataFrame
+
+    Raises
+    ------
+    TrajectoryError
+        If the factor is not positive or there is no sample.
+    """
+    if not (math.isfinite(factor) and factor > 0.0):
+        raise TrajectoryError(f"The trajectory's scale is {factor}, but it must be positive.")
+    _require_samples(table, 1, "Scaling")
+    scaled = table.copy()
+    for column in ("x", "y"):
+        start = table[column].iloc[0]
+        scaled[column] = start + factor * (table[column] - start)
+    if "v" in table:
+        scaled["v"] = factor * table["v"]
+    return scaled
+
+
+def add_velocities(poses):
+    """Add the speed along the robot's axis and the yaw rate.
+
+    Derivatives are central differences of second order for uneven spacing
+    (:func:`numpy.gradient`). The speed is the velocity's component along the heading: it is
+    negative when driving backwards, zero when turning on the spot, and noise does not
+    make it larger, as it would make the magnitude of the velocity.
+
+    Parameters
+    ----------
+    poses : pandas.DataFrame
+        Poses, at least two.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Trajectory.
+
+    Raises
+    ------
+    TrajectoryError
+        If there are less than two samples.
+    """
+    _require_samples(poses, 2, "Computing velocities")
+    times = _times(poses)
+    elapsed = times - times[0]
+    order = 2 if len(poses) > 2 else 1
+    rates = {
+        column: np.gradient(poses[column].to_numpy(dtype=float), elapsed, edge_order=order)
+        for column in POSE_COLUMNS
+    }
+    yaw = poses["yaw"].to_numpy(dtype=float)
+    trajectory = poses[POSE_COLUMNS].astype(float).copy()
+    trajectory["v"] = np.cos(yaw) * rates["x"] + np.sin(yaw) * rates["y"]
+    trajectory["yaw_rate"] = rates["yaw"]
+    return trajectory
+
+
+def motion_at(poses, times):
+    """Poses and velocities of a part of a drive, as they are within the whole of it.
+
+    A part that was differentiated by itself would end in one-sided differences, which make more
+    of what noise there is: a wheel could be too fast for one sample, just beside a cut.
+
+    Parameters
+    ----------
+    poses : pandas.DataFrame
+        Poses of the whole drive, at least two.
+    times : array_like, shape (m,)
+        Increasing [s], within the drive; at least two.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Trajectory: see :func:`interpolate` and :func:`add_velocities`.
+    """
+    times = np.asarray(times, dtype=float)
+    whole = _times(poses)
+    before, after = 2.0 * times[0] - times[1], 2.0 * times[-1] - times[-2]
+    # Beyond its ends the drive has nothing to differ from.
+    leading, trailing = int(before >= whole[0]), int(after <= whole[-1])
+    around = np.concatenate([[before] * leading, times, [after] * trailing])
+    return add_velocities(interpolate(poses, around)).iloc[leading : leading + len(times)]
+
+
+@dataclass(frozen=True)
+class SmoothingEffect:
+    """How far smoothing moved poses.
+
+    Attributes
+    ----------
+    yaw_rms, yaw_maximum : float
+        [rad]
+    position_rms, position_maximum : float
+        [m]
+    """
+
+    yaw_rms: float
+    yaw_maximum: float
+    position_rms: float
+    position_maximum: float
+
+
+def smoothing_effect(recorded, smoothed) -> SmoothingEffect:
+    """Compare Poses before and after :func:`smooth`, at the same times."""
+    yaw = np.abs((smoothed["yaw"] - recorded["yaw"]).to_numpy())
+    moved = np.hypot(smoothed["x"] - recorded["x"], smoothed["y"] - recorded["y"]).to_numpy()
+    return SmoothingEffect(
+        yaw_rms=float(np.sqrt(np.mean(yaw**2))),
+        yaw_maximum=float(yaw.max()),
+        position_rms=float(np.sqrt(np.mean(moved**2))),
+        position_maximum=float(moved.max()),
+    )

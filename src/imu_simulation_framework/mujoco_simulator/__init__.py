@@ -1,0 +1,1 @@
+"""MuJoCo world of the robot, stepped sample by sample; no ROS."""

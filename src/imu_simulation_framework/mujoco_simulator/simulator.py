@@ -1,0 +1,253 @@
+"""The robot in MuJoCo: commanded wheel velocities in, true motion and true IMU signals out."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import mujoco
+import numpy as np
+
+from imu_simulation_framework.errors import ConfigurationError, SimulatorError
+from imu_simulation_framework.mujoco_simulator.integrating_imu import IntegratingImu
+from imu_simulation_framework.mujoco_simulator.model import (
+    BASE_ANGULAR_VELOCITY,
+    BASE_POSITION,
+    BASE_QUATERNION,
+    BASE_VELOCITY,
+    IMU,
+    WHEEL_POSITIONS,
+    WHEEL_VELOCITIES,
+    build_model,
+)
+from imu_simulation_framework.mujoco_simulator.motors import WheelMotors
+from imu_simulation_framework.robot.parameters import RobotParameters
+from imu_simulation_framework.sensors.imu_models import ImuTruth
+
+_SETTLING_TIME = 2.0  # s; the contacts' oscillation dies out within tenths of it
+_REST = 1e-6  # m/s and rad/s
+_XYZW = [1, 2, 3, 0]  # MuJoCo's quaternions are in the order w, x, y, z
+
+
+# No part of the robot that touches the ground is farther from base_footprint [m].
+_FOOTPRINT = 0.6
+
+
+class SimulatorState(NamedTuple):
+    """The robot at one sample time; all arrays are the receiver's own.
+
+    ``time`` [s]. ``position`` (3,) [m] and ``orientation`` (4,) [quaternion x, y, z, w] of
+    base_footprint in the world; its ``linear_velocity`` (3,) [m/s] and ``angular_velocity`` (3,)
+    [rad/s] in its own axes; ``wheel_positions`` (2,) [rad] and ``wheel_velocities`` (2,) [rad/s],
+    left and right. Of the IMU: ``imu_orientation`` (4,) in the world and, in the IMU's axes,
+    ``imu_angular_velocity`` (3,) [rad/s] and ``specific_force`` (3,) [m/s^2], both as means over
+    the sample period that ends now.
+    """
+
+    time: float
+    position: np.ndarray
+    orientation: np.ndarray
+    linear_velocity: np.ndarray
+    angular_velocity: np.ndarray
+    wheel_positions: np.ndarray
+    wheel_velocities: np.ndarray
+    imu_orientation: np.ndarray
+    imu_angular_velocity: np.ndarray
+    specific_force: np.ndarray
+
+    @property
+    def imu_truth(self) -> ImuTruth:
+        """What an IMU without errors would say."""
+        return ImuTruth(self.imu_orientation, self.imu_angular_velocity, self.specific_force)
+
+
+class EmbeddedSimulator:
+    """The robot on its ground, advanced one sample period at a time.
+
+    The IMU's signals are the changes of orientation and velocity over a sample period, divided by
+    it: what an IMU that integrates internally delivers, and how Gazebo's plug-ins compute theirs.
+    Unlike MuJoCo's own sensors they do not lag the pose by a physics step and do not alias the
+    contacts' oscillations, and the summed angular velocity is the orientation.
+
+    The same commands give the same states, bit for bit, for one version of MuJoCo.
+
+    Parameters
+    ----------
+    parameters : RobotParameters
+    physics_rate : int
+        Physics steps per second [Hz].
+    sample_rate : int
+        Samples per second [Hz]; the physics rate must be a multiple of it.
+    terrain : Terrain, optional
+        Bumps on the ground; it is level without.
+
+    Raises
+    ------
+    ConfigurationError
+        The rates do not fit together, or the robot's description cannot be expanded.
+    SimulatorError
+        The robot does not stand still on the ground.
+    """
+
+    def __init__(
+        self, parameters: RobotParameters, physics_rate=1000, sample_rate=100, terrain=None
+    ):
+        if not (physics_rate >= sample_rate > 0 and physics_rate % sample_rate == 0):
+            raise ConfigurationError(
+                f"The physics rate, {physics_rate} Hz, must be a multiple of the sample rate, "
+                f"{sample_rate} Hz."
+            )
+        self._terrain = terrain
+        self._sample_rate = sample_rate
+        self._steps_per_sample = int(physics_rate // sample_rate)
+        self._model = build_model(parameters, physics_rate, terrain)
+        self._data = mujoco.MjData(self._model)
+        self._gravity = float(np.linalg.norm(self._model.opt.gravity))
+        # Views of MuJoCo's memory.
+        self._base_position = self._data.qpos[BASE_POSITION]
+        self._base_quaternion = self._data.qpos[BASE_QUATERNION]
+        self._base_velocity = self._data.qvel[BASE_VELOCITY]
+        self._base_angular_velocity = self._data.qvel[BASE_ANGULAR_VELOCITY]
+        self._wheel_positions = self._data.qpos[WHEEL_POSITIONS]
+        self._wheel_velocities = self._data.qvel[WHEEL_VELOCITIES]
+        self._warnings = self._data.warning.number
+        self._motors = WheelMotors(parameters, self.sample_period)
+        self._world_to_base = np.empty(4)
+        self._imu = self._mount_imu()
+        self._rest_position, self._rest_quaternion = self._settle()
+        self.reset()
+
+    @property
+    def state(self) -> SimulatorState:
+        """The state after the last step or change of the pose."""
+        return self._state
+
+    @property
+    def sample_period(self) -> float:
+        """Seconds from one sample to the next."""
+        return 1.0 / self._sample_rate
+
+    def reset(self, x=0.0, y=0.0, yaw=0.0) -> SimulatorState:
+        """Go back to time zero, with the robot at rest at this pose [m, m, rad]."""
+        mujoco.mj_resetData(self._model, self._data)
+        self._samples = 0
+        return self.set_pose(x, y, yaw)
+
+    def set_pose(self, x, y, yaw) -> SimulatorState:
+        """Put the robot, at rest and standing on the ground, at this pose [m, m, rad].
+
+        Time goes on, the wheels keep their angles, the command becomes zero. The IMU feels
+        nothing of the jump.
+
+        Raises
+        ------
+        SimulatorError
+            The pose is not finite.
+        """
+        if not all(map(math.isfinite, (x, y, yaw))):
+            raise SimulatorError(f"The robot cannot be put at x = {x}, y = {y}, yaw = {yaw}.")
+        turn = np.empty(4)
+        mujoco.mju_axisAngle2Quat(turn, np.array([0.0, 0.0, 1.0]), yaw)
+        mujoco.mju_rotVecQuat(self._base_position, self._rest_position, turn)
+        self._base_position[:2] += x, y
+        mujoco.mju_mulQuat(self._base_quaternion, turn, self._rest_quaternion)
+        self._data.qvel[:] = 0.0
+        self._motors.reset()
+        # The solver starts from the last accelerations; those of another pose are wrong here.
+        self._data.qacc_warmstart[:] = 0.0
+        if self._terrain is not None:
+            self._stand_on_bumps(x, y)
+        self._state = self._observe(self._imu.start(self._base_quaternion))
+        return self._state
+
+    def set_wheel_velocities(self, left, right):
+        """Command the wheels [rad/s]; what exceeds their largest velocity is cut off.
+
+        Raises
+        ------
+        SimulatorError
+            A velocity is not finite.
+        """
+        if not (math.isfinite(left) and math.isfinite(right)):
+            raise SimulatorError(f"The wheels cannot turn with {left} and {right} rad/s.")
+        self._motors.command(left, right)
+
+    def step(self) -> SimulatorState:
+        """Advance by one sample period.
+
+        Raises
+        ------
+        SimulatorError
+            The physics became unstable.
+        """
+        self._data.ctrl[:] = self._motors.control(*self._wheel_velocities.tolist())
+        mujoco.mj_step(self._model, self._data, self._steps_per_sample)
+        self._samples += 1
+        self._require_stable()
+        signals = self._imu.sample(
+            self._base_quaternion, self._base_velocity, self._base_angular_velocity
+        )
+        self._state = self._observe(signals)
+        return self._state
+
+    def _observe(self, imu_signals):
+        imu_quaternion, imu_angular_velocity, specific_force = imu_signals
+        mujoco.mju_negQuat(self._world_to_base, self._base_quaternion)
+        linear_velocity = np.empty(3)
+        mujoco.mju_rotVecQuat(linear_velocity, self._base_velocity, self._world_to_base)
+        return SimulatorState(
+            self._samples / self._sample_rate,
+            self._base_position.copy(),
+            self._base_quaternion[_XYZW],
+            linear_velocity,
+            self._base_angular_velocity.copy(),
+            self._wheel_positions.copy(),
+            self._wheel_velocities.copy(),
+            imu_quaternion[_XYZW],
+            imu_angular_velocity,
+            specific_force,
+        )
+
+    def _mount_imu(self):
+        # With the base at the world's origin, world axes are the base's.
+        self._base_position[:] = 0.0
+        self._base_quaternion[:] = 1.0, 0.0, 0.0, 0.0
+        mujoco.mj_kinematics(self._model, self._data)
+        imu = self._data.body(IMU)
+        return IntegratingImu(imu.xpos, imu.xquat, self._sample_rate, self._gravity)
+
+    def _stand_on_bumps(self, x, y):
+        """Let the robot down onto the bumps below it, if there are any; no time passes."""
+        if not self._terrain.has_bumps_near(x, y, _FOOTPRINT):
+            return
+        self._base_position[2] += self._terrain.height
+        time = self._data.time
+        self._data.ctrl[:] = 0.0
+        steps = round(_SETTLING_TIME * self._sample_rate * self._steps_per_sample)
+        mujoco.mj_step(self._model, self._data, steps)
+        self._data.time = time
+        self._data.qvel[:] = 0.0
+        self._data.qacc_warmstart[:] = 0.0
+
+    def _settle(self):
+        # MuJoCo's contacts are compliant: the robot sinks in a little before it stands.
+        mujoco.mj_resetData(self._model, self._data)
+        steps = round(_SETTLING_TIME * self._sample_rate * self._steps_per_sample)
+        mujoco.mj_step(self._model, self._data, steps)
+        if not np.all(np.abs(self._data.qvel) < _REST):
+            raise SimulatorError(
+                "The robot does not stand still on the ground with the given parameters."
+            )
+        position, quaternion = self._base_position.copy(), self._base_quaternion.copy()
+        # What little it moved and turned while it sank is no part of standing.
+        position[:2] = 0.0
+        quaternion[3] = 0.0
+        mujoco.mju_normalize4(quaternion)
+        return position, quaternion
+
+    def _require_stable(self):
+        # MuJoCo answers instability with a warning, and by setting the robot back to the origin.
+        if self._warnings.any():
+            raise SimulatorError(
+                f"The physics became unstable at {self._samples / self._sample_rate:g} s."
+            )

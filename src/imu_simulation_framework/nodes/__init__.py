@@ -1,1 +1,0 @@
-"""ROS nodes: each subscribes, calls the library below, and publishes."""

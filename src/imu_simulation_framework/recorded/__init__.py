@@ -1,0 +1,1 @@
+"""Mathematics of what others recorded: its frames, its columns, whether it can be true."""

@@ -1,0 +1,296 @@
+"""Recordings of a drive: reference trajectories and IMUs, from bags and text files.
+
+:func:`read_reference` and :func:`read_imu` do all at once. Both go the same way: find out the
+format, read samples as they were recorded (one module per format), turn them into this package's
+conventions, leave out and report what cannot serve, and make one of the package's tables. Who
+wants to see the same samples under several conventions takes the two halves:
+:func:`read_reference_samples` and :func:`reference_table`, :func:`read_imu_samples` and
+:func:`imu_table`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from imu_simulation_framework.errors import RecordingError
+from imu_simulation_framework.motion.positioning.fixes import FixSettings
+from imu_simulation_framework.recordings import messages
+from imu_simulation_framework.recordings.cleaning import MINIMUM_SAMPLES
+from imu_simulation_framework.recordings.conventions import (
+    ImuConventions,
+    ReferenceConventions,
+)
+from imu_simulation_framework.recordings.formats.bag import read_bag
+from imu_simulation_framework.recordings.formats.plain_csv import read_plain_csv
+from imu_simulation_framework.recordings.formats.ros2_bag import read_ros2_bag
+from imu_simulation_framework.recordings.formats.rostopic_csv import read_rostopic_csv
+from imu_simulation_framework.recordings.formats.tum import read_tum
+from imu_simulation_framework.recordings.imu import imu_table
+from imu_simulation_framework.recordings.opening import (
+    FORMATS,
+    detect_format,
+    is_ros2_bag,
+    read_start,
+    read_text,
+)
+from imu_simulation_framework.recordings.receiver_topics import join_topic
+from imu_simulation_framework.recordings.reference import reference_table
+from imu_simulation_framework.recordings.report import RecordingReport
+from imu_simulation_framework.recordings.samples import QUATERNION, VELOCITY
+
+__all__ = [
+    "ImuConventions",
+    "RecordedImu",
+    "RecordedReference",
+    "RecordingReport",
+    "ReferenceConventions",
+    "imu_table",
+    "read_imu",
+    "read_imu_samples",
+    "read_reference",
+    "read_reference_samples",
+    "reference_table",
+]
+
+
+_TEXT_FORMATS = ("rostopic_csv", "csv", "tum")
+
+
+@dataclass(frozen=True)
+class RecordedReference:
+    """A reference trajectory: ``table`` is Poses on the recording's clock."""
+
+    table: pd.DataFrame
+    report: RecordingReport
+
+
+@dataclass(frozen=True)
+class RecordedImu:
+    """A recorded IMU: ``table`` is an ImuRecord on the recording's clock."""
+
+    table: pd.DataFrame
+    report: RecordingReport
+
+
+def read_reference(
+    path,
+    topic="",
+    format="auto",
+    columns=None,
+    conventions=None,
+    *,
+    velocity_topic="",
+    heading_topic="",
+    time_offset=0.0,
+    minimum_samples=MINIMUM_SAMPLES,
+    stamp_limits=None,
+    **fix_settings,
+):
+    """Read a reference trajectory.
+
+    Parameters
+    ----------
+    path, topic, format, columns, velocity_topic, heading_topic
+        As for :func:`read_reference_samples`.
+    conventions : ReferenceConventions, optional
+        How the recording writes positions and orientations.
+    time_offset : float
+        Added to all times [s], for a receiver that tells late where it was (then negative).
+    minimum_samples : int
+        Fewer usable samples are refused.
+    stamp_limits : StampLimits, optional
+    **fix_settings
+        Fields of :class:`~imu_simulation_framework.motion.positioning.fixes.FixSettings`, for
+        satellite positions.
+
+    Returns
+    -------
+    RecordedReference
+
+    Raises
+    ------
+    RecordingError
+        The recording cannot be read, or its data cannot serve.
+    """
+    samples = read_reference_samples(
+        path,
+        topic,
+        format,
+        columns,
+        velocity_topic=velocity_topic,
+        heading_topic=heading_topic,
+    )
+    return RecordedReference(
+        *reference_table(
+            samples,
+            conventions,
+            FixSettings(**fix_settings),
+            stamp_limits=stamp_limits,
+            minimum_samples=minimum_samples,
+            time_offset=time_offset,
+        )
+    )
+
+
+def read_reference_samples(
+    path, topic="", format="auto", columns=None, *, velocity_topic="", heading_topic=""
+):
+    """Read the samples of a reference trajectory as they were recorded.
+
+    Parameters
+    ----------
+    path : path-like
+        A bag of ROS 1 or ROS 2, what ``rostopic echo -p`` wrote, CSV, or TUM; each also packed
+        by gzip. Of ROS 2 a folder, or one of the files in it.
+    topic : str
+        In a bag; empty for the only one with a type that can serve: nav_msgs/Odometry,
+        geometry_msgs/PoseStamped, geometry_msgs/PoseWithCovarianceStamped or
+        sensor_msgs/NavSatFix.
+    format : str
+        ``bag``, ``rostopic_csv``, ``csv``, ``tum``, or ``auto`` to find out.
+    columns : mapping of str to str, optional
+        For CSV: quantity -> ``"column [unit]"``. Needs ``time`` and either ``x y yaw``,
+        ``x y qx qy qz qw`` or ``latitude longitude`` (with ``variance_east
+        variance_north altitude status`` if known).
+    velocity_topic, heading_topic : str
+        In a bag, beside satellite positions: the receiver's velocity and heading.
+
+    Returns
+    -------
+    Samples
+
+    Raises
+    ------
+    RecordingError
+        The recording cannot be read.
+    """
+    samples = _read_samples(path, topic, format, columns, messages.REFERENCE_TYPES, "reference")
+    for key, beside, types, names in (
+        ("velocity_topic", velocity_topic, messages.VELOCITY_TYPES, VELOCITY),
+        ("heading_topic", heading_topic, messages.HEADING_TYPES, QUATERNION),
+    ):
+        if beside and samples.format != "bag":
+            raise RecordingError(f"{path}: {key} is of use only in a bag, this is {samples.format}")
+        if beside:
+            samples = join_topic(samples, _read_bag(path, beside, types), names)
+    return samples
+
+
+def read_imu(
+    path,
+    topic="",
+    format="auto",
+    columns=None,
+    conventions=None,
+    *,
+    rate=None,
+    require=("orientation",),
+    time_offset=0.0,
+    minimum_samples=MINIMUM_SAMPLES,
+    stamp_limits=None,
+):
+    """Read a recorded IMU.
+
+    Parameters
+    ----------
+    path, topic, format, columns, rate
+        As for :func:`read_imu_samples`.
+    conventions : ImuConventions, optional
+        How the recording writes what it measures, how the IMU is mounted, and where its
+        orientation comes from.
+    require : sequence of str
+        What the IMU must give, of ``orientation``, ``gyro`` and ``accel``.
+    time_offset, minimum_samples, stamp_limits
+        As for :func:`read_reference`.
+
+    Returns
+    -------
+    RecordedImu
+
+    Raises
+    ------
+    RecordingError
+        The recording cannot be read, or its data cannot serve.
+    """
+    samples = read_imu_samples(path, topic, format, columns, rate=rate)
+    return RecordedImu(
+        *imu_table(
+            samples,
+            conventions,
+            require=require,
+            stamp_limits=stamp_limits,
+            minimum_samples=minimum_samples,
+            time_offset=time_offset,
+        )
+    )
+
+
+def read_imu_samples(path, topic="", format="auto", columns=None, *, rate=None):
+    """Read the samples of an IMU as they were recorded.
+
+    Parameters
+    ----------
+    path, format
+        As for :func:`read_reference_samples`.
+    topic : str
+        In a bag; empty for the only one of type sensor_msgs/Imu.
+    columns : mapping of str to str, optional
+        For CSV: quantity -> ``"column [unit]"``. Needs ``time`` and at least one of ``qx qy
+        qz qw``, ``roll pitch yaw``, ``yaw`` (roll and pitch then are 0), ``gyro_x gyro_y
+        gyro_z`` and ``accel_x accel_y accel_z``, or single ones of the latter six.
+    rate : float, optional
+        Samples per second, for a recording without times (CSV then needs no ``time``) or with
+        useless ones: the samples then follow each other evenly from time 0.
+
+    Returns
+    -------
+    Samples
+
+    Raises
+    ------
+    RecordingError
+        The recording cannot be read.
+    """
+    samples = _read_samples(
+        path, topic, format, columns, messages.IMU_TYPES, "IMU", timed=rate is None
+    )
+    if rate is not None:
+        columns = {**samples.columns, "stamp": np.arange(len(samples)) / rate}
+        columns.pop("receipt", None)
+        samples = replace(samples, columns=columns)
+    return samples
+
+
+def _read_samples(path, topic, format, columns, message_types, purpose, timed=True):
+    if format not in FORMATS + ("auto",):
+        raise RecordingError(
+            f"{path}: unknown format {format!r}, expected auto or one of {', '.join(FORMATS)}"
+        )
+    if format == "auto":
+        format = "bag" if is_ros2_bag(path) else detect_format(path, read_start(path))
+        if columns and format in _TEXT_FORMATS:
+            # Who maps its columns means them, whatever the file looks like.
+            format = "csv"
+    if columns and format != "csv":
+        raise RecordingError(
+            f"{path}: a column map is of use only for format csv, but this is read as {format}; "
+            "leave the map out"
+        )
+    if format == "bag":
+        return _read_bag(path, topic, message_types)
+    text = read_text(path)
+    if format == "rostopic_csv":
+        return read_rostopic_csv(path, text, message_types)
+    if format == "tum":
+        return read_tum(path, text)
+    return read_plain_csv(path, text, columns, purpose, timed)
+
+
+def _read_bag(path, topic, message_types):
+    if is_ros2_bag(path):
+        return read_ros2_bag(path, topic, message_types)
+    read_start(path)
+    return read_bag(path, topic, message_types)

@@ -1,0 +1,175 @@
+"""From samples as recorded to samples that can be computed with, and a report on the way."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from imu_simulation_framework.errors import RecordingError
+from imu_simulation_framework.motion.stamps import StampLimits, examine_stamps, find
+from imu_simulation_framework.recordings.report import RecordingReport
+from imu_simulation_framework.recordings.samples import Samples
+
+MINIMUM_SAMPLES = 10
+"""Fewer usable samples are no recording of a drive."""
+
+NORM_TOLERANCE = 1e-3
+"""A quaternion whose length is further from 1 was not rounded but wrong."""
+
+LATEST = 1e19
+"""Of a time [s], also below zero: nanoseconds since 1970 that somebody calls seconds are below."""
+
+LARGEST_VALUE = 1e9
+"""In any SI unit, or degrees: further away than the moon, and angles lose their digits there."""
+
+_NO_QUATERNION = 0.1
+
+_ZERO_NORM = 1e-6
+
+
+class Cleaner:
+    """Leaves out step by step what cannot serve, and notes it.
+
+    Parameters
+    ----------
+    samples : Samples
+    time_offset : float
+        Added to all times [s].
+
+    Raises
+    ------
+    RecordingError
+        No sample has a time.
+    """
+
+    def __init__(self, samples: Samples, time_offset=0.0):
+        self.samples = samples
+        self.keep = np.ones(len(samples), dtype=bool)
+        self.noted = {}
+        self.remarks = []
+        self.times = samples.columns["stamp"]
+        source = "column" if "receipt" not in samples else "header stamp"
+        if not np.isfinite(self.times).any():
+            if "receipt" not in samples:
+                raise RecordingError(f"{samples.source}: no sample has a time")
+            self.times, source = samples.columns["receipt"], "receipt time"
+        self.times = self.times + time_offset
+        self.noted["time_source"] = source
+
+    def drop(self, mask, name, reason):
+        """Leave out samples that are still in and in the mask.
+
+        Raises
+        ------
+        RecordingError
+            None would remain; ``reason`` ends its sentence.
+        """
+        mask = mask & self.keep
+        self.keep &= ~mask
+        self.note(mask, name)
+        if not self.keep.any():
+            raise RecordingError(
+                f"{self.samples.source}: none of {len(self.samples)} samples can be used: {reason}"
+            )
+
+    def note(self, mask, name):
+        """Put into the report where a mask is true."""
+        self.noted[name] = find(mask, self.times, self.samples.places)
+
+    def drop_nan(self, names):
+        """Leave out samples of which one of these columns is not finite.
+
+        Raises
+        ------
+        RecordingError
+            None would remain, or one holds a number that no sensor says.
+        """
+        values = self.samples.matrix(names)
+        finite = np.isfinite(values).all(axis=1)
+        self.drop(~finite, "nan", f"values of {', '.join(names)} are not numbers")
+        absurd = np.argwhere(self.keep[:, None] & (np.abs(values) > LARGEST_VALUE))
+        if len(absurd):
+            row, column = absurd[0]
+            raise RecordingError(
+                f"{self.samples.source}: {self.samples.place_name} {self.samples.places[row]}: "
+                f"{names[column]} is {values[row, column]:g}, expected at most {LARGEST_VALUE:g}; "
+                "leave the sample out"
+            )
+
+    def unit_quaternions(self, names) -> np.ndarray:
+        """Normalise quaternions and leave out those of length zero; shape (n, 4).
+
+        Raises
+        ------
+        RecordingError
+            They are all of length zero, or usually of one far from 1.
+        """
+        quaternions = self.samples.matrix(names)
+        norms = np.linalg.norm(quaternions, axis=1)
+        zero = norms < _ZERO_NORM
+        self.drop(zero, "zero_quaternions", "quaternions have length zero")
+        usual = float(np.median(norms[self.keep]))
+        if abs(usual - 1.0) > _NO_QUATERNION:
+            raise RecordingError(
+                f"{self.samples.source}: {', '.join(names)} have a length of usually {usual:g}, "
+                "expected 1, as quaternions of an orientation have"
+            )
+        with np.errstate(invalid="ignore"):
+            self.note(
+                self.keep & (np.abs(norms - 1.0) > NORM_TOLERANCE), "unnormalised_quaternions"
+            )
+        norms = np.where(self.keep, norms, 1.0)
+        return quaternions / norms[:, None]
+
+    def finish(self, limits: StampLimits, minimum_samples, absent=()):
+        """Put the remaining samples in order.
+
+        Parameters
+        ----------
+        limits : StampLimits
+        minimum_samples : int
+            Fewer cannot serve.
+        absent : sequence of str
+            For the report.
+
+        Returns
+        -------
+        order : ndarray of int
+            Indices of the remaining samples, in the order of their times.
+        report : RecordingReport
+
+        Raises
+        ------
+        RecordingError
+            The clock runs backwards, or too few samples remain.
+        """
+        samples = self.samples
+        with np.errstate(invalid="ignore"):
+            absurd = np.flatnonzero(self.keep & (np.abs(self.times) > LATEST))
+        if len(absurd):
+            raise RecordingError(
+                f"{samples.source}: {samples.place_name} {samples.places[absurd[0]]}: its time is "
+                f"{self.times[absurd[0]]:g} s, expected at most {LATEST:g}; leave the sample out"
+            )
+        kept = np.flatnonzero(self.keep)
+        order, stamps = examine_stamps(self.times[kept], samples.places[kept], limits)
+        refusal = stamps.refusal(limits, samples.place_name)
+        if refusal:
+            raise RecordingError(f"{samples.source}: {refusal}")
+        if len(order) < minimum_samples:
+            raise RecordingError(
+                f"{samples.source}: {len(order)} of {len(samples)} samples can be used, "
+                f"expected at least {minimum_samples}"
+            )
+        report = RecordingReport(
+            path=samples.path,
+            format=samples.format,
+            place_name=samples.place_name,
+            samples=len(samples),
+            topic=samples.topic,
+            message_type=samples.message_type,
+            stamps=stamps,
+            absent=tuple(absent),
+            remarks=tuple(self.remarks),
+            **self.noted,
+        )
+        return kept[order], report

@@ -1,0 +1,1 @@
+"""Tables whose columns have names, units and meanings of their own."""

@@ -1,0 +1,231 @@
+"""ROS 1 bags, without ROS.
+
+The library rosbags reads the index; the messages are then decoded a chunk at a time,
+all at once: of a message only its strings vary in length, so the positions of all
+payloads follow from a few array operations.
+"""
+
+from __future__ import annotations
+
+import struct
+from contextlib import contextmanager
+
+import numpy as np
+from rosbags.rosbag1 import Reader, ReaderError
+from rosbags.rosbag1 import reader as library
+
+from imu_simulation_framework.errors import RecordingError
+from imu_simulation_framework.motion.stamps import seconds_from_nanoseconds
+from imu_simulation_framework.recordings.formats.chunks import unpack_bz2, unpack_lz4
+from imu_simulation_framework.recordings.opening import unpacked
+from imu_simulation_framework.recordings.samples import Samples
+from imu_simulation_framework.recordings.topics import choose_topic
+
+# http://wiki.ros.org/Bags/Format/2.0: a message record's header has the fields op, conn and
+# time in any order, each with its length and name.
+_MESSAGE_HEADER_LENGTH = 8 + 13 + 17
+_OP_MESSAGE, _OP_CONNECTION = 2, 7
+# The library's functions have no limit.
+_UNPACK = {library.bz2_decompress: unpack_bz2, library.lz4_decompress: unpack_lz4}
+_DAMAGE = (
+    AssertionError,
+    EOFError,
+    IndexError,
+    KeyError,
+    OSError,
+    RuntimeError,
+    UnicodeDecodeError,
+    ValueError,
+    struct.error,
+)
+
+
+def read_bag(path, topic, message_types) -> Samples:
+    """Read one topic.
+
+    Parameters
+    ----------
+    path : path-like
+        A bag, or one packed by gzip.
+    topic : str
+        Empty for the only one with a suitable type.
+    message_types : sequence of MessageType
+        Those that can serve.
+
+    Raises
+    ------
+    RecordingError
+        The bag cannot be read, or has no such topic.
+    """
+    with unpacked(path) as plain, _opened(plain, path) as reader:
+        types = {message_type.name: message_type for message_type in message_types}
+        topics = _topics(reader)
+        topic = choose_topic(path, topic, topics, types)
+        message_type = types[topics[topic][0]]
+        connections = [c for c in reader.connections if c.topic == topic]
+        columns = _read_messages(reader, path, topic, connections, message_type)
+    return Samples(
+        path=str(path),
+        format="bag",
+        columns=columns,
+        places=np.arange(1, len(columns["receipt"]) + 1),
+        place_name="message",
+        topic=topic,
+        message_type=message_type.name,
+    )
+
+
+def bag_topics(path) -> dict:
+    """Return topic -> (type, number of messages) of a bag.
+
+    Raises
+    ------
+    RecordingError
+        The bag cannot be read.
+    """
+    with unpacked(path) as plain, _opened(plain, path) as reader:
+        return _topics(reader)
+
+
+@contextmanager
+def _opened(plain, path):
+    """An open reader; whatever a damaged bag makes the library raise becomes one sentence."""
+    reader = None
+    try:
+        reader = Reader(plain)
+        reader.open()
+        yield reader
+    except ReaderError as error:
+        reason = str(error)
+        if "not indexed" in reason:
+            raise RecordingError(
+                f"{path}: the bag has no index, as its recording was not ended properly; "
+                "run: rosbag reindex"
+            ) from None
+        if "not supported" in reason or "magic is invalid" in reason:
+            raise RecordingError(f"{path}: cannot be read as a ROS 1 bag: {reason}") from None
+        raise _damaged(path) from None
+    except _DAMAGE:
+        raise _damaged(path) from None
+    finally:
+        if reader is not None and reader.bio is not None:
+            reader.close()
+
+
+def _damaged(path):
+    return RecordingError(
+        f"{path}: the bag is truncated or damaged; rosbag reindex may save a part of it"
+    )
+
+
+def _topics(reader) -> dict:
+    """Topic -> (type, number of messages)."""
+    topics = {}
+    for connection in reader.connections:
+        name = connection.msgtype.replace("/msg/", "/")
+        count = topics.get(connection.topic, (name, 0))[1]
+        topics[connection.topic] = (name, count + connection.msgcount)
+    return topics
+
+
+def _read_messages(reader, path, topic, connections, message_type) -> dict:
+    """Columns of all messages of some connections, in the order in which they were recorded."""
+    entries = [entry for c in connections for entry in reader.indexes[c.id]]
+    receipt = np.fromiter((entry[0] for entry in entries), np.int64, len(entries))
+    chunk = np.fromiter((entry[1] for entry in entries), np.int64, len(entries))
+    offset = np.fromiter((entry[2] for entry in entries), np.int64, len(entries))
+    del entries
+    order = np.argsort(receipt, kind="stable")
+    receipt, chunk, offset = receipt[order], chunk[order], offset[order]
+
+    columns = {name: np.empty(len(order)) for name in message_type.quantities}
+    columns["stamp"] = np.empty(len(order))
+    columns["receipt"] = seconds_from_nanoseconds(receipt)
+    by_chunk = np.argsort(chunk, kind="stable")
+    bounds = np.flatnonzero(np.diff(chunk[by_chunk])) + 1
+    for rows in np.split(by_chunk, bounds):
+        info = reader.chunks[int(chunk[rows[0]])]
+        reader.bio.seek(info.datapos)
+        packed = reader.bio.read(info.datasize)
+        if len(packed) != info.datasize:
+            raise _damaged(path)
+        data = np.frombuffer(_UNPACK.get(info.decompressor, bytes)(packed), np.uint8)
+        starts, lengths = _message_bounds(data, offset[rows])
+        good = _decode(data, starts, lengths, message_type, columns, rows)
+        if not good.all():
+            place = int(rows[np.argmin(good)]) + 1
+            raise RecordingError(
+                f"{path}, topic {topic}: message {place} is not laid out as "
+                f"{message_type.name} of ROS 1"
+            )
+    return columns
+
+
+def _message_bounds(data, offsets):
+    """Where the messages behind some records of a chunk begin, and how long they are."""
+    header_lengths = _uint32(data, offsets)
+    if (header_lengths != _MESSAGE_HEADER_LENGTH).any():
+        offsets = np.array([_skip_connections(data, int(offset)) for offset in offsets])
+        header_lengths = _uint32(data, offsets)
+    lengths_at = offsets + 4 + header_lengths
+    return lengths_at + 4, _uint32(data, lengths_at)
+
+
+def _skip_connections(data, offset) -> int:
+    """Some recorders let the index point to the connection record before the message."""
+    while True:
+        (header_length,) = struct.unpack_from("<L", data, offset)
+        header = bytes(data[offset + 4 : offset + 4 + header_length])
+        operation = _operation(header)
+        if operation == _OP_MESSAGE:
+            return offset
+        if operation != _OP_CONNECTION:
+            raise ValueError("the index points to a record that is no message")
+        (length,) = struct.unpack_from("<L", data, offset + 4 + header_length)
+        offset += 8 + header_length + length
+
+
+def _operation(header) -> int:
+    position = 0
+    while position < len(header):
+        (length,) = struct.unpack_from("<L", header, position)
+        name, _, value = header[position + 4 : position + 4 + length].partition(b"=")
+        if name == b"op":
+            return value[0]
+        position += 4 + length
+    raise ValueError("a record without op")
+
+
+def _decode(data, starts, lengths, message_type, columns, rows):
+    """Decode messages of one chunk into the rows of the columns.
+
+    Returns
+    -------
+    ndarray of bool
+        Which messages have the length that they should have; without all, nothing is decoded.
+    """
+    ends = starts + lengths
+    minimum = 16 + 4 * message_type.strings + message_type.payload.itemsize
+    good = (lengths >= minimum) & (ends <= len(data))
+    if not good.all():
+        return good
+    position = starts + 12
+    for _ in range(1 + message_type.strings):
+        position = np.minimum(position + 4 + _uint32(data, position), ends - 4)
+    good = position + message_type.payload.itemsize == ends
+    if not good.all():
+        return good
+    size = message_type.payload.itemsize
+    payload = data[position[:, None] + np.arange(size)].view(message_type.payload)[:, 0]
+    for quantity, name in message_type.quantities.items():
+        columns[quantity][rows] = payload[name]
+    seconds, nanoseconds = _uint32(data, starts + 4), _uint32(data, starts + 8)
+    stamp = seconds + nanoseconds / 1e9
+    # ROS has no other way to say that a stamp was not set.
+    columns["stamp"][rows] = np.where((seconds == 0) & (nanoseconds == 0), np.nan, stamp)
+    return good
+
+
+def _uint32(data, positions):
+    """Little-endian unsigned numbers at any positions, as int64."""
+    return data[np.asarray(positions)[:, None] + np.arange(4)].view("<u4")[:, 0].astype(np.int64)

@@ -1,0 +1,199 @@
+"""A reference trajectory from samples of poses or of satellite positions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from imu_simulation_framework.angles import unwrap, yaw_from_quaternion
+from imu_simulation_framework.errors import RecordingError
+from imu_simulation_framework.motion.positioning.course import NoHeadingError
+from imu_simulation_framework.motion.positioning.fixes import (
+    UNKNOWN_VARIANCE,
+    FixSettings,
+    trajectory_from_fixes,
+    variances_from_quality,
+)
+from imu_simulation_framework.motion.stamps import StampLimits
+from imu_simulation_framework.recordings.cleaning import MINIMUM_SAMPLES, Cleaner
+from imu_simulation_framework.recordings.conventions import (
+    ReferenceConventions,
+    conventional_reference,
+)
+from imu_simulation_framework.recordings.samples import (
+    GLOBAL_POSITION,
+    POSITION,
+    QUATERNION,
+    VARIANCES,
+)
+
+_NO_FIX = -1
+_UNKNOWN_COVARIANCE = 0
+
+
+def reference_table(
+    samples,
+    conventions=None,
+    settings=None,
+    *,
+    stamp_limits=None,
+    minimum_samples=MINIMUM_SAMPLES,
+    time_offset=0.0,
+):
+    """Make Poses of samples.
+
+    Parameters
+    ----------
+    samples : Samples
+        As recorded.
+    conventions : ReferenceConventions, optional
+    settings : FixSettings, optional
+        For satellite positions.
+    stamp_limits, minimum_samples, time_offset
+        As for :func:`~imu_simulation_framework.recordings.read_reference`.
+
+    Returns
+    -------
+    table : pandas.DataFrame
+        Poses.
+    report : RecordingReport
+
+    Raises
+    ------
+    RecordingError
+        The samples cannot serve.
+    """
+    samples = conventional_reference(samples, conventions or ReferenceConventions())
+    settings, limits = settings or FixSettings(), stamp_limits or StampLimits()
+    if has_to_be_smoothed(samples):
+        return _from_fixes(samples, settings, limits, minimum_samples, time_offset)
+    return _from_poses(samples, limits, minimum_samples, time_offset)
+
+
+def has_to_be_smoothed(samples) -> bool:
+    """Whether these are positions whose heading is to be made of their course."""
+    poses = samples.has(POSITION) and (samples.has(QUATERNION) or "yaw" in samples)
+    return not poses
+
+
+def _from_poses(samples, limits, minimum_samples, time_offset):
+    cleaner = Cleaner(samples, time_offset)
+    heading = QUATERNION if samples.has(QUATERNION) else ("yaw",)
+    cleaner.drop_nan(POSITION + heading)
+    quaternions = cleaner.unit_quaternions(QUATERNION) if heading is QUATERNION else None
+    spare = [name for name in ("z", "roll", "pitch") if name in samples]
+    if samples.format == "csv" and spare:
+        cleaner.remarks.append(
+            f"the drive is in the plane, so no use is made of the reference's {', '.join(spare)}"
+        )
+    order, report = cleaner.finish(limits, minimum_samples)
+    if quaternions is None:
+        yaw = samples.columns["yaw"][order]
+    else:
+        yaw = yaw_from_quaternion(quaternions[order])
+    table = pd.DataFrame(
+        {
+            "x": samples.columns["x"][order],
+            "y": samples.columns["y"][order],
+            "yaw": unwrap(yaw),
+        },
+        index=pd.Index(cleaner.times[order], name="time"),
+    )
+    return table, report
+
+
+def _from_fixes(samples, settings, limits, minimum_samples, time_offset):
+    cleaner = Cleaner(samples, time_offset)
+    if "status" in samples:
+        status = samples.columns["status"]
+        cleaner.drop(status <= _NO_FIX, "no_fix", "the receiver never had a fix")
+    names = POSITION if samples.has(POSITION) else GLOBAL_POSITION
+    cleaner.drop_nan(names)
+    if names is GLOBAL_POSITION:
+        _refuse_outside(samples, cleaner)
+    variances = _variances(samples, cleaner.remarks)
+    known = (variances > 0.0).all(axis=1) & np.isfinite(variances).all(axis=1)
+    cleaner.note(cleaner.keep & ~known, "unknown_variance")
+    if (cleaner.keep & ~known).any():
+        cleaner.remarks.append(
+            f"where the variance of a position is not known, {UNKNOWN_VARIANCE:g} m^2 is assumed"
+        )
+    variances = np.where(known[:, None], variances, UNKNOWN_VARIANCE)
+    # A smooth path needs three positions, whatever the caller is content with.
+    order, report = cleaner.finish(limits, max(3, minimum_samples))
+    fix = pd.DataFrame(
+        {
+            **{name: samples.columns[name][order] for name in names},
+            "variance_east": variances[order, 0],
+            "variance_north": variances[order, 1],
+        },
+        index=pd.Index(cleaner.times[order], name="time"),
+    )
+    for name in ("altitude", "velocity_east", "velocity_north"):
+        if name in samples:
+            fix[name] = samples.columns[name][order]
+    heading = _heading(samples)
+    if heading is not None:
+        fix["heading"] = heading[order]
+    try:
+        made = trajectory_from_fixes(fix, settings, samples.places[order])
+    except NoHeadingError:
+        held = int((np.diff(fix[list(names)].to_numpy(), axis=0) == 0.0).all(axis=1).sum())
+        if held > 0.5 * len(fix):
+            advice = f"{held} of {len(fix)} positions repeat the one before: did the receiver hang?"
+        else:
+            advice = "expected a drive or a smaller minimum speed"
+        raise RecordingError(
+            f"{samples.source}: the robot is nowhere faster than {settings.minimum_speed:g} m/s, "
+            f"so that its heading is not known; {advice}"
+        ) from None
+    except ValueError as error:
+        raise RecordingError(f"{samples.source}: {error}") from None
+    sentences = made.report.sentences(samples.place_name)
+    return made.poses, replace(
+        report,
+        remarks=report.remarks + tuple(sentences),
+        positioning=made.report.to_dict(),
+        fixes=made.fixes,
+    )
+
+
+def _refuse_outside(samples, cleaner):
+    latitude, longitude = (samples.columns[name] for name in GLOBAL_POSITION)
+    outside = cleaner.keep & ((np.abs(latitude) > 90.0) | (np.abs(longitude) > 360.0))
+    if outside.any():
+        first = int(np.argmax(outside))
+        raise RecordingError(
+            f"{samples.source}: {samples.place_name} {samples.places[first]} is at latitude "
+            f"{latitude[first]:g} and longitude {longitude[first]:g}, expected degrees"
+        )
+
+
+def _heading(samples):
+    """Heading beside the fixes [rad], as of two antennas; nan where unknown, or None."""
+    if samples.has(QUATERNION):
+        quaternions = samples.matrix(QUATERNION)
+        norms = np.linalg.norm(quaternions, axis=1)
+        known = np.isfinite(norms) & (norms > 1e-6)
+        heading = np.full(len(norms), np.nan)
+        heading[known] = yaw_from_quaternion(quaternions[known] / norms[known, None])
+        return heading
+    return samples.columns.get("yaw")
+
+
+def _variances(samples, remarks):
+    """Variances of the positions [m^2], shape (n, 2); nan where nothing tells them."""
+    missing = np.full(len(samples), np.nan)
+    variances = np.column_stack([samples.columns.get(name, missing) for name in VARIANCES])
+    if "covariance_type" in samples:
+        variances[samples.columns["covariance_type"] == _UNKNOWN_COVARIANCE] = np.nan
+    with np.errstate(invalid="ignore"):
+        known = np.isfinite(variances).all(axis=1) & (variances > 0.0).all(axis=1)
+    given = [name for name in ("position_error", "hdop") if name in samples]
+    if given and not known.all():
+        quality = (samples.columns.get(name) for name in ("position_error", "hdop"))
+        variances[~known] = variances_from_quality(*quality)[~known, None]
+        remarks.append(f"the variances of the positions are made of {' and '.join(given)}")
+    return variances

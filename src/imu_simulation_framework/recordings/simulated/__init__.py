@@ -1,0 +1,1 @@
+"""The bundled drives, and recordings of simulated IMUs."""

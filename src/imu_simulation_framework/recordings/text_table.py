@@ -1,0 +1,269 @@
+"""Tables of numbers in text files, with line numbers for what is wrong in them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import re
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+
+from imu_simulation_framework.errors import RecordingError
+from imu_simulation_framework.sentences import shown
+
+ROWS_AT_ONCE = 50_000
+"""Rows that are taken apart together: lines of text take many times the memory of numbers."""
+
+_LONGEST_CELL = 20  # lines; a quotation mark alone is no quotation
+_LONGEST_LINE = 100_000  # characters; Python's and pandas' readers give up beyond some more
+_SEPARATORS = (",", ";", "\t")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z")
+_DATE = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?")
+_MISSING = ("", "nan", "NaN", "NAN", "-nan", "NA", "N/A", "null", "None")
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """Cells of a text file as text, read into numbers column by column.
+
+    Attributes
+    ----------
+    path : str
+    cells : pandas.DataFrame
+        What is a number in all its column is one already; all else is text.
+    lines : ndarray of int
+        Line number of each row.
+    namesakes : dict of str to list of str
+        Names that stand more than once in the header, and how the others are called in ``cells``.
+    """
+
+    path: str
+    cells: pd.DataFrame
+    lines: np.ndarray
+    namesakes: dict[str, list[str]] = field(default_factory=dict)
+
+    def texts(self, column) -> pd.Series:
+        """A column as text, without blanks around it; what is missing is empty.
+
+        Raises
+        ------
+        RecordingError
+            Another column of that name says something else.
+        """
+        self._refuse_ambiguous(column)
+        text = self.cells[column].astype(str).str.strip()
+        return text.where(~(self.cells[column].isna() | text.isin(_MISSING)), "")
+
+    def numbers(self, column) -> np.ndarray:
+        """A column as numbers; whole ones stay whole, empty and ``nan`` cells are nan.
+
+        Raises
+        ------
+        RecordingError
+            One of its cells is no number, or another column of that name says something else.
+        """
+        self._refuse_ambiguous(column)
+        cells = self.cells[column]
+        if pd.api.types.is_numeric_dtype(cells) and not pd.api.types.is_bool_dtype(cells):
+            return cells.to_numpy()
+        text = cells.astype(str).str.strip()
+        missing = cells.isna() | text.isin(_MISSING)
+        numbers = pd.to_numeric(text.where(~missing), errors="coerce")
+        wrong = np.flatnonzero((numbers.isna() & ~missing).to_numpy())
+        if len(wrong):
+            raise RecordingError(
+                f"{self.path}: line {self.lines[wrong[0]]}, column {shown(column)}: "
+                f"{shown(text.iloc[wrong[0]])} is no number"
+            )
+        return numbers.to_numpy(dtype=float)
+
+    def _refuse_ambiguous(self, column) -> None:
+        for other in self.namesakes.get(column, ()):
+            if not self.cells[column].equals(self.cells[other]):
+                raise RecordingError(
+                    f"{self.path}: {1 + len(self.namesakes[column])} columns are called "
+                    f"{shown(column)} and do not say the same; give them names of their own"
+                )
+
+
+def parse_table(path, text, names=None, rows_at_once=ROWS_AT_ONCE) -> TextTable:
+    """Parse the text of a table; empty lines and lines that begin with ``#`` do not count.
+
+    Parameters
+    ----------
+    path : path-like
+        For messages.
+    text : str
+    names : sequence of str, optional
+        The columns' names, separated by white space in the file. Without them the first line
+        names the columns and its separator (comma, semicolon, tab or white space) counts; if it
+        is one of numbers already, the comment above it names them, or they are ``col1``,
+        ``col2``, ...
+    rows_at_once : int, optional
+        None: all.
+
+    Raises
+    ------
+    RecordingError
+        There is nothing, a line has too many cells or is too long, or a quotation mark is alone.
+    """
+    comment, lines = "", _logical_lines(path, text)
+    for first in lines:
+        if first[1].lstrip().startswith("#"):
+            comment = first[1]
+        elif first[1].strip():
+            break
+    else:
+        raise RecordingError(f"{path}: the recording is empty")
+    rows = (row for row in lines if row[1].strip() and not row[1].lstrip().startswith("#"))
+    separator = r"\s+"
+    given = names
+    if given is None:
+        separator = _separator(first[1])
+        names = _cells(first[1], separator)
+    if given is not None or _is_data(names):
+        rows = itertools.chain([first], rows)
+    if given is None and _is_data(names):
+        names = _names(comment, separator, len(names))
+
+    blocks, numbers = [], []
+    while True:
+        block = list(itertools.islice(rows, rows_at_once))
+        if not block:
+            break
+        for number, line in block:
+            if _width(line, separator) > len(names):
+                raise RecordingError(
+                    f"{path}: line {number} has {_width(line, separator)} cells, expected "
+                    f"{len(names)}"
+                )
+        blocks.append(_read_block(path, [line for _, line in block], separator, len(names)))
+        numbers.append(np.array([number for number, _ in block], dtype=int))
+    if not blocks:
+        raise RecordingError(f"{path}: the recording is empty but for its first line")
+    if not _of_one_kind(blocks):
+        return parse_table(path, text, given, rows_at_once=None)
+    cells = blocks[0] if len(blocks) == 1 else pd.concat(blocks, ignore_index=True)
+    cells.columns, namesakes = _distinct(names)
+    return TextTable(str(path), cells, np.concatenate(numbers), namesakes)
+
+
+def _read_block(path, lines, separator, width):
+    """Cells of some lines."""
+    try:
+        cells = pd.read_csv(
+            io.StringIO("\n".join(line.strip(" \r") for line in lines)),
+            sep=separator,
+            header=None,
+            names=range(width),
+            index_col=False,
+            skipinitialspace=True,
+            skip_blank_lines=False,
+            # The default parser may be off by the last bit.
+            float_precision="round_trip",
+            low_memory=False,
+        )
+    except ValueError as error:  # also pandas' own errors
+        raise RecordingError(f"{path}: is no table: {' '.join(str(error).split())}") from None
+    if len(cells) != len(lines):
+        raise RecordingError(
+            f"{path}: {len(lines)} lines give {len(cells)} rows, so quotation marks in them are "
+            "not in pairs around whole cells"
+        )
+    return cells
+
+
+def _of_one_kind(blocks) -> bool:
+    """Whether each column is of numbers in all blocks, or of text in all.
+
+    One that is not is text as a whole, as it stands in the file.
+    """
+    kinds = [{block.dtypes.iloc[place].kind for block in blocks} for place in blocks[0]]
+    return all(len(kind) == 1 or kind <= {"i", "f"} for kind in kinds)
+
+
+def _logical_lines(path, text):
+    """Number and text of each line; what is broken within quotes is put together."""
+    begun, parts = 0, []
+    for number, line in enumerate(_lines(text), 1):
+        if len(line) > _LONGEST_LINE:
+            raise RecordingError(
+                f"{path}: line {number} has {len(line)} characters, expected a table with at most "
+                f"{_LONGEST_LINE}"
+            )
+        parts.append(line)
+        begun = begun or number
+        quoted = ('"' in line or len(parts) > 1) and not parts[0].lstrip().startswith("#")
+        if quoted and sum(p.count('"') for p in parts) % 2:
+            if len(parts) == _LONGEST_CELL:
+                break
+            continue
+        yield begun, " ".join(parts)
+        begun, parts = 0, []
+    if parts:
+        raise RecordingError(f"{path}: line {begun}: a quotation mark is not closed")
+
+
+def _lines(text):
+    """Yield what ``text.splitlines()`` returns, without a list of all lines."""
+    begin = 0
+    while begin < len(text):
+        # Whatever else ends a line, a line feed does.
+        end = text.find("\n", begin + _LONGEST_LINE) + 1 or len(text)
+        yield from text[begin:end].splitlines()
+        begin = end
+
+
+def _cells(line, separator) -> list[str]:
+    line = line.strip(" \r")
+    if separator == r"\s+":
+        return line.split()
+    cells = next(csv.reader([line], delimiter=separator, skipinitialspace=True))
+    return [cell.strip() for cell in cells]
+
+
+def _is_data(cells) -> bool:
+    """Whether a line holds numbers, and perhaps dates, instead of names."""
+    given = [cell for cell in cells if cell not in _MISSING]
+    numbers = [cell for cell in given if _NUMBER.match(cell)]
+    return bool(numbers) and all(_NUMBER.match(cell) or _DATE.match(cell) for cell in given)
+
+
+def _names(comment, separator, width) -> list[str]:
+    """Names of columns that have none: from the comment above, if it fits, else their places."""
+    names = _cells(comment.strip().lstrip("#"), separator) if comment else []
+    if len(names) == width and not _is_data(names):
+        return names
+    return [f"col{place}" for place in range(1, width + 1)]
+
+
+def _distinct(names):
+    """The names, with ``.1``, ``.2`` behind those that were there before, and the names of such."""
+    distinct, namesakes, given = [], {}, set(names)
+    for name in names:
+        if name in distinct:
+            free = (f"{name}.{n}" for n in itertools.count(1))
+            new = next(n for n in free if n not in given and n not in distinct)
+            namesakes.setdefault(name, []).append(new)
+            name = new
+        distinct.append(name)
+    return distinct, namesakes
+
+
+def _separator(line) -> str:
+    counts = {separator: line.count(separator) for separator in _SEPARATORS}
+    best = max(counts, key=counts.get)
+    if counts[best]:
+        return best
+    return r"\s+" if re.search(r"\S\s+\S", line.strip()) else ","
+
+
+def _width(line, separator) -> int:
+    if separator == r"\s+":
+        return len(line.split())
+    if '"' in line:
+        return len(next(csv.reader([line], delimiter=separator)))
+    return line.count(separator) + 1

@@ -1,0 +1,281 @@
+"""What is recorded of one experiment, as it comes in, and the tables it becomes."""
+
+from __future__ import annotations
+
+import bisect
+from dataclasses import dataclass
+from typing import Callable
+
+import numpy as np
+import pandas as pd
+
+from imu_simulation_framework.angles import (
+    TWO_PI,
+    roll_pitch_yaw_from_quaternion,
+    unwrap,
+)
+from imu_simulation_framework.errors import ResultError
+from imu_simulation_framework.results.sample_store import SampleStore
+
+ORIENTATION = ("qx", "qy", "qz", "qw")
+IMU_COLUMNS = ("gyro_x", "gyro_y", "gyro_z", "accel_x", "accel_y", "accel_z")
+ERROR_COLUMNS = ("yaw_error", "distance_error", "along_track_error", "cross_track_error")
+WHEEL_COLUMNS = ("left", "right")
+STORED = {
+    "imu_simulated": (*ORIENTATION, *IMU_COLUMNS),
+    "ground_truth": ("x", "y", "z", *ORIENTATION, "v_x", "v_y", "yaw_rate"),
+    "control_error": (*ERROR_COLUMNS, "time_from_start"),
+    "wheel_velocities": WHEEL_COLUMNS,
+}
+"""Name of a table -> the numbers that are stored for it."""
+
+NANOSECONDS = 1_000_000_000
+ENDING = "samples"
+
+
+class Stream:
+    """Samples of one kind: a stamp [ns] and a fixed number of values each.
+
+    A sample whose stamp is that of the last one replaces it: a simulator that waits repeats
+    itself, and the robot may have been put somewhere else meanwhile. One whose stamp is older is
+    counted in ``backwards`` and left out.
+    """
+
+    def __init__(self, columns) -> None:
+        self.store = SampleStore(columns)
+        self.backwards = 0
+
+    def append(self, stamp: int, values) -> None:
+        """Add one sample; ``values`` has as many numbers as the stream has columns."""
+        newest = self.store.newest
+        if newest is not None and stamp < newest:
+            self.backwards += 1
+        else:
+            self.store.append(stamp, values)
+
+    def __len__(self) -> int:
+        return len(self.store)
+
+    @property
+    def newest(self):
+        """Stamp of the last sample [ns]; None without any."""
+        return self.store.newest
+
+    def expected(self, rate: float, zero: int, end: int) -> int:
+        """How many samples there should be from stamp ``zero`` to ``end`` [ns] at this rate [Hz].
+
+        The stream's phase is its own: a simulator need not sample at time zero.
+        """
+        first, last = self.span(zero, end)
+        if first == last:
+            return int((end - zero + 0.5) / NANOSECONDS * rate) + 1
+        begin = self.store.stamps[first]
+        # Half a nanosecond: the end may be a whole number of periods after the first one.
+        before = int((begin - zero + 0.5) / NANOSECONDS * rate)
+        return before + int((end - begin + 0.5) / NANOSECONDS * rate) + 1
+
+    def count_until(self, end: int) -> int:
+        """How many samples have a stamp of at most ``end`` [ns]."""
+        return bisect.bisect_right(self.store.stamps, end)
+
+    def span(self, zero: int, end: int):
+        """Numbers of the first sample from stamp ``zero`` on and of the first after ``end``."""
+        first = bisect.bisect_left(self.store.stamps, zero)
+        return first, max(first, self.count_until(end))
+
+    def blocks(self, zero: int, end: int):
+        """Yield samples from stamp ``zero`` to ``end`` [ns], both included, in blocks.
+
+        Yields
+        ------
+        time : ndarray, shape (n,)
+            Seconds after ``zero``.
+        values : ndarray, shape (n, columns)
+        """
+        for stamps, values in self.store.blocks(*self.span(zero, end)):
+            yield (stamps - zero) / NANOSECONDS, values
+
+
+@dataclass(frozen=True)
+class RecordedTable:
+    """A table that is made of stored samples whenever it is asked for.
+
+    Attributes
+    ----------
+    blocks : callable
+        Returns an iterator of the table's parts, at least one, each a DataFrame.
+    """
+
+    blocks: Callable
+
+    def whole(self, columns=None) -> pd.DataFrame:
+        """The table at once, all columns or those that are named."""
+        wanted = slice(None) if columns is None else list(columns)
+        return pd.concat([block.loc[:, wanted] for block in self.blocks()])
+
+
+class ExperimentRecord:
+    """The streams of an experiment.
+
+    ``imu`` takes orientation (x, y, z, w), angular velocity and specific force;
+    ``ground_truth`` position, orientation, velocity along x and y, and yaw rate; ``errors``
+    the four tracking errors and the time from the start. Commands have no stamp: the first is
+    given at time zero, and each further one answers one tracking error, so they are numbered.
+    """
+
+    def __init__(self) -> None:
+        self._streams = {name: Stream(columns) for name, columns in STORED.items()}
+
+    @property
+    def imu(self) -> Stream:
+        return self._streams["imu_simulated"]
+
+    @property
+    def ground_truth(self) -> Stream:
+        return self._streams["ground_truth"]
+
+    @property
+    def errors(self) -> Stream:
+        return self._streams["control_error"]
+
+    @property
+    def commands(self) -> Stream:
+        return self._streams["wheel_velocities"]
+
+    def append_command(self, left: float, right: float) -> None:
+        """Add one pair of wheel velocities [rad/s]."""
+        self.commands.append(len(self.commands), (left, right))
+
+    def keep_in(self, folder) -> None:
+        """Keep everything in files of a result's folder from now on.
+
+        A process that is killed leaves them behind; :meth:`left_behind` reads them.
+        """
+        for name, stream in self._streams.items():
+            stream.store.keep_in(folder.path(f"{name}.{ENDING}"))
+
+    def flush(self) -> None:
+        """Bring everything to the files."""
+        for stream in self._streams.values():
+            stream.store.flush()
+
+    def discard(self) -> None:
+        """Remove the files, as the tables are written."""
+        for stream in self._streams.values():
+            stream.store.discard()
+
+    @classmethod
+    def left_behind(cls, folder) -> ExperimentRecord | None:
+        """What an experiment has left that was killed, None if it has left nothing.
+
+        Raises
+        ------
+        ResultError
+            Files are missing or not what they should be.
+        """
+        paths = {name: folder.path(f"{name}.{ENDING}") for name in STORED}
+        if not any(path.exists() for path in paths.values()):
+            return None
+        record = cls()
+        for name, columns in STORED.items():
+            store = SampleStore.open(paths[name])
+            if store.columns != columns:
+                raise ResultError(
+                    f"{paths[name]}: has the columns {', '.join(store.columns)[:200]}, but "
+                    f"{', '.join(columns)} were expected"
+                )
+            record._streams[name].store = store
+        return record
+
+    def zero(self):
+        """Stamp of the first command [ns], which the first tracking error tells; None without."""
+        if len(self.errors) == 0:
+            return None
+        (stamp,), values = self.errors.store.rows(0, 1)
+        return int(stamp) - round(values[0, -1] * NANOSECONDS)
+
+    def common_end(self) -> int:
+        """Stamp until which both the ground truth and the IMU were recorded [ns]; -1 without."""
+        streams = (self.imu, self.ground_truth)
+        return min(-1 if stream.newest is None else stream.newest for stream in streams)
+
+    def complete_until(self, end: int) -> bool:
+        """Whether everything is there until ``end`` [ns], each error with its command."""
+        streams = (self.imu, self.ground_truth, self.errors)
+        if any(stream.newest is None or stream.newest < end for stream in streams):
+            return False
+        return len(self.commands) > self.errors.count_until(end)
+
+    def tables(self, zero: int, end: int):
+        """Tables of the experiment from stamp ``zero`` to ``end`` [ns].
+
+        Returns
+        -------
+        dict of RecordedTable
+            imu_simulated, ground_truth, control_error, wheel_velocities; columns as in
+            the package's docstring.
+        """
+        return {
+            "imu_simulated": RecordedTable(lambda: self._imu_blocks(zero, end)),
+            "ground_truth": RecordedTable(lambda: self._ground_truth_blocks(zero, end)),
+            "wheel_velocities": RecordedTable(lambda: [self._wheel_velocities(zero, end)]),
+            "control_error": RecordedTable(lambda: self._control_error_blocks(zero, end)),
+        }
+
+    def _imu_blocks(self, zero, end):
+        attitude = _Attitude()
+        for time, values in _at_least_one(self.imu, zero, end):
+            named = zip(IMU_COLUMNS, values[:, 4:].T)
+            yield _table(time, {**attitude.columns(values[:, :4]), **dict(named)})
+
+    def _ground_truth_blocks(self, zero, end):
+        attitude = _Attitude()
+        for time, values in _at_least_one(self.ground_truth, zero, end):
+            angles = attitude.columns(values[:, 3:7])
+            position = dict(zip("xyz", values[:, :3].T))
+            motion = {"v": values[:, 7], "yaw_rate": values[:, 9]}
+            yield _table(time, {**position, **angles, **motion})
+
+    def _control_error_blocks(self, zero, end):
+        for time, values in _at_least_one(self.errors, zero, end):
+            yield _table(time, dict(zip(ERROR_COLUMNS, values.T)))
+
+    def _wheel_velocities(self, zero, end):
+        times = [time for time, _ in self.errors.blocks(zero, end)]
+        given = np.concatenate([[0.0], *times])
+        count = min(len(self.commands), len(given))
+        _, commands = self.commands.store.rows(0, count)
+        return _table(given[:count], dict(zip(WHEEL_COLUMNS, commands.T)))
+
+
+def _at_least_one(stream, zero, end):
+    """The stream's blocks; an empty one if there is none, for the columns' names."""
+    empty = True
+    for block in stream.blocks(zero, end):
+        empty = False
+        yield block
+    if empty:
+        yield np.empty(0), np.empty((0, len(stream.store.columns)))
+
+
+class _Attitude:
+    """Roll, pitch and yaw of consecutive blocks of orientations; yaw is unwrapped across them."""
+
+    def __init__(self) -> None:
+        self._last = np.empty(0)
+        self._turns = 0
+
+    def columns(self, orientation):
+        """Columns roll, pitch and yaw of orientations of shape (n, 4)."""
+        roll, pitch, wrapped = roll_pitch_yaw_from_quaternion(orientation).T
+        yaw = wrapped
+        if len(wrapped):
+            yaw = unwrap(np.concatenate([self._last, wrapped]))[len(self._last) :]
+            yaw = yaw + TWO_PI * self._turns
+            self._last = wrapped[-1:]
+            self._turns = round((yaw[-1] - wrapped[-1]) / TWO_PI)
+        return {"roll": roll, "pitch": pitch, "yaw": yaw}
+
+
+def _table(time, columns) -> pd.DataFrame:
+    return pd.DataFrame(columns, index=pd.Index(time, name="time", dtype=float))

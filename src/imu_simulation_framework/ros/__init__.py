@@ -1,0 +1,1 @@
+"""The ROS side; the only place that imports rospy."""

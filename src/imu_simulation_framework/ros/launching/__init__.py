@@ -1,0 +1,1 @@
+"""Starting an experiment, watching over it and ending it."""

@@ -1,0 +1,91 @@
+"""Runs experiment.launch from a program that reports how it ended."""
+
+from __future__ import annotations
+
+import argparse
+
+import roslaunch
+
+from imu_simulation_framework.errors import FrameworkError
+from imu_simulation_framework.experiment.parts import describe_imu, make_terrain
+from imu_simulation_framework.experiment.preparation.check import ensure_plausible
+from imu_simulation_framework.files.locations import package_share
+from imu_simulation_framework.robot.parameters import load_robot_parameters
+from imu_simulation_framework.ros.launching.installation import (
+    check_environment,
+    check_installation,
+    check_output,
+)
+from imu_simulation_framework.ros.launching.launch_arguments import (
+    argument_help,
+    check_arguments,
+    load_launch_file,
+)
+from imu_simulation_framework.ros.launching.supervision import report, run
+from imu_simulation_framework.ros.settings import EXPERIMENT_PARAMETERS, node_configuration
+from imu_simulation_framework.ros.simulators.gazebo_server import ensure_no_gazebo_runs
+
+
+def main(arguments) -> int:
+    """Run one experiment.
+
+    Parameters
+    ----------
+    arguments : list of str
+        Arguments of experiment.launch, each ``name:=value``.
+
+    Returns
+    -------
+    int
+        0 when the drive was recorded to its end, 1 when it was not, 130 when it was
+        interrupted; whatever was recorded is saved in each case.
+
+    Raises
+    ------
+    FrameworkError
+        An argument or a setting is unknown, malformed or out of range, the recording cannot be
+        used, or something is missing on this machine; nothing was started.
+    """
+    launch_file = str(package_share() / "launch" / "experiment.launch")
+    parser = argparse.ArgumentParser(
+        description="Run experiment.launch; print the result and exit with a code that tells of "
+        "it: 0 after the whole drive, 1 after a failure, 2 when nothing was started, 130 after "
+        "Ctrl+C.",
+        epilog=argument_help(launch_file),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("arguments", nargs="*", metavar="name:=value", help="see below")
+    given = parser.parse_args(arguments).arguments
+    values = check_arguments(launch_file, given)
+    check_environment()
+    if values["simulator"] == "gazebo":
+        ensure_no_gazebo_runs()
+    check_installation(values)
+    try:
+        config, configuration = _load(launch_file, [*given, "table:=false"])
+    except roslaunch.RLException as error:
+        raise FrameworkError(f"roslaunch: {error}") from None
+    # What cannot be driven, or gives no answer, is said before anything is started.
+    ensure_plausible(configuration)
+    return report(run(config, configuration.simulation.command_timeout))
+
+
+def _load(launch_file, arguments):
+    """Load the launch file, and check the settings in it once instead of in every node."""
+    config = load_launch_file(launch_file, arguments)
+    experiment = {}
+    beginning = f"/{EXPERIMENT_PARAMETERS}/"
+    for name, parameter in config.params.items():
+        if name.startswith(beginning):
+            *groups, key = name[len(beginning) :].split("/")
+            target = experiment
+            for group in groups:
+                target = target.setdefault(group, {})
+            target[key] = parameter.value
+    configuration = node_configuration("run_experiment", experiment, {})
+    # Makes sure of the parameters of IMU, ground and robot, too.
+    describe_imu(configuration)
+    make_terrain(configuration)
+    load_robot_parameters(configuration.robot.parameters or None)
+    check_output(configuration.experiment.output)
+    return config, configuration

@@ -1,0 +1,363 @@
+"""What every node of an experiment shares: settings, waiting, ending."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import math
+import os
+import signal
+import sys
+import threading
+import time
+import warnings
+
+import rosgraph
+import rospy
+
+from imu_simulation_framework.errors import FrameworkError, SimulatorError
+from imu_simulation_framework.ros.answers import (
+    MASTER_TIMEOUT,
+    NoAnswerError,
+    ask_master,
+    is_node_alive,
+)
+from imu_simulation_framework.ros.settings import EXPERIMENT_PARAMETERS, node_configuration
+from imu_simulation_framework.ros.start import INTERRUPTED
+
+FAILURE = f"{EXPERIMENT_PARAMETERS}/failure"
+"""Parameter with the sentence of the first node that failed."""
+
+POLL_PERIOD = 0.02
+"""Wall-clock seconds between two looks at a condition that no message announces."""
+
+CONNECTING_PERIOD = 2.0
+"""Wall-clock seconds after which a subscriber that is not connected is asked whether it lives."""
+
+CONSTRUCTION_TIMEOUT = 120.0
+"""Wall-clock seconds that a node has to get its settings and to make itself known."""
+
+ALONE_TIMEOUT = 3.0
+"""Wall-clock seconds for an answer of a node that has the name that this one wants."""
+
+LEAVING_TIMEOUT = 10.0
+"""Wall-clock seconds to say good-bye to a master that may be silent; everything is saved."""
+
+GAZEBO_NICENESS = 15
+"""Of every node beside Gazebo, which drops messages when its threads have to wait, and waits itself
+when the nodes do not keep up."""
+
+
+def advertise(topic, message_type, latch=False) -> rospy.Publisher:
+    """A publisher that hands each message to the network before it returns.
+
+    Without a queue rospy neither drops a message nor wakes a second thread, and a slow
+    subscriber slows the publisher down instead of losing data. rospy warns against it
+    because a dead-locked subscriber would block; here every node ends with the experiment.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)
+        return rospy.Publisher(topic, message_type, latch=latch, tcp_nodelay=True)
+
+
+def subscribe(topic, message_type, callback, queue_size=None) -> rospy.Subscriber:
+    """A subscriber with an unbounded queue, so that nothing is dropped; unless it is said how many.
+
+    A message that still arrives while the node ends has nobody left to go to: that its
+    callback cannot publish any more is no error.
+    """
+
+    def unless_ended(message):
+        try:
+            callback(message)
+        except rospy.ROSException:
+            if not rospy.core.is_shutdown_requested():
+                raise
+
+    return rospy.Subscriber(
+        topic, message_type, unless_ended, queue_size=queue_size, tcp_nodelay=True
+    )
+
+
+class Node:
+    """One node of an experiment.
+
+    A subclass subscribes and advertises in its constructor and does its work in
+    callbacks; :meth:`run` waits until the work is done, has failed, or is interrupted.
+    Callbacks call :meth:`finish` or :meth:`fail`; the main thread then calls
+    :meth:`close` to save what there is.
+    """
+
+    name = ""
+
+    nothing_to_save = False
+    """While this is true a signal breaks off whatever the main thread waits for."""
+
+    saved = False
+    """Whether what was recorded is on the disk: a second signal then breaks off what is left,
+    SIGTERM, with which roslaunch goes on when a node has not ended in time."""
+
+    def __init__(self) -> None:
+        self.configuration = node_configuration(
+            rospy.get_name(),
+            rospy.get_param(EXPERIMENT_PARAMETERS, {}),
+            rospy.get_param("~", {}),
+        )
+        self.interrupted = False
+        self.failure = ""
+        self._ended = threading.Event()
+        self._awake = threading.Event()
+
+    def finish(self) -> None:
+        """The work is done; the node will exit with code 0."""
+        self._set_ended()
+
+    def fail(self, sentence: str) -> None:
+        """The work cannot be done; the node will say why and exit with code 1."""
+        if not self.failure:
+            self.failure = str(sentence)
+        self._set_ended()
+
+    def interrupt(self, *_) -> None:
+        """Somebody else ended the experiment (SIGINT, SIGTERM, another node's end)."""
+        self.interrupted = True
+        self._set_ended()
+
+    def _set_ended(self) -> None:
+        self._ended.set()
+        self._awake.set()
+
+    def wake(self) -> None:
+        """Have :meth:`spin_once` called now."""
+        self._awake.set()
+
+    @property
+    def ended(self) -> bool:
+        return self._ended.is_set() or rospy.is_shutdown()
+
+    def spin_once(self) -> None:
+        """Called every 0.2 s of wall clock by the main thread: watchdogs, progress."""
+
+    def close(self) -> None:
+        """Called once at the end, however it came; the place to save what was recorded."""
+
+    def run(self) -> int:
+        """Wait for the end; return the exit code."""
+        while not self.ended:
+            self._awake.wait(0.2)
+            self._awake.clear()
+            if not self.ended:
+                self.spin_once()
+        self.close()
+        if not self._ended.is_set() and not self.failure:
+            # Somebody has registered a node of the same name, or rosnode kill was called.
+            self.failure = f"{self.name}: was told to end by the ROS master or another node"
+        if self.failure:
+            tell_failure(self.failure)
+            return 1
+        return INTERRUPTED if self.interrupted else 0
+
+    def subscribe(self, topic, message_type, callback) -> rospy.Subscriber:
+        """Subscribe to what exactly one node may publish; a second one ends the experiment.
+
+        What it sends would be mixed with the experiment's own. So does what a callback cannot take.
+        """
+        publishers = []
+
+        def checked(message):
+            publisher = message._connection_header["callerid"]
+            if publisher not in publishers:
+                publishers.append(publisher)
+            if len(publishers) > 1:
+                self.fail(
+                    f"{self.name}: {publishers[1]} publishes on {rospy.resolve_name(topic)}, "
+                    f"beside {publishers[0]}: in an experiment only one node may"
+                )
+            if self.failure:
+                return
+            try:
+                callback(message)
+            except FrameworkError as error:
+                self.fail(str(error))
+
+        return subscribe(topic, message_type, checked)
+
+    def wait_until(self, condition, timeout: float, what: str) -> None:
+        """Wait for ``condition()``, at most ``timeout`` seconds of wall clock.
+
+        Raises
+        ------
+        SimulatorError
+            On time-out, or when the experiment ends meanwhile; names ``what``.
+        """
+        deadline = time.monotonic() + timeout
+        reported = time.monotonic()
+        while not condition():
+            if self.ended:
+                raise SimulatorError(f"{self.name}: ended while waiting for {what}")
+            now = time.monotonic()
+            if now > deadline:
+                raise SimulatorError(f"{self.name}: waited {timeout:g} s for {what} in vain")
+            if now - reported > 5.0:
+                reported = now
+                rospy.loginfo("waiting for %s", what)
+            time.sleep(POLL_PERIOD)
+
+    def wait_for_subscribers(self, *publishers) -> None:
+        """Wait until every subscriber that the master knows, and that lives, is connected.
+
+        A message that is published earlier would silently miss the late ones.
+        """
+        begun = time.monotonic()
+        dead = set()
+
+        def all_connected() -> bool:
+            subscribers = dict(ask_master("getSystemState")[1])
+            for publisher in publishers:
+                nodes = set(subscribers.get(publisher.resolved_name, ())) - dead
+                if publisher.get_num_connections() < len(nodes):
+                    # The master still knows those that were killed.
+                    if time.monotonic() - begun > CONNECTING_PERIOD:
+                        dead.update(n for n in nodes if not is_node_alive(n, MASTER_TIMEOUT))
+                    return False
+            return True
+
+        topics = ", ".join(publisher.resolved_name for publisher in publishers)
+        self.wait_until(
+            all_connected,
+            self.configuration.simulation.startup_timeout,
+            f"the subscribers of {topics} to connect",
+        )
+
+
+def experiment_parameter(name: str, default):
+    """A parameter that all nodes of the experiment share."""
+    value = ask_master("getParam", rospy.resolve_name(f"{EXPERIMENT_PARAMETERS}/{name}"))
+    return default if value is None else value
+
+
+def tell_failure(sentence) -> None:
+    """Log why the experiment ends, and leave it for whoever started it; the first reason counts."""
+    rospy.logfatal(sentence)
+    try:
+        if not ask_master("hasParam", rospy.resolve_name(FAILURE)):
+            ask_master("setParam", rospy.resolve_name(FAILURE), str(sentence))
+    except NoAnswerError:
+        # The master may be gone; then nobody is left to read it.
+        return
+
+
+def ensure_finite(what: str, *numbers) -> None:
+    """Refuse numbers that are none.
+
+    Raises
+    ------
+    SimulatorError
+    """
+    if not all(map(math.isfinite, numbers)):
+        raise SimulatorError(f"{what}: expected finite numbers, got {list(numbers)}")
+
+
+def log_remarks(remarks) -> None:
+    """Log what was read from a recording, then, as warnings, what was found in it."""
+    for log, sentence in zip([rospy.loginfo] + len(remarks) * [rospy.logwarn], remarks):
+        log("%s", sentence)
+
+
+def run_node(node_type) -> None:
+    """Start a node of the given type, run it, and exit with its code.
+
+    Signals end the node through :meth:`Node.interrupt`, so that it saves what it has
+    while its connections are still there.
+    """
+    node = None
+    pending = []
+    sentence = ""
+
+    def on_signal(number, _):
+        pending.append(True)
+        if node is not None:
+            again = node.interrupted
+            node.interrupt()
+            if node.nothing_to_save or (again and node.saved and number == signal.SIGTERM):
+                raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, on_signal)
+    signal.signal(signal.SIGTERM, on_signal)
+    try:
+        with _limited(CONSTRUCTION_TIMEOUT, node_type.name):
+            _ensure_alone(node_type.name)
+            rospy.init_node(node_type.name, disable_signals=True)
+            node = node_type()
+        if node.configuration.simulation.simulator == "gazebo":
+            os.nice(GAZEBO_NICENESS)
+        if pending:
+            node.interrupt()
+        code = node.run()
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    except FrameworkError as error:
+        code = INTERRUPTED if pending else 1
+        sentence = "" if pending else str(error)
+    except MemoryError:
+        code = 1
+        sentence = f"{node_type.name}: there is not enough memory; end other programs"
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    if sentence:
+        tell_failure(sentence)
+    _leave(code)
+
+
+@contextlib.contextmanager
+def _limited(timeout: float, name: str):
+    """End this process with a sentence when the block takes longer than so many seconds."""
+
+    def give_up():
+        tell_failure(f"{name}: could not be made ready within {timeout:g} s, is the master silent?")
+        _flush()
+        os._exit(1)
+
+    timer = threading.Timer(timeout, give_up)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _ensure_alone(name: str) -> None:
+    """Do not take the name of a node that lives: the master would end that one.
+
+    What stands there of a failure belongs to that node's experiment, and is left alone.
+    """
+    name = rosgraph.names.load_mappings(sys.argv).get("__name", name)
+    name = rosgraph.names.ns_join(rosgraph.names.get_ros_namespace(), name)
+    if is_node_alive(name, ALONE_TIMEOUT):
+        rospy.logfatal(
+            f"a node {name} runs already on the ROS master at {rosgraph.get_master_uri()}: "
+            "wait for the end of that experiment, or set ROS_MASTER_URI to another port"
+        )
+        _leave(1)
+
+
+def _leave(code: int) -> None:
+    """End this process; nobody is waited for who may be silent.
+
+    Without the interpreter's own end, in which a signal would change the exit code.
+    """
+    _flush()
+    timer = threading.Timer(LEAVING_TIMEOUT, os._exit, [code])
+    timer.daemon = True
+    timer.start()
+    rospy.signal_shutdown("the node has ended")
+    logging.shutdown()
+    _flush()
+    os._exit(code)
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()

@@ -1,0 +1,226 @@
+"""Writes a bag of the experiment without losing a message."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import struct
+import threading
+
+import genpy
+import rosbag
+import rospy
+from std_srvs.srv import Trigger, TriggerResponse
+
+from imu_simulation_framework.errors import FrameworkError, ResultError
+from imu_simulation_framework.files.whole_files import reason_of
+from imu_simulation_framework.msg import ErrorCoordinates2
+from imu_simulation_framework.ros import topics
+from imu_simulation_framework.ros.node import subscribe
+from imu_simulation_framework.ros.participant import (
+    EARLY_END_TIMEOUT,
+    LAST_MESSAGES_TIMEOUT,
+    Participant,
+)
+from imu_simulation_framework.ros.simulators import make_simulator_interface
+from imu_simulation_framework.ros.unfinished import ACTIVE, BAG
+
+RECORDED_TOPICS = (
+    "/clock",
+    "/tf",
+    topics.IMU,
+    topics.IMU_BIAS,
+    topics.GROUND_TRUTH,
+    topics.JOINT_STATES,
+    topics.WHEEL_COMMAND,
+    topics.TRAJECTORY_ERROR,
+    topics.YAW_SIMULATED,
+    topics.YAW_REAL,
+    topics.YAW_GROUND_TRUTH,
+    topics.YAW_ERROR_SIMULATED,
+    topics.YAW_ERROR_REAL,
+)
+
+
+CHUNK = 64 * 1024
+"""Bytes that are lost at most when the recorder is killed."""
+
+
+class ExperimentRecorder(Participant):
+    """Takes every message as it is, in the bytes that came, at its own stamp if it has one.
+
+    ``rosbag record`` beside a run that is much faster than real time drops messages, since
+    its queue is bounded; here a publisher waits until the recorder has read its message.
+    A simulator that waits for its first command repeats itself: of several messages with
+    one stamp on one topic the last is recorded. The bag is written under another name and
+    renamed when it is complete.
+    """
+
+    name = "experiment_recorder"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._lock = threading.Lock()
+        self._bag = self._file = None
+        self._path = ""
+        self._newest = {}
+        self._received = 0
+        self._end = None
+        self._period = genpy.Duration.from_sec(1.0 / self.configuration.control.rate)
+        self._duration = 0
+        simulator = make_simulator_interface(self.configuration)
+        imu = self.configuration.imu.model
+        self.inputs = tuple(
+            subscribe(topic, rospy.AnyMsg, lambda message, t=topic: self._on_message(t, message))
+            for topic in RECORDED_TOPICS
+            if topic != topics.IMU_BIAS or simulator.publishes_imu_bias(imu)
+        )
+        for subscriber in self.inputs:
+            _keep_every_message(subscriber)
+        rospy.Service(f"{self.name}/stop", Trigger, self._on_stop)
+        self.offer_start()
+
+    def prepare(self, start, stop):
+        for subscriber in self.inputs:
+            _keep_every_message(subscriber)
+        self._duration = self.folder.read_table("trajectory_data").index[-1]
+        self._path = str(self.folder.path(BAG))
+        with self._lock, self._whole_or_not_at_all():
+            # Open until the bag is complete.
+            self._file = open(self._path + ACTIVE, "x+b")  # noqa: SIM115
+            self._bag = rosbag.Bag(self._file, "w", chunk_threshold=CHUNK)
+
+    def _on_message(self, topic, message):
+        header = message._connection_header
+        serialised = _serialised(message)
+        stamp = _stamp(header["type"], serialised)
+        record = (topic, header, serialised, rospy.get_rostime() if stamp is None else stamp)
+        with self._lock:
+            self._received += 1
+            if self._bag is None:
+                return
+            if topic == topics.TRAJECTORY_ERROR and self._end is None:
+                self._end = self._end_of_drive(serialised)
+            try:
+                with self._whole_or_not_at_all():
+                    if stamp is None:
+                        self._write(*record)
+                        return
+                    earlier = self._newest.get(topic)
+                    if earlier is not None and earlier[-1] != stamp:
+                        self._write(*earlier)
+                    self._newest[topic] = record
+            except ResultError as error:
+                self.fail(str(error))
+
+    def _write(self, topic, header, serialised, time):
+        # What is sent while the results are written belongs to no drive.
+        if self._end is not None and time > self._end + self._period:
+            return
+        raw = (header["type"], serialised, header["md5sum"], None)
+        self._bag.write(rospy.resolve_name(topic), raw, time, raw=True, connection_header=header)
+
+    @contextlib.contextmanager
+    def _whole_or_not_at_all(self):
+        """Remove the bag when it cannot be written; the other results may need its space.
+
+        Raises
+        ------
+        ResultError
+        """
+        try:
+            yield
+        except OSError as error:
+            self._bag = None
+            with contextlib.suppress(OSError):
+                os.unlink(self._path + ACTIVE)
+            with contextlib.suppress(OSError):
+                self._file.close()  # tries to write what is in its buffer
+            raise ResultError(f"{self._path}: cannot be written: {reason_of(error)}") from None
+
+    def _end_of_drive(self, error) -> genpy.Time:
+        """Stamp of the drive's end, less a rounding error; any tracking error tells it."""
+        message = ErrorCoordinates2().deserialize(error)
+        left = self._duration - message.time_from_start - 1e-6
+        return message.header.stamp + genpy.Duration.from_sec(left)
+
+    def _has_every_last_message(self) -> bool:
+        with self._lock:
+            # The recorded IMU may have ended before.
+            newest = [r[-1] for topic, r in self._newest.items() if topic != topics.YAW_REAL]
+            return self._end is not None and min(newest) >= self._end
+
+    def _is_drive_over(self) -> bool:
+        with self._lock:
+            newest = self._newest.get(topics.TRAJECTORY_ERROR)
+            return newest is not None and newest[-1] >= self._end
+
+    def _on_stop(self, _):
+        try:
+            self.wait_until(
+                self._has_every_last_message, LAST_MESSAGES_TIMEOUT, "the last messages"
+            )
+        except FrameworkError as error:
+            if not self._is_drive_over():
+                # Whoever has asked in the middle of the drive changes nothing.
+                return TriggerResponse(success=False, message=str(error))
+            rospy.logwarn(str(error))
+        self.read_what_is_there(lambda: self._received)
+        try:
+            self._complete()
+        except ResultError as error:
+            return TriggerResponse(success=False, message=str(error))
+        return TriggerResponse(success=True, message=self._path)
+
+    def _complete(self) -> None:
+        with self._lock:
+            if self._bag is None:
+                return
+            with self._whole_or_not_at_all():
+                for record in self._newest.values():
+                    self._write(*record)
+                self._bag.close()
+                os.replace(self._path + ACTIVE, self._path)
+            self._bag = None
+
+    def close(self):
+        if self._bag is not None:
+            self.read_what_is_there(lambda: self._received, EARLY_END_TIMEOUT)
+        try:
+            self._complete()
+        except ResultError as error:
+            self.fail(str(error))
+
+
+def _keep_every_message(subscriber) -> None:
+    """Undo the queue of one message with which rospy itself has subscribed to ``/clock``.
+
+    To be called again once connections that were being made are there.
+    """
+    subscriber.impl.set_queue_size(None)
+    for connection in subscriber.impl.connections:
+        connection.protocol.queue_size = None
+
+
+def _serialised(message) -> bytes:
+    """The message in the bytes that came.
+
+    rospy itself has subscribed to ``/clock`` already, and a topic has one type in a node.
+    """
+    if isinstance(message, rospy.AnyMsg):
+        return message._buff
+    buffer = io.BytesIO()
+    message.serialize(buffer)
+    return buffer.getvalue()
+
+
+def _stamp(message_type: str, serialised: bytes) -> genpy.Time | None:
+    """The stamp at the beginning of a message in ROS serialisation, None without one."""
+    if message_type == "rosgraph_msgs/Clock":
+        offset = 0
+    elif genpy.message.get_message_class(message_type)._has_header:
+        offset = 4  # after Header.seq
+    else:
+        return None
+    return genpy.Time(*struct.unpack_from("<II", serialised, offset))

@@ -1,0 +1,192 @@
+"""Puts the robot into a running Gazebo: description, model, wheel controllers."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import rospy
+from controller_manager_msgs.srv import LoadController, SwitchController, SwitchControllerRequest
+from gazebo_msgs.srv import GetWorldProperties, SpawnModel
+from geometry_msgs.msg import Pose, TransformStamped, Vector3
+from nav_msgs.msg import Odometry
+from std_srvs.srv import Empty
+from tf2_msgs.msg import TFMessage
+
+from imu_simulation_framework.errors import SimulatorError
+from imu_simulation_framework.experiment.parts import (
+    SPECIFICATION,
+    imu_model_and_parameters,
+    make_terrain,
+)
+from imu_simulation_framework.robot.description import robot_description
+from imu_simulation_framework.robot.gazebo_world import (
+    terrain_sdf,
+)
+from imu_simulation_framework.robot.parameters import load_robot_parameters
+from imu_simulation_framework.ros import topics
+from imu_simulation_framework.ros.node import Node, subscribe
+from imu_simulation_framework.ros.simulator_messages import ROBOT_FRAME, WORLD_FRAME
+from imu_simulation_framework.ros.simulators.gazebo import CONTROLLERS, MODEL, READY, plugin_of
+from imu_simulation_framework.ros.simulators.gazebo_pace import set_speed
+from imu_simulation_framework.ros.simulators.interface import call, wait_for_service
+from imu_simulation_framework.sensors.imu_models import IMU_MODELS, PRESETS
+
+CONTROLLER_PARAMETERS = {
+    "joint_state_controller": {
+        "type": "joint_state_controller/JointStateController",
+        "publish_rate": 20,
+    },
+    "wheel_velocity_controller": {
+        "type": "velocity_controllers/JointGroupVelocityController",
+        "joints": ["left_wheel_joint", "right_wheel_joint"],
+    },
+}
+
+SWITCHING_TIME = 0.5
+"""Wall-clock seconds in which the request to start the controllers has certainly been taken."""
+
+STARTING_SPEED = 1.0
+"""Real-time factor until the robot drives: the nodes need the processor to get ready."""
+
+TRANSFORM_PERIOD = rospy.Duration(0.05)
+"""Simulated time between two transforms."""
+
+CLOCK_CHECK_PERIOD = 1.0
+"""Wall-clock seconds between two looks at simulated time."""
+
+CLOCK_CHECK_TIMEOUT = 2.0
+"""Wall-clock seconds that Gazebo has to say what time it is there."""
+
+
+class GazeboRobot(Node):
+    """Spawns the robot, starts its controllers, and watches that time goes on."""
+
+    name = "gazebo_robot"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._transforms = None
+        self._transform_stamp = rospy.Time()
+        self._newest = 0.0
+        self._checked_at = 0.0
+
+    def run(self):
+        rospy.set_param(READY, False)
+        timeout = self.configuration.simulation.startup_timeout
+        for service in (
+            "spawn_urdf_model",
+            "set_physics_properties",
+            "pause_physics",
+            "unpause_physics",
+        ):
+            wait_for_service(f"/gazebo/{service}", timeout)
+        set_speed(STARTING_SPEED)
+        # The generic IMU plug-in answers services in the physics thread, and controller_manager's
+        # services wait for that thread's next step: while physics runs that is a dead-lock.
+        call(rospy.ServiceProxy("/gazebo/pause_physics", Empty))
+        self._spawn_terrain()
+        self._spawn_robot()
+        self._start_controllers(timeout)
+        self._transforms = rospy.Publisher("/tf", TFMessage, queue_size=10)
+        subscribe(topics.GROUND_TRUTH, Odometry, self._on_ground_truth, queue_size=1)
+        self._checked_at = time.monotonic()
+        rospy.set_param(READY, True)
+        return super().run()
+
+    def _spawn_terrain(self) -> None:
+        terrain = make_terrain(self.configuration)
+        if terrain is not None:
+            self._spawn("/gazebo/spawn_sdf_model", "bumps", terrain_sdf(terrain), 0.0)
+
+    def _spawn(self, service, model, description, height) -> None:
+        pose = Pose()
+        pose.position.z = height
+        pose.orientation.w = 1.0
+        answer = call(
+            rospy.ServiceProxy(service, SpawnModel),
+            *(model, description, rospy.get_namespace(), pose, "world"),
+        )
+        if not answer.success:
+            raise SimulatorError(f"Gazebo did not spawn {model}: {answer.status_message}")
+
+    def _spawn_robot(self) -> None:
+        configuration = self.configuration
+        robot = load_robot_parameters(configuration.robot.parameters or None)
+        name, parameters = imu_model_and_parameters(configuration)
+        model = PRESETS[name].model
+        arguments = {
+            "simulator": "gazebo",
+            "rate": configuration.imu.rate,
+            "imu_plugin": plugin_of(name),
+            "imu_topic": topics.IMU_IDEAL if model == SPECIFICATION else topics.IMU,
+        }
+        if model == "generic":
+            kind = IMU_MODELS[model].parameters
+            arguments["gaussian_noise"] = kind(**parameters).gaussian_noise
+        description = robot_description(robot, **arguments)
+        rospy.set_param("/robot_description", description)
+        self._spawn("/gazebo/spawn_urdf_model", MODEL, description, 0.01)
+
+    def _start_controllers(self, timeout) -> None:
+        for name, parameters in CONTROLLER_PARAMETERS.items():
+            rospy.set_param(name, parameters)
+        for service in (
+            "controller_manager/load_controller",
+            "controller_manager/switch_controller",
+        ):
+            wait_for_service(service, timeout)
+        load = rospy.ServiceProxy("controller_manager/load_controller", LoadController)
+        for name in CONTROLLERS:
+            if not call(load, name).ok:
+                package, _ = CONTROLLER_PARAMETERS[name]["type"].split("/")
+                raise SimulatorError(
+                    f"gazebo_ros_control does not load {name}: is {package} installed?"
+                )
+        switch = rospy.ServiceProxy("controller_manager/switch_controller", SwitchController)
+        request = SwitchControllerRequest(
+            start_controllers=list(CONTROLLERS),
+            stop_controllers=[],
+            strictness=SwitchControllerRequest.STRICT,
+            start_asap=True,
+            timeout=timeout,
+        )
+        # It is answered after the next step: physics goes on when the request has been taken.
+        unpause = rospy.ServiceProxy("/gazebo/unpause_physics", Empty)
+        going_on = threading.Timer(SWITCHING_TIME, unpause)
+        going_on.start()
+        answer = call(switch, request)
+        going_on.join()
+        if not answer.ok:
+            raise SimulatorError(f"gazebo_ros_control does not start {', '.join(CONTROLLERS)}")
+
+    def _on_ground_truth(self, message):
+        """Say on /tf where the robot is, as the embedded simulator does."""
+        if message.header.stamp - self._transform_stamp < TRANSFORM_PERIOD:
+            return
+        self._transform_stamp = message.header.stamp
+        transform = TransformStamped(child_frame_id=ROBOT_FRAME)
+        transform.header.stamp = message.header.stamp
+        transform.header.frame_id = WORLD_FRAME
+        pose = message.pose.pose
+        transform.transform.translation = Vector3(pose.position.x, pose.position.y, pose.position.z)
+        transform.transform.rotation = pose.orientation
+        self._transforms.publish(TFMessage(transforms=[transform]))
+
+    def spin_once(self):
+        now = time.monotonic()
+        if now - self._checked_at < CLOCK_CHECK_PERIOD:
+            return
+        self._checked_at = now
+        # Not from /clock, which after a reset is silent until the old time has passed.
+        world = rospy.ServiceProxy("/gazebo/get_world_properties", GetWorldProperties)
+        try:
+            simulated = call(world, timeout=CLOCK_CHECK_TIMEOUT).sim_time
+        except SimulatorError:
+            return  # that Gazebo has ended, or does not go on, others say
+        if simulated < self._newest:
+            self.fail(
+                f"{self.name}: simulated time went back from {self._newest:.2f} to "
+                f"{simulated:.2f} s: was the simulation reset?"
+            )
+        self._newest = simulated

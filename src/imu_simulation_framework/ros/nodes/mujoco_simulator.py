@@ -1,0 +1,276 @@
+"""The embedded MuJoCo simulator as a ROS node, in lock-step with whoever commands the wheels."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+
+import numpy as np
+import rospy
+from nav_msgs.msg import Odometry
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import Imu, JointState
+from std_msgs.msg import Float64MultiArray
+from std_srvs.srv import Empty, EmptyResponse
+from tf2_msgs.msg import TFMessage
+
+from imu_simulation_framework.errors import ConfigurationError, FrameworkError
+from imu_simulation_framework.experiment.parts import (
+    SPECIFICATION,
+    imu_model_and_parameters,
+    make_terrain,
+    samples_per_tick,
+)
+from imu_simulation_framework.files.plain_yaml import NOT_YAML, load_plain
+from imu_simulation_framework.mujoco_simulator.simulator import EmbeddedSimulator
+from imu_simulation_framework.robot.parameters import load_robot_parameters
+from imu_simulation_framework.ros import topics
+from imu_simulation_framework.ros.node import Node, advertise
+from imu_simulation_framework.ros.simulator_messages import TickMessages
+from imu_simulation_framework.ros.simulators.mujoco import (
+    END_DRIVE,
+    SET_IMU_PARAMETERS,
+    SET_POSE,
+)
+from imu_simulation_framework.sensors.imu_models import make_imu_model
+from imu_simulation_framework.sentences import shown
+from imu_simulation_framework.srv import (
+    SetImuParameters,
+    SetImuParametersResponse,
+    SetPose,
+    SetPoseResponse,
+)
+
+DRIVING = "the robot drives already, and the experiment would mean nothing any more"
+"""Why a pose and parameters are refused after the first command."""
+
+HOLD_PERIOD = 0.1
+"""Wall-clock seconds between repetitions of the first tick, until the first command."""
+
+WAKE_PERIOD = 0.2
+"""Wall-clock seconds after which a wait looks whether the experiment has ended."""
+
+WAITING_PERIOD = 5.0
+"""Wall-clock seconds between two lines that say what is waited for."""
+
+
+class EmbeddedSimulatorNode(Node):
+    """Publishes each control period's samples, then waits for the command that answers them.
+
+    Until the first command, time stands still and the first tick is repeated, so that
+    whoever joins late sees it. After that, a command that does not come within the
+    configured time ends the node with an error.
+    """
+
+    name = "embedded_simulator"
+
+    def __init__(self) -> None:
+        super().__init__()
+        settings = self.configuration
+        robot = load_robot_parameters(settings.robot.parameters or None)
+        self._samples_per_tick = samples_per_tick(settings)
+        self._sample_period = 1.0 / settings.imu.rate
+        self._lock = threading.Lock()
+        self._simulator = EmbeddedSimulator(
+            robot, sample_rate=settings.imu.rate, terrain=make_terrain(settings)
+        )
+        self._simulator.reset(0.0, 0.0, 0.0)
+        self._samples = 0
+        specified = settings.imu.model == SPECIFICATION
+        model, parameters = ("ideal", {}) if specified else imu_model_and_parameters(settings)
+        self._make_imu = self._imu_factory(model, parameters, settings.experiment.seed)
+        self._imu = self._make_imu()
+        self._clock = advertise("/clock", Clock)
+        self._imu_data = advertise(topics.IMU_IDEAL if specified else topics.IMU, Imu)
+        self._imu_bias = None if specified else advertise(topics.IMU_BIAS, Imu)
+        self._ground_truth = advertise(topics.GROUND_TRUTH, Odometry)
+        self._joint_states = advertise(topics.JOINT_STATES, JointState)
+        self._transforms = advertise("/tf", TFMessage)
+        self._messages = TickMessages(self._imu.covariances())
+        self._held_state = self._simulator.state
+        self._held_reading = self._reading(self._held_state)
+        self._commands = 0
+        self._command = (0.0, 0.0)
+        self._drive_ended = False
+        self._command_given = threading.Condition()
+        rospy.Service(SET_POSE, SetPose, self._on_set_pose)
+        rospy.Service(SET_IMU_PARAMETERS, SetImuParameters, self._on_set_imu_parameters)
+        rospy.Service(END_DRIVE, Empty, self._on_end_drive)
+        self.subscribe(topics.WHEEL_COMMAND, Float64MultiArray, self._on_command)
+
+    @property
+    def _publishers(self):
+        publishers = (
+            self._clock,
+            self._imu_data,
+            self._imu_bias,
+            self._ground_truth,
+            self._joint_states,
+            self._transforms,
+        )
+        return [publisher for publisher in publishers if publisher is not None]
+
+    def run(self):
+        """Simulate tick by tick until the experiment ends."""
+        self._hold()
+        if not self.ended:
+            self.wait_for_subscribers(*self._publishers)
+            # Once more for those who were not there before, or before the pose was set.
+            with self._lock:
+                self._publish([(self._samples, self._held_state, self._held_reading)])
+        factor = self.configuration.simulation.real_time_factor
+        started = time.monotonic()
+        while not self.ended:
+            answered = self._commands
+            self._tick()
+            if factor > 0.0:
+                ahead = self._samples * self._sample_period / factor
+                self._ended.wait(max(0.0, ahead - (time.monotonic() - started)))
+            self._wait_for_command(answered)
+        return super().run()
+
+    def _hold(self) -> None:
+        """Repeat the first tick until the first command."""
+        reported = time.monotonic()
+        while not self.ended:
+            with self._lock:
+                self._publish([(self._samples, self._held_state, self._held_reading)])
+            if self._command_within(HOLD_PERIOD, 0):
+                return
+            reported = self._report_waiting(reported)
+
+    def _wait_for_command(self, answered: int) -> None:
+        """Wait until there are more than ``answered`` commands; fail after the time-out."""
+        timeout = self.configuration.simulation.command_timeout
+        started = reported = time.monotonic()
+        while not self.ended and not self._command_within(WAKE_PERIOD, answered):
+            reported = self._report_waiting(reported)
+            if self.ended or self._drive_ended:
+                continue
+            if time.monotonic() - started > timeout:
+                self.fail(
+                    f"{self.name}: no command on {topics.WHEEL_COMMAND} for {timeout:g} s "
+                    f"at {self._samples * self._sample_period:.2f} s of simulated time"
+                )
+
+    def _command_within(self, period: float, answered: int) -> bool:
+        """Whether there are more than ``answered`` commands within a wall-clock period [s]."""
+        with self._command_given:
+            return self._command_given.wait_for(lambda: self._commands > answered, period)
+
+    def _report_waiting(self, reported: float) -> float:
+        """Say now and then what is waited for; return when that was said last."""
+        now = time.monotonic()
+        if now - reported < WAITING_PERIOD:
+            return reported
+        rospy.loginfo("waiting for a command on %s", topics.WHEEL_COMMAND)
+        return now
+
+    def _tick(self) -> None:
+        """Simulate one control period, then publish its samples.
+
+        All at the end: a subscriber that wakes up then finds several messages at once, which
+        costs it, and this node, less than one at a time.
+        """
+        with self._lock:
+            self._simulator.set_wheel_velocities(*self._command)
+            samples = []
+            for _ in range(self._samples_per_tick):
+                state = self._simulator.step()
+                self._samples += 1
+                samples.append((self._samples, state, self._reading(state)))
+            self._publish(samples)
+
+    def _reading(self, state):
+        return self._imu.step(state.imu_truth)
+
+    def _publish(self, samples) -> None:
+        """Publish samples (number, state, reading), and once what belongs to the last one.
+
+        The ground truth goes first: while the others work on their answer, the rest is
+        published. What nobody has subscribed to is not filled.
+        """
+        messages = self._messages
+        for number, state, _ in samples:
+            self._stamp(number)
+            self._ground_truth.publish(messages.ground_truth(state))
+        last, state, _ = samples[-1]
+        self._clock.publish(messages.clock)
+        for publisher, fill in (
+            (self._imu_data, messages.imu_data),
+            (self._imu_bias, messages.imu_bias),
+        ):
+            if publisher is not None and publisher.get_num_connections():
+                for number, _, reading in samples:
+                    self._stamp(number)
+                    publisher.publish(fill(reading))
+        self._stamp(last)
+        for publisher, fill in (
+            (self._joint_states, messages.joint_states),
+            (self._transforms, messages.transforms),
+        ):
+            if publisher.get_num_connections():
+                publisher.publish(fill(state))
+
+    def _stamp(self, number: int) -> None:
+        self._messages.set_stamp(round(number * self._sample_period * 1e9))
+
+    def _on_command(self, message):
+        if len(message.data) != 2 or not all(math.isfinite(v) for v in message.data):
+            self.fail(
+                f"{self.name}: expected two finite wheel velocities on {topics.WHEEL_COMMAND}, "
+                f"got {list(message.data)}"
+            )
+            return
+        with self._command_given:
+            self._command = tuple(message.data)
+            self._commands += 1
+            self._command_given.notify()
+
+    def _on_end_drive(self, _):
+        """No command follows that would have to come in time."""
+        self._drive_ended = True
+        return EmptyResponse()
+
+    def _on_set_pose(self, request):
+        if self._commands:
+            return SetPoseResponse(success=False, message=DRIVING)
+        pose = request.pose
+        if not all(math.isfinite(value) for value in (pose.x, pose.y, pose.theta)):
+            return SetPoseResponse(success=False, message=f"expected finite numbers, got {pose}")
+        with self._lock:
+            self._simulator.set_pose(pose.x, pose.y, pose.theta)
+            self._held_state = self._simulator.state
+            self._restart_imu()
+        return SetPoseResponse(success=True, message="")
+
+    def _on_set_imu_parameters(self, request):
+        if self._commands:
+            return SetImuParametersResponse(success=False, message=DRIVING)
+        try:
+            parameters = load_plain(request.parameters) or {}
+            if not isinstance(parameters, dict):
+                raise ConfigurationError(f"expected a mapping, got {shown(request.parameters)}")
+            make = self._imu_factory(request.model, parameters, request.seed)
+            with self._lock:
+                self._make_imu = make
+                self._restart_imu()
+        except (FrameworkError, *NOT_YAML) as error:
+            return SetImuParametersResponse(success=False, message=str(error))
+        return SetImuParametersResponse(success=True, message="")
+
+    def _imu_factory(self, model, parameters, seed):
+        """A function that makes the IMU's error model anew, with the same random numbers."""
+
+        def make():
+            generator = np.random.default_rng(seed)
+            return make_imu_model(model, parameters, self._sample_period, generator)
+
+        return make
+
+    def _restart_imu(self) -> None:
+        """Start the error model anew, with the robot at rest where it is."""
+        self._imu = self._make_imu()
+        self._messages.set_covariances(self._imu.covariances())
+        self._held_reading = self._reading(self._held_state)

@@ -1,0 +1,257 @@
+"""Leads the experiment: prepares the drive, commands the wheels, ends it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from datetime import datetime
+
+import rospy
+from std_msgs.msg import Float64MultiArray
+from std_srvs.srv import Trigger
+
+from imu_simulation_framework.errors import SimulatorError
+from imu_simulation_framework.experiment.parts import imu_label, make_follower
+from imu_simulation_framework.experiment.preparation.check import ensure_plausible
+from imu_simulation_framework.experiment.preparation.drive import prepare_drive
+from imu_simulation_framework.files.json_text import json_text
+from imu_simulation_framework.msg import ErrorCoordinates2
+from imu_simulation_framework.results.folder import create_result_folder
+from imu_simulation_framework.ros import topics
+from imu_simulation_framework.ros.answers import ask_master, is_started_by_roslaunch
+from imu_simulation_framework.ros.node import (
+    POLL_PERIOD,
+    Node,
+    advertise,
+    ensure_finite,
+    experiment_parameter,
+    log_remarks,
+)
+from imu_simulation_framework.ros.settings import EXPERIMENT_PARAMETERS
+from imu_simulation_framework.ros.simulators import make_simulator_interface
+from imu_simulation_framework.ros.simulators.interface import call_service, wait_for_service
+from imu_simulation_framework.srv import StartStopTime
+from imu_simulation_framework.tracking.reference import TrackingError
+
+PROGRESS_PERIOD = 2.0
+"""Wall-clock seconds between two progress lines."""
+
+RESULT = f"{EXPERIMENT_PARAMETERS}/result"
+"""Parameter with folder and prefix of the results, for whoever started the experiment."""
+
+STOPPED_PARTICIPANTS = ("experiment_recorder", "result_comparison")
+"""Participants with a stop service, in the order in which it is called."""
+
+ROSLAUNCH_TIMEOUT = 30.0
+"""Wall-clock seconds until roslaunch, told to end, tells this node to."""
+
+LONGEST_STEP = 5.0
+"""Seconds of the drive from one message to the next; a simulator that hurries may lose some."""
+
+KEEP_ALIVE_PERIOD = 2.0
+"""Wall-clock seconds between zero commands while the results are written."""
+
+
+class PathFollower(Node):
+    """Replays a recorded drive with the simulated robot.
+
+    Once every participant is ready it sends the first wheel command; from then on each
+    ``trajectory_error`` is answered with one command: the wheel velocities that inverse
+    kinematics gives for the coming control period, corrected by the chosen controller.
+    """
+
+    name = "path_follower"
+
+    def __init__(self) -> None:
+        super().__init__()
+        settings = self.configuration
+        self._participants = experiment_parameter("participants", ["error_publisher"])
+        self._supervised = experiment_parameter("supervised", False)
+        self._simulator = make_simulator_interface(settings)
+        self._follower = None
+        self._running = False
+        self._driven = False
+        self._time = 0.0
+        self._answered_at = 0.0
+        self._progressed_at = 0.0
+        self._started_at = 0.0
+        self._command = Float64MultiArray()
+        self._publisher = advertise(topics.WHEEL_COMMAND, Float64MultiArray)
+        self.subscribe(topics.TRAJECTORY_ERROR, ErrorCoordinates2, self._on_error)
+
+    def run(self):
+        self.nothing_to_save = True
+        folder, drive = self._prepare()
+        self._start(folder, drive)
+        code = super().run()
+        if code == 0 and not self._supervised:
+            self._end_roslaunch()
+        return code
+
+    def _end_roslaunch(self) -> None:
+        """End the roslaunch that started this node as Ctrl+C would.
+
+        It would end as well when this node does, but tell the good end in red as a death.
+        """
+        if is_started_by_roslaunch():
+            rospy.loginfo("%s: the drive is complete, roslaunch is told to end", self.name)
+            os.kill(os.getppid(), signal.SIGINT)
+            deadline = time.monotonic() + ROSLAUNCH_TIMEOUT
+            while not self.interrupted and time.monotonic() < deadline:
+                time.sleep(POLL_PERIOD)
+
+    def _prepare(self):
+        """Read the recording and write what everybody else reads."""
+        check = ensure_plausible(self.configuration)
+        drive = prepare_drive(self.configuration, check.reference)
+        log_remarks((*drive.remarks, *drive.smoothing_remarks))
+        for finding in check.findings:
+            rospy.logwarn("%s", finding.sentence())
+        folder = create_result_folder(
+            self.configuration.experiment.output,
+            drive.name,
+            imu_label(self.configuration),
+            datetime.now(),
+        )
+        ask_master("setParam", rospy.resolve_name(RESULT), folder.prefix_path)
+        folder.write_table("trajectory_data", drive.trajectory)
+        folder.write_table("reference", drive.reference)
+        if drive.fixes is not None:
+            folder.write_table("fixes", drive.fixes)
+        folder.write_text("config.ini", self.configuration.to_ini())
+        report = {"reference": drive.report, "findings": check.to_dict()}
+        folder.write_text("recording.json", json_text(report))
+        self._follower = make_follower(self.configuration, drive.trajectory)
+        rospy.loginfo(
+            "driving %s: %.1f s, %.1f m, with %s; results in %s",
+            drive.name,
+            self._follower.reference.duration,
+            drive.length,
+            self.configuration.control.controller,
+            folder.folder,
+        )
+        return folder, drive
+
+    def _start(self, folder, drive) -> None:
+        """Wait for everybody, put the robot at its first pose, and give the first command."""
+        timeout = self.configuration.simulation.startup_timeout
+        self._simulator.wait_until_ready(timeout)
+        start, stop = (rospy.Time.from_sec(stamp) for stamp in (drive.start, drive.stop))
+        for participant in self._participants:
+            name = f"{participant}/start"
+            wait_for_service(name, timeout)
+            call_service(
+                rospy.ServiceProxy(name, StartStopTime),
+                *(folder.prefix_path, start, stop),
+                silence=self._simulator.silence,
+            )
+        first = self._follower.reference.pose_at(0.0)
+        self._simulator.set_pose(first.x, first.y, first.yaw)
+        self.wait_for_subscribers(self._publisher)
+        self.nothing_to_save = False
+        settings = self.configuration
+        self._simulator.begin_drive(
+            1.0 / settings.control.rate, settings.simulation.real_time_factor
+        )
+        now = time.monotonic()
+        self._started_at = self._answered_at = self._progressed_at = now
+        self._running = True
+        self._publish(*self._follower.command(0.0))
+
+    def _on_error(self, message):
+        if not self._running:
+            return
+        self._ensure_usable(message)
+        self._answered_at = time.monotonic()
+        self._time = message.time_from_start
+        if self._follower.finished(self._time):
+            self._running = False
+            self._driven = True
+            self._publish(0.0, 0.0)
+            self._simulator.end_drive()
+            self.finish()
+            return
+        error = TrackingError(
+            message.yaw_error,
+            message.distance_error,
+            message.along_track_error,
+            message.cross_track_error,
+        )
+        self._publish(*self._follower.command(self._time, error))
+        self._simulator.answered(message.header.stamp.to_sec())
+
+    def _ensure_usable(self, message) -> None:
+        """Refuse an error that is no number, or of another time.
+
+        Raises
+        ------
+        SimulatorError
+        """
+        what = f"{self.name}: {topics.TRAJECTORY_ERROR}"
+        ensure_finite(
+            what,
+            message.time_from_start,
+            message.yaw_error,
+            message.distance_error,
+            message.along_track_error,
+            message.cross_track_error,
+        )
+        step = message.time_from_start - self._time
+        if abs(step) > LONGEST_STEP:
+            raise SimulatorError(
+                f"{what}: its time jumped by {step:.6g} s after {self._time:.2f} s: a stamp is "
+                "wrong, the simulation was reset, or messages were lost"
+            )
+
+    def _publish(self, left: float, right: float) -> None:
+        self._command.data = [left, right]
+        self._publisher.publish(self._command)
+
+    def spin_once(self):
+        now = time.monotonic()
+        timeout = self.configuration.simulation.command_timeout
+        if self._running and now - self._answered_at > timeout:
+            self.fail(
+                f"{self.name}: no message on {topics.TRAJECTORY_ERROR} for {timeout:g} s after "
+                f"{self._time:.2f} s of simulated time: "
+                + (self._simulator.why_silent() or "the simulator or error_publisher is silent")
+            )
+        elif now - self._progressed_at > PROGRESS_PERIOD:
+            self._progressed_at = now
+            rospy.loginfo("%s", self._progress(now))
+
+    def _progress(self, now: float) -> str:
+        factor = self._time / (now - self._started_at)
+        return (
+            f"simulated {self._time:.1f} of {self._follower.reference.duration:.1f} s, "
+            f"{factor:.1f} x real time"
+        )
+
+    def close(self):
+        """Stop the robot and have the results written."""
+        self._running = False
+        rospy.loginfo("%s", self._progress(time.monotonic()))
+        self._publish(0.0, 0.0)
+        self._simulator.end_drive()
+        if self._driven:
+            self._stop_participants()
+
+    def _stop_participants(self) -> None:
+        """Call the stop services; zero commands keep the simulator from timing out meanwhile."""
+        worker = threading.Thread(target=self._call_stop_services)
+        worker.start()
+        while worker.is_alive():
+            worker.join(KEEP_ALIVE_PERIOD)
+            self._publish(0.0, 0.0)
+
+    def _call_stop_services(self) -> None:
+        for participant in STOPPED_PARTICIPANTS:
+            if participant not in self._participants:
+                continue
+            try:
+                service = rospy.ServiceProxy(f"{participant}/stop", Trigger)
+                call_service(service, silence=self._simulator.silence)
+            except SimulatorError as error:
+                self.fail(str(error))

@@ -1,0 +1,81 @@
+"""A node that takes part in an experiment that path_follower leads."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+
+import rospy
+
+from imu_simulation_framework.errors import FrameworkError
+from imu_simulation_framework.results.folder import ResultFolder
+from imu_simulation_framework.ros.node import Node
+from imu_simulation_framework.srv import StartStopTime, StartStopTimeResponse
+
+LAST_MESSAGES_TIMEOUT = 20.0
+"""Wall-clock seconds for the last messages to arrive once the drive has ended."""
+
+EARLY_END_TIMEOUT = 3.0
+"""The same when the node was told to end; the others may be driving on."""
+
+QUIET_PERIOD = 0.1
+"""Wall-clock seconds without a message, after which all that were sent count as read."""
+
+
+class Participant(Node, ABC):
+    """Offers ``<node>/start``, and answers it when the node is ready.
+
+    A subclass names its subscribers in :attr:`inputs`; the answer waits until each is
+    connected, so that the first message of the experiment reaches it.
+    """
+
+    inputs = ()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = None
+
+    def offer_start(self) -> None:
+        """To be called at the end of the subclass's constructor."""
+        rospy.Service(f"{self.name}/start", StartStopTime, self._on_start)
+
+    @abstractmethod
+    def prepare(self, start: float, stop: float) -> None:
+        """Get ready for the drive between the recording's stamps ``start`` and ``stop`` [s].
+
+        Raises
+        ------
+        FrameworkError
+            Why the experiment cannot be done.
+        """
+
+    def _on_start(self, request):
+        try:
+            if self.folder is not None:
+                raise FrameworkError(f"{self.name}: an experiment is running already")
+            self.folder = ResultFolder.from_prefix(request.file_prefix)
+            self.prepare(request.start.to_sec(), request.stop.to_sec())
+            self.wait_until(
+                lambda: all(i.get_num_connections() > 0 for i in self.inputs),
+                self.configuration.simulation.startup_timeout,
+                "publishers of " + ", ".join(i.resolved_name for i in self.inputs),
+            )
+        except FrameworkError as error:
+            return StartStopTimeResponse(success=False, message=str(error))
+        return StartStopTimeResponse(success=True, message="")
+
+    def read_what_is_there(self, received, timeout=LAST_MESSAGES_TIMEOUT) -> None:
+        """Leave messages that have been sent already, but not yet read, the time for it.
+
+        Parameters
+        ----------
+        received : callable
+            Returns how many messages have come so far.
+        timeout : float
+            Wall-clock seconds after which those that still come are new ones.
+        """
+        deadline = time.monotonic() + timeout
+        before = None
+        while received() != before and time.monotonic() < deadline:
+            before = received()
+            time.sleep(QUIET_PERIOD)

@@ -1,0 +1,30 @@
+"""What an experiment asks of a simulator, and one implementation for each simulator."""
+
+from __future__ import annotations
+
+import importlib
+
+from imu_simulation_framework.configuration.load import Configuration
+from imu_simulation_framework.experiment.parts import SPECIFICATION
+from imu_simulation_framework.ros import topics
+from imu_simulation_framework.ros.simulators.interface import SimulatorInterface
+
+SIMULATOR_INTERFACES = {
+    "embedded": ("mujoco", "EmbeddedSimulatorInterface"),
+    "gazebo": ("gazebo", "GazeboInterface"),
+}
+"""Name in config.ini -> module and class; imported only when it is used, since each simulator's
+messages are only where that simulator is."""
+
+LIFELESS = 3.0
+"""Command time-outs without a sign of life, after which a node is given up: it may compute."""
+
+
+def make_simulator_interface(configuration: Configuration) -> SimulatorInterface:
+    """The interface of the simulator that the configuration names."""
+    module, class_name = SIMULATOR_INTERFACES[configuration.simulation.simulator]
+    simulator = getattr(importlib.import_module(f"{__name__}.{module}"), class_name)()
+    simulator.silence = LIFELESS * configuration.simulation.command_timeout
+    if configuration.imu.model == SPECIFICATION:
+        simulator.imu_topic = topics.IMU_IDEAL
+    return simulator

@@ -1,0 +1,53 @@
+"""Starts a node; imports little itself, so that hardly anything can be interrupted before."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import signal
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+_LIBRARY = __package__.rpartition(".")[0]
+
+INTERRUPTED = 130
+"""Exit code of a program that a signal ended before its work was done, as shells have it."""
+
+
+def start_launcher() -> int:
+    """Import the launcher and run it; as for a node, an early Ctrl+C ends the process at once."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    package = __package__
+    run_tool = importlib.import_module("..tools.command_line", package).run_tool
+    return run_tool(importlib.import_module(f"{package}.launching.launcher").main)
+
+
+def start_node(module: str, class_name: str) -> None:
+    """Import a node's class from ``imu_simulation_framework.ros.nodes`` and run it.
+
+    Importing takes seconds. An experiment that ends meanwhile sends SIGINT, which ends the
+    process at once: there is nothing to save yet, and a KeyboardInterrupt's traceback would
+    only hide why the experiment ended.
+
+    With ``--help`` it says what the node is, without a ROS master and without what it imports.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    package = __package__
+    if {"-h", "--help"} & set(sys.argv[1:]):
+        run_tool = importlib.import_module(f"{_LIBRARY}.tools.command_line").run_tool
+        sys.exit(run_tool(lambda _: print(_help(module)), []))
+    try:
+        node_type = getattr(importlib.import_module(f"{package}.nodes.{module}"), class_name)
+    except ModuleNotFoundError as error:
+        sys.exit(f"[FATAL] {module}: the Python package {error.name} is not installed")
+    importlib.import_module(f"{package}.node").run_node(node_type)
+
+
+def _help(module) -> str:
+    source = Path(find_spec(f"{__package__}.nodes.{module}").origin)
+    return (
+        f"usage: {module}.py\n\n{ast.get_docstring(ast.parse(source.read_text('utf-8')))}\n\n"
+        "A node of experiment.launch, which starts it; run_experiment.py --help tells what that "
+        "takes.\nEvery key of config.ini is also a private parameter of it, ~<section>/<key>."
+    )

@@ -1,0 +1,171 @@
+"""What all IMU models share: their signals, their interface, the checks of their parameters."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import fields
+from typing import NamedTuple, Tuple
+
+import numpy as np
+
+from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.sentences import shown
+
+GRAVITY = 9.81  # m/s^2
+
+Covariance = Tuple[float, ...]
+
+
+class ImuTruth(NamedTuple):
+    """True signals, of one sample or, with the samples as the first axis, of many.
+
+    ``orientation`` (..., 4): quaternion x, y, z, w of the IMU in the world.
+    ``angular_velocity`` (..., 3) [rad/s] and ``specific_force`` (..., 3) [m/s^2] in its axes.
+    """
+
+    orientation: np.ndarray
+    angular_velocity: np.ndarray
+    specific_force: np.ndarray
+
+
+class ImuReading(NamedTuple):
+    """Simulated signals, of one sample or, with leading axes (runs, samples), of many.
+
+    The first three are those of :class:`ImuTruth` with errors. The others are the errors that
+    change slowly, as Hector's plug-in publishes them: ``angular_velocity_bias`` (..., 3) [rad/s],
+    ``specific_force_bias`` (..., 3) [m/s^2], ``yaw_bias`` (...) [rad], and ``orientation_bias``
+    (..., 4), the rotation in the world that leads from the true orientation to the simulated one.
+    """
+
+    orientation: np.ndarray
+    angular_velocity: np.ndarray
+    specific_force: np.ndarray
+    angular_velocity_bias: np.ndarray
+    specific_force_bias: np.ndarray
+    yaw_bias: float
+    orientation_bias: np.ndarray
+
+
+class ImuModel(ABC):
+    """An IMU with errors.
+
+    ``has_new_sample`` tells whether the last step gave a new sample of the sensor,
+    ``drop_repeated`` whether one that is not new shall be left out.
+
+    Parameters
+    ----------
+    parameters : dataclass
+        The model's own kind.
+    period : float
+        Time from one sample to the next [s].
+    generator : numpy.random.Generator
+        Every random number comes from here: in :meth:`step` the same count for each sample, in
+        :meth:`batch` the same for each sample of the first run, then of the second, ... so that
+        the first run of a batch equals a stepped model with an equal generator.
+
+    Raises
+    ------
+    ConfigurationError
+        The period is not a positive number.
+    """
+
+    has_new_sample = True
+    drop_repeated = False
+
+    def __init__(self, parameters, period: float, generator: np.random.Generator):
+        if not (math.isfinite(period) and period > 0.0):
+            raise ConfigurationError(f"The IMU's period is {period} s, but it must be positive.")
+        self.parameters = parameters
+        self.period = period
+        self._generator = generator
+
+    @property
+    @abstractmethod
+    def label(self) -> str:
+        """Name and telling parameters, without blanks, commas and ``=``: it names a folder."""
+
+    @abstractmethod
+    def reset(self):
+        """Let slow errors start anew; the random numbers go on."""
+
+    @abstractmethod
+    def step(self, truth: ImuTruth) -> ImuReading:
+        """Return the reading of the next sample."""
+
+    @abstractmethod
+    def batch(self, truth: ImuTruth, runs: int = 1) -> ImuReading:
+        """Return independent realisations of a whole series of samples.
+
+        Each run starts anew, and a stepped model's state is neither used nor changed. The arrays
+        may be read-only views where runs do not differ.
+
+        Parameters
+        ----------
+        truth : ImuTruth
+            Arrays (samples, 4), (samples, 3), (samples, 3).
+        runs : int
+
+        Returns
+        -------
+        ImuReading
+            Arrays (runs, samples, ...).
+        """
+
+    @abstractmethod
+    def covariances(self) -> tuple[Covariance, Covariance, Covariance]:
+        """Return what the plug-in publishes as covariances, row by row.
+
+        Returns
+        -------
+        orientation, angular_velocity, linear_acceleration : tuple of 9 float
+            [rad^2], [rad^2/s^2], [m^2/s^4]; all zero means unknown (sensor_msgs/Imu).
+        """
+
+
+def diagonal(xx: float, yy: float, zz: float) -> Covariance:
+    """Return a covariance without correlations, row by row."""
+    return (xx, 0.0, 0.0, 0.0, yy, 0.0, 0.0, 0.0, zz)
+
+
+LARGEST_PARAMETER = 1e6
+"""Of an IMU, in SI units; beyond it no error is one of a sensor, and squares might overflow."""
+
+
+def require_numbers(parameters, not_negative=()):
+    """Check that all fields of a dataclass are numbers of an IMU, and some of them not negative.
+
+    Raises
+    ------
+    ConfigurationError
+        Naming the field.
+    """
+    for field in fields(parameters):
+        value = getattr(parameters, field.name)
+        number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if not (number and math.isfinite(value)):
+            raise ConfigurationError(
+                f"The IMU's {field.name} is {shown(value)}, but it must be a finite number."
+            )
+        if abs(value) > LARGEST_PARAMETER:
+            raise ConfigurationError(
+                f"The IMU's {field.name} is {shown(value)}, but it must be at most "
+                f"{LARGEST_PARAMETER:g}."
+            )
+        if field.name in not_negative and value < 0.0:
+            raise ConfigurationError(
+                f"The IMU's {field.name} is {shown(value)}, but it must not be negative."
+            )
+
+
+def no_bias(shape: tuple[int, ...]):
+    """Return the slow errors of a model that has none, for readings of this leading shape."""
+    zero = np.broadcast_to(np.zeros(3), (*shape, 3))
+    identity = np.broadcast_to(np.array([0.0, 0.0, 0.0, 1.0]), (*shape, 4))
+    yaw = np.broadcast_to(0.0, shape) if shape else 0.0
+    return zero, zero, yaw, identity
+
+
+def repeat_runs(values: np.ndarray, runs: int) -> np.ndarray:
+    """Return a view of the values with ``runs`` equal entries along a new first axis."""
+    return np.broadcast_to(values, (runs, *np.shape(values)))

@@ -1,0 +1,83 @@
+"""The IMU models by name."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any, Mapping, NamedTuple
+
+import numpy as np
+
+from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.sensors.imu_models.base import ImuModel
+from imu_simulation_framework.sensors.imu_models.generic import GenericImu, GenericParameters
+from imu_simulation_framework.sensors.imu_models.hector import HectorImu, HectorParameters
+from imu_simulation_framework.sensors.imu_models.ideal import IdealImu, IdealParameters
+from imu_simulation_framework.sensors.imu_models.specification import (
+    SpecificationImu,
+    SpecificationParameters,
+)
+from imu_simulation_framework.sentences import shown
+
+
+class _Kind(NamedTuple):
+    model: type
+    parameters: type
+
+
+class Preset(NamedTuple):
+    """A model's name and the parameters that differ from its defaults."""
+
+    model: str
+    parameters: Mapping[str, Any]
+
+
+IMU_MODELS = {
+    "ideal": _Kind(IdealImu, IdealParameters),
+    "generic": _Kind(GenericImu, GenericParameters),
+    "hector": _Kind(HectorImu, HectorParameters),
+    "specification": _Kind(SpecificationImu, SpecificationParameters),
+}
+
+# A model's defaults, and further sets of parameters that have a name.
+PRESETS = {
+    **{name: Preset(name, {}) for name in IMU_MODELS},
+    # The slower of the two drifts that were tuned to a BNO055.
+    "hector_slow": Preset("hector", {"yaw_drift": 1.118, "yaw_drift_frequency": 0.001}),
+}
+
+
+def make_imu_model(
+    name: str, parameters: Mapping[str, Any], period: float, generator: np.random.Generator
+) -> ImuModel:
+    """Return the IMU model of that name.
+
+    Parameters
+    ----------
+    name : str
+        A key of ``PRESETS``: a model, or a named set of its parameters.
+    parameters : mapping
+        Parameters that shall differ from those of the preset; the names are those of the fields
+        of the model's parameters.
+    period : float
+        Time from one sample to the next [s].
+    generator : numpy.random.Generator
+
+    Raises
+    ------
+    ConfigurationError
+        The name or a parameter is unknown, or a value is out of range.
+    """
+    if name not in PRESETS:
+        raise ConfigurationError(
+            f"There is no IMU model {shown(name)}; there are {', '.join(sorted(PRESETS))}."
+        )
+    preset = PRESETS[name]
+    kind = IMU_MODELS[preset.model]
+    known = [field.name for field in fields(kind.parameters)]
+    for key in parameters:
+        if key not in known:
+            raise ConfigurationError(
+                f"The IMU model {name} has no parameter {shown(key)}; "
+                + (f"it has {', '.join(known)}." if known else "it has none.")
+            )
+    return kind.model(kind.parameters(**{**preset.parameters, **parameters}), period, generator)

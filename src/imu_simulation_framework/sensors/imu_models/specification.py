@@ -1,0 +1,348 @@
+r"""An IMU as its specification says, with an orientation that drifts for physical reasons.
+
+In each of the sensor's samples, with f the mean of the true signal since the last one,
+
+.. math::
+
+    y = \mathrm{round}(\mathrm{clip}((I + M + S_T \Delta T) f + G a + b + b_T \Delta T + n))
+
+where M is scale factor and misalignment, :math:`S_T` and :math:`b_T` the temperature
+coefficients, G the gyroscope's sensitivity to the specific force a, b the bias (turn-on bias,
+bias instability, random walk, Gauss-Markov process, ramp) and n the noise (white noise and
+quantisation). The orientation comes from these readings alone, by a filter that has no reference
+for the yaw, as in a BNO055's IMU mode: the yaw's error is that of the gyroscope, integrated.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, Mapping
+
+import numpy as np
+
+from imu_simulation_framework.angles import difference
+from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.sensors.fusion import fuse, make_filter, quaternion_product
+from imu_simulation_framework.sensors.imu_models.base import ImuModel, ImuReading, ImuTruth
+from imu_simulation_framework.sensors.imu_specification import (
+    ImuSpecification,
+    TemperatureProfile,
+    TriadSpecification,
+)
+from imu_simulation_framework.sensors.specification_mapping import specification_from_mapping
+from imu_simulation_framework.sensors.triad_noise import TriadNoise
+
+_LEVEL = np.array([0.0, 0.0, 0.0, 1.0])
+
+
+@dataclass(frozen=True)
+class SpecificationParameters:
+    """The model's only parameter.
+
+    Parameters
+    ----------
+    specification : ImuSpecification or mapping
+        A mapping holds what the specification's YAML file holds.
+
+    Raises
+    ------
+    ConfigurationError
+        It is not a specification.
+    """
+
+    specification: ImuSpecification | Mapping[str, Any] = field(default_factory=ImuSpecification)
+
+    def __post_init__(self):
+        if not isinstance(self.specification, ImuSpecification):
+            specification = specification_from_mapping(self.specification)
+            object.__setattr__(self, "specification", specification)
+
+
+class SpecificationImu(ImuModel):
+    """All errors of a specification; the orientation is fused from the erroneous readings.
+
+    Where the specification's rate is below the simulation's, a reading is held until the next
+    one; :attr:`has_new_sample` tells the two apart. Before the sensor's first sample the reading
+    is the truth.
+
+    The biases of a reading are those of its angular velocity and specific force without noise,
+    and without what depends on the truth (scale factor, misalignment, g-sensitivity).
+    ``yaw_bias`` and ``orientation_bias`` are all of the orientation's error.
+    """
+
+    def __init__(self, parameters: SpecificationParameters, period: float, generator):
+        super().__init__(parameters, period, generator)
+        self._specification = specification = parameters.specification
+        output = specification.output
+        self._stride = _stride(output.rate, period)
+        self._first = round(output.start_offset / period)
+        self._sensor_period = self._stride * period
+        # The seeds are replaced at each start.
+        seed = np.random.SeedSequence(0)
+        self._rate_noise = TriadNoise(specification.gyroscope, self._sensor_period, seed)
+        self._force_noise = TriadNoise(specification.accelerometer, self._sensor_period, seed)
+        self._rate_response = _Response(specification.gyroscope, specification.temperature)
+        self._force_response = _Response(specification.accelerometer, specification.temperature)
+        self._filter = make_filter(output, self._sensor_period)
+        self._fuses = output.orientation_reference == "fusion"
+        self.reset()
+
+    @property
+    def label(self) -> str:
+        return f"specification_{self._specification.name}"
+
+    @property
+    def has_new_sample(self) -> bool:
+        """Whether the last :meth:`step` gave a sample of the sensor, or held the one before."""
+        return self._new
+
+    @property
+    def drop_repeated(self) -> bool:
+        """Whether the specification wants samples that are not new to be left out."""
+        return self._specification.output.drop_repeated
+
+    def reset(self):
+        """Let slow errors and the orientation start anew; the random numbers go on."""
+        self._count = 0
+        self._new = False
+        self._held = None
+        self._noises = None
+        self._recent = []
+
+    def step(self, truth: ImuTruth) -> ImuReading:
+        if self._noises is None:
+            self._noises = self._start_noises()
+        since_first = self._count - self._first
+        self._new = since_first >= 0 and since_first % self._stride == 0
+        self._recent.append((truth.angular_velocity, truth.specific_force))
+        if self._new:
+            self._held = self._sample(truth)
+            self._recent = []
+        elif self._held is None:
+            self._held = _without_errors(truth)
+        if since_first < 0:
+            self._held = _without_errors(truth)
+            self._recent = self._recent[-self._stride + 1 :] if self._stride > 1 else []
+        self._count += 1
+        return self._held
+
+    def advance(self, truth: ImuTruth) -> ImuReading:
+        """Return the readings of the next samples: as stepping through them would, but faster.
+
+        Parameters
+        ----------
+        truth : ImuTruth
+            Arrays (samples, 4), (samples, 3), (samples, 3).
+
+        Returns
+        -------
+        ImuReading
+            Arrays (samples, ...).
+        """
+        orientation, rate, force = (np.asarray(x, dtype=float) for x in truth)
+        samples = len(orientation)
+        if self._stride > 1 or self._count < self._first or samples == 0:
+            steps = (ImuTruth(*values) for values in zip(orientation, rate, force))
+            return ImuReading(*map(np.array, zip(*map(self.step, steps))))
+        if self._noises is None:
+            self._noises = self._start_noises()
+        time = (np.arange(self._count, self._count + samples) * self.period)[:, np.newaxis]
+        rate_noise, force_noise = (noise.advance(samples) for noise in self._noises)
+        measured_rate, rate_bias = self._rate_response(rate, force, *rate_noise, time)
+        measured_force, force_bias = self._force_response(force, force, *force_noise, time)
+        fused = orientation
+        if self._fuses:
+            fused = np.empty((samples, 4))
+            first = int(self._count == self._first)
+            if first:
+                fused[0] = self._filter.start(orientation[0], measured_force[0])
+            fused[first:] = self._filter.update_all(measured_rate[first:], measured_force[first:])
+        self._count += samples
+        self._new = True
+        reading = _reading(orientation, fused, measured_rate, measured_force, rate_bias, force_bias)
+        self._held = ImuReading(*(values[-1] for values in reading))
+        return reading
+
+    def _sample(self, truth):
+        rate, force = (
+            (values[0] if len(values) == 1 else np.mean(values, axis=0))
+            for values in zip(*self._recent)
+        )
+        time = self._count * self.period
+        (rate_noise, rate_bias), (force_noise, force_bias) = (
+            noise.step() for noise in self._noises
+        )
+        measured_rate, rate_bias = self._rate_response(rate, force, rate_noise, rate_bias, time)
+        measured_force, force_bias = self._force_response(
+            force, force, force_noise, force_bias, time
+        )
+        orientation = np.asarray(truth.orientation, dtype=float)
+        if self._fuses:
+            if self._count == self._first:
+                orientation = self._filter.start(orientation, measured_force)
+            else:
+                orientation = self._filter.update(measured_rate, measured_force)
+        return _reading(
+            truth.orientation, orientation, measured_rate, measured_force, rate_bias, force_bias
+        )
+
+    def batch(self, truth: ImuTruth, runs: int = 1) -> ImuReading:
+        orientation, true_rate, true_force = (np.asarray(x, dtype=float) for x in truth)
+        samples = len(orientation)
+        due = np.arange(self._first, samples, self._stride)
+        rate = _means(true_rate, due, self._stride)
+        force = _means(true_force, due, self._stride)
+        time = (due * self.period)[:, np.newaxis]
+        shape = (runs, len(due), 3)
+        measured_rate, measured_force = np.empty(shape), np.empty(shape)
+        rate_bias, force_bias = np.empty(shape), np.empty(shape)
+        for run in range(runs):
+            rate_noise, force_noise = (x.advance(len(due)) for x in self._start_noises())
+            measured_rate[run], rate_bias[run] = self._rate_response(rate, force, *rate_noise, time)
+            measured_force[run], force_bias[run] = self._force_response(
+                force, force, *force_noise, time
+            )
+        if self._fuses and len(due):
+            fused = fuse(
+                self._specification.output,
+                self._sensor_period,
+                orientation[due[0]],
+                measured_rate,
+                measured_force,
+            )
+        else:
+            fused = np.broadcast_to(orientation[due], (runs, len(due), 4))
+        reading = _reading(
+            orientation[due], fused, measured_rate, measured_force, rate_bias, force_bias
+        )
+        if len(due) == samples:
+            return reading
+        return self._hold(reading, truth, runs, samples)
+
+    def _hold(self, reading, truth, runs, samples):
+        """The sensor's readings at all samples: the truth before the first, each held after."""
+        before = min(self._first, samples)
+        index = (np.arange(samples - before)) // self._stride
+        values = []
+        for early, late in zip(_without_errors(ImuTruth(*(x[:before] for x in truth))), reading):
+            early = np.broadcast_to(early, (runs, *np.shape(early)))
+            values.append(np.concatenate([early, late[:, index]], axis=1))
+        return ImuReading(*values)
+
+    def covariances(self):
+        """Return the covariances of the specification, row by row; the yaw's after 600 s."""
+        return self._specification.covariances(self._sensor_period)
+
+    def _start_noises(self):
+        """Noise of gyroscope and accelerometer for a new realisation."""
+        entropy = self._generator.integers(0, 2**32, size=4).tolist()
+        return (
+            self._rate_noise.restarted(np.random.SeedSequence(entropy, spawn_key=(0,))),
+            self._force_noise.restarted(np.random.SeedSequence(entropy, spawn_key=(1,))),
+        )
+
+
+class _Response:
+    """What gyroscope or accelerometer make of the truth, of noise and of bias."""
+
+    def __init__(self, triad: TriadSpecification, temperature: TemperatureProfile):
+        self._matrix = np.eye(3) + np.array(triad.scale_factor_and_misalignment)
+        self._g_sensitivity = _unless_zero(triad.g_sensitivity)
+        self._temperature = temperature
+        self._temperature_bias = _unless_zero(triad.temperature_bias)
+        self._temperature_scale_factor = _unless_zero(triad.temperature_scale_factor)
+        self._saturation = None if triad.saturation is None else np.array(triad.saturation)
+        self._resolution = _unless_zero(triad.resolution)
+
+    def __call__(self, signal, force, noise, bias, time):
+        """Return readings and their bias; (3,) and a time [s], or (samples, 3) and (samples, 1)."""
+        # Products of rows, so that one sample and many give the same to the bit.
+        reading = _apply(self._matrix, signal)
+        if self._g_sensitivity is not None:
+            reading += _apply(self._g_sensitivity, force)
+        if self._temperature_bias is not None or self._temperature_scale_factor is not None:
+            excess = self._temperature.at(time) - self._temperature.reference
+            if self._temperature_scale_factor is not None:
+                reading += self._temperature_scale_factor * excess * signal
+            if self._temperature_bias is not None:
+                bias = bias + self._temperature_bias * excess
+        reading += bias
+        reading += noise
+        if self._saturation is not None:
+            reading = np.minimum(np.maximum(reading, -self._saturation), self._saturation)
+        if self._resolution is not None:
+            steps = np.where(self._resolution > 0.0, self._resolution, 1.0)
+            # Adding zero turns -0.0 into 0.0.
+            rounded = steps * np.round(reading / steps) + 0.0
+            reading = np.where(self._resolution > 0.0, rounded, reading)
+        return reading, bias
+
+
+def _apply(matrix, vectors):
+    x, y, z = vectors[..., 0:1], vectors[..., 1:2], vectors[..., 2:3]
+    return matrix[:, 0] * x + matrix[:, 1] * y + matrix[:, 2] * z
+
+
+def _unless_zero(values):
+    values = np.array(values)
+    return values if values.any() else None
+
+
+def _stride(rate, period) -> int:
+    """How many of the simulation's samples make one of the sensor's."""
+    ratio = 1.0 / (rate * period)
+    stride = max(1, round(ratio))
+    if ratio > 1.0 and abs(ratio - stride) > 1e-6 * ratio:
+        raise ConfigurationError(
+            f"output.rate is {rate:g} Hz, but it must be a whole fraction of the simulation's "
+            f"{1.0 / period:g} Hz, or not below it."
+        )
+    return stride
+
+
+def _means(signal, due, stride):
+    """Means over the samples (n, 3) since the one before each that is due."""
+    if stride == 1:
+        return signal[due]
+    starts = np.maximum(due - stride + 1, 0)
+    return np.array(
+        [np.mean(signal[start : end + 1], axis=0) for start, end in zip(starts, due)]
+    ).reshape(-1, 3)
+
+
+def _without_errors(truth):
+    orientation, rate, force = (np.asarray(values, dtype=float) for values in truth)
+    return ImuReading(
+        orientation,
+        rate,
+        force,
+        np.zeros(rate.shape),
+        np.zeros(force.shape),
+        np.zeros(rate.shape[:-1]) if rate.ndim > 1 else 0.0,
+        np.broadcast_to(_LEVEL, orientation.shape),
+    )
+
+
+def _reading(truth, orientation, rate, force, rate_bias, force_bias):
+    """A reading with the error of its orientation, of one sample or of (runs, samples)."""
+    if orientation.ndim == 1:
+        # One sample at a time, a general library's overhead is most of the time.
+        yaw_bias, error = _orientation_error(orientation.tolist(), np.asarray(truth).tolist(), math)
+        error = np.array(error)
+    else:
+        components = (np.moveaxis(values, -1, 0) for values in (orientation, truth))
+        yaw_bias, error = _orientation_error(*components, np)
+        error = np.stack(error, axis=-1)
+    return ImuReading(orientation, rate, force, rate_bias, force_bias, yaw_bias, error)
+
+
+def _orientation_error(orientation, truth, functions):
+    """Error of the yaw [rad], and ``orientation * truth^-1``; quaternions x, y, z, w."""
+    error = quaternion_product(*orientation, *(-component for component in truth[:3]), truth[3])
+    return difference(_yaw(*orientation, functions), _yaw(*truth, functions)), error
+
+
+def _yaw(x, y, z, w, functions):
+    arctan2 = functions.atan2 if functions is math else functions.arctan2
+    return arctan2(2.0 * (x * y + w * z), w * w + x * x - y * y - z * z)

@@ -1,0 +1,347 @@
+"""The errors of an IMU in the standard, continuous-time units that all other formats convert to.
+
+Per axis, as in IEEE Std 952 and in Allan analysis; densities are two-sided, that is, with
+N = 1 the variance of samples at the rate f is f. At the averaging time tau the Allan deviation is
+
+====================  ================================== =====================================
+``quantisation``      Q [rad; m/s]                       ``sqrt(3) Q / tau``
+``white_noise``       N [rad/s/sqrt(Hz); m/s^2/sqrt(Hz)] ``N / sqrt(tau)``
+``bias_instability``  B [rad/s; m/s^2]                   ``sqrt(2 ln 2 / pi) B = 0.664 B``
+``random_walk``       K [rad/s^2/sqrt(Hz); m/s^3/...]    ``K sqrt(tau / 3)``
+``rate_ramp``         R [rad/s^2; m/s^3]                 ``R tau / sqrt(2)``
+====================  ================================== =====================================
+
+The first unit is the gyroscope's, the second the accelerometer's. What turns these numbers into
+samples is in :mod:`imu_simulation_framework.noise.processes` and
+:mod:`imu_simulation_framework.sensors.imu_models.specification`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Tuple
+
+import numpy as np
+
+from imu_simulation_framework.checked_values import (
+    Axes,
+    Matrix,
+    checked_axes,
+    checked_band,
+    checked_choice,
+    checked_matrix,
+    checked_number,
+    checked_table,
+)
+from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.sentences import shown
+
+Covariance = Tuple[float, ...]
+
+ORIENTATION_REFERENCES = ("fusion", "truth")
+FILTERS = ("mahony", "vqf")
+
+_ZERO = (0.0, 0.0, 0.0)
+_ZERO_MATRIX = (_ZERO, _ZERO, _ZERO)
+_STANDARD_GRAVITY = 9.80665  # m/s^2
+
+
+@dataclass(frozen=True)
+class TriadSpecification:
+    """Errors of three gyroscopes, or of three accelerometers.
+
+    Units are [gyroscope; accelerometer]. Three numbers are for the axes x, y, z; one number
+    stands for three equal ones. By default there is no error.
+
+    Parameters
+    ----------
+    quantisation : 3 float
+        Q, of the angle or velocity increments [rad; m/s].
+    white_noise : 3 float
+        N, angle or velocity random walk [rad/s/sqrt(Hz); m/s^2/sqrt(Hz)].
+    bias_instability : 3 float
+        B, flicker noise [rad/s; m/s^2].
+    bias_instability_band : 2 float
+        Shortest and longest averaging time at which the flicker noise is there [s].
+    random_walk : 3 float
+        K, rate or acceleration random walk [rad/s^2/sqrt(Hz); m/s^3/sqrt(Hz)].
+    rate_ramp : 3 float
+        R, steady change; may be negative [rad/s^2; m/s^3].
+    gauss_markov_sigma, gauss_markov_time : 3 float
+        Stationary standard deviation [rad/s; m/s^2] and correlation time [s] of a first-order
+        Gauss-Markov process.
+    turn_on_bias, turn_on_bias_sigma : 3 float
+        Mean and standard deviation of the bias that a run has from its beginning
+        [rad/s; m/s^2].
+    scale_factor_and_misalignment : 3 x 3 float
+        M in ``(I + M) truth`` [1]: scale factor errors on the diagonal, misalignments [rad] and
+        cross-axis sensitivities beside it.
+    temperature_bias : 3 float
+        Bias per kelvin away from the reference temperature [rad/s/K; m/s^2/K].
+    temperature_scale_factor : 3 float
+        Scale factor error per kelvin away from the reference temperature [1/K].
+    saturation : 3 float or None
+        Largest size of a reading [rad/s; m/s^2]; None for no limit.
+    resolution : 3 float
+        Step of the readings [rad/s; m/s^2]; 0 for none.
+    g_sensitivity : 3 x 3 float
+        Gyroscope only: angular velocity per specific force [rad/s per m/s^2].
+
+    Raises
+    ------
+    ConfigurationError
+        A value is not what it must be; the sentence begins with the field's name.
+    """
+
+    quantisation: Axes = _ZERO
+    white_noise: Axes = _ZERO
+    bias_instability: Axes = _ZERO
+    bias_instability_band: tuple[float, float] = (0.1, 10_000.0)
+    random_walk: Axes = _ZERO
+    rate_ramp: Axes = _ZERO
+    gauss_markov_sigma: Axes = _ZERO
+    gauss_markov_time: Axes = (1000.0, 1000.0, 1000.0)
+    turn_on_bias: Axes = _ZERO
+    turn_on_bias_sigma: Axes = _ZERO
+    scale_factor_and_misalignment: Matrix = _ZERO_MATRIX
+    temperature_bias: Axes = _ZERO
+    temperature_scale_factor: Axes = _ZERO
+    saturation: Axes | None = None
+    resolution: Axes = _ZERO
+    g_sensitivity: Matrix = _ZERO_MATRIX
+
+    def __post_init__(self):
+        for name in (
+            "quantisation",
+            "white_noise",
+            "bias_instability",
+            "random_walk",
+            "gauss_markov_sigma",
+            "turn_on_bias_sigma",
+            "resolution",
+        ):
+            self._set(name, checked_axes(name, getattr(self, name), minimum=0.0))
+        for name in ("rate_ramp", "turn_on_bias", "temperature_bias", "temperature_scale_factor"):
+            self._set(name, checked_axes(name, getattr(self, name)))
+        self._set(
+            "gauss_markov_time",
+            checked_axes("gauss_markov_time", self.gauss_markov_time, above=0.0),
+        )
+        self._set(
+            "bias_instability_band",
+            checked_band("bias_instability_band", self.bias_instability_band),
+        )
+        if self.saturation is not None:
+            self._set("saturation", checked_axes("saturation", self.saturation, above=0.0))
+        for name in ("scale_factor_and_misalignment", "g_sensitivity"):
+            self._set(name, checked_matrix(name, getattr(self, name)))
+
+    def _set(self, name, value):
+        object.__setattr__(self, name, value)
+
+
+@dataclass(frozen=True)
+class TemperatureProfile:
+    """The sensor's temperature over time.
+
+    From ``start`` it approaches ``end`` as ``end + (start - end) exp(-t / time_constant)``; or it
+    follows a table, interpolated between its times and held before and after them.
+
+    Parameters
+    ----------
+    reference : float
+        Where the temperature coefficients have no effect [degC].
+    start, end : float
+        [degC]
+    time_constant : float
+        [s]
+    table : tuple of (float, float)
+        Times, increasing [s], and temperatures [degC]; if not empty, it goes before the above.
+
+    Raises
+    ------
+    ConfigurationError
+        A value is not what it must be; the sentence begins with the field's name.
+    """
+
+    reference: float = 25.0
+    start: float = 25.0
+    end: float = 25.0
+    time_constant: float = 600.0
+    table: tuple[tuple[float, float], ...] = ()
+
+    def __post_init__(self):
+        for name in ("reference", "start", "end"):
+            object.__setattr__(self, name, checked_number(name, getattr(self, name)))
+        object.__setattr__(
+            self, "time_constant", checked_number("time_constant", self.time_constant, above=0.0)
+        )
+        object.__setattr__(self, "table", checked_table("table", self.table))
+
+    def at(self, time):
+        """Return the temperature [degC] at a time or times since the start [s]."""
+        if self.table:
+            times, temperatures = zip(*self.table)
+            return np.interp(time, times, temperatures)
+        return self.end + (self.start - self.end) * np.exp(-time / self.time_constant)
+
+
+@dataclass(frozen=True)
+class OutputSpecification:
+    """What the sensor gives out, and how it gets its orientation.
+
+    Parameters
+    ----------
+    rate : float
+        Samples per second [Hz]. Where the simulation is slower, it has the simulation's rate.
+    start_offset : float
+        Time from the simulation's first sample to the sensor's [s].
+    drop_repeated : bool
+        Where the simulation is faster than the sensor: whether the samples between two readings
+        are left out, or repeat the last reading.
+    orientation_reference : str
+        ``fusion``: orientation from the sensor's own readings, without a reference for the yaw.
+        ``truth``: the true orientation.
+    filter : str
+        Of the fusion: ``mahony``, complementary, or ``vqf``.
+    filter_time_constant : float
+        How fast the accelerometer corrects the tilt [s].
+    filter_rate_bias : bool
+        Whether the filter estimates the gyroscope's bias as well: ``mahony`` about the horizontal
+        axes, at rest and in gentle motion, ``vqf`` at rest about all.
+
+    Raises
+    ------
+    ConfigurationError
+        A value is not what it must be; the sentence begins with the field's name.
+    """
+
+    rate: float = 100.0
+    start_offset: float = 0.0
+    drop_repeated: bool = False
+    orientation_reference: str = "fusion"
+    filter: str = "mahony"
+    filter_time_constant: float = 3.0
+    filter_rate_bias: bool = False
+
+    def __post_init__(self):
+        for name, bound in (
+            ("rate", {"above": 0.0}),
+            ("start_offset", {"minimum": 0.0}),
+            ("filter_time_constant", {"above": 0.0}),
+        ):
+            object.__setattr__(self, name, checked_number(name, getattr(self, name), **bound))
+        for name in ("drop_repeated", "filter_rate_bias"):
+            checked_choice(name, getattr(self, name), (False, True))
+        checked_choice("orientation_reference", self.orientation_reference, ORIENTATION_REFERENCES)
+        checked_choice("filter", self.filter, FILTERS)
+
+
+@dataclass(frozen=True)
+class ImuSpecification:
+    """All errors of an IMU.
+
+    Parameters
+    ----------
+    name : str
+        Of the sensor; without a slash, as it becomes part of the names of folders.
+    gyroscope, accelerometer : TriadSpecification
+    temperature : TemperatureProfile
+    output : OutputSpecification
+
+    Raises
+    ------
+    ConfigurationError
+        A value is not what it must be.
+    """
+
+    name: str = "imu"
+    gyroscope: TriadSpecification = TriadSpecification()
+    accelerometer: TriadSpecification = TriadSpecification()
+    temperature: TemperatureProfile = TemperatureProfile()
+    output: OutputSpecification = OutputSpecification()
+
+    def __post_init__(self):
+        named = isinstance(self.name, str) and self.name.strip() and "/" not in self.name
+        if not (named and self.name.isprintable()):
+            raise ConfigurationError(
+                f"name is {shown(self.name)}, but it must be a text in one line, without a slash."
+            )
+        for field in fields(self)[1:]:
+            # The annotations are text here.
+            if type(getattr(self, field.name)).__name__ != field.type:
+                raise ConfigurationError(f"{field.name} must be a {field.type}.")
+        if self.accelerometer.g_sensitivity != _ZERO_MATRIX:
+            raise ConfigurationError(
+                "accelerometer.g_sensitivity is set, but only a gyroscope has one."
+            )
+
+    def covariances(
+        self, period: float | None = None, duration: float = 600.0
+    ) -> tuple[Covariance, Covariance, Covariance]:
+        """Return the covariances to publish with each reading, row by row.
+
+        Those of gyroscope and accelerometer are the variances of what changes from sample to
+        sample: white noise ``N^2 / dt``, quantisation ``2 Q^2 / dt^2`` and rounding
+        ``resolution^2 / 12``. Roll and pitch have what passes the filter of time constant T,
+        ``N_a^2 / (2 T g^2) + N_g^2 T / 2``, and the uncertainty of the accelerometer's bias over
+        g. Yaw has no reference, so that its variance grows without end: it is given as after
+        ``duration`` t, ``N^2 t + K^2 t^3 / 3 + (turn-on and Gauss-Markov sigma)^2 t^2``.
+
+        Parameters
+        ----------
+        period : float, optional
+            Time between samples dt [s]; by default 1 / ``output.rate``.
+        duration : float
+            [s]
+
+        Returns
+        -------
+        orientation, angular_velocity, linear_acceleration : tuple of 9 float
+            [rad^2], [rad^2/s^2], [m^2/s^4]; all zero means unknown (sensor_msgs/Imu).
+        """
+        period = 1.0 / self.output.rate if period is None else period
+        return (
+            _diagonal(self._orientation_variances(duration)),
+            _diagonal(_sample_variances(self.gyroscope, period)),
+            _diagonal(_sample_variances(self.accelerometer, period)),
+        )
+
+    def _orientation_variances(self, duration):
+        if self.output.orientation_reference == "truth":
+            return _ZERO
+        gyroscope, accelerometer = self.gyroscope, self.accelerometer
+        constant = self.output.filter_time_constant
+        # A turn about x shows on y, and the other way round.
+        tilt = [
+            (
+                accelerometer.white_noise[other] ** 2 / (2.0 * constant)
+                + accelerometer.turn_on_bias_sigma[other] ** 2
+                + accelerometer.gauss_markov_sigma[other] ** 2
+            )
+            / _STANDARD_GRAVITY**2
+            + gyroscope.white_noise[axis] ** 2 * constant / 2.0
+            for axis, other in ((0, 1), (1, 0))
+        ]
+        # The drift of a Gauss-Markov bias is bounded by that of a constant one.
+        yaw = (
+            gyroscope.white_noise[2] ** 2 * duration
+            + gyroscope.random_walk[2] ** 2 * duration**3 / 3.0
+            + (gyroscope.turn_on_bias_sigma[2] ** 2 + gyroscope.gauss_markov_sigma[2] ** 2)
+            * duration**2
+        )
+        return (*tilt, yaw)
+
+
+def _sample_variances(triad, period):
+    return tuple(
+        white**2 / period + 2.0 * (quantisation / period) ** 2 + resolution**2 / 12.0
+        for white, quantisation, resolution in zip(
+            triad.white_noise, triad.quantisation, triad.resolution
+        )
+    )
+
+
+def _diagonal(values):
+    xx, yy, zz = values
+    return (xx, 0.0, 0.0, 0.0, yy, 0.0, 0.0, 0.0, zz)

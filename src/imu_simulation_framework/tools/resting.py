@@ -1,0 +1,131 @@
+"""The IMU of an experiment in which the robot stood still, read back from its bag."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, Mapping
+
+import numpy as np
+
+from imu_simulation_framework.angles import yaw_from_quaternion
+from imu_simulation_framework.errors import ResultError
+from imu_simulation_framework.evaluation.resting_statistics import BIASES, RestingImu
+from imu_simulation_framework.recordings.formats.bag import read_bag
+from imu_simulation_framework.recordings.messages import IMU, ODOMETRY
+from imu_simulation_framework.recordings.samples import ACCEL, GYRO, QUATERNION
+from imu_simulation_framework.results.folder import ResultFolder
+from imu_simulation_framework.sensors.imu_models import PRESETS, ImuReading
+from imu_simulation_framework.sensors.imu_models.base import no_bias
+
+IMU_TOPIC = "/imu/data"
+BIAS_TOPIC = "/imu/data/bias"
+TRUTH_TOPIC = "/ground_truth/state"
+
+STILL = 0.01
+"""A robot that moves or turns less than this in a whole experiment stands still [m, rad]."""
+
+
+@dataclass(frozen=True)
+class RestingExperiment:
+    """What an experiment with a robot at rest tells about its IMU.
+
+    Attributes
+    ----------
+    imu : RestingImu
+        From the moment at which the experiment's recorder began.
+    model : str
+        Which error model it shall have.
+    parameters : Mapping
+        Of the model.
+    period : float
+        Of the samples [s].
+    simulator : str
+    expected, received : int
+        Messages of the IMU during the drive.
+    """
+
+    imu: RestingImu
+    model: str
+    parameters: Mapping[str, Any]
+    period: float
+    simulator: str
+    expected: int
+    received: int
+
+
+def load_resting_experiment(folder: ResultFolder) -> RestingExperiment:
+    """Read the bag of an experiment with a robot at rest (``record:=true``).
+
+    Raises
+    ------
+    RecordingError, ResultError
+        The bag or the summary is missing or broken, or the robot moved.
+    """
+    path = folder.path("summary.json")
+    try:
+        summary = json.loads(folder.read_text("summary.json"))
+        run = summary["run"]
+        messages = summary["messages"]["imu_simulated"]
+        preset = PRESETS[run["imu"]["model"]]
+        about = {
+            "model": preset.model,
+            "parameters": run["imu"]["parameters"],
+            "simulator": run["simulator"],
+            "expected": messages["expected"],
+            "received": messages["received"],
+        }
+        duration = float(summary["durations"]["recorded_s"])
+    except (ValueError, TypeError, KeyError) as error:
+        raise ResultError(f"{path}: not the summary of an experiment ({error})") from error
+    bag = folder.path("experiment.bag")
+    imu, period = _read(bag, preset.model == "hector", duration)
+    return RestingExperiment(imu=imu, period=period, **about)
+
+
+def _read(bag, with_bias, duration):
+    samples = read_bag(bag, IMU_TOPIC, [IMU])
+    # A stamp of zero, not a number here, is the first that the embedded simulator gives.
+    stamped = np.isfinite(samples.columns["stamp"])
+    columns = [samples.matrix(names)[stamped] for names in (QUATERNION, GYRO, ACCEL)]
+    stamp = samples.columns["stamp"][stamped]
+    if with_bias:
+        bias = read_bag(bag, BIAS_TOPIC, [IMU])
+        stamp, ours, theirs = np.intersect1d(stamp, bias.columns["stamp"], return_indices=True)
+        columns = [values[ours] for values in columns]
+        biases = _biases(bias, theirs)
+    else:
+        biases = no_bias((len(stamp),))
+    period = float(np.median(np.diff(stamp)))
+    start = stamp[-1] - duration
+    imu = RestingImu(
+        ImuReading(*columns, *biases),
+        _true_orientation(bag, start),
+        np.rint(np.diff(stamp) / period) == 1.0,
+        int(np.searchsorted(stamp, start)),
+        dict(zip(BIASES, map(_first_drift, biases))),
+    )
+    return imu, period
+
+
+def _true_orientation(bag, start):
+    """The robot's orientation, which must not change from ``start`` on."""
+    truth = read_bag(bag, TRUTH_TOPIC, [ODOMETRY])
+    settled = truth.columns["stamp"] >= start
+    poses = truth.matrix(("x", "y", *QUATERNION))[settled]
+    if np.ptp(poses, axis=0).max() > STILL:
+        raise ResultError(f"{bag}: the robot moves; it must stand still for this comparison")
+    mean = poses[:, 2:].mean(axis=0)
+    return mean / np.linalg.norm(mean)
+
+
+def _biases(samples, index):
+    orientation = samples.matrix(QUATERNION)[index]
+    yaw = yaw_from_quaternion(orientation)
+    return samples.matrix(GYRO)[index], samples.matrix(ACCEL)[index], yaw, orientation
+
+
+def _first_drift(bias) -> int:
+    """The first sample at which a bias is not zero any more; the plug-in begins with none."""
+    nonzero = np.asarray(bias).reshape(len(bias), -1).any(axis=1)
+    return int(np.argmax(nonzero))

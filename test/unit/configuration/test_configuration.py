@@ -1,0 +1,213 @@
+"""config.ini against its schema, overrides, and refusals."""
+
+import dataclasses
+import re
+
+import pytest
+
+from imu_simulation_framework.configuration import sections as configuration_sections
+from imu_simulation_framework.configuration.load import load_configuration
+from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.files.locations import default_configuration_path
+
+
+def _write(folder, text):
+    path = folder / "config.ini"
+    path.write_text(text)
+    return path
+
+
+def test_the_bundled_file_names_every_key_with_its_default(tmp_path):
+    bundled = load_configuration(default_configuration_path(), working_directory=tmp_path)
+    empty = load_configuration(_write(tmp_path, ""), working_directory=tmp_path)
+    text = default_configuration_path().read_text()
+    for name, section in configuration_sections.SECTIONS.items():
+        assert getattr(bundled, name) == getattr(empty, name)
+        body = re.search(rf"^\[{name}\]\n(.*?)(?=^\[|\Z)", text, re.DOTALL | re.MULTILINE).group(1)
+        keys = re.findall(r"^(\w+) =", body, re.MULTILINE)
+        assert keys == [field.name for field in dataclasses.fields(section)]
+
+
+def test_the_bundled_file_names_every_parameter_of_every_imu_model():
+    text = default_configuration_path().read_text()
+    for section, model in configuration_sections.IMU_PARAMETER_SECTIONS.items():
+        body = re.search(rf"^\[{section}\]\n(.*?)(?=^\[|\Z)", text, re.DOTALL | re.MULTILINE)
+        keys = set(re.findall(r"^(\w+) =", body.group(1), re.MULTILINE))
+        parameters = configuration_sections.IMU_MODELS[model].parameters
+        assert keys == {field.name for field in dataclasses.fields(parameters)}
+
+
+def test_an_override_replaces_the_file_and_an_empty_one_does_not(tmp_path):
+    path = _write(tmp_path, "[control]\nrate = 10\nyaw_integral = 3\n")
+    settings = load_configuration(path, {"control": {"rate": 25, "yaw_integral": ""}})
+    assert settings.control.rate == 25.0
+    assert settings.control.yaw_integral == 3.0
+
+
+def test_relative_paths_start_at_the_file_or_at_the_working_directory(tmp_path):
+    path = _write(tmp_path, "[recording]\npath = a.bag\n[reference]\npath = b.csv\n")
+    elsewhere = tmp_path / "elsewhere"
+    settings = load_configuration(path, {"recording": {"path": "c.bag"}}, elsewhere)
+    assert settings.recording.path == str(elsewhere / "c.bag")
+    assert settings.reference.path == str(tmp_path / "b.csv")
+    assert settings.experiment.output == str(elsewhere / "experiment_results")
+
+
+def test_paths_are_said_without_a_way_back(tmp_path):
+    (tmp_path / "mine").mkdir()
+    path = tmp_path / "mine" / "config.ini"
+    path.write_text("[recording]\npath = ../drives/./a.bag\n[experiment]\noutput = ../results\n")
+    settings = load_configuration(path)
+    assert settings.recording.path == str(tmp_path / "drives" / "a.bag")
+    assert settings.experiment.output == str(tmp_path / "results")
+    assert load_configuration(
+        path, {"recording": {"path": "x/../b.bag"}}, tmp_path
+    ).recording.path == (str(tmp_path / "b.bag"))
+
+
+def test_a_way_back_behind_a_link_leads_where_the_system_goes(tmp_path):
+    (tmp_path / "far" / "away").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "far" / "away")
+    path = _write(tmp_path, "[recording]\npath = link/../a.bag\n")
+    assert load_configuration(path).recording.path == str(tmp_path / "far" / "a.bag")
+
+
+def test_the_written_copy_gives_the_same_settings(tmp_path):
+    path = _write(
+        tmp_path,
+        "[trajectory]\nstart = 2.5\nscale = 0.1\n[imu_hector]\nyaw_drift = 0.7\n"
+        "[imu_columns]\ntime = t [ms]\n",
+    )
+    settings = load_configuration(path, {"imu_recording": {"use": False}}, tmp_path)
+    copy = tmp_path / "copy.ini"
+    copy.write_text(settings.to_ini())
+    again = load_configuration(copy, working_directory=tmp_path / "elsewhere")
+    assert dataclasses.replace(again, path=settings.path) == settings
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("[control]\nyaw_proportinal = 1\n", "yaw_proportinal: unknown key; did you mean yaw_prop"),
+        ("[contrl]\nrate = 1\n", r"unknown section \[contrl\]; did you mean control"),
+        ("[control]\nrate = fast\n", r"\[control\] rate: expected a number, got 'fast'"),
+        ("[control]\nrate = 0\n", r"\[control\] rate: expected more than 0"),
+        ("[control]\nrate = nan\n", "expected a finite number"),
+        ("[control]\ncontroller = lqr\n", "expected one of open_loop, yaw_pid"),
+        ("[trajectory]\nscale = -1\n", r"\[trajectory\] scale: expected more than 0"),
+        ("[trajectory]\nstop_index = 1.5\n", "expected a whole number"),
+        ("[trajectory]\nto_origin = maybe\n", "expected true or false"),
+        ("[imu_hector]\nyaw_drift = big\n", r"\[imu_hector\] yaw_drift: expected a number"),
+        ("rate = 1\n", "no section headers"),
+        ("[control]\nrate = 1\nrate = 2\n", "already exists"),
+    ],
+)
+def test_a_bad_setting_is_refused_by_file_section_and_key(tmp_path, text, sentence):
+    path = _write(tmp_path, text)
+    with pytest.raises(ConfigurationError, match=sentence) as refusal:
+        load_configuration(path)
+    assert str(path) in str(refusal.value)
+
+
+def test_a_bad_override_is_called_an_override(tmp_path):
+    with pytest.raises(ConfigurationError, match=r"override of \[imu\] model: expected one of"):
+        load_configuration(_write(tmp_path, ""), {"imu": {"model": "perfect"}})
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(ConfigurationError, match="nowhere.ini: no such file"):
+        load_configuration(tmp_path / "nowhere.ini")
+
+
+@pytest.mark.parametrize("value", ["1e308", "-1e308", "1e30", "1e11"])
+def test_no_number_without_an_end_is_accepted(tmp_path, value):
+    for name, section in configuration_sections.SECTIONS.items():
+        for key in dataclasses.fields(section):
+            if "float" in key.type:
+                path = tmp_path / "config.ini"
+                path.write_text(f"[{name}]\n{key.name} = {value}\n")
+                with pytest.raises(ConfigurationError, match=rf"\[{name}\] {key.name}: expected"):
+                    load_configuration(path)
+
+
+@pytest.mark.parametrize(
+    ("section", "key", "largest"),
+    [
+        ("comparison", "median_window", 86_400),
+        ("comparison", "max_shift", 86_400),
+        ("simulation", "real_time_factor", 1000),
+        ("terrain", "size", 1000),
+        ("terrain", "radius", 1000),
+        ("trajectory", "smoothing_window", 86_400),
+        ("recording", "laps", 1000),
+    ],
+)
+def test_a_largest_value_is_said(tmp_path, section, key, largest):
+    path = tmp_path / "config.ini"
+    path.write_text(f"[{section}]\n{key} = {largest}\n")
+    assert getattr(getattr(load_configuration(path), section), key) == largest
+    path.write_text(f"[{section}]\n{key} = {largest + 1}\n")
+    with pytest.raises(ConfigurationError, match=f"{key}: expected at most {largest}"):
+        load_configuration(path)
+
+
+@pytest.mark.parametrize(("section", "key"), [("control", "rate"), ("imu", "rate")])
+def test_a_rate_of_next_to_nothing_is_refused(tmp_path, section, key):
+    path = tmp_path / "config.ini"
+    path.write_text(f"[{section}]\n{key} = 1e-300\n")
+    with pytest.raises(ConfigurationError, match="expected at least 0.1"):
+        load_configuration(path)
+
+
+def test_nul_in_a_file_is_refused(tmp_path):
+    path = tmp_path / "config.ini"
+    path.write_bytes(b"[recording]\npath = a\0b\n")
+    with pytest.raises(ConfigurationError, match="NUL"):
+        load_configuration(path)
+
+
+def test_an_override_of_many_values_is_refused(tmp_path):
+    path = tmp_path / "config.ini"
+    path.write_text("")
+    with pytest.raises(ConfigurationError, match=r"\[imu\] rate: expected one value"):
+        load_configuration(path, {"imu": {"rate": [1, 2]}})
+
+
+@pytest.mark.parametrize(
+    "text", ["x\n[imu]\nrate = 1", "x\rrate = 1", "a\u2028b", "my ; drive.bag", "; drive.bag"]
+)
+def test_a_value_that_no_line_of_the_written_copy_can_hold_is_refused(tmp_path, text):
+    path = tmp_path / "config.ini"
+    path.write_text("")
+    with pytest.raises(ConfigurationError, match=r"override of \[recording\] path: "):
+        load_configuration(path, {"recording": {"path": text}}, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["it's.bag", 'say "yes"', "back\\slash", "two  blanks", "{x}", "$(y)", "${z}", "%(w)s", "a;b",
+     "# c", "[imu]", "a = b", "a: b", "100 %"],
+)  # fmt: skip
+def test_an_odd_name_survives_the_written_copy(tmp_path, name):
+    path, copy = tmp_path / "config.ini", tmp_path / "copy.ini"
+    path.write_text("")
+    settings = load_configuration(path, {"recording": {"path": name}}, tmp_path)
+    copy.write_text(settings.to_ini())
+    assert load_configuration(copy).recording.path == str(tmp_path / name)
+
+
+def test_lines_that_go_on_are_refused(tmp_path):
+    path = tmp_path / "config.ini"
+    path.write_text("[recording]\npath = a\n  b\n")
+    with pytest.raises(ConfigurationError, match="expected one line"):
+        load_configuration(path)
+
+
+def test_formats_of_figures_are_a_list(tmp_path):
+    settings = load_configuration(_write(tmp_path, "[experiment]\nfigure_formats = svg,png\n"))
+    assert settings.experiment.figure_formats == ("svg", "png")
+    assert "figure_formats = svg, png\n" in settings.to_ini()
+    assert load_configuration(_write(tmp_path, "")).experiment.figure_formats == ("png",)
+    for text in ("gif", "png, png", "png,,pdf", ",", "png pdf"):
+        with pytest.raises(ConfigurationError, match="expected some of png, pdf, svg, each once"):
+            load_configuration(_write(tmp_path, ""), {"experiment": {"figure_formats": text}})

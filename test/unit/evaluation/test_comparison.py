@@ -1,0 +1,332 @@
+import numpy as np
+import pandas as pd
+import pytest
+from synthetic_experiment import cut, make_tables
+
+from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.evaluation.comparison import (
+    ComparisonSettings,
+    compare,
+    compare_yaw,
+    median_filter_samples,
+    median_trend,
+    yaw_error_difference,
+)
+from imu_simulation_framework.evaluation.error_statistics import error_statistics
+from imu_simulation_framework.evaluation.spectrum import (
+    Spectrum,
+    logarithmic_average,
+    power_spectral_density,
+)
+from imu_simulation_framework.evaluation.time_alignment import find_time_shift
+
+
+def yaw(values, rate=100.0, start=0.0):
+    values = np.asarray(values, dtype=float)
+    return pd.Series(values, index=pd.Index(start + np.arange(len(values)) / rate, name="time"))
+
+
+def wavy_yaw(time):
+    """A heading that turns on and on and never repeats within 200 s."""
+    return 0.1 * time + np.sin(0.9 * time) + 0.4 * np.sin(2.3 * time + 1.0)
+
+
+def compare_tables(tables, **settings):
+    return compare(
+        tables.imu_simulated,
+        tables.ground_truth,
+        tables.imu_real,
+        tables.trajectory_data,
+        tables.control_error,
+        ComparisonSettings(**settings),
+    )
+
+
+def test_error_is_reference_minus_imu_and_zero_at_the_start():
+    time = np.arange(10001) / 100.0
+    reference = yaw(wavy_yaw(time))
+    imu = yaw(wavy_yaw(time) + 0.001 * time + 0.7)
+    result = compare_yaw(imu, reference, ComparisonSettings())
+    # The median over the first 300 samples of the ramp is its value at 1.495 s.
+    np.testing.assert_allclose(result.error, -0.001 * (time - 1.495), atol=1e-12)
+    assert result.statistics.drift == pytest.approx(-0.001, rel=1e-9)
+    assert result.statistics.final == pytest.approx(-0.001 * (98.505 - 1.495), rel=1e-9)
+    assert result.statistics.maximum_absolute == pytest.approx(0.001 * 98.505, rel=1e-9)
+    np.testing.assert_allclose(result.reference_yaw - result.imu_yaw, result.error, atol=1e-12)
+
+
+def test_wrapped_headings_and_whole_turns_do_not_matter():
+    time = np.arange(6001) / 100.0
+    reference = wavy_yaw(time) + 3.0
+    imu = reference - 0.002 * time + 2.0
+    expected = compare_yaw(yaw(imu), yaw(reference), ComparisonSettings()).error
+    wrapped = compare_yaw(
+        yaw(np.angle(np.exp(1j * imu)) + 2 * np.pi * (time > 30.0)),
+        yaw(np.angle(np.exp(1j * reference))),
+        ComparisonSettings(),
+    ).error
+    np.testing.assert_allclose(wrapped, expected, atol=1e-9)
+
+
+def test_one_outlying_first_sample_does_not_shift_the_error():
+    reference = yaw(np.zeros(2000))
+    imu = yaw(np.zeros(2000))
+    imu.iloc[0] = 0.2
+    error = compare_yaw(imu, reference, ComparisonSettings()).error
+    assert error.iloc[0] == pytest.approx(-0.2)
+    assert np.all(error.iloc[1:] == 0.0)
+
+
+def test_reference_is_interpolated_at_the_stamps_of_the_imu_and_never_extrapolated():
+    reference = yaw([0.0, 1.0, 2.0], rate=1.0, start=10.0)
+    imu = yaw(np.zeros(60), rate=20.0, start=9.525)
+    result = compare_yaw(imu, reference, ComparisonSettings())
+    assert result.error.index[0] == pytest.approx(10.025)
+    assert result.error.index[-1] == pytest.approx(11.975)
+    np.testing.assert_allclose(result.reference_yaw, result.error.index - 10.0, atol=1e-12)
+
+
+def test_values_that_are_not_a_number_are_left_out():
+    imu = yaw(np.zeros(100))
+    imu.iloc[[3, 50]] = np.nan
+    result = compare_yaw(imu, yaw(np.zeros(100)), ComparisonSettings())
+    assert result.statistics.samples == 98
+
+
+def test_statistics_of_known_numbers():
+    statistics = error_statistics([0.0, 1.0, 2.0, 3.0], [1.0, -3.0, 1.0, 5.0], final_window=1.0)
+    assert statistics.samples == 4
+    assert statistics.rms == pytest.approx(3.0)
+    assert statistics.mean == 1.0
+    assert statistics.median == 1.0
+    assert statistics.standard_deviation == pytest.approx(np.sqrt(8.0))
+    assert (statistics.minimum, statistics.maximum) == (-3.0, 5.0)
+    assert statistics.maximum_absolute == 5.0
+    assert statistics.final == 5.0
+    assert statistics.drift == pytest.approx(1.6)
+
+
+def test_statistics_of_one_sample_and_of_none():
+    assert error_statistics([1.0], [-2.0]).rms == 2.0
+    assert np.isnan(error_statistics([1.0], [-2.0]).drift)
+    assert error_statistics([], []) is None
+
+
+def test_median_window_is_an_odd_number_of_samples():
+    time = np.arange(1000) / 100.0
+    assert median_filter_samples(time, 5.19) == 519
+    assert median_filter_samples(time, 1.0) in (99, 101)
+    assert median_filter_samples(time, 1e-6) == 1
+    assert median_filter_samples([0.0], 5.0) == 1
+
+
+def test_trend_keeps_a_step_and_removes_a_pulse():
+    values = np.where(np.arange(1000) < 500, 0.0, 1.0)
+    values[200:240] = 7.0
+    trend = median_trend(yaw(values), 1.01)
+    np.testing.assert_array_equal(trend, np.arange(1000) >= 500)
+
+
+def test_ends_of_the_trend_are_neither_pulled_to_zero_nor_left_to_one_sample():
+    values = np.full(1000, 4.0)
+    values[-1] = 9.0
+    np.testing.assert_array_equal(median_trend(yaw(values), 5.19), 4.0)
+
+
+def test_trend_window_longer_than_the_series_gives_its_median():
+    assert np.all(median_trend(yaw([1.0, 2.0, 6.0]), 100.0) == 2.0)
+
+
+def test_white_noise_has_the_density_of_its_variance():
+    generator = np.random.default_rng(3)
+    sigma, rate = 0.00215, 100.0
+    spectrum = power_spectral_density(np.arange(66000) / rate, generator.normal(size=66000) * sigma)
+    assert spectrum.segment_length == 65536
+    assert spectrum.segments == 1
+    # A Hann window makes neighbouring values depend: 18/35 of them count (Welch 1967).
+    standard_error = 1.0 / np.sqrt(len(spectrum.density) * 18.0 / 35.0)
+    expected = 2.0 * sigma**2 / rate
+    assert np.mean(spectrum.density) == pytest.approx(expected, rel=3.0 * standard_error)
+
+
+def test_a_longer_signal_is_averaged_over_segments():
+    generator = np.random.default_rng(4)
+    spectrum = power_spectral_density(np.arange(16384 * 2 - 1) / 10.0, generator.normal(size=32767))
+    assert spectrum.segment_length == 16384
+    assert spectrum.segments == 2
+    assert spectrum.rate == pytest.approx(10.0)
+
+
+def test_logarithmic_average_is_the_mean_within_equal_bands():
+    frequency = np.arange(1.0, 1000.0)
+    spectrum = Spectrum(frequency, frequency**2, rate=2000.0, segment_length=2048, segments=1)
+    centre, density = logarithmic_average(spectrum, per_decade=1)
+    np.testing.assert_allclose(centre, [5.0, 54.5, 549.5])
+    bands = (frequency[:9], frequency[9:99], frequency[99:])
+    np.testing.assert_allclose(density, [np.mean(band**2) for band in bands])
+    # Where a band holds one value, nothing is averaged.
+    centre, density = logarithmic_average(spectrum, per_decade=40)
+    np.testing.assert_array_equal(centre[:10], frequency[:10])
+    np.testing.assert_array_equal(density[:10], frequency[:10] ** 2)
+
+
+def test_too_few_samples_have_no_spectrum():
+    assert power_spectral_density(np.arange(15.0), np.zeros(15)) is None
+
+
+@pytest.mark.parametrize("shift", [-0.37, 0.0, 0.043, 0.5])
+def test_alignment_finds_a_known_delay(shift):
+    generator = np.random.default_rng(6)
+    imu_time = np.arange(20001) / 100.0
+    gps_time = np.arange(1001) / 5.0
+    gps = wavy_yaw(gps_time) + generator.normal(size=1001) * np.radians(0.25)
+    found = find_time_shift(imu_time, wavy_yaw(imu_time - shift), gps_time, gps, max_shift=1.0)
+    # Matching 1000 headings of noise s against slopes of 0.9 rad/s rms in all leaves about
+    # s / (0.9 sqrt(1000)) = 0.15 ms; the interpolation between fixes costs some more.
+    assert found.shift == pytest.approx(shift, abs=0.003)
+    assert found.correlation > 0.9
+    assert found.problem == ""
+
+
+def test_aligned_error_is_smaller_and_has_the_stamps_of_the_reference():
+    time = np.arange(20001) / 100.0
+    late = yaw(wavy_yaw(time - 0.3))
+    reference = yaw(wavy_yaw(time))
+    plain = compare_yaw(late, reference, ComparisonSettings())
+    aligned = compare_yaw(late, reference, ComparisonSettings(align=True))
+    assert plain.time_shift is None
+    assert plain.statistics.rms > 0.1
+    assert aligned.time_shift.shift == pytest.approx(0.3, abs=1e-3)
+    assert aligned.statistics.rms < 1e-3
+
+
+def test_alignment_says_why_it_cannot():
+    time = np.arange(5000) / 100.0
+    noise = np.random.default_rng(7).normal(size=(2, 5000))
+    unrelated = find_time_shift(time, noise[0], time, noise[1], 1.0)
+    assert unrelated.shift == 0.0
+    assert "correlate" in unrelated.problem
+    far = find_time_shift(time, wavy_yaw(time - 0.4), time, wavy_yaw(time), 0.2)
+    assert far.shift == 0.0
+    assert "allow a larger one" in far.problem
+    assert find_time_shift(time[:5], time[:5], time, time, 1.0).problem != ""
+    still = find_time_shift(time, np.ones(5000), time, np.ones(5000), 1.0)
+    assert still.shift == 0.0
+    assert still.problem != ""
+
+
+def test_difference_is_on_a_grid_of_the_slower_rate_within_both():
+    real = yaw(0.02 * np.arange(101) / 50.0, rate=50.0, start=0.5)
+    simulated = yaw(0.01 * np.arange(201) / 100.0, rate=100.0)
+    result = yaw_error_difference(real, simulated, ComparisonSettings())
+    time = result.difference.index.to_numpy()
+    np.testing.assert_allclose(time, 0.5 + np.arange(76) / 50.0, atol=1e-9)
+    np.testing.assert_allclose(result.difference, 0.02 * (time - 0.5) - 0.01 * time, atol=1e-12)
+    late = pd.Series(real.to_numpy(), index=real.index + 10.0)
+    assert yaw_error_difference(late, simulated, ComparisonSettings()) is None
+
+
+def test_whole_experiment_gives_the_errors_that_were_put_in():
+    tables = make_tables(duration=120.0)
+    result = compare_tables(tables)
+    assert result.notes == []
+    expected = tables.ground_truth["yaw"] - tables.imu_simulated["yaw"]
+    expected -= expected.iloc[:300].median()
+    np.testing.assert_allclose(result.simulated.error, expected, atol=1e-12)
+    assert result.tracking["yaw_error"].maximum == pytest.approx(np.radians(0.6), rel=1e-3)
+    assert result.difference.statistics.samples == 12001
+
+
+def test_simulated_imu_is_never_shifted():
+    result = compare_tables(make_tables(duration=120.0), align=True)
+    assert result.real.time_shift is not None
+    assert result.simulated.time_shift is None
+
+
+def test_without_recorded_imu_only_the_simulated_one_is_compared():
+    result = compare_tables(make_tables(duration=30.0, with_real_imu=False))
+    assert result.real is None
+    assert result.difference is None
+    assert result.simulated is not None
+    assert any("no recorded IMU" in note for note in result.notes)
+
+
+@pytest.mark.parametrize("stop", [2.0, 0.05, 0.0, -1.0])
+@pytest.mark.parametrize("align", [False, True])
+def test_an_early_end_leaves_out_what_it_must_and_says_so(stop, align):
+    result = compare_tables(cut(make_tables(duration=30.0), stop), align=align)
+    if stop >= 0.0:
+        assert result.simulated.statistics.samples == int(round(100 * stop)) + 1
+        assert result.tracking
+        assert result.real.error.index[-1] <= stop
+        assert any(f"ended at {stop:.1f} s of 30.0 s" in note for note in result.notes)
+    else:
+        assert result.simulated is None
+        assert any("simulated IMU has no sample" in note for note in result.notes)
+        assert any("tracking" in note for note in result.notes)
+        # The recorded IMU is there all the same; an alignment may cost it samples at an end.
+        assert result.real.statistics.samples >= 2980
+
+
+def test_a_recording_longer_than_the_trajectory_is_no_early_end():
+    tables = make_tables(30.0)
+    longer = make_tables(60.0)
+    tables.imu_real = longer.imu_real
+    result = compare_tables(tables)
+    assert result.notes == []
+    assert result.real.error.index[-1] == 30.0
+
+
+def test_recorded_imu_of_another_time_is_mentioned():
+    tables = make_tables(duration=10.0)
+    tables.imu_real.index = tables.imu_real.index + 1e6
+    result = compare_tables(tables, align=True)
+    assert result.real is None
+    assert any("recorded IMU has no sample" in note for note in result.notes)
+
+
+def test_arguments_are_left_as_they_were():
+    tables = make_tables(duration=10.0)
+    given = [table for table in vars(tables).values() if table is not None]
+    before = [table.copy() for table in given]
+    compare_tables(tables, align=True)
+    for table, copy in zip(given, before):
+        pd.testing.assert_frame_equal(table, copy)
+
+
+@pytest.mark.parametrize("key", ["median_window", "max_shift", "start_window"])
+@pytest.mark.parametrize("value", [0.0, -1.0, 1e5, 1e308, float("nan"), float("inf"), "x"])
+def test_settings_out_of_range_are_refused_by_name(key, value):
+    with pytest.raises(ConfigurationError, match=key):
+        ComparisonSettings(**{key: value})
+
+
+def test_a_heading_that_is_a_guess_is_not_judged_by_and_its_turns_do_not_count():
+    time = np.arange(6001) / 100.0
+    truth = wavy_yaw(time)
+    # The robot stands from 20 to 24 s; the guess turns a whole round there.
+    guess = truth + 2.0 * np.pi * np.clip((time - 20.0) / 4.0, 0.0, 1.0)
+    known = yaw(((time < 21.0) | (time > 23.0)).astype(float))
+    result = compare_yaw(
+        yaw(truth + 0.001 * time), yaw(guess), ComparisonSettings(), reference_known=known
+    )
+    assert not ((result.error.index > 21.0) & (result.error.index < 23.0)).any()
+    later = result.error[result.error.index > 24.0]
+    # Zero is the median over the first three seconds, to a sample.
+    np.testing.assert_allclose(later, -0.001 * (later.index - 1.5), rtol=0.0, atol=6e-5)
+
+
+def test_a_reference_with_values_that_are_not_a_number_keeps_what_is_known_of_the_others():
+    time = np.arange(1001) / 100.0
+    truth = 0.1 * time
+    holed = np.where(time < 2.0, np.nan, truth)
+    known = yaw((time < 8.0).astype(float))
+    result = compare_yaw(yaw(truth), yaw(holed), ComparisonSettings(), reference_known=known)
+    assert result.error.index[0] == pytest.approx(2.0)
+    assert result.error.index[-1] == pytest.approx(7.99)
+
+
+def test_without_a_known_heading_there_is_nothing_to_judge():
+    time = np.arange(601) / 100.0
+    nowhere = yaw(np.zeros(601))
+    assert compare_yaw(yaw(time), yaw(time), ComparisonSettings(), nowhere) is None

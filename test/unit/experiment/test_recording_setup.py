@@ -1,0 +1,143 @@
+"""What a recording is taken for when nobody has described it, and the config.ini that says so."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from imu_simulation_framework.configuration.load import (
+    is_default,
+    load_configuration,
+    paths_of,
+)
+from imu_simulation_framework.experiment.preparation.setup import (
+    RecordingSetup,
+    config_text,
+    guess_where_unknown,
+)
+from imu_simulation_framework.recorded.plausibility.findings import Finding
+from imu_simulation_framework.recordings.formats.listing import likely_topics
+from imu_simulation_framework.recordings.messages import IMU_TYPES, REFERENCE_TYPES
+
+ODOMETRY, POSE = "nav_msgs/Odometry", "geometry_msgs/PoseStamped"
+FIX, IMU = "sensor_msgs/NavSatFix", "sensor_msgs/Imu"
+
+
+@pytest.mark.parametrize(
+    ("topics", "expected"),
+    [
+        ({"/odom": (ODOMETRY, 9), "/fix": (FIX, 9)}, ["/odom", "/fix"]),
+        # What fuses the IMU in question comes last, ground truth first.
+        (
+            {
+                "/odometry/filtered": (ODOMETRY, 9),
+                "/amcl_pose": (POSE, 9),
+                "/vicon/robot": (POSE, 9),
+            },
+            ["/vicon/robot", "/amcl_pose", "/odometry/filtered"],
+        ),
+        ({"/wheel_odom": (ODOMETRY, 9), "/slam": (ODOMETRY, 9)}, ["/wheel_odom", "/slam"]),
+        ({"/odom": (ODOMETRY, 0), "/fix": (FIX, 1)}, ["/fix"]),
+        ({"/imu": (IMU, 9), "/scan": ("sensor_msgs/LaserScan", 9)}, []),
+        ({}, []),
+    ],
+)
+def test_likely_references(topics, expected):
+    found = likely_topics(topics, REFERENCE_TYPES)
+    assert sorted(found) == sorted(expected)
+    assert found[:1] == expected[:1]
+    fused = [name for name in found if "filtered" in name or "amcl" in name]
+    assert found[len(found) - len(fused) :] == fused
+
+
+def test_an_imu_with_an_orientation_before_the_raw_one():
+    topics = {"/imu/data_raw": (IMU, 9), "/imu/data": (IMU, 9), "/odom": (ODOMETRY, 9)}
+    assert likely_topics(topics, IMU_TYPES) == ["/imu/data", "/imu/data_raw"]
+
+
+@pytest.mark.parametrize(
+    ("section", "key", "text", "default"),
+    [
+        ("reference", "frame", "enu", True),
+        ("reference", "frame", "ned", False),
+        ("reference", "topic", "", True),
+        ("imu_recording", "use", "true", True),
+        ("imu_recording", "use", "false", False),
+        ("imu_recording", "time_offset", "0.0", True),
+        ("imu_recording", "time_offset", "0.5", False),
+        ("reference_columns", "yaw", "heading [deg]", False),
+        ("reference_columns", "yaw", "", True),
+        ("nowhere", "key", "1", False),
+    ],
+)
+def test_what_a_key_says_without_being_there(section, key, text, default):
+    assert is_default(section, key, text) is default
+
+
+def test_a_config_holds_what_differs_and_why(tmp_path):
+    base = tmp_path / "base" / "config.ini"
+    base.parent.mkdir()
+    base.write_text(
+        "[recording]\npath = log.csv\n[reference]\nframe = enu\nminimum_speed = 0.4\n"
+        "[reference_columns]\ntime = t [s]\n"
+    )
+    setup = RecordingSetup(str(base))
+    setup.set("reference", format="csv")
+    setup.set("reference_columns", x="east [m]")
+    findings = [
+        Finding("mirrored yaw", "it turns", settings=(("imu_recording", "frame", "ned"),)),
+        Finding("shifted clock", "late", settings=(("imu_recording", "time_offset", "-0.50"),)),
+        Finding("slip", "slips", "buy better tyres"),
+    ]
+    text = config_text(setup, findings, tmp_path)
+    lines = text.splitlines()
+    assert "frame = enu" not in lines
+    assert lines[lines.index("frame = ned") - 1] == "# mirrored yaw: it turns"
+    assert lines[lines.index("time_offset = -0.50") - 1] == "# shifted clock: late"
+    assert "tyres" not in text
+    (tmp_path / "config.ini").write_text(text)
+    read = load_configuration(tmp_path / "config.ini")
+    assert Path(read.recording.path).resolve() == base.parent / "log.csv"
+    assert (read.reference.format, read.reference.minimum_speed) == ("csv", 0.4)
+    assert (read.imu_recording.frame, read.imu_recording.time_offset) == ("ned", -0.5)
+    assert read.columns["reference_columns"] == {"time": "t [s]", "x": "east [m]"}
+
+
+def test_the_later_of_two_findings_on_one_setting_counts(tmp_path):
+    (tmp_path / "config.ini").write_text("")
+    findings = [
+        Finding("a", "first", settings=(("imu_recording", "time_offset", "5.0"),)),
+        Finding("b", "second", settings=(("imu_recording", "time_offset", "5.3"),)),
+    ]
+    text = config_text(RecordingSetup(str(tmp_path / "config.ini")), findings, tmp_path)
+    assert text.count("time_offset") == 1
+    assert "# b: second\ntime_offset = 5.3\n" in text
+
+
+def test_paths_of_a_configuration(tmp_path):
+    config = tmp_path / "config.ini"
+    config.write_text("[recording]\npath = drive.bag\n[imu_specification]\nfile = imu.yaml\n")
+    paths = paths_of(load_configuration(config, working_directory=tmp_path))
+    assert paths == {
+        ("recording", "path"): str(tmp_path / "drive.bag"),
+        ("imu_specification", "file"): str(tmp_path / "imu.yaml"),
+        ("experiment", "output"): str(tmp_path / "experiment_results"),
+    }
+
+
+def test_an_orientation_beside_positions_is_the_imus_if_the_file_is_called_so(tmp_path):
+    times = np.arange(0.0, 60.0, 0.2)
+    yaw = 0.1 * times
+    table = {
+        "t_s": times,
+        "lat_deg": 45.0 + 1e-5 * np.cumsum(np.sin(yaw)),
+        "lon_deg": 7.0 + 1e-5 * np.cumsum(np.cos(yaw)) / np.cos(np.radians(45.0)),
+        "yaw_rad": np.pi / 2 - yaw,
+    }
+    path = tmp_path / "ins.csv"
+    pd.DataFrame(table).to_csv(path, index=False)
+    columns, _ = guess_where_unknown(path, "imu_recording")
+    assert columns == {"time": "t_s [s]", "yaw": "yaw_rad [rad cw from north]"}
+    columns, _ = guess_where_unknown(path, "reference")
+    assert columns["latitude"] == "lat_deg [deg]"

@@ -1,0 +1,76 @@
+"""No YAML that is read here is evaluated, whatever rosparam and xacro have done to PyYAML."""
+
+import pytest
+import rosparam
+import yaml
+
+from imu_simulation_framework.configuration.imu_specification_file import load_imu_specification
+from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.files.locations import urdf_path
+from imu_simulation_framework.files.plain_yaml import NOT_YAML, load_plain
+from imu_simulation_framework.robot.description import expand_xacro
+from imu_simulation_framework.robot.parameters import load_robot_parameters
+from imu_simulation_framework.ros.settings import node_configuration
+
+
+@pytest.fixture(scope="module", autouse=True)
+def taught():
+    """PyYAML as it is in a node, which has imported rosparam and expanded a xacro file."""
+    expand_xacro(urdf_path("robot.xacro"))
+    yaml.SafeLoader.add_constructor("!radians", rosparam.construct_angle_radians)
+
+
+@pytest.fixture
+def trap(tmp_path, monkeypatch):
+    """A YAML value that, evaluated as rosparam does, makes a file; and that file."""
+    monkeypatch.chdir(tmp_path)
+    return "!radians \"open('made', 'w').close()\"", tmp_path / "made"
+
+
+def test_the_trap_works_on_pyyaml_itself(trap):
+    text, made = trap
+    with pytest.raises((rosparam.RosParamException, *NOT_YAML)):
+        yaml.safe_load(text)
+    assert made.exists()
+
+
+@pytest.mark.parametrize(
+    "text", ["!degrees 90", "!radians 1", "!inches 1", "!!python/name:os.system"]
+)
+def test_a_foreign_tag_is_no_yaml(text):
+    with pytest.raises(yaml.YAMLError):
+        load_plain(text)
+
+
+def test_what_rosparam_takes_for_an_angle_stays_text():
+    assert load_plain("[deg(90), rad(1)]") == ["deg(90)", "rad(1)"]
+
+
+def test_yamls_own_values_are_read():
+    read = load_plain("{a: 1, b: 2.5, c: [true, null, x], d: !!str 3}")
+    assert read == {"a": 1, "b": 2.5, "c": [True, None, "x"], "d": "3"}
+
+
+def test_settings_are_not_evaluated(trap):
+    text, made = trap
+    with pytest.raises(ConfigurationError, match="expected {section: {key: value}}"):
+        node_configuration("x", {"settings_text": f"{{imu: {{rate: {text}}}}}"}, {})
+    assert not made.exists()
+
+
+@pytest.mark.parametrize("load", [load_robot_parameters, load_imu_specification])
+def test_parameter_files_are_not_evaluated(trap, load, tmp_path):
+    text, made = trap
+    path = tmp_path / "parameters.yaml"
+    path.write_text(f"wheel: {text}\n", encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=r"parameters\.yaml.*valid YAML"):
+        load(path)
+    assert not made.exists()
+
+
+@pytest.mark.parametrize("load", [load_robot_parameters, load_imu_specification])
+def test_a_file_that_is_nested_too_deeply_is_refused(load, tmp_path):
+    path = tmp_path / "parameters.yaml"
+    path.write_text("[" * 20_000, encoding="utf-8")
+    with pytest.raises(ConfigurationError, match="nested too deeply"):
+        load(path)

@@ -1,0 +1,230 @@
+"""Whatever is read is a regular file, of a size that it can have; the rest is said at once."""
+
+import bz2
+import gzip
+import os
+
+import lz4.frame as lz4
+import numpy as np
+import pytest
+import recording_writers as writers
+import zstandard
+
+from imu_simulation_framework.configuration.imu_specification_file import load_imu_specification
+from imu_simulation_framework.configuration.load import load_configuration
+from imu_simulation_framework.errors import FrameworkError, RecordingError
+from imu_simulation_framework.files.csv_tables import read_csv
+from imu_simulation_framework.imu_formats import read_imu_parameters
+from imu_simulation_framework.recordings import opening, read_imu, read_reference
+from imu_simulation_framework.recordings.formats import chunks
+from imu_simulation_framework.robot.parameters import load_robot_parameters
+
+READERS = {
+    "recording": read_reference,
+    "imu recording": read_imu,
+    "robot": load_robot_parameters,
+    "specification": load_imu_specification,
+    "configuration": load_configuration,
+    "table": read_csv,
+    "kalibr": lambda path: read_imu_parameters(path, "kalibr"),
+    "sdf": lambda path: read_imu_parameters(path, "sdf"),
+}
+
+
+def refusal(read, path):
+    with pytest.raises(FrameworkError) as caught:
+        read(path)
+    assert str(path) in str(caught.value)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("read", READERS.values(), ids=READERS)
+@pytest.mark.parametrize("suffix", ["", ".csv", ".bag", ".csv.gz"])
+def test_a_fifo_is_refused_at_once(tmp_path, read, suffix):
+    path = tmp_path / f"fifo{suffix}"
+    os.mkfifo(path)
+    assert "it is a FIFO (named pipe), not a regular file" in refusal(read, path)
+
+
+@pytest.mark.parametrize("read", READERS.values(), ids=READERS)
+@pytest.mark.parametrize("path", ["/dev/zero", "/dev/null"])
+def test_a_device_is_refused_at_once(read, path):
+    assert "it is a device, not a regular file" in refusal(read, path)
+
+
+@pytest.mark.parametrize("name", sorted(set(READERS) - {"recording", "imu recording"}))
+def test_a_folder_is_refused(tmp_path, name):
+    assert "it is a folder, not a regular file" in refusal(READERS[name], tmp_path)
+
+
+def test_a_fifo_in_the_folder_of_a_bag_is_refused_at_once(tmp_path):
+    os.mkfifo(tmp_path / "a.db3")
+    assert "it is a FIFO" in refusal(read_imu, tmp_path)
+
+
+@pytest.mark.parametrize("name", ["robot", "specification", "configuration", "kalibr", "sdf"])
+def test_a_sparse_file_of_settings_is_refused(tmp_path, name):
+    path = tmp_path / "sparse"
+    path.touch()
+    os.truncate(path, 2**40)
+    assert "larger than" in refusal(READERS[name], path)
+
+
+@pytest.mark.parametrize("format", ["auto", "csv", "tum", "rostopic_csv"])
+def test_a_sparse_recording_is_refused(tmp_path, format):
+    path = tmp_path / "sparse.csv"
+    path.write_text("time,x,y\n" + "1.0,2.0,3.0\n" * 10_000)
+    os.truncate(path, 2**40)
+    reason = refusal(lambda path: read_reference(path, format=format), path)
+    assert "line 10002 holds the character NUL" in reason
+
+
+def test_a_sparse_bag_is_refused(tmp_path):
+    path = tmp_path / "sparse.bag"
+    path.write_bytes(b"#ROSBAG V2.0\n")
+    os.truncate(path, 2**40)
+    assert "truncated or damaged" in refusal(read_reference, path)
+
+
+def test_a_text_that_is_too_large_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(opening, "TABLE_LIMIT", 10_000)
+    path = tmp_path / "large.csv"
+    path.write_text("time,x,y\n" + "1.0,2.0,3.0\n" * 1000)
+    assert "larger than 9.77 KiB" in refusal(read_reference, path)
+
+
+def packed_zeros(path, pack, megabytes):
+    """A file that is very much smaller than what it unpacks to."""
+    with pack(path, "wb") as file:
+        file.write(b"time,x,y\n")
+        for _ in range(megabytes):
+            file.write(b"1,2,3\n" * 170_000)
+    return path
+
+
+@pytest.mark.parametrize("name", ["bomb.csv.gz", "bomb.bag", "bomb.tum"])
+def test_a_file_that_unpacks_to_very_much_is_refused(tmp_path, monkeypatch, name):
+    monkeypatch.setattr(opening, "RATIO_FROM", 2**22)
+    path = packed_zeros(tmp_path / name, gzip.open, 8)
+    format = "bag" if name.endswith(".bag") else "csv"
+    reason = refusal(lambda path: read_reference(path, format=format), path)
+    assert "unpack to 4" in reason or "unpack to 5" in reason
+    assert "MiB and more, which is not read" in reason
+
+
+def test_a_limit_on_all_that_is_unpacked(tmp_path, monkeypatch):
+    monkeypatch.setattr(opening, "UNPACKED_LIMIT", 2**20)
+    path = tmp_path / "large.csv.gz"
+    content = np.random.default_rng(1).integers(97, 122, 2**21, dtype=np.uint8).tobytes()
+    path.write_bytes(gzip.compress(b"time,x,y\n" + content))
+    assert "unpack to" in refusal(read_reference, path)
+
+
+def test_a_ros2_bag_that_unpacks_to_very_much_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(opening, "RATIO_FROM", 2**22)
+    path = tmp_path / "bomb.db3.zst"
+    path.write_bytes(zstandard.ZstdCompressor().compress(bytes(2**24)))
+    assert "unpack to 5 MiB and more" in refusal(read_imu, path)
+
+
+def test_what_shrinks_a_hundredfold_is_read(tmp_path):
+    path = tmp_path / "rest.csv.gz"
+    lines = (f"{k / 100},{0.001 * k},0.0,0.0,0.0,0.0,0.0,0.0\n" for k in range(20_000))
+    path.write_bytes(gzip.compress(("time,x,y,z,vx,vy,vz,yaw\n" + "".join(lines)).encode()))
+    assert len(opening.read_text(path).splitlines()) == 20_001
+
+
+def zstd(content):
+    return zstandard.ZstdCompressor().compress(content)
+
+
+def zstd_of_unknown_size(content):
+    return zstandard.ZstdCompressor(write_content_size=False).compress(content)
+
+
+@pytest.mark.parametrize(
+    "unpack, pack",
+    [
+        (chunks.unpack_bz2, bz2.compress),
+        (chunks.unpack_lz4, lz4.compress),
+        (chunks.unpack_zstd, zstd),
+        (chunks.unpack_zstd, zstd_of_unknown_size),
+    ],
+)
+def test_a_chunk_that_unpacks_to_very_much_is_refused(monkeypatch, unpack, pack):
+    monkeypatch.setattr(chunks, "LARGEST_CHUNK", 2**20)
+    assert unpack(pack(bytes(2**20))) == bytes(2**20)
+    with pytest.raises(ValueError, match="more than a bag's chunks hold"):
+        unpack(pack(bytes(2**20 + 1)))
+    if pack is not zstd_of_unknown_size:
+        with pytest.raises(ValueError, match="cut off"):
+            unpack(pack(bytes(2**10))[:-5])
+
+
+@pytest.mark.parametrize("compression", ["BZ2", "LZ4"])
+def test_a_bag_with_a_chunk_that_unpacks_to_very_much_is_refused(
+    tmp_path, monkeypatch, compression
+):
+    path = tmp_path / "bomb.bag"
+    messages = [
+        writers.imu((1 + k) * 10**8, (0, 0, 0, 1), (0, 0, 0), (0, 0, 9.8)) for k in range(500)
+    ]
+    writers.write_bag(path, {"/imu": messages}, compression=compression)
+    assert len(read_imu(path).table) == 500
+    monkeypatch.setattr(chunks, "LARGEST_CHUNK", 2**16)
+    assert "truncated or damaged" in refusal(read_imu, path)
+
+
+@pytest.mark.parametrize("kind, pack", [("lz4", lz4.compress), ("zstd", zstd), ("", bytes)])
+def test_a_chunk_of_mcap_has_the_size_that_it_says(monkeypatch, kind, pack):
+    content = bytes(2**10)
+    assert chunks.unpack_mcap(kind, pack(content), 2**10) == content
+    with pytest.raises(ValueError, match="that should have 1025"):
+        chunks.unpack_mcap(kind, pack(content), 2**10 + 1)
+    monkeypatch.setattr(chunks, "LARGEST_CHUNK", 2**9)
+    with pytest.raises(ValueError, match="a chunk of 1024 bytes"):
+        chunks.unpack_mcap(kind, pack(content), 2**10)
+    if kind:
+        with pytest.raises(ValueError, match="more than a bag's chunks hold"):
+            chunks.unpack_mcap(kind, pack(content), 2**9)
+
+
+def test_a_link_to_a_recording_is_followed(tmp_path):
+    path = writers.write_csv(tmp_path / "drive.csv", {"time": [0.0, 1.0], "x": [1.0, 2.0]})
+    (tmp_path / "link.csv").symlink_to(path)
+    assert opening.read_text(tmp_path / "link.csv") == opening.read_text(path)
+
+
+def test_a_recording_with_nul_in_a_number_names_the_line(tmp_path):
+    path = tmp_path / "drive.csv"
+    path.write_bytes(b"time,x,y\n" + b"1,2,3\n" * 20_000 + b"2,1\0,3\n")
+    with pytest.raises(RecordingError, match="line 20002 holds the character NUL"):
+        read_reference(path)
+
+
+@pytest.mark.parametrize("zeros, parts", [(0, 1), (2**24, 1), (0, 300), (2**15, 3)])
+def test_a_gzip_file_may_have_parts_and_zeros_behind_it(tmp_path, zeros, parts):
+    path = tmp_path / "drive.csv.gz"
+    part = "time,x,y\n" + "".join(f"{k},2,3\n" for k in range(999))
+    path.write_bytes(gzip.compress(part.encode()) * parts + bytes(zeros))
+    assert opening.read_text(path) == part * parts
+    assert opening.read_start(path, 20_000) == (part * parts)[:20_000].encode()
+
+
+@pytest.mark.parametrize(
+    "harm, words",
+    [
+        (lambda packed: packed[:-1], "its end is missing"),
+        (lambda packed: packed[:20], "its end is missing"),
+        (lambda packed: packed + b"junk", "incorrect header check"),
+        (lambda packed: packed + packed[:9], "its end is missing"),
+        (lambda packed: packed[:-8] + bytes(8), "incorrect data check"),
+    ],
+    ids=["end", "start", "junk", "second", "sum"],
+)
+def test_a_gzip_file_that_is_damaged_is_refused(tmp_path, harm, words):
+    path = tmp_path / "drive.csv.gz"
+    path.write_bytes(harm(gzip.compress(b"time,x,y\n" + b"1,2,3\n" * 99)))
+    assert f"truncated or damaged: {words}" in refusal(read_reference, path).replace(
+        "Error -3 while decompressing data: ", ""
+    )

@@ -1,0 +1,127 @@
+"""Sensors as they are: behind a filter, with lines, in coarse steps, with drift that ends."""
+
+import numpy as np
+import pytest
+from scipy.signal import butter, lfilter
+
+from imu_simulation_framework.identification.allan.analysis import identify
+from imu_simulation_framework.identification.allan.deviation import (
+    averaging_factors,
+    overlapping_allan_variance,
+)
+from imu_simulation_framework.identification.allan.extended import fit_real_sensor
+from imu_simulation_framework.identification.allan.model import (
+    GAUSS_MARKOV,
+    allan_covariance,
+    allan_variance_of_terms,
+)
+from imu_simulation_framework.identification.static_samples import prepare_static
+from imu_simulation_framework.noise.processes import GaussMarkov
+
+RATE, LENGTH = 50.0, 180_000
+WHITE, WALK = 1e-3, 3e-5
+NAMES = ("gyro_x", "gyro_y")
+
+
+def noise(seed, order=0):
+    """White noise behind a low-pass of a third of the rate, and a random walk; shape (n, 2)."""
+    generator = np.random.default_rng(seed)
+    values = WHITE * np.sqrt(RATE) * generator.standard_normal((LENGTH, len(NAMES)))
+    if order:
+        values = lfilter(*butter(order, RATE / 3.0, fs=RATE), values, axis=0)
+    steps = WALK / np.sqrt(RATE) * generator.standard_normal(values.shape)
+    return values + np.cumsum(steps, axis=0)
+
+
+def results(values):
+    made = prepare_static(np.arange(LENGTH) / RATE, values, NAMES, "made")
+    return identify([made]).axes.values()
+
+
+def holds(estimate, truth):
+    """Whether an interval of four standard errors, twice as wide as that of 95 %, has the truth."""
+    middle = 0.5 * (estimate.low + estimate.high)
+    return abs(truth - middle) <= estimate.high - estimate.low
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_behind_a_low_pass_white_noise_is_found_and_quantisation_is_unknown(order):
+    for result in results(noise(1, order)):
+        assert result.fit.start > 0.0
+        assert result.fit.squares[0] < 0.0
+        assert np.isinf(result.fit.terms["quantisation"].high)
+        assert "quantisation" not in result.needed
+        estimate = result.fit.terms["white_noise"]
+        assert holds(estimate, WHITE)
+        assert estimate.high / estimate.low < 1.1
+        walk = result.fit.terms["random_walk"]
+        assert walk.low <= WALK <= walk.high
+        # An hour may not tell the slow terms apart, but there are some.
+        assert result.squares[2:].any()
+        assert not result.departures
+
+
+def test_lines_are_left_out_and_the_standard_terms_stay_where_they_suffice():
+    values = noise(2) + 2e-3 * np.sin(2.0 * np.pi * 16.01 * np.arange(LENGTH) / RATE)[:, None]
+    for result in results(values):
+        ((line,),) = result.lines
+        assert line.frequency == pytest.approx(16.01, abs=0.01)
+        assert line.amplitude == pytest.approx(2e-3, rel=0.05)
+        assert result.fit.start == 0.0
+        assert holds(result.fit.terms["white_noise"], WHITE)
+        assert result.recorded[0][0] > result.curves[0].deviation[0]
+
+
+def test_rounding_adds_to_white_noise_what_it_must():
+    step = WHITE * np.sqrt(RATE)
+    for result in results(np.round(noise(3, 1) / step) * step):
+        # The error of rounding is not filtered: step^2 / 12 in each sample.
+        truth = np.sqrt(WHITE**2 + step**2 / 12.0 / RATE)
+        assert holds(result.fit.terms["white_noise"], truth)
+
+
+def identified(signal, rate=2.0):
+    """The fit to one axis, without the standard terms being tried first."""
+    factors = averaging_factors(len(signal))
+
+    def model(time):
+        return (
+            allan_variance_of_terms(factors / rate, 1.0 / rate, (1.0, 1e4), time),
+            allan_covariance(factors, [len(signal)], 1.0 / rate, (1.0, 1e4), time).of,
+        )
+
+    variances = overlapping_allan_variance([signal], rate, factors)
+    return fit_real_sensor(factors / rate, variances, model, len(signal) / rate)
+
+
+def test_drift_that_comes_to_an_end_is_a_gauss_markov_process():
+    generator = np.random.default_rng(4)
+    signal = WHITE * np.sqrt(2.0) * generator.standard_normal(40_000)
+    signal += GaussMarkov(5e-4, 150.0, 0.5, generator).batch(40_000)[0, :, 0]
+    fit = identified(signal)
+    assert fit.gauss_markov_time.low <= 150.0 <= fit.gauss_markov_time.high
+    assert holds(fit.terms[GAUSS_MARKOV], 5e-4)
+    assert fit.terms[GAUSS_MARKOV].identified
+    assert holds(fit.terms["white_noise"], WHITE)
+
+
+def test_the_specification_has_the_gauss_markov_process():
+    generator = np.random.default_rng(6)
+    signal = WHITE * np.sqrt(2.0) * generator.standard_normal(40_000)
+    signal += GaussMarkov(2e-3, 150.0, 0.5, generator).batch(40_000)[0, :, 0]
+    made = prepare_static(np.arange(40_000) / 2.0, signal[:, None], ("gyro_y",), "made")
+    identification = identify([made])
+    fit = identification.axes["gyro_y"].fit
+    triad = identification.to_specification("made").gyroscope
+    assert triad.gauss_markov_sigma == (0.0, fit.terms[GAUSS_MARKOV].value, 0.0)
+    assert triad.gauss_markov_time == (1000.0, fit.gauss_markov_time.value, 1000.0)
+    assert holds(fit.terms[GAUSS_MARKOV], 2e-3)
+
+
+def test_drift_without_an_end_is_none():
+    generator = np.random.default_rng(5)
+    signal = WHITE * np.sqrt(2.0) * generator.standard_normal(40_000)
+    signal += np.cumsum(WALK / np.sqrt(2.0) * generator.standard_normal(40_000))
+    fit = identified(signal)
+    assert fit.gauss_markov_time is None
+    assert holds(fit.terms["random_walk"], WALK)

@@ -1,0 +1,95 @@
+import numpy as np
+import pytest
+from allantools.ci import edf_greenhall
+
+from imu_simulation_framework.identification.allan.deviation import overlapping_allan_variance
+from imu_simulation_framework.identification.allan.model import (
+    TERMS,
+    allan_covariance,
+    allan_variance_of_terms,
+)
+from imu_simulation_framework.noise.processes import GaussMarkov
+
+BAND = (0.1, 1e4)
+LENGTH, PERIOD = 100_000, 0.01
+
+
+def unit(term):
+    squares = np.zeros(len(TERMS))
+    squares[TERMS.index(term)] = 1.0
+    return squares
+
+
+@pytest.mark.parametrize(
+    "term, power, smallest",
+    [("quantisation", 2, 1), ("white_noise", 0, 20), ("random_walk", -2, 5)],
+)
+def test_variances_are_those_of_the_published_degrees_of_freedom(term, power, smallest):
+    # Greenhall and Riley state their approximation to be within a few per cent.
+    factors = np.unique(np.geomspace(smallest, LENGTH // 5, 20).astype(int))
+    shapes = allan_variance_of_terms(factors * PERIOD, PERIOD, BAND)[:, TERMS.index(term)]
+    covariance = allan_covariance(factors, [LENGTH], PERIOD, BAND).of(unit(term))
+    freedom = 2.0 * shapes**2 / np.diag(covariance)
+    published = [
+        edf_greenhall(power, 2, int(factor), LENGTH + 1, overlapping=True) for factor in factors
+    ]
+    np.testing.assert_allclose(freedom, published, rtol=0.06)
+
+
+def test_covariances_are_those_that_simulated_noise_has():
+    generator = np.random.default_rng(4)
+    length, rounds = 2000, 3000
+    factors = np.array([1, 2, 4, 9, 40, 300])
+    squares = np.array([0.3, 1.0, 0.0, 2e-5, 0.0])
+    estimates = np.empty((rounds, len(factors)))
+    for index in range(rounds):
+        signal = generator.standard_normal(length)
+        signal += np.cumsum(np.sqrt(squares[3]) * generator.standard_normal(length))
+        signal += np.diff(np.sqrt(squares[0]) * generator.standard_normal(length + 1))
+        estimates[index] = overlapping_allan_variance([signal], 1.0, factors)
+    expected = allan_covariance(factors, [length], 1.0, BAND).of(squares)
+    found = np.cov(estimates.T)
+    deviations = np.sqrt(np.diag(expected))
+    # A correlation's standard error is at most 1/sqrt(n), a variance's sqrt(kurtosis/n) of it.
+    np.testing.assert_allclose(
+        found / np.outer(deviations, deviations),
+        expected / np.outer(deviations, deviations),
+        atol=4.0 * np.sqrt(4.0 / rounds),
+    )
+    means = allan_variance_of_terms(factors, 1.0, BAND) @ squares
+    standard_errors = deviations / np.sqrt(rounds)
+    # The sampled random walk has K^2 tau / 3 but for the shortest times, where it is nothing.
+    assert np.all(np.abs(estimates.mean(axis=0) - means) < 4.0 * standard_errors + 1e-5)
+
+
+def test_two_equal_parts_halve_the_covariance():
+    factors = np.array([1, 10, 100, 1000])
+    squares = np.array([0.1, 1.0, 0.5, 0.1, 0.2])
+    one = allan_covariance(factors, [20_000], PERIOD, BAND).of(squares)
+    two = allan_covariance(factors, [20_000, 20_000], PERIOD, BAND).of(squares)
+    np.testing.assert_allclose(two, one / 2.0, rtol=1e-12)
+
+
+def test_bias_instability_has_its_plateau_inside_the_band():
+    tau = np.geomspace(0.3, 3000.0, 30)
+    flicker = allan_variance_of_terms(tau, PERIOD, BAND)[:, TERMS.index("bias_instability")]
+    np.testing.assert_allclose(np.sqrt(flicker), np.sqrt(2.0 * np.log(2.0) / np.pi), rtol=0.005)
+
+
+def test_a_gauss_markov_process_has_the_variance_and_scatter_of_simulated_ones():
+    generator = np.random.default_rng(6)
+    length, rounds, time = 2000, 2000, 50.0
+    factors = np.array([3, 40, 100, 300])
+    process = GaussMarkov(2.0, time, 1.0, generator)
+    signals = process.batch(length, rounds)[:, :, 0] + generator.standard_normal((rounds, length))
+    estimates = np.array([overlapping_allan_variance([s], 1.0, factors) for s in signals])
+    squares = np.array([0.0, 1.0, 0.0, 0.0, 0.0, 4.0])
+    expected = allan_covariance(factors, [length], 1.0, BAND, time).of(squares)
+    deviations = np.sqrt(np.diag(expected))
+    np.testing.assert_allclose(
+        np.cov(estimates.T) / np.outer(deviations, deviations),
+        expected / np.outer(deviations, deviations),
+        atol=4.0 * np.sqrt(4.0 / rounds),
+    )
+    means = allan_variance_of_terms(factors, 1.0, BAND, time) @ squares
+    assert np.all(np.abs(estimates.mean(axis=0) - means) < 4.0 * deviations / np.sqrt(rounds))

@@ -1,0 +1,236 @@
+"""Synthetic drives: their motion and the statistics of their sensors."""
+
+import math
+
+import numpy as np
+import pytest
+
+from imu_simulation_framework.angles import unwrap, yaw_from_quaternion
+from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.motion import drives, trajectory
+from imu_simulation_framework.motion.drive_motion import MOTION_RATE, random_lap, true_motion
+from imu_simulation_framework.motion.drives import DRIVES
+from imu_simulation_framework.sensors import drive_sensors
+from imu_simulation_framework.sensors.drive_sensors import FusionImuErrors, ReferenceErrors
+from imu_simulation_framework.tracking import wheel_limits
+from imu_simulation_framework.tracking.drivetrain import DifferentialDrive, RobotLimits
+
+DRIVE = DifferentialDrive(wheel_radius=0.1, half_track=0.25)
+LIMITS = RobotLimits(max_wheel_velocity=15.0, max_wheel_acceleration=40.0)
+
+
+@pytest.fixture(scope="module", params=list(DRIVES))
+def drive(request):
+    return DRIVES[request.param]
+
+
+@pytest.fixture(scope="module")
+def simulated(drive):
+    return drive_sensors.simulate_drive(drive)
+
+
+@pytest.fixture(scope="module")
+def simulated_a():
+    return drive_sensors.simulate_drive(DRIVES["a"])
+
+
+def test_drive_lasts_as_long_as_it_says_at_the_sensors_rates(drive, simulated):
+    motion, poses, samples = simulated
+    assert motion.index[-1] == drive.duration
+    assert len(poses) == 5 * drive.duration + 1
+    assert len(samples.time) == 100 * drive.duration + 1
+    assert 600.0 <= drive.duration <= 660.0
+
+
+def test_drive_begins_and_ends_at_rest_at_the_origin_or_closed(drive, simulated):
+    motion = simulated[0]
+    assert motion.iloc[0].tolist() == [0.0] * 6
+    assert motion.iloc[-1][["v", "yaw_rate"]].tolist() == [0.0, 0.0]
+    if drive.closing:
+        for lap in range(1, drive.laps + 1):
+            end = motion.iloc[round(lap * drive.lap_duration * MOTION_RATE)]
+            assert math.hypot(end["x"], end["y"]) < 1e-8
+            assert math.remainder(end["yaw"], 2.0 * math.pi) == pytest.approx(0.0, abs=1e-9)
+
+
+def test_true_motion_is_that_of_a_differential_drive(simulated):
+    motion = simulated[0]
+    derived = trajectory.add_velocities(motion)
+    # Central differences at 100 Hz of at most 1 m/s, 1.4 rad/s and their slow changes.
+    assert np.max(np.abs(derived["v"] - motion["v"])) < 1e-3
+    assert np.max(np.abs(derived["yaw_rate"] - motion["yaw_rate"])) < 1e-3
+    sideways = np.cos(motion["yaw"]) * np.gradient(motion["y"], 0.01) - np.sin(
+        motion["yaw"]
+    ) * np.gradient(motion["x"], 0.01)
+    assert np.max(np.abs(sideways)) < 1e-3
+    acceleration = np.gradient(motion["v"], 0.01)
+    assert np.max(np.abs(acceleration - motion["acceleration"])) < 0.01
+
+
+def test_robot_can_drive_the_truth_and_the_smoothed_reference(simulated):
+    motion, poses, _ = simulated
+    wheel_limits.check_limits(motion, DRIVE, LIMITS)
+    prepared = trajectory.smooth(trajectory.resample(poses, 20.0), 1.5)
+    wheel_limits.check_limits(trajectory.add_velocities(prepared), DRIVE, LIMITS)
+
+
+def test_speed_is_usual_for_a_mobile_robot(simulated):
+    speed = simulated[0]["v"].abs()
+    assert speed.max() <= 1.0 + 1e-12
+    assert 0.5 < speed[speed > 0.05].mean() < 1.0
+
+
+def test_drive_a_has_a_sharp_turn_a_stop_and_a_turn_on_the_spot(simulated_a):
+    lap = simulated_a[0].iloc[1000:5500]
+    assert lap["yaw_rate"].max() > 1.2
+    standing = lap["v"].abs() < 1e-9
+    assert np.count_nonzero(standing & (lap["yaw_rate"].abs() < 1e-9)) > 100
+    assert np.count_nonzero(standing & (lap["yaw_rate"].abs() > 0.1)) > 100
+
+
+def test_laps_repeat_exactly_but_for_whole_turns(simulated_a):
+    motion = simulated_a[0]
+    lap = round(DRIVES["a"].lap_duration * MOTION_RATE)
+    first, last = motion.iloc[:lap], motion.iloc[10 * lap : 11 * lap]
+    assert np.array_equal(first[["x", "y", "v"]], last[["x", "y", "v"]])
+    assert np.allclose(last["yaw"].to_numpy() - first["yaw"].to_numpy(), 20.0 * math.pi)
+
+
+def test_drive_b_does_not_repeat_itself_and_reverses():
+    motion = true_motion(DRIVES["b"])
+    assert motion["v"].min() < -0.3
+    assert np.hypot(motion["x"], motion["y"]).max() < 60.0
+    # Repetition would show as an equal piece of yaw rate a minute or more later.
+    rate = motion["yaw_rate"].iloc[::20].to_numpy()
+    rate = rate - rate.mean()
+    correlation = np.correlate(rate, rate, mode="full")[len(rate) - 1 :] / np.sum(rate**2)
+    assert np.max(correlation[150:]) < 0.5
+
+
+def test_another_seed_gives_drive_b_another_path():
+    generators = [np.random.default_rng(seed) for seed in (1, 1, 2)]
+    same, again, other = (random_lap(600.0, generator) for generator in generators)
+    assert same == again
+    assert same != other
+    assert sum(manoeuvre.duration for manoeuvre in other) < 600.0
+
+
+def test_reference_noise_has_the_stated_deviations(drive, simulated):
+    motion, poses, _ = simulated
+    noise = (poses - motion[["x", "y", "yaw"]].iloc[::20]).to_numpy()
+    stated = np.array([0.02, 0.02, math.radians(0.25)])
+    count = len(noise)
+    assert np.all(np.abs(noise.std(axis=0) / stated - 1.0) < 4.0 / math.sqrt(2.0 * count))
+    assert np.all(np.abs(noise.mean(axis=0)) < 4.0 * stated / math.sqrt(count))
+    lag_one = np.mean(noise[1:] * noise[:-1], axis=0) / stated**2
+    assert np.all(np.abs(lag_one) < 4.0 / math.sqrt(count))
+
+
+def _yaw_error(motion, samples):
+    return unwrap(yaw_from_quaternion(samples.orientation)) - motion["yaw"].to_numpy()
+
+
+def test_yaw_error_on_a_reaches_a_quarter_radian(simulated_a):
+    motion, _, samples = simulated_a
+    error = _yaw_error(motion, samples)
+    assert abs(error[0]) < 2.0**-13
+    assert error[-1] == pytest.approx(0.25, abs=0.02)
+
+
+def test_yaw_error_is_bias_scale_factor_and_random_walks(drive):
+    # Without resolution, over many seeds: mean and deviation of the final error.
+    errors = FusionImuErrors(quaternion_resolution=1e-12)
+    motion = true_motion(drive)
+    duration = drive.duration
+    finals = []
+    for seed in range(40):
+        samples = drive_sensors.imu_samples(motion, errors, np.random.default_rng(seed))
+        finals.append(_yaw_error(motion, samples)[-1])
+    mean = errors.rate_bias * duration + errors.scale_error * motion["yaw"].iloc[-1]
+    variance = (
+        errors.angle_random_walk**2 * duration + errors.rate_random_walk**2 * duration**3 / 3.0
+    )
+    assert abs(np.mean(finals) - mean) < 3.0 * math.sqrt(variance / len(finals))
+    ratio = np.std(finals, ddof=1) / math.sqrt(variance)
+    assert abs(ratio - 1.0) < 3.0 / math.sqrt(2.0 * (len(finals) - 1))
+
+
+def test_yaw_is_the_integral_of_the_gyroscope(simulated):
+    samples = simulated[2]
+    yaw = unwrap(yaw_from_quaternion(samples.orientation))
+    integral = 0.01 * np.cumsum(samples.angular_velocity[:, 2])
+    # Rounding of the rate is white: its integral walks.
+    deviation = FusionImuErrors().gyro_resolution / math.sqrt(12.0) * 0.01 * math.sqrt(len(yaw))
+    assert abs((yaw[-1] - yaw[0]) - (integral[-1] - integral[0])) < 4.0 * deviation + 1e-3
+
+
+def test_gyroscope_and_accelerometer_noise_at_rest(simulated):
+    _, _, samples = simulated
+    errors = FusionImuErrors()
+    at_rest = slice(0, 100)
+    for values, sigma, resolution, mean in (
+        (samples.angular_velocity, errors.angle_random_walk * 10.0, errors.gyro_resolution, 0.0),
+        (
+            samples.specific_force,
+            errors.accel_noise,
+            errors.accel_resolution,
+            drive_sensors.GRAVITY,
+        ),
+    ):
+        expected = math.sqrt(sigma**2 + resolution**2 / 12.0)
+        assert np.all(np.abs(values[at_rest].std(axis=0) / expected - 1.0) < 4.0 / math.sqrt(200.0))
+        assert abs(values[at_rest, 2].mean() - mean) < 4.0 * expected / math.sqrt(100.0)
+
+
+def test_accelerometer_feels_speeding_up_and_the_bend(simulated_a):
+    motion, _, samples = simulated_a
+    force = samples.specific_force
+    for axis, truth in ((0, motion["acceleration"]), (1, motion["v"] * motion["yaw_rate"])):
+        slope = np.sum(force[:, axis] * truth) / np.sum(truth**2)
+        assert slope == pytest.approx(1.0, abs=4.0 * 0.012 / math.sqrt(np.sum(truth**2)))
+
+
+def test_output_is_quantised_as_the_sensor_does(simulated):
+    samples = simulated[2]
+    for values, step in (
+        (samples.orientation, 2.0**-14),
+        (samples.angular_velocity, math.radians(1.0 / 16.0)),
+        (samples.specific_force, 0.01),
+    ):
+        steps = values / step
+        assert np.max(np.abs(steps - np.round(steps))) < 1e-6
+        assert not np.any(np.signbit(values[values == 0.0]))
+    assert np.max(np.abs(np.linalg.norm(samples.orientation, axis=1) - 1.0)) < 2.0**-14
+
+
+def test_fewer_laps_are_the_beginning_of_the_drive(simulated_a):
+    motion, poses, samples = drive_sensors.simulate_drive(drives.with_laps(DRIVES["a"], 2))
+    assert motion.index[-1] == 120.0
+    assert poses.iloc[:-1].equals(simulated_a[1].iloc[: len(poses) - 1])
+    # The next lap's first sample is this one's last to rounding only.
+    assert np.allclose(poses.iloc[-1], simulated_a[1].iloc[len(poses) - 1], atol=1e-7)
+    assert np.array_equal(samples.orientation, simulated_a[2].orientation[: len(motion)])
+
+
+def test_errors_can_be_switched_off():
+    motion, poses, samples = drive_sensors.simulate_drive(
+        drives.with_laps(DRIVES["d"], 1),
+        ReferenceErrors(0.0, 0.0),
+        FusionImuErrors(0.0, 0.0, 0.0, 0.0, 0.0, 0.0),
+    )
+    assert poses.equals(motion[["x", "y", "yaw"]].iloc[::20])
+    assert np.max(np.abs(_yaw_error(motion, samples))) < 2.0**-13
+
+
+@pytest.mark.parametrize(
+    ("name", "laps", "words"),
+    [("a", 0, "1 or more"), ("b", 2, "does not repeat"), ("a", 10**9, "at most 1000")],
+)
+def test_impossible_laps_are_refused(name, laps, words):
+    with pytest.raises(ConfigurationError, match=words):
+        drives.with_laps(DRIVES[name], laps)
+
+
+def test_unknown_drive_is_refused_with_the_names_there_are():
+    with pytest.raises(ConfigurationError, match="no drive 'e'; choose one of a, b, c, d"):
+        drives.get_drive("e")

@@ -1,0 +1,323 @@
+"""From fixes to a path: local coordinates, repeated fixes, variances, trajectory and report."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pymap3d
+import pytest
+from scipy.interpolate import make_smoothing_spline
+
+from imu_simulation_framework.angles import wrap
+from imu_simulation_framework.motion.positioning.course import NoHeadingError
+from imu_simulation_framework.motion.positioning.fixes import (
+    RANGE_ERROR,
+    UNKNOWN_VARIANCE,
+    FixSettings,
+    local_position,
+    repeated_fixes,
+    trajectory_from_fixes,
+    variances_from_quality,
+)
+
+ORIGIN = (48.1, 11.6, 500.0)
+
+
+def fixes(times, east, north, variance):
+    latitude, longitude, altitude = pymap3d.enu2geodetic(
+        np.asarray(east), np.asarray(north), 0.0, *ORIGIN
+    )
+    return pd.DataFrame(
+        {
+            "latitude": latitude,
+            "longitude": longitude,
+            "altitude": altitude,
+            "variance_east": variance,
+            "variance_north": variance,
+        },
+        index=pd.Index(times, name="time"),
+    )
+
+
+def test_local_position_is_in_metres_east_and_north_of_the_first_fix():
+    east, north = np.array([0.0, 100.0, -30.0]), np.array([0.0, 50.0, 200.0])
+    position = local_position(fixes([0.0, 1.0, 2.0], east, north, 1.0))
+    # A plane and its ellipsoid differ by d^2 / 2 R in height, which moves the rest by 1e-5 of it.
+    assert position[:, 0] == pytest.approx(east, abs=1e-3)
+    assert position[:, 1] == pytest.approx(north, abs=1e-3)
+
+
+def test_noise_of_the_altitude_does_not_reach_the_position():
+    table = fixes(np.arange(3.0), [0.0, 10.0, 20.0], [0.0, 0.0, 0.0], 1.0)
+    noisy = table.assign(altitude=[500.0, np.nan, 900.0])
+    # Bit for bit but for the first altitude, which enu2geodetic has in the last digits.
+    assert local_position(noisy) == pytest.approx(local_position(table), abs=1e-6)
+
+
+def test_without_an_altitude_positions_are_still_finite():
+    table = fixes(np.arange(3.0), [0.0, 10.0, 20.0], [0.0, 0.0, 0.0], 1.0)
+    east = local_position(table.assign(altitude=np.nan))[:, 0]
+    assert east == pytest.approx([0.0, 10.0, 20.0], rel=1e-3)
+
+
+def test_poses_of_a_circle_follow_it():
+    generator = np.random.default_rng(5)
+    times = 1.5e9 + np.arange(0.0, 120.0, 0.2)
+    angle = 0.1 * (times - times[0])
+    east, north = 10.0 * np.sin(angle), 10.0 * (1.0 - np.cos(angle))
+    sigma = 0.02
+    noise = sigma * generator.standard_normal((2, len(times)))
+    noise[:, 0] = 0.0
+    table = fixes(times, east + noise[0], north + noise[1], sigma**2)
+    settings = FixSettings(acceleration_density=0.1, error_correlation_time=0.0)
+    poses = trajectory_from_fixes(table, settings).poses
+    assert list(poses.columns) == ["x", "y", "yaw", "yaw_known"]
+    assert poses.index.name == "time"
+    assert np.diff(poses.index) == pytest.approx(np.full(len(poses) - 1, 0.05), abs=1e-6)
+    truth = 0.1 * (poses.index.to_numpy() - times[0])
+    middle = slice(60, -60)
+    error = (poses["yaw"].to_numpy() - truth)[middle]
+    # Bandwidth (q^2 / (R dt))^(1/4) = 3.3 rad/s, so velocities err by sqrt(q^2 / (2 sqrt(2) 3.3)),
+    # 0.033 m/s of 1 m/s at most.
+    assert np.sqrt(np.mean(error**2)) < 0.033
+    x, y = poses["x"].to_numpy(), poses["y"].to_numpy()
+    distance = np.hypot(x - 10.0 * np.sin(truth), y - 10.0 + 10.0 * np.cos(truth))
+    assert distance[middle].max() < 4.0 * sigma
+
+
+def test_correlated_errors_are_smoothed_more():
+    generator = np.random.default_rng(6)
+    times = np.arange(0.0, 60.0, 0.4)
+    table = fixes(times, times + generator.standard_normal(len(times)), 0.0 * times, 1.0)
+    alike = trajectory_from_fixes(table, FixSettings(0.1, error_correlation_time=4.0)).poses
+    apart = trajectory_from_fixes(table, FixSettings(0.1, error_correlation_time=0.0)).poses
+    assert np.diff(alike["x"]).std() < 0.7 * np.diff(apart["x"]).std()
+
+
+def test_a_given_density_gives_the_smoothing_spline_of_the_stated_variances():
+    generator = np.random.default_rng(2)
+    times = 1.5e9 + np.arange(0.0, 60.0, 0.5)
+    east = 5.0 * (times - times[0]) + generator.standard_normal(len(times))
+    table = fixes(times, east, 0.0 * east, 1.0)
+    made = trajectory_from_fixes(table, FixSettings(0.3, error_correlation_time=2.0))
+    # Errors alike for 2 s at 2 Hz: n dt / (dt + 2 T), a ninth of the fixes.
+    spline = make_smoothing_spline(
+        times - times[0],
+        local_position(table)[:, 0],
+        w=np.full(len(times), 1.0 / 9.0),
+        lam=0.3**-2,
+    )
+    assert made.poses["x"].to_numpy() == pytest.approx(
+        spline(made.poses.index - times[0]), abs=1e-6
+    )
+    assert not made.report.estimated
+    assert made.report.variance_scale == pytest.approx(9.0)
+
+
+def drive(rate, deviation, seed=1, duration=90.0, stated=None):
+    """Five circles of 10 m radius at 4 m/s as a receiver gives them, and the true yaw."""
+    generator = np.random.default_rng(seed)
+    times = 1.5e9 + np.arange(0.0, duration, 1.0 / rate)
+    yaw = 0.4 * (times - times[0])
+    noise = deviation * generator.standard_normal((2, len(times)))
+    table = fixes(
+        times,
+        10.0 * np.sin(yaw) + noise[0],
+        10.0 - 10.0 * np.cos(yaw) + noise[1],
+        (stated or deviation) ** 2,
+    )
+    return table, yaw
+
+
+def yaw_error(poses, table, yaw):
+    error = wrap(poses["yaw"].to_numpy() - np.interp(poses.index, table.index, yaw))
+    return np.sqrt(np.mean(error[60:-60] ** 2))
+
+
+@pytest.mark.parametrize("rate", [1.0, 5.0, 10.0])
+@pytest.mark.parametrize("stated", [0.1, 2.5])
+def test_tight_circles_are_not_smoothed_away(rate, stated):
+    table, yaw = drive(rate, 0.1, stated=stated)
+    made = trajectory_from_fixes(table)
+    length = np.hypot(np.diff(made.poses["x"]), np.diff(made.poses["y"])).sum()
+    assert length == pytest.approx(4.0 * (90.0 - 1.0 / rate), rel=0.05)
+    assert yaw_error(made.poses, table, yaw) < np.radians(5.0)
+
+
+def test_the_expected_deviation_of_the_heading_is_that_of_its_errors():
+    # A motion that is as the model says: see test_fix_smoothing for how it is drawn.
+    ratios = []
+    for seed in range(16):
+        generator = np.random.default_rng(seed)
+        times = np.arange(0.0, 200.0, 0.2)
+        velocities = np.array([8.0, 0.0]) + np.cumsum(
+            0.3 * np.sqrt(0.2) * generator.standard_normal((len(times), 2)), axis=0
+        )
+        positions = np.zeros_like(velocities)
+        positions[1:] = np.cumsum(0.1 * (velocities[1:] + velocities[:-1]), axis=0)
+        noisy = positions + generator.standard_normal(positions.shape)
+        table = fixes(times, noisy[:, 0], noisy[:, 1], 1.0)
+        made = trajectory_from_fixes(table, FixSettings(error_correlation_time=0.0, rate=5.0))
+        count = min(len(times), len(made.poses))
+        course = np.arctan2(velocities[:count, 1], velocities[:count, 0])
+        fast = np.hypot(velocities[:count, 0], velocities[:count, 1]) > 2.0
+        error = wrap(made.poses["yaw"].to_numpy()[:count] - course)[fast]
+        ratios.append(np.sqrt(np.mean(error**2)) / made.report.heading_deviation)
+    mean = np.mean(ratios)
+    assert mean == pytest.approx(1.0, abs=3.0 * np.std(ratios, ddof=1) / 4.0 + 0.1)
+
+
+def test_doppler_velocities_make_the_heading_better():
+    table, yaw = drive(1.0, 2.0)
+    alone = trajectory_from_fixes(table)
+    noise = 0.05 * np.random.default_rng(3).standard_normal((2, len(table)))
+    table["velocity_east"] = 4.0 * np.cos(yaw) + noise[0]
+    table["velocity_north"] = 4.0 * np.sin(yaw) + noise[1]
+    beside = trajectory_from_fixes(table)
+    assert beside.report.doppler
+    assert not alone.report.doppler
+    assert yaw_error(beside.poses, table, yaw) < 0.5 * yaw_error(alone.poses, table, yaw)
+    assert beside.report.heading_deviation < alone.report.heading_deviation
+
+
+def test_a_course_that_the_receiver_holds_does_not_turn_the_path():
+    # A quarter turn at 1 m/s within 10 s; below 1.4 m/s the course stays what it was.
+    generator = np.random.default_rng(4)
+    times = np.arange(0.0, 60.0, 0.2)
+    speed = np.interp(times, [20.0, 24.0, 36.0, 40.0], [5.0, 1.0, 1.0, 5.0])
+    slow = speed < 1.4
+    yaw = 0.4 + np.clip((times - 25.0) / 10.0, 0.0, 1.0) * np.pi / 2.0
+    velocity = speed[:, None] * np.column_stack([np.cos(yaw), np.sin(yaw)])
+    place = np.cumsum(velocity * 0.2, axis=0)
+    table = fixes(times, *(place + 0.05 * generator.standard_normal(place.shape)).T, 2.0**2)
+    told = np.where(slow, 0.4, yaw)
+    table["velocity_east"], table["velocity_north"] = speed * np.cos(told), speed * np.sin(told)
+    made = trajectory_from_fixes(table)
+    # And a few a little faster, whose course is that of before since the road is straight.
+    assert made.report.held_courses == pytest.approx(slow.sum(), abs=8)
+    assert "holds its course" in " ".join(made.report.sentences())
+    inside = (made.poses.index > 27.0) & (made.poses.index < 35.0)
+    error = made.poses["yaw"].to_numpy() - np.interp(made.poses.index, times, yaw)
+    # The receiver doubts its positions (2 m), so that the velocities lead where they are used.
+    assert np.abs(error[inside]).max() < np.radians(20.0)
+
+
+def test_a_reverse_between_two_flips_of_the_course_is_told():
+    generator = np.random.default_rng(8)
+    times = np.arange(0.0, 60.0, 0.2)
+    speed = np.where((times > 25.0) & (times < 30.0), -1.0, 1.0)
+    east = np.cumsum(speed * 0.2)
+    noise = 0.01 * generator.standard_normal((2, len(times)))
+    made = trajectory_from_fixes(fixes(times, east + noise[0], noise[1], 1e-4))
+    assert np.abs(made.poses["yaw"]).max() < np.radians(30.0)
+    assert made.report.backwards == pytest.approx(5.0, abs=1.0)
+    assert "backwards" in " ".join(made.report.sentences())
+
+
+def test_antennas_tell_the_heading_of_a_robot_that_drives_backwards():
+    table, yaw = drive(5.0, 0.02)
+    heading = yaw + np.pi
+    noise = 0.01 * np.random.default_rng(4).standard_normal(len(table))
+    table["heading"] = wrap(heading + noise)
+    table.loc[table.index[200:250], "heading"] = np.nan
+    made = trajectory_from_fixes(table)
+    assert yaw_error(made.poses, table, heading) < 0.05
+    assert made.report.heading_source == "the antennas and the course"
+    assert abs(made.report.antennas.offset) == pytest.approx(np.pi, abs=0.02)
+    assert any("mounted turned" in sentence for sentence in made.report.sentences())
+
+
+def test_antennas_tell_the_heading_of_a_robot_that_stands():
+    times = np.arange(0.0, 20.0, 0.2)
+    table = fixes(times, 0.0 * times, 0.0 * times, 0.01)
+    with pytest.raises(NoHeadingError):
+        trajectory_from_fixes(table)
+    table["heading"] = 0.1 * times
+    made = trajectory_from_fixes(table)
+    assert made.poses["yaw"].to_numpy() == pytest.approx(0.1 * made.poses.index.to_numpy())
+    assert made.report.heading_source == "the antennas"
+    assert made.report.heading_deviation is None
+
+
+def held(rate=50.0, every=5, rest=10.0):
+    """Positions held by a receiver at a faster rate of rows; a rest, then 5 m/s."""
+    times = np.arange(0.0, 40.0, 1.0 / rate)
+    given = every / rate * np.floor(np.arange(len(times)) / every)
+    return times, np.column_stack([5.0 * np.maximum(given - rest, 0.0), 0.0 * given])
+
+
+def test_held_positions_are_reduced_to_the_receivers_own():
+    times, coordinates = held()
+    kept = ~repeated_fixes(times, coordinates, 0.2)
+    assert np.array_equal(np.flatnonzero(kept), np.arange(0, len(times), 5))
+
+
+def test_positions_repeated_at_rest_are_honest_if_they_are_new_in_movement():
+    times, coordinates = held(rate=10.0, every=1)
+    assert not repeated_fixes(times, coordinates, 0.2).any()
+
+
+def test_a_few_repetitions_in_movement_are_dropped_and_those_at_rest_kept():
+    times, coordinates = held(rate=10.0, every=1)
+    coordinates[250] = coordinates[249]
+    coordinates[300:302] = coordinates[299]
+    assert np.array_equal(np.flatnonzero(repeated_fixes(times, coordinates, 0.2)), [250, 300, 301])
+
+
+def test_held_fixes_give_the_path_of_the_receivers_own():
+    table, _ = drive(10.0, 0.05)
+    rows = np.repeat(np.arange(len(table)), 5)
+    many = table.iloc[rows].set_index(
+        pd.Index(table.index[0] + np.arange(len(rows)) / 50.0, name="time")
+    )
+    made, plain = trajectory_from_fixes(many), trajectory_from_fixes(table)
+    assert made.report.repeated == 4 * len(table)
+    assert made.report.fixes == len(table)
+    count = len(plain.poses)
+    assert made.poses.iloc[:count].to_numpy() == pytest.approx(plain.poses.to_numpy(), abs=1e-5)
+
+
+def test_variances_come_from_the_position_error_or_the_dilution_of_precision():
+    error, hdop = np.array([2.0, np.nan, 0.0]), np.array([1.0, 2.0, np.nan])
+    assert variances_from_quality(error, hdop) == pytest.approx(
+        [2.0, (2.0 * RANGE_ERROR) ** 2, np.nan], nan_ok=True
+    )
+    assert variances_from_quality(None, hdop)[0] == UNKNOWN_VARIANCE
+    assert variances_from_quality(error)[0] == pytest.approx(2.0)
+
+
+def test_the_report_tells_outliers_by_their_place_and_goes_into_json():
+    table, _ = drive(5.0, 0.3)
+    table.iloc[100, table.columns.get_loc("latitude")] += 1e-3
+    made = trajectory_from_fixes(table, places=np.arange(len(table)) + 2)
+    report = made.report
+    assert (report.outliers.count, report.outliers.first_place) == (1, 102)
+    assert report.outliers.first_time == pytest.approx(20.0)
+    sentences = " ".join(report.sentences("message"))
+    assert "1 position that no motion explains, not used, the first is message 102 at" in sentences
+    assert "estimated from the fixes" in sentences
+    values = json.loads(json.dumps(report.to_dict(), allow_nan=False))
+    assert values["outliers"]["count"] == 1
+    assert values["estimated"] is True
+    assert values["heading_deviation_deg"] == pytest.approx(np.degrees(report.heading_deviation))
+
+
+def test_variances_that_do_not_fit_and_velocities_in_wrong_units_are_told():
+    table, yaw = drive(5.0, 0.05, stated=5.0)
+    assert "variances fit" in " ".join(trajectory_from_fixes(table).report.sentences())
+    # km/h taken for m/s.
+    table["velocity_east"], table["velocity_north"] = 14.4 * np.cos(yaw), 14.4 * np.sin(yaw)
+    made = trajectory_from_fixes(table)
+    assert "are their unit, course and axes right?" in " ".join(made.report.sentences())
+    assert made.report.refused_velocity_scale == pytest.approx(1.0 / 3.6, rel=0.02)
+    assert yaw_error(made.poses, table, yaw) < np.radians(5.0)
+
+
+def test_positions_whose_stamps_do_not_fit_the_velocities_are_told():
+    times = np.arange(0.0, 60.0, 0.2)
+    # Stamps that run 1.3 times too slow at first and too fast later, as of a buffered receiver.
+    warped = times + 6.0 * np.sin(np.pi * times / 60.0) ** 2
+    table = fixes(warped, 10.0 * times, 0.0 * times, 1.0)
+    table["velocity_east"], table["velocity_north"] = 10.0, 0.0
+    sentences = " ".join(trajectory_from_fixes(table).report.sentences())
+    assert "are the time stamps those of the fixes?" in sentences

@@ -1,0 +1,243 @@
+"""Preparing a trajectory."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from imu_simulation_framework.errors import TrajectoryError
+from imu_simulation_framework.motion import local_regression, trajectory
+from imu_simulation_framework.tracking import wheel_limits
+from imu_simulation_framework.tracking.drivetrain import DifferentialDrive
+
+DRIVE = DifferentialDrive(wheel_radius=0.1, half_track=0.25)
+
+
+def _poses(times, x, y, yaw):
+    values = np.broadcast_arrays(times, x, y, yaw)[1:]
+    return pd.DataFrame(
+        dict(zip(("x", "y", "yaw"), map(np.array, values))), index=pd.Index(times, name="time")
+    )
+
+
+def _uneven_times(duration, generator, mean_period=0.05):
+    steps = mean_period * generator.uniform(0.2, 1.8, int(duration / mean_period))
+    return np.concatenate(([0.0], np.cumsum(steps)))
+
+
+def _circle(times, v=0.8, yaw_rate=0.4):
+    yaw = 0.5 + yaw_rate * times
+    radius = v / yaw_rate
+    return _poses(times, 3.0 + radius * np.sin(yaw), -radius * np.cos(yaw), yaw)
+
+
+@pytest.fixture
+def generator():
+    return np.random.default_rng(3)
+
+
+def test_crop_counts_from_the_first_sample_and_includes_both_ends():
+    table = _circle(1.5e9 + np.arange(11) / 10.0)
+    kept = trajectory.crop(table, 0.2, 0.5)
+    assert kept.index.tolist() == table.index[2:6].tolist()
+    assert len(trajectory.crop(table)) == 11
+
+
+def test_crop_to_nothing_says_how_long_the_trajectory_is():
+    with pytest.raises(TrajectoryError, match=r"start 20 s and stop 30 s .* lasts 1\.0 s"):
+        trajectory.crop(_circle(np.arange(11) / 10.0), 20.0, 30.0)
+
+
+def test_crop_by_index_leaves_out_the_stop():
+    table = _circle(np.arange(11) / 10.0)
+    assert trajectory.crop_by_index(table, 3, 6).equals(table.iloc[3:6])
+    assert trajectory.crop_by_index(table).equals(table)
+
+
+@pytest.mark.parametrize(("start", "stop"), [(-1, 5), (0, 12), (5, 6), (7, 3)])
+def test_crop_by_impossible_indices_is_refused(start, stop):
+    with pytest.raises(TrajectoryError, match="11 samples"):
+        trajectory.crop_by_index(_circle(np.arange(11) / 10.0), start, stop)
+
+
+def test_resample_is_even_starts_with_the_first_sample_and_follows_the_curve(generator):
+    times = 100.0 + _uneven_times(20.0, generator)
+    resampled = trajectory.resample(_circle(times), 20.0)
+    assert resampled.index[0] == times[0]
+    assert np.allclose(np.diff(resampled.index), 0.05, atol=1e-9)
+    assert 0.0 <= times[-1] - resampled.index[-1] < 0.05
+    expected = _circle(resampled.index.to_numpy())
+    assert np.max(np.abs((resampled - expected).to_numpy())) < 2e-3
+
+
+def test_resample_does_not_overshoot_at_a_stop():
+    times = np.arange(0.0, 4.0, 0.2)
+    x = np.minimum(times, 2.0)
+    resampled = trajectory.resample(_poses(times, x, 0.0, 0.0), 50.0)
+    assert resampled["x"].max() == 2.0
+    assert np.all(np.diff(resampled["x"]) >= 0.0)
+
+
+def test_resample_to_the_same_rate_changes_nothing():
+    table = _circle(1.5e9 + np.arange(100) / 20.0)
+    resampled = trajectory.resample(table, 20.0)
+    assert len(resampled) == 100
+    assert np.allclose(resampled, table, atol=1e-6)
+
+
+@pytest.mark.parametrize("rate", [0.0, -1.0, math.nan, 0.5])
+def test_resample_at_an_impossible_rate_is_refused(rate):
+    with pytest.raises(TrajectoryError, match="Hz"):
+        trajectory.resample(_circle(np.arange(11) / 10.0), rate)
+
+
+def test_smoothing_keeps_lines_turns_on_the_spot_and_bends(generator):
+    times = _uneven_times(30.0, generator)
+    line = _poses(times, 0.7 * times, -0.2 * times, 0.1)
+    turn = _poses(times, 4.0, 1.0, 0.9 * times)
+    for table in (line, turn):
+        assert np.allclose(trajectory.smooth(table, 1.5), table, atol=1e-9)
+    circle = _circle(times)
+    # A moving mean of this width would cut the bend by 2 cm.
+    assert np.max(np.abs((trajectory.smooth(circle, 1.5) - circle).to_numpy())) < 1e-3
+
+
+def test_smoothing_does_not_shift_in_time():
+    times = np.arange(401) / 20.0
+    step = np.tanh(times - 10.0)
+    smoothed = trajectory.smooth(_poses(times, step, -step, step), 2.0)
+    assert np.allclose(smoothed["x"], -smoothed["x"][::-1].to_numpy(), atol=1e-12)
+    assert np.allclose(smoothed["x"], smoothed["yaw"], atol=1e-12)
+
+
+def test_smoothing_reduces_noise_as_its_kernel_says(generator):
+    # On an even grid the regression is a convolution; the variance of its output is the
+    # sum of the kernel's squares.
+    times = np.arange(4000) / 20.0
+    window = 2.0
+    u = np.arange(-20, 21) / 20.0
+    weight = (1.0 - np.abs(u) ** 3) ** 3
+    moments = [np.sum(weight * u**power) for power in (0, 2, 4)]
+    kernel = weight * (moments[2] - moments[1] * u**2)
+    kernel /= kernel.sum()
+    sigma = 0.02
+    noise = sigma * generator.standard_normal((3, len(times)))
+    smoothed = trajectory.smooth(_poses(times, *noise), window).iloc[40:-40]
+    expected = sigma * math.sqrt(np.sum(kernel**2))
+    # About one independent value per kernel's effective width.
+    independent = 3 * len(smoothed) * np.sum(kernel**2)
+    ratio = smoothed.to_numpy().std() / expected
+    assert abs(ratio - 1.0) < 3.0 / math.sqrt(2.0 * independent)
+    interior = np.convolve(noise[0], kernel, mode="valid")[20:-20]
+    assert np.allclose(smoothed["x"].iloc[: len(interior)], interior, atol=1e-12)
+
+
+def test_smoothing_in_blocks_is_the_same_as_at_once(generator, monkeypatch):
+    times = _uneven_times(30.0, generator)
+    noisy = _circle(times) + 0.02 * generator.standard_normal((len(times), 3))
+    at_once = trajectory.smooth(noisy, 1.0)
+    monkeypatch.setattr(local_regression, "_BLOCK_ELEMENTS", 700)
+    assert np.allclose(trajectory.smooth(noisy, 1.0), at_once, atol=1e-12)
+
+
+@pytest.mark.parametrize("window", [0.0, 0.1])
+def test_window_with_too_few_samples_changes_nothing(window):
+    table = _circle(np.arange(100) / 10.0)
+    assert np.allclose(trajectory.smooth(table, window), table, rtol=0.0, atol=1e-12)
+
+
+def test_smoothing_survives_a_gap_and_a_lonely_sample():
+    times = np.concatenate([np.arange(50) / 10.0, [10.0], 15.0 + np.arange(50) / 10.0])
+    table = _circle(times)
+    smoothed = trajectory.smooth(table, 1.5)
+    assert np.max(np.abs((smoothed - table).to_numpy())) < 5e-3
+    assert np.allclose(smoothed.iloc[50], table.iloc[50], rtol=0.0, atol=1e-12)
+
+
+def test_moved_to_the_origin_starts_there_and_keeps_its_shape():
+    table = trajectory.add_velocities(_circle(np.arange(200) / 20.0))
+    moved = trajectory.move_to_origin(table)
+    assert moved[["x", "y", "yaw"]].iloc[0].tolist() == [0.0, 0.0, 0.0]
+    again = trajectory.add_velocities(moved[["x", "y", "yaw"]])
+    assert np.allclose(again["v"], table["v"], atol=1e-12)
+    assert np.allclose(moved["yaw"], table["yaw"] - 0.5)
+
+
+def test_scale_changes_lengths_and_speeds_but_not_yaw():
+    table = trajectory.add_velocities(_circle(np.arange(200) / 20.0))
+    scaled = trajectory.scale(table, 0.5)
+    assert scaled["yaw"].equals(table["yaw"])
+    assert scaled.iloc[0][["x", "y"]].tolist() == table.iloc[0][["x", "y"]].tolist()
+    again = trajectory.add_velocities(scaled[["x", "y", "yaw"]])
+    assert np.allclose(again["v"], scaled["v"], atol=1e-12)
+    assert np.allclose(scaled["v"], 0.5 * table["v"])
+    with pytest.raises(TrajectoryError, match="scale is 0"):
+        trajectory.scale(table, 0.0)
+
+
+@pytest.mark.parametrize("v", [0.8, -0.8])
+def test_velocities_have_the_sign_of_the_driving_direction(v, generator):
+    times = _uneven_times(20.0, generator)
+    table = trajectory.add_velocities(_circle(times, v=v))
+    # Chords of an arc of 0.4 rad/s over up to 0.18 s, weighted unevenly.
+    assert np.allclose(table["v"], v, atol=2e-3)
+    assert np.allclose(table["yaw_rate"], 0.4, atol=1e-9)
+
+
+def test_turn_on_the_spot_has_no_speed_and_a_stop_no_velocity():
+    times = np.arange(100) / 20.0
+    turn = trajectory.add_velocities(_poses(times, 2.0, 1.0, 0.7 * times))
+    assert np.allclose(turn["v"], 0.0, atol=1e-12)
+    assert np.allclose(turn["yaw_rate"], 0.7)
+    stop = trajectory.add_velocities(_poses(times, 2.0, 1.0, 0.7))
+    assert np.allclose(stop[["v", "yaw_rate"]], 0.0, atol=1e-12)
+
+
+def test_velocities_integrate_to_the_poses():
+    times = np.arange(0.0, 30.0, 0.05)
+    v = 0.6 * np.sin(0.5 * times)
+    yaw = np.sin(0.3 * times)
+    dx, dy = v * np.cos(yaw), v * np.sin(yaw)
+    x, y = (np.concatenate(([0.0], 0.025 * np.cumsum(d[1:] + d[:-1]))) for d in (dx, dy))
+    table = trajectory.add_velocities(_poses(times, x, y, yaw))
+    # Two second-order formulas: errors of a few times v'' dt^2 / 6, one-sided at the ends.
+    assert np.max(np.abs(table["v"] - v)) < 1e-3
+
+
+def test_velocities_of_one_pose_are_refused():
+    with pytest.raises(TrajectoryError, match="at least 2 samples"):
+        trajectory.add_velocities(_circle(np.array([0.0])))
+
+
+def test_no_function_changes_its_argument(generator):
+    times = _uneven_times(10.0, generator)
+    poses = _circle(times)
+    table = trajectory.add_velocities(poses)
+    before = table.copy()
+    for changed in (
+        trajectory.crop(table, 1.0, 2.0),
+        trajectory.crop_by_index(table, 1, 20),
+        trajectory.resample(table, 20.0),
+        trajectory.smooth(table, 1.0),
+        trajectory.smooth(table, 0.0),
+        trajectory.move_to_origin(table),
+        trajectory.scale(table, 0.3),
+        wheel_limits.wheel_velocities(table, DRIVE),
+    ):
+        changed.iloc[0] = 99.0
+    assert table.equals(before)
+
+
+def test_a_part_of_a_drive_moves_as_it_does_within_the_whole(generator):
+    times = np.arange(0.0, 60.0, 0.1)
+    noisy = _circle(times) + 0.02 * generator.standard_normal((len(times), 3))
+    grid = trajectory.even_times(noisy, 20.0)
+    whole = trajectory.motion_at(noisy, grid)
+    pd.testing.assert_frame_equal(
+        whole, trajectory.add_velocities(trajectory.resample(noisy, 20.0))
+    )
+    for first, last in ((0, 200), (1, 2), (101, 400), (len(grid) - 3, len(grid) - 1)):
+        part = trajectory.motion_at(noisy, grid[first : last + 1])
+        # Differences of second order and of a grid that is not the same to the last bit.
+        pd.testing.assert_frame_equal(part, whole.iloc[first : last + 1], rtol=0.0, atol=1e-9)

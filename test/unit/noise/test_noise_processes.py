@@ -1,0 +1,194 @@
+"""The random processes: their statistics, and that every way to run them gives the same."""
+
+import math
+
+import numpy as np
+import pytest
+
+from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.noise.flicker import (
+    FLICKER_PLATEAU,
+    gauss_markov_allan_variance,
+)
+from imu_simulation_framework.noise.processes import (
+    BLOCK,
+    BiasInstability,
+    GaussMarkov,
+    Quantisation,
+    RandomWalk,
+    RateRamp,
+    WhiteNoise,
+)
+
+PERIOD = 0.05
+SCALES = (1.0, 2.0, 0.5)
+TIMES = (0.4, 2.0, 10.0)
+BAND = (0.5, 50.0)
+
+PROCESSES = {
+    "white": lambda generator: WhiteNoise(SCALES, PERIOD, generator),
+    "random walk": lambda generator: RandomWalk(SCALES, PERIOD, generator),
+    "Gauss-Markov": lambda generator: GaussMarkov(SCALES, TIMES, PERIOD, generator),
+    "Gauss-Markov, one time": lambda generator: GaussMarkov(SCALES, 3.0, PERIOD, generator),
+    "bias instability": lambda generator: BiasInstability(SCALES, BAND, PERIOD, generator),
+    "ramp": lambda generator: RateRamp(SCALES, PERIOD, generator),
+    "quantisation": lambda generator: Quantisation(SCALES, PERIOD, generator),
+}
+
+
+def _make(name, seed=1):
+    return PROCESSES[name](np.random.default_rng(seed))
+
+
+def _allan_variances(values, count):
+    """Overlapping Allan variance of each realisation (runs, samples, axes) at count samples."""
+    sums = np.cumsum(np.pad(values, ((0, 0), (1, 0), (0, 0))), axis=1)
+    second = sums[:, 2 * count :] - 2.0 * sums[:, count:-count] + sums[:, : -2 * count]
+    return 0.5 * np.mean((second / count) ** 2, axis=1)
+
+
+def _assert_allan_deviation(name, expected, counts=(1, 3, 10, 40, 160), bias=0.0):
+    """Mean over runs within 4 of its standard errors, plus a known deviation of the model."""
+    values = _make(name).batch(2048, 150)
+    for count in counts:
+        variances = _allan_variances(values, count)
+        error = variances.std(axis=0, ddof=1) / math.sqrt(len(variances))
+        wanted = np.broadcast_to(expected(count * PERIOD, count), 3) * np.square(SCALES)
+        assert np.all(np.abs(variances.mean(axis=0) - wanted) < 4.0 * error + bias * wanted), count
+        # Otherwise the comparison says nothing.
+        assert np.all(error < 0.1 * wanted)
+
+
+@pytest.mark.parametrize("name", PROCESSES)
+def test_samples_blocks_and_batch_are_equal_to_the_bit(name):
+    samples = 2 * BLOCK + 7
+    batch = _make(name).batch(samples, 1)[0]
+    in_blocks = _make(name)
+    blocks = [in_blocks.advance(size) for size in (1, 0, 300, BLOCK + 1)]
+    one_by_one = [in_blocks.step() for _ in range(200)]
+    rest = in_blocks.advance(samples - 200 - sum(map(len, blocks)))
+    np.testing.assert_array_equal(np.concatenate([*blocks, one_by_one, rest]), batch)
+
+
+@pytest.mark.parametrize("name", PROCESSES)
+def test_many_runs_equal_a_few_runs_at_a_time(name):
+    together = _make(name).batch(60, 5)
+    process = _make(name)
+    np.testing.assert_array_equal(
+        np.concatenate([process.batch(60, 2), process.batch(60, 3)]), together
+    )
+    stepped = _make(name)
+    for run in range(2):
+        np.testing.assert_array_equal([stepped.step() for _ in range(60)], together[run])
+        stepped.reset()
+
+
+@pytest.mark.parametrize("name", PROCESSES)
+def test_a_batch_leaves_the_streaming_state_alone(name):
+    process = _make(name)
+    process.advance(10)
+    kept = process.step().copy()
+    process.batch(500, 2)
+    after = process.restarted(np.random.default_rng(3))
+    other = _make(name, seed=3)
+    np.testing.assert_array_equal(after.advance(20), other.advance(20))
+    if name == "ramp":
+        np.testing.assert_allclose(process.step() - kept, np.multiply(SCALES, PERIOD))
+
+
+def test_what_a_process_returned_does_not_change_later():
+    for name in PROCESSES:
+        process = _make(name)
+        first = process.step()
+        copied = first.copy()
+        process.step()
+        np.testing.assert_array_equal(first, copied, err_msg=name)
+
+
+def test_white_noise_has_allan_deviation_n_over_root_tau():
+    _assert_allan_deviation("white", lambda tau, count: 1.0 / tau)
+
+
+def test_random_walk_has_allan_deviation_k_root_third_of_tau():
+    # Sampled at count points in tau, 1 / (2 count^2) is added to the variance.
+    _assert_allan_deviation("random walk", lambda tau, count: tau / 3.0 * (1.0 + 0.5 / count**2))
+
+
+def test_gauss_markov_process_has_its_allan_variance():
+    _assert_allan_deviation(
+        "Gauss-Markov", lambda tau, count: gauss_markov_allan_variance(TIMES, tau, PERIOD)
+    )
+
+
+def test_bias_instability_has_a_plateau_inside_its_band():
+    _assert_allan_deviation(
+        "bias instability",
+        lambda tau, count: FLICKER_PLATEAU**2,
+        counts=(10, 30, 100, 300),
+        bias=0.01,
+    )
+
+
+def test_quantisation_has_allan_deviation_root_three_q_over_tau():
+    _assert_allan_deviation("quantisation", lambda tau, count: 3.0 / tau**2)
+
+
+def test_ramp_has_allan_deviation_r_tau_over_root_two():
+    values = _make("ramp").batch(500)
+    for count in (1, 10, 100):
+        deviation = np.sqrt(_allan_variances(values, count)[0])
+        np.testing.assert_allclose(deviation, np.multiply(SCALES, count * PERIOD / math.sqrt(2.0)))
+
+
+def test_gauss_markov_process_is_stationary_from_the_first_sample():
+    runs = 4000
+    first, last = _make("Gauss-Markov").batch(60, runs)[:, [0, -1]].transpose(1, 0, 2)
+    # Variance of a sample variance: 2 sigma^4 / runs.
+    tolerance = 4.0 * math.sqrt(2.0 / runs)
+    np.testing.assert_allclose(first.var(axis=0), np.square(SCALES), rtol=tolerance)
+    np.testing.assert_allclose(last.var(axis=0), np.square(SCALES), rtol=tolerance)
+    correlation = np.mean(first * last, axis=0) / np.square(SCALES)
+    expected = np.exp(-59 * PERIOD / np.array(TIMES))
+    np.testing.assert_allclose(correlation, expected, atol=4.0 * math.sqrt(2.0 / runs))
+
+
+def test_random_walk_grows_from_zero():
+    runs = 4000
+    values = _make("random walk").batch(100, runs)
+    for index in (0, 24, 99):
+        expected = np.square(SCALES) * (index + 1) * PERIOD
+        np.testing.assert_allclose(
+            values[:, index].var(axis=0), expected, rtol=4.0 * math.sqrt(2.0 / runs)
+        )
+
+
+def test_axes_are_independent():
+    runs, samples = 1, 20_000
+    for name in ("white", "quantisation"):
+        correlation = np.corrcoef(_make(name).batch(samples, runs)[0].T)
+        assert np.abs(correlation - np.eye(3)).max() < 4.0 * math.sqrt(1.5 / samples), name
+
+
+@pytest.mark.parametrize(
+    "make, words",
+    [
+        (lambda g: WhiteNoise(-1.0, PERIOD, g), "density x is -1.0, but it must not be negative"),
+        (lambda g: WhiteNoise((1.0, -1.0, 1.0), PERIOD, g), "density y is -1.0"),
+        (lambda g: RandomWalk(math.nan, PERIOD, g), "density is nan"),
+        (lambda g: GaussMarkov(1.0, 0.0, PERIOD, g), "correlation_time is 0.0"),
+        (lambda g: GaussMarkov(1.0, math.inf, PERIOD, g), "correlation_time is inf"),
+        (lambda g: BiasInstability(1.0, (10.0, 1.0), PERIOD, g), "band is 10 s to 1 s"),
+        (lambda g: Quantisation(1.0, 0.0, g), "period is 0.0, but it must be positive"),
+    ],
+)
+def test_impossible_parameters_are_refused(make, words):
+    words = words.replace("density x", "density")
+    with pytest.raises(ConfigurationError, match=words):
+        make(np.random.default_rng(1))
+
+
+def test_a_process_knows_whether_it_is_anything():
+    generator = np.random.default_rng(1)
+    assert not WhiteNoise(0.0, PERIOD, generator).active
+    assert WhiteNoise((0.0, 0.0, 1e-9), PERIOD, generator).active
+    assert not BiasInstability(0.0, BAND, PERIOD, generator).active

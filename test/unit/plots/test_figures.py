@@ -1,0 +1,294 @@
+import io
+import subprocess
+import sys
+
+import matplotlib
+import numpy as np
+import pytest
+from synthetic_experiment import cut, make_tables
+
+from imu_simulation_framework.evaluation.comparison import ComparisonSettings, compare
+from imu_simulation_framework.plots import style
+from imu_simulation_framework.plots.figures import FIGURES, make_figures
+
+NAMES = [
+    "control_error",
+    "imu_yaw",
+    "trajectory",
+    "yaw_error",
+    "yaw_error_along_path",
+    "yaw_error_relative",
+    "yaw_errors_difference",
+    "yaw_errors_psd",
+    "yaw_psd",
+]
+
+
+def comparison(tables):
+    return compare(
+        tables.imu_simulated,
+        tables.ground_truth,
+        tables.imu_real,
+        tables.trajectory_data,
+        tables.control_error,
+        ComparisonSettings(),
+        reference=tables.reference,
+        fixes=tables.fixes,
+    )
+
+
+@pytest.fixture(scope="module")
+def figures():
+    return make_figures(comparison(make_tables(660.0)))
+
+
+def texts(figure):
+    found = []
+    for axis in figure.axes:
+        found += [axis.get_title(loc="left"), axis.get_xlabel(), axis.get_ylabel()]
+        found += [text.get_text() for text in axis.texts]
+        if axis.get_legend():
+            found += [text.get_text() for text in axis.get_legend().get_texts()]
+    return " ".join(found)
+
+
+def luminance(line):
+    return np.dot(matplotlib.colors.to_rgb(line.get_color()), [0.2126, 0.7152, 0.0722])
+
+
+def test_there_are_nine():
+    assert list(FIGURES) == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_axes_are_labelled_with_units(figures, name):
+    labels = [[axis.get_xlabel(), axis.get_ylabel()] for axis in figures[name].axes]
+    assert all(any(pair) for pair in labels[-1:])
+    assert all("[" in label for pair in labels for label in pair if label)
+    assert {bool(label) for _, label in labels[:1]} == {True}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_overlaps_or_leaves_the_figure(figures, name):
+    figure = figures[name]
+    figure.canvas.draw()
+    renderer = figure.canvas.get_renderer()
+    page = figure.bbox
+    for axis in figure.axes:
+        boxes = [axis.get_window_extent(renderer)]
+        for artist in [axis._left_title, axis.xaxis.label, axis.yaxis.label, axis.get_legend()]:
+            if artist is None or (hasattr(artist, "get_text") and not artist.get_text()):
+                continue
+            boxes.append(artist.get_window_extent(renderer))
+        for box in boxes[1:]:
+            assert box.x0 >= page.x0 and box.x1 <= page.x1
+            assert box.y0 >= page.y0 and box.y1 <= page.y1
+        for index, box in enumerate(boxes):
+            for other in boxes[index + 1 :]:
+                width = min(box.x1, other.x1) - max(box.x0, other.x0)
+                height = min(box.y1, other.y1) - max(box.y0, other.y0)
+                assert width <= 0.0 or height <= 0.5
+
+
+@pytest.mark.parametrize("name", ["imu_yaw", "yaw_error", "yaw_errors_psd", "yaw_psd"])
+def test_the_two_imus_can_be_told_apart_in_grey(figures, name):
+    lines = {line.get_label(): line for line in figures[name].axes[0].lines}
+    real, simulated = (
+        max(
+            (line for label, line in lines.items() if word in label),
+            key=lambda line: line.get_linewidth(),
+        )
+        for word in ("recorded IMU", "simulated IMU")
+    )
+    assert luminance(simulated) - luminance(real) > 0.25
+    assert real.get_linestyle() != simulated.get_linestyle()
+
+
+def test_errors_are_drawn_in_degrees_with_their_peaks():
+    tables = make_tables(660.0)
+    tables.imu_simulated.iloc[31234, tables.imu_simulated.columns.get_loc("yaw")] -= 0.5
+    result = comparison(tables)
+    lines = {line.get_label(): line for line in FIGURES["yaw_error"](result).axes[0].lines}
+    drawn = lines["simulated IMU"].get_ydata()
+    assert np.max(drawn) == pytest.approx(np.degrees(result.simulated.statistics.maximum))
+    assert np.min(drawn) == pytest.approx(np.degrees(result.simulated.statistics.minimum))
+    assert len(drawn) < 5000
+
+
+def test_thinning_keeps_order_ends_and_extremes():
+    x = np.arange(66001.0)
+    y = np.random.default_rng(1).normal(size=66001)
+    thin_x, thin_y = style.thin(x, y, 1000)
+    assert len(thin_x) <= 1002
+    assert np.all(np.diff(thin_x) > 0)
+    np.testing.assert_array_equal(thin_y, y[thin_x.astype(int)])
+    assert (thin_x[0], thin_x[-1]) == (0.0, 66000.0)
+    assert (thin_y.min(), thin_y.max()) == (y.min(), y.max())
+    assert style.thin(x[:10], y[:10], 1000)[0].tolist() == x[:10].tolist()
+
+
+def test_a_thinned_path_keeps_its_corners_and_drops_what_stands_still():
+    side = np.linspace(0.0, 1.0, 5001)
+    x = np.concatenate((side, np.ones(5000), np.ones(20000)))
+    y = np.concatenate((np.zeros(5001), side[1:], np.ones(20000)))
+    thin_x, thin_y = style.thin_path(x, y, 100)
+    assert len(thin_x) < 210
+    assert np.min(np.hypot(thin_x - 1.0, thin_y)) < 0.011
+    assert (thin_x[-1], thin_y[-1]) == (1.0, 1.0)
+    assert len(style.thin_path(np.zeros(50), np.zeros(50))[0]) == 1
+
+
+def test_the_trajectory_has_equal_scales_its_ends_and_its_direction(figures):
+    axis = figures["trajectory"].axes[0]
+    assert axis.get_aspect() in ("equal", 1.0)
+    lines = {line.get_label(): line for line in axis.lines}
+    table = make_tables(660.0).trajectory_data
+    for name, row in (("start", 0), ("end", -1)):
+        place = np.concatenate(lines[name].get_data())
+        np.testing.assert_allclose(place, table[["x", "y"]].iloc[row])
+    (arrows,) = (artist for artist in axis.collections if artist.get_label() == "direction")
+    # The loop is driven to the left: an arrow has the middle of the loop at its left.
+    middle = table[["x", "y"]].mean().to_numpy()
+    towards = middle - arrows.get_offsets()
+    assert np.all(arrows.U * towards[:, 1] - arrows.V * towards[:, 0] > 0.0)
+
+
+def test_fixes_are_drawn_as_received(figures):
+    tables = make_tables(20.0)
+    fixes = tables.reference[["x", "y"]] + 0.5
+    tables.fixes = fixes
+    axis = FIGURES["trajectory"](comparison(tables)).axes[0]
+    lines = {line.get_label(): line for line in axis.lines}
+    np.testing.assert_array_equal(np.column_stack(lines["fixes as received"].get_data()), fixes)
+    assert "fixes" not in texts(figures["trajectory"])
+
+
+def test_no_line_crosses_a_gap():
+    tables = make_tables(60.0)
+    lost = (tables.imu_real.index > 20.0) & (tables.imu_real.index < 30.0)
+    tables.imu_real = tables.imu_real[~lost]
+    made = make_figures(comparison(tables))
+    for name, label in (
+        ("yaw_error", "recorded IMU"),
+        ("yaw_error", "recorded IMU, trend"),
+        ("yaw_errors_difference", "recorded minus simulated"),
+        ("yaw_errors_difference", "trend"),
+        ("imu_yaw", "recorded IMU"),
+        ("imu_yaw", "reference"),
+    ):
+        (line,) = (line for line in made[name].axes[0].lines if line.get_label() == label)
+        time, values = line.get_data()
+        inside = (time >= 19.9) & (time <= 30.0)
+        assert np.isnan(values[inside]).any(), (name, label)
+        # What is drawn on both sides is joined nowhere else.
+        assert np.isnan(values).sum() == 1
+    pieces = made["yaw_error_along_path"].axes[0].collections[0].get_segments()
+    steps = [np.hypot(*(end - start)) for start, end in pieces]
+    assert max(steps) < 0.5
+
+
+def test_both_pairs_of_headings_start_at_zero(figures):
+    axis = figures["imu_yaw"].axes[0]
+    assert "zero" in axis.get_title(loc="left")
+    for line in axis.lines:
+        assert abs(line.get_ydata()[0]) < 2.0
+    # Headings in another frame, and with whole turns more, are the same drive.
+    tables = make_tables(60.0)
+    tables.reference["yaw"] += np.radians(100.0) + 4.0 * np.pi
+    turned = FIGURES["imu_yaw"](comparison(tables)).axes[0]
+    plain = FIGURES["imu_yaw"](comparison(make_tables(60.0))).axes[0]
+    for one, other in zip(turned.lines, plain.lines):
+        np.testing.assert_allclose(one.get_ydata(), other.get_ydata(), atol=1e-6)
+
+
+def test_the_error_along_the_path_has_the_error_s_colours(figures):
+    made = comparison(make_tables(660.0))
+    for axis, result in zip(figures["yaw_error_along_path"].axes, (made.real, made.simulated)):
+        (lines,) = axis.collections
+        drawn = lines.get_array()
+        assert np.max(np.abs(drawn)) <= np.degrees(result.statistics.maximum_absolute)
+        assert drawn[-1] == pytest.approx(np.degrees(result.error.iloc[-1]))
+        assert -lines.norm.vmin == lines.norm.vmax == np.max(np.abs(drawn))
+
+
+def test_drift_over_distance_and_turn_is_drawn_for_both(figures):
+    made = comparison(make_tables(660.0))
+    distance, turn = figures["yaw_error_relative"].axes
+    for axis, attribute, factor in (
+        (distance, "over_distance", 1.0),
+        (turn, "over_turn", np.degrees(1.0)),
+    ):
+        lines = {line.get_label(): line for line in axis.lines}
+        for result, name in ((made.real, "recorded IMU"), (made.simulated, "simulated IMU")):
+            entries = getattr(result, attribute)
+            x, y = lines[name].get_data()
+            np.testing.assert_allclose(x, [factor * entry.length for entry in entries])
+            np.testing.assert_allclose(y, [np.degrees(entry.rms) for entry in entries])
+
+
+def test_a_spectrum_has_a_band_around_it(figures):
+    axis = figures["yaw_errors_psd"].axes[0]
+    assert "95 % confidence" in texts(figures["yaw_errors_psd"])
+    band = axis.collections[0].get_paths()[0].vertices
+    (line,) = (line for line in axis.lines if line.get_label().startswith("recorded"))
+    frequency, density = line.get_data()
+    at = band[np.isclose(band[:, 0], frequency[0]), 1] / density[0]
+    # Of a single value: chi-square with two degrees of freedom.
+    assert (at.min(), at.max()) == pytest.approx((1.0 / 3.689, 1.0 / 0.02532), rel=1e-3)
+
+
+def test_a_footer_fits_below_the_figure():
+    figure = FIGURES["yaw_error"](comparison(make_tables(20.0)))
+    style.sign(figure, "drive " + 40 * "long_name " + "seed 1")
+    figure.canvas.draw()
+    renderer = figure.canvas.get_renderer()
+    (footer,) = figure.texts
+    box = footer.get_window_extent(renderer)
+    assert box.x0 >= 0.0 and box.x1 <= figure.bbox.x1 and box.y0 >= 0.0
+    assert box.y1 <= figure.axes[0].xaxis.label.get_window_extent(renderer).y0
+
+
+def test_a_spectrum_says_how_it_was_estimated(figures):
+    for name in ("yaw_errors_psd", "yaw_psd"):
+        assert "1 segment of 65536 samples" in texts(figures[name])
+
+
+def test_figures_say_why_there_is_nothing_to_see():
+    without = make_figures(comparison(make_tables(20.0, with_real_imu=False)))
+    assert "takes a recorded and a simulated IMU" in texts(without["yaw_errors_difference"])
+    assert "recorded IMU" not in texts(without["yaw_error"])
+    nothing = cut(make_tables(5.0, with_real_imu=False), -1.0)
+    figures = make_figures(comparison(nothing))
+    assert "no yaw error to show" in texts(figures["yaw_error"])
+    assert "No tracking error" in texts(figures["control_error"])
+    for figure in figures.values():
+        figure.savefig(io.BytesIO(), format="png")
+
+
+def test_an_error_that_is_zero_has_no_logarithm():
+    tables = make_tables(20.0, with_real_imu=False)
+    tables.imu_simulated["yaw"] = 0.0
+    tables.ground_truth["yaw"] = 0.0
+    figure = FIGURES["yaw_errors_psd"](comparison(tables))
+    assert "density is zero" in texts(figure)
+
+
+def test_drawing_twice_gives_the_same_picture():
+    tables = make_tables(20.0)
+    pictures = []
+    for _ in range(2):
+        picture = io.BytesIO()
+        figure = FIGURES["yaw_error"](comparison(tables))
+        figure.savefig(picture, format="png", metadata={"Software": None})
+        pictures.append(picture.getvalue())
+    assert pictures[0] == pictures[1]
+
+
+def test_no_global_state_is_touched():
+    before = dict(matplotlib.rcParams)
+    make_figures(comparison(make_tables(5.0)))
+    assert dict(matplotlib.rcParams) == before
+    # Other tests may have imported pyplot, hence a fresh interpreter.
+    code = "import sys, imu_simulation_framework.plots.figures as f; "
+    code += "sys.exit('matplotlib.pyplot' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,241 @@
+"""The measures that the verdict on a recording rests on: turns, directions of a path, clocks."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from drive_recordings import yaw_at
+
+from imu_simulation_framework.recorded.plausibility.clocks import clock_offset
+from imu_simulation_framework.recorded.plausibility.headings import Heading
+from imu_simulation_framework.recorded.plausibility.observations import observe
+from imu_simulation_framework.recorded.plausibility.path import path_direction
+from imu_simulation_framework.recorded.plausibility.relation import relate
+
+RATE = 8.0
+"""At this rate the ends of all windows, an eighth of a second apart, are samples."""
+TIMES = np.arange(0.0, 400.0, 1.0 / RATE)
+
+
+def heading(angle, times=TIMES, name="a heading"):
+    return Heading(name, times, angle)
+
+
+def related(first, second, times=TIMES):
+    return relate(heading(first), heading(second, times))
+
+
+def test_the_same_heading():
+    relation = related(yaw_at(TIMES), yaw_at(TIMES) + 1.0)
+    assert relation.conclusive
+    assert relation.agree
+    assert not relation.opposed
+    assert relation.correlation == pytest.approx(1.0, abs=1e-12)
+    assert relation.scale == pytest.approx(1.0, abs=1e-12)
+    assert (relation.delay, relation.disagreement) == (0.0, pytest.approx(0.0, abs=1e-9))
+    start, stop = TIMES[0], TIMES[-1]
+    assert relation.net == pytest.approx((yaw_at(stop) - yaw_at(start),) * 2)
+
+
+@pytest.mark.parametrize("scale", [1.25, -1.0, 57.3, 0.01745])
+def test_a_scale_and_its_sign(scale):
+    relation = related(scale * yaw_at(TIMES), yaw_at(TIMES))
+    assert relation.scale == pytest.approx(scale, rel=1e-9)
+    assert relation.correlation == pytest.approx(np.sign(scale), abs=1e-9)
+    assert relation.opposed == (scale < 0.0)
+    assert not relation.agree
+
+
+@pytest.mark.parametrize("delay", [-3.2, -0.37, 0.4, 2.55])
+def test_a_delay_is_measured(delay):
+    relation = related(yaw_at(TIMES), yaw_at(TIMES - delay))
+    # A tenth of the grid of an eighth of a second.
+    assert relation.delay == pytest.approx(delay, abs=0.0125)
+    assert relation.correlation > 0.999
+    assert relation.correlation_as_recorded < relation.correlation
+
+
+def test_a_delay_that_hardly_fits_better_is_none():
+    # What repeats itself fits again a round later.
+    angle = np.sin(2.0 * np.pi * TIMES / 5.0)
+    assert related(angle, angle + 1e-3 * np.sin(TIMES)).delay == 0.0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_noise_lowers_correlation_and_scale_as_much_as_it_must(seed):
+    noise = 0.1
+    generator = np.random.default_rng(seed)
+    true = yaw_at(TIMES)
+    relation = related(true, true + noise * generator.standard_normal(len(TIMES)))
+    turns = true[int(RATE) :] - true[: -int(RATE)]
+    # The difference of two values has twice their variance.
+    share = np.var(turns) / (np.var(turns) + 2.0 * noise**2)
+    expected = np.sqrt(share)
+    deviation = (1.0 - share) / np.sqrt(relation.windows)
+    assert relation.correlation == pytest.approx(expected, abs=4.0 * deviation)
+    # Of a regression coefficient, Var = residual variance / (n variance of the regressor).
+    deviation = np.sqrt(share * (1.0 - share) / relation.windows)
+    assert relation.scale == pytest.approx(share, abs=4.0 * deviation)
+
+
+def test_a_bias_changes_neither_correlation_nor_scale():
+    relation = related(yaw_at(TIMES), yaw_at(TIMES) + 0.05 * TIMES)
+    assert relation.correlation == pytest.approx(1.0, abs=1e-9)
+    assert relation.scale == pytest.approx(1.0, abs=1e-9)
+
+
+def test_two_that_hardly_turn_say_nothing():
+    generator = np.random.default_rng(1)
+    drift = np.radians(0.5) * TIMES
+    relation = related(1e-4 * generator.standard_normal(len(TIMES)), drift)
+    assert not relation.conclusive
+    assert not relation.related
+
+
+def test_one_that_stands_still_while_the_other_turns():
+    relation = related(yaw_at(TIMES), np.zeros(len(TIMES)))
+    assert relation.conclusive
+    assert relation.correlation == 0.0
+    assert not (relation.related or relation.agree or relation.opposed)
+
+
+def test_what_turns_round_and_round_is_compared_by_its_sense():
+    generator = np.random.default_rng(1)
+    circle = np.radians(20.0) * TIMES + 0.01 * generator.standard_normal(len(TIMES))
+    same = related(circle, np.radians(20.0) * TIMES)
+    assert same.agree
+    assert same.scale == 1.0
+    # A bias of 2 deg/s is no scale of ten percent.
+    assert related(circle, np.radians(22.0) * TIMES).agree
+    opposite = related(circle, -np.radians(20.0) * TIMES)
+    assert opposite.opposed
+    assert opposite.scale == -1.0
+    degrees = related(circle, 20.0 * TIMES)
+    assert degrees.scale == pytest.approx(np.pi / 180.0, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    "times", [TIMES + 500.0, TIMES[:40], TIMES[-2:], TIMES[:1]], ids=["apart", "5 s", "2", "1"]
+)
+def test_too_little_in_common_is_no_relation(times):
+    assert related(yaw_at(TIMES), yaw_at(times), times) is None
+
+
+def test_only_the_common_part_counts():
+    times = TIMES[800:2400]
+    relation = related(yaw_at(TIMES), yaw_at(times), times)
+    assert relation.agree
+    assert relation.net[0] == pytest.approx(yaw_at(times[-1]) - yaw_at(times[0]), abs=1e-9)
+
+
+# Paths
+
+
+def poses(yaw, times, speed, course=None):
+    course = yaw if course is None else course
+    steps = speed * np.gradient(times)
+    return pd.DataFrame(
+        {
+            "x": np.cumsum(steps * np.cos(course)),
+            "y": np.cumsum(steps * np.sin(course)),
+            "yaw": yaw,
+        },
+        index=pd.Index(times, name="time"),
+    )
+
+
+DRIVE = np.arange(0.0, 120.0, 0.05)
+
+
+@pytest.mark.parametrize("speed", [0.6, -0.6, 15.0])
+def test_a_path_goes_where_its_yaw_points_or_straight_back(speed):
+    path = path_direction(poses(yaw_at(DRIVE), DRIVE, speed))
+    assert path.concentration > 0.98
+    # Displacements of half a metre, or of 20 ms, on bends.
+    assert abs(path.offset) < np.radians(2.0)
+    assert path.conclusive
+    assert not path.mirrored
+
+
+def test_a_path_whose_yaw_is_mirrored():
+    path = path_direction(poses(-yaw_at(DRIVE), DRIVE, 0.6, course=yaw_at(DRIVE)))
+    assert path.mirrored
+    assert path.mirrored_concentration > 0.98
+
+
+@pytest.mark.parametrize("turn", [-1.2, 0.5, 1.5])
+def test_a_path_whose_yaw_is_turned(turn):
+    path = path_direction(poses(yaw_at(DRIVE) - turn, DRIVE, 0.6, course=yaw_at(DRIVE)))
+    assert path.offset == pytest.approx(turn, abs=np.radians(2.0))
+    assert not path.mirrored
+
+
+def test_a_position_on_the_moon_costs_no_memory_and_changes_little():
+    good = poses(yaw_at(DRIVE), DRIVE, 0.6)
+    wrong = good.copy()
+    wrong.iloc[len(wrong) // 2, wrong.columns.get_loc("x")] = 1e9
+    found, expected = path_direction(wrong), path_direction(good)
+    assert abs(found.steps - expected.steps) <= 3
+    assert found.concentration == pytest.approx(expected.concentration, abs=0.1)
+
+
+def test_a_square_has_no_right_and_left():
+    # Twice any of its four directions is the same when mirrored.
+    yaw = 0.5 * np.pi * (DRIVE // 30.0)
+    path = path_direction(poses(yaw, DRIVE, 0.6))
+    assert path.concentrated
+    assert not path.conclusive
+    assert not path.mirrored
+
+
+def test_a_robot_that_moves_sideways_has_no_course():
+    course = np.random.default_rng(1).uniform(-np.pi, np.pi, 61)[(DRIVE // 2.0).astype(int)]
+    path = path_direction(poses(yaw_at(DRIVE), DRIVE, 0.6, course=course))
+    assert not path.concentrated
+    # 60 directions: a resultant length of more than four standard errors is none of chance.
+    assert path.concentration < 4.0 / np.sqrt(60.0)
+
+
+def test_positions_that_jitter_in_place_are_no_path():
+    table = poses(yaw_at(DRIVE), DRIVE, 0.0)
+    table[["x", "y"]] += 0.01 * np.random.default_rng(1).standard_normal((len(DRIVE), 2))
+    assert path_direction(table).steps == 0
+
+
+# Clocks
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize(
+    "part", [slice(None), slice(1000, 2000), slice(0, 800)], ids=["all", "middle", "beginning"]
+)
+def test_the_offset_of_a_clock_of_another_epoch(part, sign):
+    times = TIMES[part]
+    second = heading(sign * yaw_at(times), times - 1.5e9 + 0.33)
+    offset, correlation = clock_offset(heading(yaw_at(TIMES)), second)
+    assert offset == pytest.approx(1.5e9 - 0.33, abs=0.0125)
+    assert correlation == pytest.approx(sign, abs=0.01)
+
+
+def test_headings_that_have_nothing_in_common_do_not_correlate():
+    generator = np.random.default_rng(1)
+    walks = np.cumsum(generator.standard_normal((2, len(TIMES))), axis=1)
+    _, correlation = clock_offset(heading(walks[0]), heading(walks[1]))
+    # The largest of 3200 coefficients of white noise, each of a standard error of 1/40 or less.
+    assert abs(correlation) < 0.2
+
+
+def test_what_a_heading_turns_where_it_is_not_known_is_in_no_net_turn():
+    times = np.arange(0.0, 100.0, 0.1)
+    true = yaw_at(times)
+    known = (times < 40.0) | (times > 60.0)
+    guessed = np.where(known, true, true + 2.0 * np.sin(0.05 * np.pi * (times - 40.0)))
+    reference = poses(guessed, times, 1.0)
+    reference["yaw_known"] = known * 1.0
+    imu = pd.DataFrame({"yaw": true}, index=times)
+    seen = observe(reference, imu, course_is_yaw=True)
+    expected = true[-1] - true[0] - (true[known & (times > 50)][0] - true[known & (times < 50)][-1])
+    np.testing.assert_allclose(seen.reference_imu.net, expected, atol=1e-9)
+    assert seen.known == pytest.approx(797 / 999)
+    everywhere = observe(reference.drop(columns="yaw_known"), imu, course_is_yaw=True)
+    assert everywhere.known == 1.0
+    np.testing.assert_allclose(everywhere.reference_imu.net, true[-1] - true[0], atol=1e-9)

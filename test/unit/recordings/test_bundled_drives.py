@@ -1,0 +1,174 @@
+"""The drives' files, and the tool that makes them."""
+
+import csv
+import gzip
+import io
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from imu_simulation_framework.angles import unwrap, yaw_from_quaternion
+from imu_simulation_framework.errors import ConfigurationError, ResultError
+from imu_simulation_framework.motion.drives import DRIVES, with_laps
+from imu_simulation_framework.recordings.simulated import bundled_drives
+from imu_simulation_framework.sensors.drive_sensors import simulate_drive
+
+ROOT = Path(__file__).resolve().parents[3]
+TOOL = ROOT / "offline_processing" / "generate_drive.py"
+FILES = ("drive_a_gps.csv.gz", "drive_a_imu.csv.gz")
+
+
+def _run(*arguments):
+    environment = dict(os.environ)
+    environment["PYTHONPATH"] = os.pathsep.join(
+        [str(ROOT / "src"), environment.get("PYTHONPATH", "")]
+    )
+    return subprocess.run(
+        [sys.executable, str(TOOL), *arguments],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def _rows(path):
+    return list(csv.DictReader(io.StringIO(gzip.decompress(path.read_bytes()).decode())))
+
+
+def _columns(rows, *names):
+    return np.array([[float(row[name]) for name in names] for row in rows])
+
+
+def test_committed_drive_a_is_what_the_tool_makes(tmp_path):
+    finished = _run("a", "--out", str(tmp_path))
+    assert finished.returncode == 0, finished.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == list(FILES)
+    for name in FILES:
+        made = gzip.decompress((tmp_path / name).read_bytes())
+        assert made == gzip.decompress((ROOT / "data" / name).read_bytes()), name
+
+
+def test_committed_files_are_small():
+    assert sum((ROOT / "data" / name).stat().st_size for name in FILES) < 3e6
+
+
+def test_gps_file_has_the_fields_of_pose_stamped_and_its_numbers(tmp_path):
+    drive = with_laps(DRIVES["a"], 1)
+    path, _ = bundled_drives.write_drive(drive, tmp_path)
+    poses = simulate_drive(drive)[1]
+    rows = _rows(path)
+    axes = [f"field.pose.{part}" for part in ("position.x", "position.y", "position.z")]
+    axes += [f"field.pose.orientation.{axis}" for axis in "xyzw"]
+    assert list(rows[0]) == [
+        "%time",
+        "field.header.seq",
+        "field.header.stamp",
+        "field.header.frame_id",
+        *axes,
+    ]
+    values = _columns(rows, *axes)
+    assert np.max(np.abs(values[:, :2] - poses[["x", "y"]].to_numpy())) <= 0.5001e-4
+    yaw = unwrap(yaw_from_quaternion(values[:, 3:]))
+    assert np.max(np.abs(yaw - poses["yaw"].to_numpy())) < 3e-6
+    stamps = [int(row["field.header.stamp"]) for row in rows]
+    assert set(np.diff(stamps)) == {200_000_000}
+
+
+def test_imu_file_has_the_fields_of_imu_and_its_numbers(tmp_path):
+    drive = with_laps(DRIVES["c"], 1)
+    reference_path, path = bundled_drives.write_drive(drive, tmp_path)
+    samples = simulate_drive(drive)[2]
+    rows = _rows(path)
+    assert len(rows[0]) == 4 + 4 + 9 + 3 + 9 + 3 + 9
+    assert "field.angular_velocity_covariance8" in rows[0]
+    for message_field, axes, expected in (
+        ("orientation", "xyzw", samples.orientation),
+        ("angular_velocity", "xyz", samples.angular_velocity),
+        ("linear_acceleration", "xyz", samples.specific_force),
+    ):
+        values = _columns(rows, *[f"field.{message_field}.{axis}" for axis in axes])
+        assert np.max(np.abs(values - expected)) < 1e-6
+    stamps = [int(row["field.header.stamp"]) for row in rows]
+    assert set(np.diff(stamps)) == {10_000_000}
+    assert _rows(reference_path)[-1]["field.header.stamp"] == str(stamps[-1])
+
+
+def test_every_line_is_labelled_as_synthetic():
+    for name, frame in zip(FILES, ("synthetic_drive_a_map", "synthetic_drive_a_imu")):
+        rows = _rows(ROOT / "data" / name)
+        assert {row["field.header.frame_id"] for row in rows} == {frame}
+
+
+def test_same_drive_gives_the_same_bytes_and_another_seed_others(tmp_path):
+    drive = with_laps(DRIVES["d"], 1)
+    first = bundled_drives.write_drive(drive, tmp_path / "1")
+    second = bundled_drives.write_drive(drive, tmp_path / "2")
+    third = bundled_drives.write_drive(replace(drive, seed=9), tmp_path / "3")
+    for one, two, other in zip(first, second, third):
+        assert one.read_bytes() == two.read_bytes()
+        assert one.read_bytes() != other.read_bytes()
+
+
+def test_ensure_drive_makes_a_drive_once_and_then_leaves_it(tmp_path):
+    paths = bundled_drives.ensure_drive("c", tmp_path / "new")
+    assert [path.name for path in paths] == ["drive_c_gps.csv.gz", "drive_c_imu.csv.gz"]
+    written = [path.stat().st_mtime_ns for path in paths]
+    assert bundled_drives.ensure_drive("c", tmp_path / "new") == paths
+    assert [path.stat().st_mtime_ns for path in paths] == written
+    paths[0].unlink()
+    assert all(path.is_file() for path in bundled_drives.ensure_drive("c", tmp_path / "new"))
+    assert len(list((tmp_path / "new").iterdir())) == 2
+
+
+def test_ensure_drive_of_an_unknown_name_is_refused(tmp_path):
+    with pytest.raises(ConfigurationError, match="no drive 'x'"):
+        bundled_drives.ensure_drive("x", tmp_path)
+
+
+def test_folder_that_cannot_be_made_is_said(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ResultError, match="file/below: cannot be made"):
+        bundled_drives.ensure_drive("d", tmp_path / "file" / "below")
+
+
+def test_variants_never_take_the_name_of_a_bundled_drive(tmp_path):
+    variant = replace(with_laps(DRIVES["a"], 3), seed=7)
+    reference_path, _ = bundled_drives.drive_paths(variant, tmp_path)
+    assert reference_path.name == "drive_a_3laps_seed7_gps.csv.gz"
+
+
+def test_tool_prints_what_it_wrote(tmp_path):
+    finished = _run("c", "--laps", "1", "--seed", "5", "--out", str(tmp_path))
+    assert finished.returncode == 0
+    assert finished.stderr == ""
+    lines = finished.stdout.splitlines()
+    assert [Path(line.split(" ")[0]).name for line in lines] == [
+        "drive_c_1laps_seed5_gps.csv.gz",
+        "drive_c_1laps_seed5_imu.csv.gz",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["e"], "no drive 'e'"),
+        (["a", "--laps", "0"], "1 or more"),
+        (["a", "--laps", "many"], "--laps"),
+        (["a", "--seed", "-3"], "zero or positive"),
+        (["b", "--laps", "2"], "does not repeat"),
+        (["a", "--out", "/dev/null/here"], "/dev/null/here"),
+        ([], "name"),
+    ],
+)
+def test_tool_refuses_bad_input_with_one_sentence_and_exit_code_2(arguments, words):
+    finished = _run(*arguments)
+    assert finished.returncode == 2
+    assert finished.stdout == ""
+    assert len(finished.stderr.splitlines()) == 1
+    assert words in finished.stderr

@@ -1,0 +1,385 @@
+"""Column maps: units, expressions, places, dates, and what they refuse."""
+
+import math
+
+import numpy as np
+import pytest
+import recording_writers as writers
+
+from imu_simulation_framework.errors import RecordingError
+from imu_simulation_framework.recordings import (
+    ReferenceConventions,
+    read_imu,
+    read_imu_samples,
+    read_reference,
+    read_reference_samples,
+)
+from imu_simulation_framework.recordings.columns.quantities import QUANTITIES, USES
+from imu_simulation_framework.recordings.conventions import conventional_reference
+
+COUNT = 20
+NUMBERS = 1.0 + np.arange(COUNT)
+SECONDS = 0.1 * np.arange(COUNT)
+
+
+def table(tmp_path, **columns):
+    columns = {"t": SECONDS.tolist(), "n": NUMBERS.tolist(), **columns}
+    return writers.write_csv(tmp_path / "a.csv", columns)
+
+
+def imu(tmp_path, description, **columns):
+    """The gyroscope's z of one column map."""
+    path = table(tmp_path, **columns)
+    samples = read_imu_samples(path, columns={"time": "t", "gyro_z": description})
+    return samples.columns["gyro_z"]
+
+
+def times(path, description):
+    return read_imu(path, columns={"time": description, "yaw": "n"}).table.index.to_numpy()
+
+
+def refusal(read, path, columns):
+    with pytest.raises(RecordingError) as caught:
+        read(path, columns=columns)
+    assert str(path) in str(caught.value)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("quantity", "unit", "factor"),
+    [
+        ("gyro_x", "deg/s", math.pi / 180.0),
+        ("gyro_x", "dps", math.pi / 180.0),
+        ("gyro_x", "rpm", math.pi / 30.0),
+        ("gyro_x", "rad s^-1", 1.0),
+        ("accel_y", "mg", 9.80665e-3),
+        ("accel_y", "g", 9.80665),
+        ("accel_y", "m s^-2", 1.0),
+        ("speed", "km/h", 1.0 / 3.6),
+        ("speed", "mph", 1609.344 / 3600.0),
+        ("speed", "kn", 1852.0 / 3600.0),
+        ("velocity_north", "cm/s", 0.01),
+        ("altitude", "ft", 0.3048),
+        ("variance_east", "cm^2", 1e-4),
+        ("latitude", "rad", 180.0 / math.pi),
+        ("position_error", "cm", 0.01),
+        ("hdop", "1", 1.0),
+    ],
+)
+def test_units(quantity, unit, factor):
+    assert QUANTITIES[quantity].units[unit] == pytest.approx(factor, rel=1e-15)
+
+
+def test_the_first_unit_of_every_quantity_is_this_packages():
+    assert {next(iter(quantity.units.values())) for quantity in QUANTITIES.values()} == {1.0}
+
+
+def test_every_quantity_is_of_use_somewhere():
+    assert {name for names in USES.values() for name in names} == set(QUANTITIES)
+
+
+@pytest.mark.parametrize(
+    ("description", "expected"),
+    [
+        ("n", NUMBERS),
+        ("-n", -NUMBERS),
+        ("n * 0.0625", 0.0625 * NUMBERS),
+        ("0.0625 * n", 0.0625 * NUMBERS),
+        ("n / 16", NUMBERS / 16.0),
+        ("n*1e-3", NUMBERS * 1e-3),
+        ("n * -2", -2.0 * NUMBERS),
+        ("n - 512", NUMBERS - 512.0),
+        ("n * 2 + 3", 2.0 * NUMBERS + 3.0),
+        ("(n - 512) * 0.1", 0.1 * (NUMBERS - 512.0)),
+        ("(n + 2) / 4 - 1", (NUMBERS + 2.0) / 4.0 - 1.0),
+        ("-(n + 2)", -NUMBERS - 2.0),
+        ("#2", NUMBERS),
+        ("col2 * 2", 2.0 * NUMBERS),
+    ],
+)
+def test_a_factor_and_an_offset(tmp_path, description, expected):
+    assert imu(tmp_path, description) == pytest.approx(expected, rel=1e-14)
+    assert imu(tmp_path, f"{description} [deg/s]") == pytest.approx(np.radians(expected))
+
+
+def test_a_name_that_looks_like_an_expression_is_a_name(tmp_path):
+    assert np.array_equal(imu(tmp_path, "n - 512", **{"n - 512": [7.0] * COUNT}), [7.0] * COUNT)
+
+
+@pytest.mark.parametrize("description", ["m * 2", "n * two", "n / 0", "n ** 2", "(n", "#3", "#0"])
+def test_an_expression_that_means_nothing(tmp_path, description):
+    sentence = refusal(read_imu, table(tmp_path), {"time": "t", "gyro_z": description})
+    assert f"no column '{description}'; its columns are t, n" in sentence
+
+
+def test_a_standard_deviation_is_squared(tmp_path):
+    columns = {
+        "time": "t",
+        "latitude": "n",
+        "longitude": "n",
+        "sigma_east": "n [cm]",
+        "sigma_north": "n * 2",
+    }
+    samples = read_reference_samples(table(tmp_path), columns=columns)
+    assert samples.columns["variance_east"] == pytest.approx((0.01 * NUMBERS) ** 2)
+    assert samples.columns["variance_north"] == pytest.approx((2.0 * NUMBERS) ** 2)
+
+
+def test_degrees_and_minutes_as_nmea_has_them(tmp_path):
+    path = table(tmp_path, lat=[4807.038] * COUNT, lon=[-1131.5] * COUNT)
+    columns = {"time": "t", "latitude": "lat [ddmm.mmmm]", "longitude": "lon [ddmm.mmmm]"}
+    samples = read_reference_samples(path, columns=columns)
+    assert samples.columns["latitude"] == pytest.approx(np.full(COUNT, 48.0 + 7.038 / 60.0))
+    assert samples.columns["longitude"] == pytest.approx(np.full(COUNT, -11.0 - 31.5 / 60.0))
+
+
+def test_speed_and_course_of_a_receiver_become_its_velocity(tmp_path):
+    """A quarter turn from north to east, told in km/h and degrees clockwise from north."""
+    course = np.linspace(0.0, 90.0, COUNT)
+    path = table(tmp_path, course=course.tolist(), v=[36.0] * COUNT)
+    columns = {
+        "time": "t",
+        "latitude": "n * 0 + 48",
+        "longitude": "n * 0.0001",
+        "speed": "v [km/h]",
+        "course": "course [deg]",
+    }
+    samples = read_reference_samples(path, columns=columns)
+    assert samples.columns["speed"] == pytest.approx(np.full(COUNT, 10.0))
+    for frame in ("enu", "ned"):
+        own = conventional_reference(samples, ReferenceConventions(frame))
+        angles = np.radians(course)
+        assert own.columns["velocity_east"] == pytest.approx(10.0 * np.sin(angles), abs=1e-12)
+        assert own.columns["velocity_north"] == pytest.approx(10.0 * np.cos(angles), abs=1e-12)
+
+
+def test_a_speed_below_zero_is_not_known(tmp_path):
+    path = table(tmp_path, v=[-1.0] * 5 + [1.0] * (COUNT - 5))
+    columns = {"time": "t", "latitude": "n", "longitude": "n", "speed": "v", "course": "v [deg]"}
+    samples = read_reference_samples(path, columns=columns)
+    own = conventional_reference(samples, ReferenceConventions())
+    assert np.array_equal(np.isnan(own.columns["velocity_east"]), np.arange(COUNT) < 5)
+
+
+@pytest.mark.parametrize(
+    ("unit", "factor"), [("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9), ("min", 60.0)]
+)
+def test_units_of_time(tmp_path, unit, factor):
+    assert times(table(tmp_path), f"n [{unit}]") == pytest.approx(factor * NUMBERS, rel=1e-15)
+
+
+def test_seconds_and_nanoseconds_in_two_columns(tmp_path):
+    path = table(
+        tmp_path,
+        sec=[1_700_000_000 + k // 10 for k in range(COUNT)],
+        nsec=[100_000_000 * (k % 10) for k in range(COUNT)],
+    )
+    expected = 1_700_000_000 + SECONDS
+    assert times(path, "sec [s] + nsec [ns]") == pytest.approx(expected, abs=3e-7, rel=0)
+    assert times(path, "#3 [s] + #4 [ns]") == pytest.approx(expected, abs=3e-7, rel=0)
+
+
+DATES = [f"2015-05-21{{}}10:00:{k / 10.0:06.3f}" for k in range(COUNT)]
+MORNING = 1_432_202_400.0  # of that day in UTC: 16576 days and ten hours
+
+
+@pytest.mark.parametrize(
+    ("between", "behind", "zone"),
+    [("T", "Z", 0), (" ", "", 0), ("T", "+02:00", -7200), (" ", ".000", None)],
+)
+@pytest.mark.parametrize("unit", ["", " [iso8601]"])
+def test_dates(tmp_path, between, behind, zone, unit):
+    path = table(tmp_path, date=[date.format(between) + behind for date in DATES])
+    if zone is None:
+        sentence = refusal(read_imu, path, {"time": f"date{unit}", "yaw": "n"})
+        assert "line 2, column 'date': '2015-05-21 10:00:00.000.000' is no date" in sentence
+    else:
+        assert times(path, f"date{unit}") == pytest.approx(MORNING + zone + SECONDS, abs=1e-6)
+
+
+def test_a_date_and_a_clock_in_two_columns(tmp_path):
+    date, clock = zip(*(date.split("{}") for date in DATES))
+    path = table(tmp_path, date=[d.replace("-", "/") for d in date], clock=list(clock))
+    assert times(path, "date + clock [iso8601]") == pytest.approx(MORNING + SECONDS, abs=1e-6)
+    assert times(path, "date + clock") == pytest.approx(MORNING + SECONDS, abs=1e-6)
+
+
+def test_dates_with_a_missing_one(tmp_path):
+    dates = [date.format("T") for date in DATES]
+    dates[3] = ""
+    report = read_imu(table(tmp_path, date=dates), columns={"time": "date", "yaw": "n"}).report
+    assert (report.stamps.missing.count, report.stamps.missing.first_place) == (1, 5)
+
+
+def test_a_file_without_a_header(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("\n".join(f"{t},{n}" for t, n in zip(SECONDS, NUMBERS)))
+    for columns in ({"time": "#1", "yaw": "#2 [deg]"}, {"time": "col1 [s]", "yaw": "col2 [deg]"}):
+        recorded = read_imu(path, columns=columns)
+        assert recorded.table["yaw"].to_numpy() == pytest.approx(np.radians(NUMBERS))
+        assert recorded.report.samples == COUNT
+    assert "the file's columns are col1, col2" in refusal(read_imu, path, None)
+
+
+def test_names_in_the_comment_above_the_numbers(tmp_path):
+    path = tmp_path / "a.csv"
+    lines = ["# a drive", "#timestamp [ns],yaw [deg]"]
+    lines += [f"{round(1e9 * t)},{n}" for t, n in zip(SECONDS, NUMBERS)]
+    path.write_text("\n".join(lines))
+    columns = {"time": "timestamp [ns]", "yaw": "yaw [deg]"}
+    recorded = read_imu(path, columns=columns).table
+    assert recorded.index.to_numpy() == pytest.approx(SECONDS)
+    assert recorded["yaw"].to_numpy() == pytest.approx(np.radians(NUMBERS))
+
+
+def test_units_in_the_files_own_header_need_no_map(tmp_path):
+    columns = {"time [ms]": (1000.0 * SECONDS).tolist(), "yaw [deg cw]": NUMBERS.tolist()}
+    recorded = read_imu(writers.write_csv(tmp_path / "a.csv", columns)).table
+    assert recorded.index.to_numpy() == pytest.approx(SECONDS)
+    assert np.diff(recorded["yaw"]) == pytest.approx(np.full(COUNT - 1, -np.radians(1.0)))
+
+
+def test_a_quotation_over_two_lines_is_one_cell(tmp_path):
+    path = tmp_path / "a.csv"
+    rows = [f'{t},"$GPGGA,{n}\n",{n}' for t, n in zip(SECONDS, NUMBERS)]
+    rows[7] = '0.7,"$GPGGA\n",'
+    path.write_text("time,sentence,yaw\n" + "\n".join(rows))
+    report = read_imu(path).report
+    assert (report.samples, report.nan.count, report.nan.first_place) == (COUNT, 1, 2 + 2 * 7)
+
+
+@pytest.mark.parametrize(
+    ("step", "start", "unit"),
+    [
+        (50.0, 1.5e12, "ms"),
+        (50.3, 1.5e12, "ms"),
+        (10_000.0, 1.5e15, "us"),
+        (10_000_000.0, 1.5e18, "ns"),
+        (10.0, 0.0, "ms"),
+        (50.0, 7.0, "ms"),
+        (5_000.0, 0.0, "us"),
+        (5_000_000.0, 0.0, "ns"),
+        (99.7, 0.0, "ms"),
+    ],
+)
+def test_times_that_are_not_in_seconds_are_refused_with_their_unit(tmp_path, step, start, unit):
+    path = table(tmp_path, clock=(start + step * np.arange(COUNT)).tolist())
+    sentence = refusal(read_imu, path, {"time": "clock", "yaw": "n"})
+    assert f"write time = clock [{unit}], or [s] if they are seconds" in sentence
+    assert len(read_imu(path, columns={"time": f"clock [{unit}]", "yaw": "n"}).table) == COUNT
+    assert len(read_imu(path, columns={"time": "clock [s]", "yaw": "n"}).table) == COUNT
+
+
+@pytest.mark.parametrize("start", [0.0, 1.5e9])
+@pytest.mark.parametrize("step", [0.001, 0.05, 1.0, 2.5])
+def test_times_in_seconds_need_no_unit(tmp_path, step, start):
+    path = table(tmp_path, clock=(start + step * np.arange(COUNT)).tolist())
+    assert len(read_imu(path, columns={"time": "clock", "yaw": "n"}).table) == COUNT
+
+
+def test_a_trajectory_of_tum_in_nanoseconds_is_refused(tmp_path):
+    path = tmp_path / "a.tum"
+    path.write_text("\n".join(f"{15 * 10**17 + 10**8 * k} 0 0 0 0 0 0 1" for k in range(COUNT)))
+    assert "with time = #1 [ns]" in refusal(read_reference, path, None)
+
+
+FIXES = {"time": "t", "latitude": "n", "longitude": "n"}
+POSES = {"time": "t", "x": "n", "y": "n", "yaw": "n"}
+IMU = {"time": "t", "yaw": "n"}
+
+
+@pytest.mark.parametrize(
+    ("read", "columns", "more", "reason"),
+    [
+        (read_reference, POSES, ("gyro_z",), "gives gyro_z, of which a reference of poses can"),
+        (read_reference, POSES, ("speed", "course"), "gives speed, of which a reference of poses"),
+        (read_reference, POSES, ("latitude", "longitude"), "gives latitude, of which"),
+        (read_reference, POSES, ("qx", "qy"), "gives qx, which is of use only with qz, qw"),
+        (read_reference, POSES, ("qx", "qy", "qz", "qw"), "gives yaw, which is given by qx, qy"),
+        (read_reference, POSES, ("heading",), "gives both yaw and heading, which say the same"),
+        (read_reference, FIXES, ("roll",), "gives roll, of which a reference of fixes can make"),
+        (read_reference, FIXES, ("x",), "gives x, of which a reference of fixes can make no use"),
+        (read_reference, FIXES, ("speed",), "gives speed, which is of use only with course"),
+        (read_reference, FIXES, ("sigma_east",), "gives sigma_east, which is of use only with"),
+        (read_imu, IMU, ("latitude",), "gives latitude, of which an IMU can make no use"),
+        (read_imu, IMU, ("x",), "gives x, of which an IMU can make no use"),
+        (read_imu, IMU, ("roll",), "gives roll, which is of use only with roll, pitch and yaw"),
+        (read_imu, IMU, ("variance_east",), "gives variance_east, of which an IMU can make no"),
+    ],
+)
+def test_what_is_mapped_and_of_no_use_is_refused_by_name(tmp_path, read, columns, more, reason):
+    mapping = {**columns, **dict.fromkeys(more, "n")}
+    assert reason in refusal(read, table(tmp_path), mapping)
+
+
+def test_what_is_there_and_of_no_use_is_no_matter_without_a_map(tmp_path):
+    columns = ("x", "y", "z", "yaw", "speed", "gyro_z", "latitude", "longitude")
+    path = table(tmp_path, time=SECONDS.tolist(), **{name: NUMBERS.tolist() for name in columns})
+    recorded = read_reference(path)
+    assert recorded.table["x"].to_numpy() == pytest.approx(NUMBERS)
+    assert recorded.report.remarks == ()
+    assert list(read_imu(path).table.columns) == ["roll", "pitch", "yaw", "gyro_z"]
+
+
+def test_that_the_height_of_a_reference_does_not_matter_is_said(tmp_path):
+    recorded = read_reference(table(tmp_path), columns={**POSES, "z": "n", "roll": "n"})
+    assert any("no use is made of the reference's z, roll" in s for s in recorded.report.remarks)
+
+
+def test_a_single_axis_of_the_gyroscope_is_read(tmp_path):
+    columns = {**IMU, "gyro_z": "n [deg/s]"}
+    recorded = read_imu(table(tmp_path), columns=columns)
+    assert list(recorded.table.columns) == ["roll", "pitch", "yaw", "gyro_z"]
+    assert recorded.table["gyro_z"].to_numpy() == pytest.approx(np.radians(NUMBERS))
+
+
+@pytest.mark.parametrize(
+    ("description", "reason"),
+    [
+        ("n [deg sideways]", "expected one of [rad], [mrad], [deg], and behind it ccw from east"),
+        ("n [deg cw from south]", "cw from north"),
+        ("n [furlong]", "gives yaw in [furlong], expected one of [rad]"),
+    ],
+)
+def test_words_that_are_not_known_are_refused_with_the_known_ones(tmp_path, description, reason):
+    assert reason in refusal(read_imu, table(tmp_path), {"time": "t", "yaw": description})
+
+
+def test_words_of_an_angle_do_not_fit_another_quantity(tmp_path):
+    sentence = refusal(read_imu, table(tmp_path), {"time": "t", "gyro_z": "n [deg/s cw]"})
+    assert "gives gyro_z in [deg/s cw], expected one of [rad/s]" in sentence
+
+
+@pytest.mark.parametrize("name", ["gyro_x", "accel_y"])
+def test_a_recording_without_times_has_those_of_its_rate(tmp_path, name):
+    path = tmp_path / "a.csv"
+    path.write_text("\n".join(map(repr, NUMBERS.tolist())))
+    recorded = read_imu(path, columns={name: "#1"}, rate=10.0, require=())
+    assert list(recorded.table.columns) == [name]
+    assert np.array_equal(recorded.table[name], NUMBERS)
+    assert recorded.table.index.to_numpy() == pytest.approx(SECONDS, abs=1e-15)
+    assert "expected columns for time" in refusal(read_imu, path, {name: "#1"})
+
+
+def test_times_of_no_use_are_replaced_by_those_of_a_rate(tmp_path):
+    path = table(tmp_path, coarse=[float(k // 10) for k in range(COUNT)])
+    recorded = read_imu(path, columns={"time": "coarse", "yaw": "n"}, rate=10.0)
+    assert recorded.table.index.to_numpy() == pytest.approx(SECONDS, abs=1e-15)
+    assert recorded.report.usable == COUNT
+
+
+def test_a_map_says_that_a_file_is_csv_whatever_it_looks_like(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("\n".join(f"{t} 0 0 {n} 0 0 0 1" for t, n in zip(SECONDS, NUMBERS)))
+    recorded = read_imu(path, columns={"time": "#1", "yaw": "#4"})
+    assert recorded.table["yaw"].to_numpy() == pytest.approx(NUMBERS)
+    with pytest.raises(RecordingError, match="column map is of use only for format csv"):
+        read_imu(path, format="tum", columns={"time": "#1", "yaw": "#4"})
+
+
+def test_a_map_for_a_bag_is_refused(tmp_path):
+    messages = [
+        writers.imu(10**18 + k * 10**8, (0, 0, 0, 1), (0, 0, 0), (0, 0, 9.8)) for k in range(COUNT)
+    ]
+    path = writers.write_bag(tmp_path / "a.bag", {"/imu": messages})
+    assert "but this is read as bag" in refusal(read_imu, path, {"time": "t", "yaw": "n"})

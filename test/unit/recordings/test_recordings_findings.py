@@ -1,0 +1,273 @@
+"""What is wrong in a recording but can be left out: it is counted and its place told."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+import recording_writers as writers
+
+from imu_simulation_framework.motion.positioning.fixes import UNKNOWN_VARIANCE
+from imu_simulation_framework.recordings import ImuConventions, read_imu, read_reference
+
+COUNT = 60
+PERIOD = 100_000_000
+STAMPS = [1_500_000_000 * 10**9 + PERIOD * k for k in range(COUNT)]
+IDENTITY = (0.0, 0.0, 0.0, 1.0)
+LEVEL = (0.0, 0.0, 9.8)
+
+
+def odometry(stamps=STAMPS, **replaced):
+    """A straight drive; ``replaced`` gives positions or orientations of single samples."""
+    positions = {k: (0.1 * k, 0.0, 0.0) for k in range(len(stamps))}
+    positions.update(replaced.get("positions", {}))
+    orientations = dict.fromkeys(range(len(stamps)), IDENTITY)
+    orientations.update(replaced.get("orientations", {}))
+    return [
+        writers.odometry(stamp, positions[k], orientations[k]) for k, stamp in enumerate(stamps)
+    ]
+
+
+def imu(stamps=STAMPS, unknown=(), **replaced):
+    values = []
+    for part, usual in (("orientation", IDENTITY), ("gyro", (0.0,) * 3), ("accel", LEVEL)):
+        values.append(dict.fromkeys(range(len(stamps)), usual))
+        values[-1].update(replaced.get(part, {}))
+    return [
+        writers.imu(stamp, values[0][k], values[1][k], values[2][k], unknown)
+        for k, stamp in enumerate(stamps)
+    ]
+
+
+def fixes(stamps=STAMPS, **replaced):
+    """1.1 m/s to the north."""
+    rows = []
+    for k, stamp in enumerate(stamps):
+        row = {"latitude": 48.0 + 1e-6 * k, "longitude": 11.0}
+        row.update(replaced.get("single", {}).get(k, {}))
+        row.update(replaced.get("every", {}))
+        rows.append(writers.fix(stamp, **row))
+    return rows
+
+
+def written(tmp_path, messages, **options):
+    """A bag, received in the order in which it is written."""
+    receipt = [STAMPS[0] + 1000 + PERIOD * k for k in range(len(messages))]
+    path = tmp_path / "a.bag"
+    return writers.write_bag(path, {"/topic": messages}, receipt=receipt, **options)
+
+
+def test_nothing_is_said_about_a_good_recording(tmp_path):
+    report = read_reference(written(tmp_path, odometry())).report
+    assert len(report.sentences()) == 1
+    assert f"{COUNT} of {COUNT} samples" in report.sentences()[0]
+    assert "10.00 Hz" in report.sentences()[0]
+
+
+def test_duplicate_stamps(tmp_path):
+    stamps = list(STAMPS)
+    stamps[10] = stamps[11] = stamps[9]
+    recorded = read_reference(written(tmp_path, odometry(stamps)))
+    duplicates = recorded.report.stamps.duplicates
+    assert (duplicates.count, duplicates.first_place) == (2, 11)
+    assert duplicates.first_time == pytest.approx(0.9)
+    assert len(recorded.table) == COUNT - 2
+    assert recorded.table["x"].iloc[9] == pytest.approx(0.9)
+    assert any("2 samples with the time stamp of another" in s for s in recorded.report.sentences())
+
+
+def test_unordered_stamps(tmp_path):
+    stamps = list(STAMPS)
+    stamps[20], stamps[21] = stamps[21], stamps[20]
+    recorded = read_reference(written(tmp_path, odometry(stamps)))
+    unordered = recorded.report.stamps.unordered
+    assert (unordered.count, unordered.first_place) == (1, 22)
+    assert unordered.first_time == pytest.approx(2.0)
+    assert recorded.table["x"].iloc[[20, 21]].to_numpy() == pytest.approx([2.1, 2.0])
+    assert (np.diff(recorded.table.index) > 0.0).all()
+
+
+def test_missing_stamps(tmp_path):
+    stamps = list(STAMPS)
+    stamps[5] = 0
+    recorded = read_reference(written(tmp_path, odometry(stamps)))
+    assert recorded.report.stamps.missing.count == 1
+    assert recorded.report.stamps.missing.first_place == 6
+    assert len(recorded.table) == COUNT - 1
+
+
+def test_the_time_of_reception_is_taken_where_no_stamp_is_set(tmp_path):
+    recorded = read_reference(written(tmp_path, odometry([0] * COUNT)))
+    assert recorded.report.time_source == "receipt time"
+    assert recorded.table.index[0] == pytest.approx(STAMPS[0] / 1e9 + 1e-6, abs=3e-7)
+    assert len(recorded.table) == COUNT
+    assert any("header stamps are not set" in s for s in recorded.report.sentences())
+
+
+def test_the_time_of_reception_is_taken_from_rostopic_echo_too(tmp_path):
+    messages = odometry([0] * COUNT)
+    path = writers.write_rostopic_csv(tmp_path / "a.csv", messages)
+    lines = path.read_text().splitlines()
+    for k in range(COUNT):
+        lines[k + 1] = f"{STAMPS[k]}," + lines[k + 1].split(",", 1)[1]
+    path.write_text("\n".join(lines))
+    recorded = read_reference(path)
+    assert recorded.report.time_source == "receipt time"
+    assert recorded.table.index[-1] == STAMPS[-1] / 1e9
+
+
+def test_gaps(tmp_path):
+    stamps = STAMPS[:20] + [stamp + 2 * 10**9 for stamp in STAMPS[20:]]
+    report = read_reference(written(tmp_path, odometry(stamps))).report
+    assert report.stamps.gaps.count == 1
+    assert report.stamps.gaps.first_place == 21
+    assert report.stamps.longest_gap == pytest.approx(2.1)
+    assert report.stamps.longest_gap_time == pytest.approx(1.9)
+    assert any("longest 2.100 s at 1.900 s" in sentence for sentence in report.sentences())
+
+
+def test_dropped_samples_leave_a_gap(tmp_path):
+    nan = (math.nan, 0.0, 0.0)
+    recorded = read_reference(
+        written(tmp_path, odometry(positions=dict.fromkeys(range(30, 40), nan)))
+    )
+    assert recorded.report.nan.count == 10
+    assert recorded.report.stamps.gaps.count == 1
+    assert recorded.report.stamps.longest_gap == pytest.approx(1.1)
+
+
+def test_nan_in_a_pose(tmp_path):
+    recorded = read_reference(
+        written(
+            tmp_path,
+            odometry(
+                positions={7: (0.0, math.nan, 0.0)}, orientations={9: (0.0, 0.0, math.inf, 1.0)}
+            ),
+        )
+    )
+    assert (recorded.report.nan.count, recorded.report.nan.first_place) == (2, 8)
+    assert recorded.report.nan.first_time == pytest.approx(0.7)
+    assert np.isfinite(recorded.table.to_numpy()).all()
+
+
+def test_nan_in_a_height_that_nobody_needs_is_no_matter(tmp_path):
+    recorded = read_reference(written(tmp_path, odometry(positions={7: (0.7, 0.0, math.nan)})))
+    assert not recorded.report.nan
+    assert len(recorded.table) == COUNT
+
+
+def test_empty_cells_count_as_nan_with_their_line(tmp_path):
+    path = writers.write_csv(
+        tmp_path / "a.csv",
+        {
+            "time": [0.1 * k for k in range(COUNT)],
+            "yaw": ["" if k == 3 else "nan" if k == 5 else "1.0" for k in range(COUNT)],
+        },
+    )
+    report = read_imu(path).report
+    assert (report.nan.count, report.nan.first_place) == (2, 5)
+    assert any("first is line 5 at 0.300 s" in sentence for sentence in report.sentences())
+
+
+def test_lines_are_counted_with_empty_ones_and_comments(tmp_path):
+    rows = [f"{0.1 * k},{k}" for k in range(COUNT)]
+    rows[10] = "1.0,"
+    path = tmp_path / "a.csv"
+    path.write_text("# a drive\n\ntime,yaw\n" + "\n".join(rows[:5]) + "\n\n" + "\n".join(rows[5:]))
+    # Three lines before the first row, an empty one behind the fifth.
+    assert read_imu(path).report.nan.first_place == 15
+
+
+def test_a_last_line_cut_short_is_left_out(tmp_path):
+    path = writers.write_rostopic_csv(tmp_path / "a.csv", odometry())
+    text = path.read_text()
+    path.write_text(text[: text.rindex("\n", 0, -1) + 60])
+    report = read_reference(path).report
+    assert (report.nan.count, report.nan.first_place) == (1, COUNT + 1)
+    assert report.usable == COUNT - 1
+
+
+def test_quaternions_that_are_not_of_unit_length_are_normalised(tmp_path):
+    half = (0.0, 0.0, math.sin(0.25), math.cos(0.25))
+    long = tuple(1.01 * part for part in half)
+    rounded = tuple(1.0005 * part for part in half)
+    recorded = read_reference(written(tmp_path, odometry(orientations={4: long, 6: rounded})))
+    found = recorded.report.unnormalised_quaternions
+    assert (found.count, found.first_place) == (1, 5)
+    assert recorded.table["yaw"].iloc[[4, 6]].to_numpy() == pytest.approx([0.5, 0.5])
+    assert len(recorded.table) == COUNT
+
+
+def test_quaternions_of_length_zero_are_dropped(tmp_path):
+    recorded = read_reference(written(tmp_path, odometry(orientations={4: (0.0,) * 4})))
+    found = recorded.report.zero_quaternions
+    assert (found.count, found.first_place) == (1, 5)
+    assert not recorded.report.unnormalised_quaternions
+    assert len(recorded.table) == COUNT - 1
+
+
+@pytest.mark.parametrize("part", ["gyro", "accel"])
+def test_what_an_imu_says_it_does_not_know_is_left_out(tmp_path, part):
+    recorded = read_imu(written(tmp_path, imu(unknown=(part,))))
+    assert recorded.report.absent == (part,)
+    assert f"{part}_x" not in recorded.table
+    assert len(recorded.table) == COUNT
+    assert any(f"has no {part}" in sentence for sentence in recorded.report.sentences())
+
+
+@pytest.mark.parametrize("orientation", [(0.0,) * 4, (math.nan,) * 4])
+def test_an_orientation_that_is_never_set_is_absent(tmp_path, orientation):
+    messages = imu(orientation=dict.fromkeys(range(COUNT), orientation))
+    recorded = read_imu(written(tmp_path, messages), require=("gyro",))
+    assert recorded.report.absent == ("orientation",)
+    assert recorded.table.columns[0] == "gyro_x"
+    assert len(recorded.table) == COUNT
+
+
+def test_an_imu_that_is_mounted_turned_is_remarked(tmp_path):
+    path = written(tmp_path, imu(accel=dict.fromkeys(range(COUNT), (0.0, 9.8, 0.1))))
+    (remark,) = read_imu(path).report.remarks
+    assert "gravity lies on +y" in remark
+    assert "[imu_recording] mounting_roll = 1.5708 would put it upright; how" in remark
+    upright = read_imu(path, conventions=ImuConventions(mounting=(math.pi / 2.0, 0.0, 0.0)))
+    assert upright.report.remarks == ()
+    assert upright.table["accel_z"].to_numpy() == pytest.approx(np.full(COUNT, 9.8))
+
+
+def test_samples_without_a_fix_are_dropped(tmp_path):
+    without = {"status": -1, "latitude": math.nan, "longitude": math.nan}
+    recorded = read_reference(written(tmp_path, fixes(single={0: without, 9: without})))
+    assert (recorded.report.no_fix.count, recorded.report.no_fix.first_place) == (2, 1)
+    assert not recorded.report.nan
+    assert recorded.report.usable == COUNT - 2
+    assert recorded.table.index[0] == pytest.approx(STAMPS[1] / 1e9)
+    assert any("2 samples without a fix" in s for s in recorded.report.sentences())
+
+
+def test_an_unknown_variance_is_assumed_and_told(tmp_path):
+    unknown = read_reference(
+        written(tmp_path, fixes(every={"covariance_type": 0, "variance": 0.0}))
+    )
+    assert unknown.report.unknown_variance.count == COUNT
+    assert f"{UNKNOWN_VARIANCE:g} m^2" in " ".join(unknown.report.sentences())
+    path = writers.write_bag(
+        tmp_path / "b.bag", {"/fix": fixes(every={"variance": UNKNOWN_VARIANCE})}
+    )
+    assert unknown.table.equals(read_reference(path).table)
+
+
+def test_a_variance_of_zero_is_not_believed(tmp_path):
+    recorded = read_reference(written(tmp_path, fixes(single={5: {"variance": 0.0}})))
+    assert recorded.report.unknown_variance.count == 1
+    assert recorded.report.unknown_variance.first_place == 6
+
+
+def test_the_report_can_be_written_as_json(tmp_path):
+    stamps = list(STAMPS)
+    stamps[5] = 0
+    report = read_reference(written(tmp_path, odometry(stamps))).report
+    values = json.loads(json.dumps(report.to_dict(), allow_nan=False))
+    assert values["samples"] == COUNT
+    assert values["usable"] == COUNT - 1
+    assert values["stamps"]["missing"] == {"count": 1, "first_place": 6, "first_time": None}
+    assert values["message_type"] == "nav_msgs/Odometry"

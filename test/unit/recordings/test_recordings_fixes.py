@@ -1,0 +1,125 @@
+"""What a receiver tells beside its positions, on the way from samples to a path."""
+
+import json
+
+import numpy as np
+import pymap3d
+import pytest
+
+from imu_simulation_framework.angles import quaternion_from_roll_pitch_yaw, wrap
+from imu_simulation_framework.motion.positioning.fixes import RANGE_ERROR, UNKNOWN_VARIANCE
+from imu_simulation_framework.recordings.reference import reference_table
+from imu_simulation_framework.recordings.samples import QUATERNION, Samples
+
+COUNT, RATE = 300, 5.0
+
+
+def truth():
+    """A car on a winding road at 6 m/s: times, positions, velocities, yaw."""
+    times = np.arange(COUNT) / RATE
+    fine = np.arange(COUNT * 20) / (20.0 * RATE)
+    yaw = 1.2 * np.sin(fine / 6.0) + 0.02 * fine
+    velocities = 6.0 * np.column_stack([np.cos(yaw), np.sin(yaw)])
+    positions = np.cumsum(velocities, axis=0) / (20.0 * RATE)
+    return times, positions[::20], velocities[::20], yaw[::20]
+
+
+def samples(deviation=0.5, **columns):
+    """As a reader returns them; ``columns`` beside the positions."""
+    times, positions, _, _ = truth()
+    noise = deviation * np.random.default_rng(7).standard_normal(positions.shape)
+    latitude, longitude, _ = pymap3d.enu2geodetic(*(positions + noise).T, 0.0, 48.0, 11.0, 0.0)
+    return Samples(
+        path="drive.csv",
+        format="csv",
+        columns={"stamp": 1.5e9 + times, "latitude": latitude, "longitude": longitude, **columns},
+        places=np.arange(COUNT) + 2,
+        place_name="line",
+    )
+
+
+def yaw_error(table, yaw):
+    times = 1.5e9 + np.arange(COUNT) / RATE
+    error = wrap(table["yaw"].to_numpy() - np.interp(table.index, times, yaw))
+    return np.sqrt(np.mean(error[40:-40] ** 2))
+
+
+def stated(report):
+    return report.positioning["stated_deviation"]
+
+
+def test_the_position_error_and_the_dilution_of_precision_give_variances():
+    error = np.full(COUNT, 2.0)
+    report = reference_table(samples(position_error=error))[1]
+    assert stated(report) == pytest.approx(np.sqrt(2.0))
+    assert any("made of position_error" in remark for remark in report.remarks)
+    assert not report.unknown_variance
+    report = reference_table(samples(hdop=np.full(COUNT, 1.5)))[1]
+    assert stated(report) == pytest.approx(1.5 * RANGE_ERROR)
+
+
+def test_variances_of_the_receiver_go_before_its_position_error():
+    given = np.full(COUNT, 0.25)
+    given[:100] = np.nan
+    report = reference_table(
+        samples(variance_east=given, variance_north=given, position_error=np.full(COUNT, 2.0))
+    )[1]
+    assert stated(report) == pytest.approx(np.sqrt((100 * 2.0 + 200 * 0.25) / COUNT))
+
+
+def test_where_nothing_tells_a_variance_a_usual_one_is_assumed():
+    hdop = np.ones(COUNT)
+    hdop[50:60] = 0.0
+    report = reference_table(samples(hdop=2.0 * hdop))[1]
+    assert (report.unknown_variance.count, report.unknown_variance.first_place) == (10, 52)
+    usual = (10 * UNKNOWN_VARIANCE + 290 * (2.0 * RANGE_ERROR) ** 2) / COUNT
+    assert stated(report) == pytest.approx(np.sqrt(usual))
+
+
+def test_doppler_velocities_are_used_and_told():
+    _, _, velocities, yaw = truth()
+    alone, without = reference_table(samples())
+    noisy = velocities + 0.1 * np.random.default_rng(8).standard_normal(velocities.shape)
+    table, report = reference_table(samples(velocity_east=noisy[:, 0], velocity_north=noisy[:, 1]))
+    assert report.positioning["doppler"] and not without.positioning["doppler"]
+    assert yaw_error(table, yaw) < 0.5 * yaw_error(alone, yaw)
+    assert any("with Doppler velocities" in sentence for sentence in report.sentences())
+
+
+@pytest.mark.parametrize("form", ["yaw", "quaternion"])
+def test_a_heading_beside_the_fixes_is_the_heading(form):
+    _, _, _, yaw = truth()
+    # Crabwise by 40 deg, which no course can tell.
+    heading = yaw + np.radians(40.0)
+    heading[100:103] = np.nan
+    if form == "yaw":
+        columns = {"yaw": heading}
+    else:
+        level = np.column_stack([0.0 * heading, 0.0 * heading, heading])
+        columns = dict(zip(QUATERNION, quaternion_from_roll_pitch_yaw(level).T))
+    table, report = reference_table(samples(**columns))
+    assert yaw_error(table, yaw + np.radians(40.0)) < np.radians(1.0)
+    assert report.positioning["antennas"]["offset_deg"] == pytest.approx(40.0, abs=2.0)
+    assert any("mounted turned" in remark for remark in report.remarks)
+
+
+def test_an_outlier_is_told_by_its_line():
+    wrong = samples()
+    wrong.columns["latitude"][120] += 1e-3
+    table, report = reference_table(wrong)
+    assert yaw_error(table, truth()[3]) < np.radians(10.0)
+    assert report.positioning["outliers"]["first_place"] == 122
+    assert any("the first is line 122 at 24.000 s" in remark for remark in report.remarks)
+    json.dumps(report.to_dict(), allow_nan=False)
+
+
+def test_poses_have_no_report_on_positioning():
+    times, positions, _, yaw = truth()
+    poses = Samples(
+        path="drive.csv",
+        format="csv",
+        columns={"stamp": times, "x": positions[:, 0], "y": positions[:, 1], "yaw": yaw},
+        places=np.arange(COUNT),
+        place_name="line",
+    )
+    assert reference_table(poses)[1].positioning is None

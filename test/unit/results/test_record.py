@@ -1,0 +1,130 @@
+"""What an experiment records becomes its tables, from memory and from what it leaves behind."""
+
+from datetime import datetime
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from imu_simulation_framework.angles import quaternion_from_roll_pitch_yaw, unwrap
+from imu_simulation_framework.errors import ResultError
+from imu_simulation_framework.results import sample_store
+from imu_simulation_framework.results.folder import create_result_folder
+from imu_simulation_framework.results.record import STORED, ExperimentRecord
+from imu_simulation_framework.results.tables import complete_tables, write_recorded_tables
+
+MILLISECOND = 1_000_000
+ZERO = 5_000 * MILLISECOND
+SAMPLES = 1000
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return create_result_folder(tmp_path, "drive", "imu", datetime(2020, 1, 1))
+
+
+def yaw_at(time):
+    """More than one turn, so that it has to be unwrapped [rad]."""
+    return 1.5 * time
+
+
+def record_of_a_drive(folder=None):
+    """Ten seconds at 100 Hz with a command each 50 ms; a second before them too."""
+    record = ExperimentRecord()
+    if folder is not None:
+        record.keep_in(folder)
+    record.append_command(1.0, 2.0)
+    for k in range(-100, SAMPLES + 1):
+        stamp, time = ZERO + 10 * k * MILLISECOND, 0.01 * k
+        orientation = quaternion_from_roll_pitch_yaw([0.0, 0.1, yaw_at(time)])
+        record.imu.append(stamp, (*orientation, 0.0, 0.0, 1.5, 0.1, 0.2, time))
+        record.ground_truth.append(stamp, (time, 0.0, 0.0, *orientation, 1.0, 0.0, 1.5))
+        if k > 0 and k % 5 == 0:
+            record.errors.append(stamp, (0.0, 0.1, 0.2, 0.3, time))
+            record.append_command(time, -time)
+    return record
+
+
+def test_tables_in_blocks_are_those_of_the_samples(folder, monkeypatch):
+    monkeypatch.setattr(sample_store, "_ROWS_PER_BLOCK", 64)
+    record = record_of_a_drive(folder)
+    assert record.zero() == ZERO
+    assert record.complete_until(ZERO + 10_000 * MILLISECOND)
+    assert not record.complete_until(ZERO + 10_001 * MILLISECOND)
+    assert record.imu.expected(100.0, ZERO, ZERO + 10_000 * MILLISECOND) == SAMPLES + 1
+    recorded = record.tables(ZERO, ZERO + 10_000 * MILLISECOND)
+    tables = {name: table.whole() for name, table in recorded.items()}
+    times = 0.01 * np.arange(SAMPLES + 1)
+    for name in ("imu_simulated", "ground_truth"):
+        np.testing.assert_allclose(tables[name].index, times, atol=1e-12)
+        np.testing.assert_allclose(tables[name]["yaw"], yaw_at(times), atol=1e-9)
+        np.testing.assert_allclose(tables[name]["pitch"], 0.1, atol=1e-9)
+    np.testing.assert_allclose(tables["imu_simulated"]["accel_z"], times, atol=1e-12)
+    np.testing.assert_allclose(tables["ground_truth"]["v"], 1.0, atol=1e-9)
+    np.testing.assert_allclose(tables["ground_truth"]["x"], times, atol=1e-12)
+    assert tables["control_error"].columns.tolist() == list(STORED["control_error"][:4])
+    wheels = tables["wheel_velocities"]
+    np.testing.assert_allclose(wheels.index, 0.05 * np.arange(201), atol=1e-12)
+    np.testing.assert_allclose(wheels["left"].iloc[1:], wheels.index[1:], atol=1e-12)
+    # The table that is written part by part is the one that is made at once.
+    kept = write_recorded_tables(folder, record, ZERO, ZERO + 10_000 * MILLISECOND)
+    for name, table in tables.items():
+        pd.testing.assert_frame_equal(folder.read_table(name), table, check_exact=True)
+        pd.testing.assert_frame_equal(table[kept[name].columns], kept[name], check_exact=True)
+
+
+def test_a_part_without_samples_is_an_empty_table_with_its_columns():
+    tables = ExperimentRecord().tables(0, 1)
+    assert tables["imu_simulated"].whole().columns.tolist()[:4] == [
+        "roll",
+        "pitch",
+        "yaw",
+        "gyro_x",
+    ]
+    assert len(tables["wheel_velocities"].whole()) == 0
+
+
+def test_yaw_of_many_turns_is_unwrapped_across_blocks(folder, monkeypatch):
+    monkeypatch.setattr(sample_store, "_ROWS_PER_BLOCK", 10)
+    record = ExperimentRecord()
+    yaw = np.cumsum(np.random.default_rng(1).uniform(-1.0, 3.0, 500))
+    for k, angle in enumerate(yaw):
+        orientation = quaternion_from_roll_pitch_yaw([0.0, 0.0, angle])
+        record.imu.append(k, (*orientation, *6 * [0.0]))
+    table = record.tables(0, 499)["imu_simulated"].whole()
+    np.testing.assert_allclose(table["yaw"] - table["yaw"].iloc[0], unwrap(yaw) - yaw[0], atol=1e-9)
+
+
+def test_what_a_killed_experiment_leaves_becomes_tables(folder):
+    record = record_of_a_drive(folder)
+    assert not folder.path("imu_simulated.csv").exists()
+    complete_tables(folder)
+    whole = record.tables(ZERO, ZERO + 10_000 * MILLISECOND)
+    for name in STORED:
+        table = folder.read_table(name)
+        expected = whole[name].whole().iloc[: len(table)]
+        pd.testing.assert_frame_equal(table, expected, check_exact=True)
+        # What was in memory is lost: a fraction of a second, or a second of commands.
+        assert table.index[-1] > 8.9
+    assert not list(folder.folder.glob("*.samples"))
+
+
+def test_tables_that_are_there_are_left_alone(folder):
+    record = record_of_a_drive(folder)
+    write_recorded_tables(folder, record, ZERO, ZERO + 5_000 * MILLISECOND)
+    complete_tables(folder)
+    assert folder.read_table("imu_simulated").index[-1] == pytest.approx(5.0)
+    assert not list(folder.folder.glob("*.samples"))
+
+
+def test_an_experiment_that_was_killed_before_the_drive_has_left_nothing(folder):
+    ExperimentRecord().keep_in(folder)
+    with pytest.raises(ResultError, match="killed before the robot drove"):
+        complete_tables(folder)
+
+
+def test_other_columns_than_today_are_refused(folder):
+    ExperimentRecord().keep_in(folder)
+    folder.path("ground_truth.samples").write_bytes(b'{"columns": ["x"]}\n')
+    with pytest.raises(ResultError, match="has the columns x, but x, y, z"):
+        complete_tables(folder)

@@ -1,0 +1,179 @@
+"""The robot's parameters and the description that is built from them."""
+
+import copy
+import shutil
+import subprocess
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+import yaml
+
+from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.files.locations import urdf_path
+from imu_simulation_framework.robot.description import (
+    expand_xacro,
+    robot_description,
+)
+from imu_simulation_framework.robot.parameters import load_robot_parameters
+
+
+@pytest.fixture(scope="module")
+def numbers():
+    return yaml.safe_load(urdf_path("robot.yaml").read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write_parameters(content):
+        path = tmp_path / "other_robot.yaml"
+        path.write_text(yaml.safe_dump(content), encoding="utf-8")
+        return path
+
+    return write_parameters
+
+
+def _changed(numbers, section, key, value):
+    content = copy.deepcopy(numbers)
+    content[section][key] = value
+    return content
+
+
+def _joints(urdf):
+    return {joint.get("name"): joint for joint in ElementTree.fromstring(urdf).iter("joint")}
+
+
+def _origin(joint):
+    return [float(number) for number in joint.find("origin").get("xyz").split()]
+
+
+def test_check_urdf_accepts_the_description(tmp_path):
+    path = tmp_path / "robot.urdf"
+    path.write_text(robot_description(load_robot_parameters()), encoding="utf-8")
+    tool = shutil.which("check_urdf")
+    assert tool, "check_urdf is missing; Debian has it in liburdfdom-tools"
+    checked = subprocess.run([tool, str(path)], capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    assert "root Link: base_footprint" in checked.stdout
+
+
+def test_every_joint_connects_two_links_and_only_the_wheels_turn():
+    robot = ElementTree.fromstring(robot_description(load_robot_parameters()))
+    links = {link.get("name") for link in robot.iter("link")}
+    turning = set()
+    for joint in robot.iter("joint"):
+        assert joint.find("parent").get("link") in links
+        assert joint.find("child").get("link") in links
+        if joint.get("type") != "fixed":
+            turning.add(joint.get("name"))
+    assert turning == {"left_wheel_joint", "right_wheel_joint"}
+    assert {"base_footprint", "base_link", "imu_link"} <= links
+
+
+def test_wheels_stand_one_track_apart_and_casters_touch_the_ground(numbers):
+    joints = _joints(robot_description(load_robot_parameters()))
+    left, right = _origin(joints["left_wheel_joint"]), _origin(joints["right_wheel_joint"])
+    assert left[1] - right[1] == pytest.approx(2.0 * numbers["wheel"]["half_track"])
+    axle_height = _origin(joints["base_joint"])[2]
+    assert axle_height == numbers["wheel"]["radius"]
+    caster_height = axle_height + _origin(joints["left_caster_joint"])[2]
+    assert caster_height == pytest.approx(numbers["caster"]["radius"])
+
+
+def test_other_parameters_change_description_and_kinematics_alike(numbers, write):
+    content = _changed(numbers, "wheel", "radius", 0.13)
+    content["imu"]["position"] = [0.05, 0.02, 0.30]
+    parameters = load_robot_parameters(write(content))
+    assert parameters.drive.wheel_radius == 0.13
+    assert parameters.imu_position == (0.05, 0.02, 0.30)
+    joints = _joints(robot_description(parameters))
+    assert _origin(joints["base_joint"])[2] == 0.13
+    assert _origin(joints["imu_joint"]) == pytest.approx([0.05, 0.02, 0.30 - 0.13])
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "it's.yaml",
+        'say "yes".yaml',
+        "back\\slash.yaml",
+        "two  blanks.yaml",
+        "{braces}}.yaml",
+        "$(nothing).yaml",
+        "$(find xacro).yaml",
+        "${1 % 0}.yaml",
+        "') or (lambda: 1 % 0)() or ('.yaml",
+    ],
+)
+def test_the_name_of_the_parameters_is_never_evaluated(numbers, tmp_path, name):
+    path = tmp_path / name
+    path.write_text(yaml.safe_dump(_changed(numbers, "wheel", "radius", 0.13)), encoding="utf-8")
+    joints = _joints(robot_description(load_robot_parameters(path)))
+    assert _origin(joints["base_joint"])[2] == 0.13
+
+
+def test_unknown_key_is_named(numbers, write):
+    path = write(_changed(numbers, "wheel", "radus", 0.1))
+    with pytest.raises(ConfigurationError, match=r"other_robot.yaml: wheel .*'radus'"):
+        load_robot_parameters(path)
+
+
+def test_missing_key_is_named(numbers, write):
+    content = copy.deepcopy(numbers)
+    del content["drive"]["max_wheel_torque"]
+    with pytest.raises(ConfigurationError, match="drive lacks the key 'max_wheel_torque'"):
+        load_robot_parameters(write(content))
+
+
+@pytest.mark.parametrize(
+    "section, key, value",
+    [
+        ("wheel", "radius", 0.0),
+        ("wheel", "radius", "wide"),
+        ("wheel", "radius", [0.1]),
+        ("wheel", "radius", True),
+        ("chassis", "mass", float("nan")),
+        ("imu", "position", [0.1, 0.2]),
+        ("imu", "position", 0.1),
+        ("contact", "caster_friction", -0.1),
+        ("drive", "max_wheel_velocity", float("inf")),
+    ],
+)
+def test_impossible_value_is_named(numbers, write, section, key, value):
+    path = write(_changed(numbers, section, key, value))
+    with pytest.raises(ConfigurationError, match=rf"{section}\.{key} is .* must be"):
+        load_robot_parameters(path)
+
+
+def test_robot_that_would_fall_over_is_refused(numbers, write):
+    path = write(_changed(numbers, "chassis", "centre_of_mass", [-0.05, 0.0, 0.1]))
+    with pytest.raises(ConfigurationError, match="between the axle and the casters"):
+        load_robot_parameters(path)
+
+
+def test_missing_file_and_broken_yaml_are_said_with_the_file_name(tmp_path):
+    with pytest.raises(ConfigurationError, match="nowhere.yaml: .* cannot be read"):
+        load_robot_parameters(tmp_path / "nowhere.yaml")
+    broken = tmp_path / "broken.yaml"
+    broken.write_text("wheel: [0.1", encoding="utf-8")
+    with pytest.raises(ConfigurationError, match="broken.yaml: .* no valid YAML"):
+        load_robot_parameters(broken)
+    empty = tmp_path / "empty.yaml"
+    empty.write_text("", encoding="utf-8")
+    with pytest.raises(ConfigurationError, match="empty.yaml: the file must hold the keys"):
+        load_robot_parameters(empty)
+
+
+def test_description_that_cannot_be_expanded_is_named(tmp_path):
+    with pytest.raises(ConfigurationError, match=r"none.xacro"):
+        expand_xacro(tmp_path / "none.xacro")
+    broken = tmp_path / "broken.xacro"
+    broken.write_text(
+        '<robot name="x" xmlns:xacro="http://www.ros.org/wiki/xacro">'
+        '<link name="${unknown}"/></robot>',
+        encoding="utf-8",
+    )
+    with pytest.raises(ConfigurationError, match=r"broken.xacro.*unknown"):
+        expand_xacro(broken)
+    broken.write_text("<robot", encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=r"broken.xacro"):
+        expand_xacro(broken)

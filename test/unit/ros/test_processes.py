@@ -1,0 +1,98 @@
+"""Processes are ended in time: those that are stopped, and by force those that will not."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from imu_simulation_framework.ros.launching import processes
+
+PATIENT = "import time; print('up', flush=True); time.sleep(1000)"
+DEAF = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); " + PATIENT
+
+
+@pytest.fixture
+def start():
+    """Start a Python program in a session of its own; return it when it runs."""
+    begun = []
+
+    def begin(program, *arguments):
+        begun.append(
+            subprocess.Popen(
+                [sys.executable, "-c", program, *arguments],
+                stdout=subprocess.PIPE,
+                start_new_session=True,
+            )
+        )
+        assert begun[-1].stdout.readline() == b"up\n"
+        return begun[-1]
+
+    yield begin
+    for process in begun:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+def end(*programs):
+    processes.end_all({program.pid: processes.started(program.pid) for program in programs})
+    return [program.wait(10.0) for program in programs]
+
+
+def test_a_process_is_told_to_end(start):
+    assert end(start(PATIENT)) == [-signal.SIGTERM]
+
+
+def test_a_stopped_one_hears_it_too(start):
+    process = start(PATIENT)
+    process.send_signal(signal.SIGSTOP)
+    while not processes.is_stopped(process.pid):
+        time.sleep(0.01)
+    assert end(process) == [-signal.SIGTERM]
+
+
+def test_one_that_does_not_listen_is_made_to(start, monkeypatch):
+    monkeypatch.setattr(processes, "ENDING_TIMEOUT", 0.3)
+    assert end(start(DEAF), start(PATIENT)) == [-signal.SIGKILL, -signal.SIGTERM]
+
+
+def test_the_children_of_a_process_end_with_it(start, monkeypatch):
+    monkeypatch.setattr(processes, "ENDING_TIMEOUT", 0.3)
+    child = f"subprocess.Popen([sys.executable, '-c', {DEAF.replace('up', 'child')!r}])"
+    parent = start(f"import subprocess, sys; child = {child}; {PATIENT}")
+    end(parent)
+    deadline = time.monotonic() + 10.0
+    while _group(parent.pid) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not _group(parent.pid)
+
+
+def _group(leader):
+    found = []
+    for name in filter(str.isdecimal, os.listdir("/proc")):
+        try:
+            if os.getpgid(int(name)) == leader and processes.started(int(name)):
+                found.append(name)
+        except OSError:
+            continue
+    return found
+
+
+def test_another_process_with_the_same_number_is_left_alone(start):
+    process = start(PATIENT)
+    processes.end_all({process.pid: "0"})
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(0.5)
+
+
+def test_a_node_is_known_by_its_name_and_not_by_its_path(start):
+    nodes = {
+        "saver": "__name:=result_comparison",
+        "other": "__log:=/logs/result_comparison/other.log",
+    }
+    pids = {name: start(PATIENT, argument).pid for name, argument in nodes.items()}
+    assert processes._is_one_of(processes.SAVING_NODES, pids["saver"])
+    assert not processes._is_one_of(processes.SAVING_NODES, pids["other"])

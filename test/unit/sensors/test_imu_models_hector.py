@@ -1,0 +1,216 @@
+"""The emulation of Hector's IMU plug-in."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from imu_simulation_framework.angles import (
+    difference,
+    roll_pitch_yaw_from_quaternion,
+    yaw_from_quaternion,
+)
+from imu_simulation_framework.sensors.imu_models import ImuTruth, make_imu_model
+
+PERIOD = 0.01
+GRAVITY = 9.81
+EVERYTHING = {
+    "yaw_offset": 0.1,
+    "yaw_drift": 0.5,
+    "yaw_drift_frequency": 0.05,
+    "rate_offset": -0.02,
+    "rate_drift": 0.3,
+    "rate_drift_frequency": 0.02,
+    "rate_gaussian_noise": 0.01,
+    "rate_scale_error": 1.02,
+    "accel_offset": 0.3,
+    "accel_drift": 2.0,
+    "accel_drift_frequency": 0.1,
+    "accel_gaussian_noise": 0.05,
+    "accel_scale_error": 0.97,
+}
+
+
+def _model(parameters, seed=1, name="hector"):
+    return make_imu_model(name, parameters, PERIOD, np.random.default_rng(seed))
+
+
+def _truth(samples, seed=5):
+    """A tumbling IMU: nothing that a component could hide behind."""
+    generator = np.random.default_rng(seed)
+    return ImuTruth(
+        Rotation.from_rotvec(generator.normal(size=(samples, 3))).as_quat(),
+        generator.normal(size=(samples, 3)),
+        generator.normal(size=(samples, 3)) + [0.0, 0.0, GRAVITY],
+    )
+
+
+def _sample(truth, index):
+    return ImuTruth(*(values[index] for values in truth))
+
+
+def _level(yaw):
+    return ImuTruth(
+        Rotation.from_euler("z", yaw).as_quat(), np.zeros(3), np.array([0.0, 0.0, GRAVITY])
+    )
+
+
+@pytest.mark.parametrize(
+    "parameters", [EVERYTHING, {}, {"yaw_drift": 0.0, "accel_drift_frequency": 0.0}]
+)
+def test_batch_equals_streaming_sample_for_sample(parameters):
+    truth = _truth(500)
+    batch = _model(parameters).batch(truth, 1)
+    streaming = _model(parameters)
+    readings = [streaming.step(_sample(truth, index)) for index in range(500)]
+    for name in batch._fields:
+        np.testing.assert_allclose(
+            getattr(batch, name)[0],
+            np.array([getattr(reading, name) for reading in readings]),
+            rtol=1e-12,
+            atol=1e-14,
+            err_msg=name,
+        )
+
+
+def test_runs_of_a_batch_are_successive_draws_of_one_generator():
+    truth = _truth(50)
+    together = _model(EVERYTHING).batch(truth, 3)
+    one_by_one = _model(EVERYTHING)
+    for run in range(3):
+        alone = one_by_one.batch(truth, 1)
+        for name in together._fields:
+            np.testing.assert_array_equal(getattr(together, name)[run], getattr(alone, name)[0])
+
+
+def test_reset_lets_the_drift_start_at_zero_again():
+    truth = _truth(200)
+    model, fresh = _model(EVERYTHING), _model(EVERYTHING)
+    for index in range(200):
+        model.step(_sample(truth, index))
+    model.reset()
+    fresh.batch(truth, 1)  # has used up as many random numbers
+    sample = _sample(truth, 0)
+    for ours, expected in zip(model.step(sample), fresh.step(sample)):
+        np.testing.assert_array_equal(ours, expected)
+
+
+def test_another_seed_gives_other_errors():
+    sample = _level(0.0)
+    assert _model({}, seed=1).step(sample).yaw_bias != _model({}, seed=2).step(sample).yaw_bias
+
+
+def test_yaw_is_the_true_one_plus_the_bias():
+    samples = 300
+    yaw = np.linspace(-3.0, 3.0, samples)
+    truth = ImuTruth(
+        Rotation.from_euler("z", yaw[:, np.newaxis]).as_quat(),
+        np.zeros((samples, 3)),
+        np.tile([0.0, 0.0, GRAVITY], (samples, 1)),
+    )
+    reading = _model({"yaw_offset": 0.4}).batch(truth, 2)
+    for run in range(2):
+        error = difference(yaw_from_quaternion(reading.orientation[run]), yaw)
+        np.testing.assert_allclose(error, reading.yaw_bias[run], atol=1e-12)
+    assert np.ptp(reading.yaw_bias[0]) > 0.0
+    assert reading.yaw_bias[:, 0] == pytest.approx([0.4, 0.4], abs=3.0 * 0.5 * PERIOD * 0.1)
+
+
+def test_yaw_noise_never_reaches_the_orientation():
+    quiet, noisy = _model({"yaw_gaussian_noise": 0.0}), _model({"yaw_gaussian_noise": 0.5})
+    for ours, expected in zip(noisy.step(_level(1.0)), quiet.step(_level(1.0))):
+        np.testing.assert_array_equal(ours, expected)
+    assert noisy.covariances()[0][8] == 0.25
+    assert quiet.covariances()[0][8] == 0.0
+
+
+def test_gyroscope_errors_never_reach_the_orientation():
+    plain = _model({}).step(_level(1.0))
+    wrong = _model({"rate_offset": 1.0, "rate_gaussian_noise": 1.0}).step(_level(1.0))
+    np.testing.assert_array_equal(wrong.orientation, plain.orientation)
+
+
+@pytest.mark.parametrize("yaw", [0.0, 0.5 * math.pi, 2.0])
+def test_accelerometer_bias_tilts_the_orientation_about_a_world_axis(yaw):
+    bias = 0.2
+    reading = _model({"accel_offset": bias, "yaw_drift": 0.0}).step(_level(yaw))
+    # The bias, equal on all axes of the sensor, in the world's horizontal directions.
+    east = bias * (math.cos(yaw) - math.sin(yaw))
+    north = bias * (math.sin(yaw) + math.cos(yaw))
+    rotation = Rotation.from_quat(reading.orientation) * Rotation.from_euler("z", yaw).inv()
+    # The plug-in takes the half angle's tangent for itself: an error of a^3 / 12 = 2e-6.
+    np.testing.assert_allclose(
+        rotation.as_rotvec(), [north / GRAVITY, -east / GRAVITY, 0.0], atol=3e-6
+    )
+    published = Rotation.from_quat(reading.orientation_bias)
+    assert (published * rotation.inv()).magnitude() < 1e-12
+
+
+def test_level_robot_facing_east_seems_to_roll_left_and_pitch_up_by_bias_over_gravity():
+    reading = _model({"accel_offset": 0.2, "yaw_drift": 0.0}).step(_level(0.0))
+    roll, pitch, _ = roll_pitch_yaw_from_quaternion(reading.orientation[np.newaxis])[0]
+    assert roll == pytest.approx(0.2 / GRAVITY, rel=0.03)
+    assert pitch == pytest.approx(-0.2 / GRAVITY, rel=0.03)
+
+
+def test_orientation_bias_leads_from_truth_to_reading():
+    truth = _truth(20)
+    reading = _model(EVERYTHING).batch(truth, 1)
+    turned = Rotation.from_quat(reading.orientation_bias[0]) * Rotation.from_quat(truth.orientation)
+    difference_angle = (turned * Rotation.from_quat(reading.orientation[0]).inv()).magnitude()
+    assert difference_angle.max() < 1e-12
+
+
+def test_signals_are_scaled_and_offset():
+    truth = _truth(1)
+    sample = _sample(truth, 0)
+    reading = _model(
+        {
+            "rate_offset": 0.1,
+            "rate_scale_error": 1.5,
+            "accel_offset": -0.2,
+            "accel_scale_error": 0.5,
+        }
+    ).step(sample)
+    np.testing.assert_allclose(reading.angular_velocity, 1.5 * sample.angular_velocity + 0.1)
+    np.testing.assert_allclose(reading.specific_force, 0.5 * sample.specific_force - 0.2)
+    np.testing.assert_allclose(reading.angular_velocity_bias, 0.1)
+    np.testing.assert_allclose(reading.specific_force_bias, -0.2)
+
+
+def test_white_noise_has_the_stated_standard_deviations():
+    samples = 20_000
+    truth = ImuTruth(
+        np.tile([0.0, 0.0, 0.0, 1.0], (samples, 1)),
+        np.zeros((samples, 3)),
+        np.zeros((samples, 3)),
+    )
+    reading = _model({"rate_gaussian_noise": 0.01, "accel_gaussian_noise": 0.3}).batch(truth, 1)
+    tolerance = 3.0 / math.sqrt(2.0 * samples)
+    for axis in range(3):
+        assert reading.angular_velocity[0, :, axis].std() == pytest.approx(0.01, rel=tolerance)
+        assert reading.specific_force[0, :, axis].std() == pytest.approx(0.3, rel=tolerance)
+    np.testing.assert_array_equal(reading.angular_velocity_bias, 0.0)
+
+
+def test_covariances_are_those_the_plugin_publishes():
+    orientation, rate, force = _model(
+        {
+            "rate_gaussian_noise": 0.1,
+            "accel_gaussian_noise": 0.2,
+            "yaw_gaussian_noise": 0.3,
+            "rate_drift": 7.0,
+        }
+    ).covariances()
+    tilt = (0.2 / GRAVITY) ** 2
+    np.testing.assert_allclose(orientation, np.diag([tilt, tilt, 0.09]).ravel())
+    np.testing.assert_allclose(rate, 0.01 * np.eye(3).ravel())
+    np.testing.assert_allclose(force, 0.04 * np.eye(3).ravel())
+
+
+def test_label_tells_the_yaw_drift_and_what_else_was_changed():
+    assert _model({}).label == "hector_sigma0.5_fd0.005"
+    assert _model({}, name="hector_slow").label == "hector_sigma1.118_fd0.001"
+    changed = {"rate_offset": 0.01, "yaw_drift": 0.25}
+    assert _model(changed).label == "hector_sigma0.25_fd0.005_rate_offset0.01"

@@ -1,0 +1,161 @@
+"""The specification of an IMU's errors."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.sensors.imu_specification import (
+    ImuSpecification,
+    OutputSpecification,
+    TemperatureProfile,
+    TriadSpecification,
+)
+from imu_simulation_framework.sensors.specification_mapping import (
+    specification_from_mapping,
+    specification_to_mapping,
+)
+
+NAN, INF = math.nan, math.inf
+
+
+def test_one_number_stands_for_three_axes():
+    triad = TriadSpecification(white_noise=1e-3, random_walk=np.array([1, 2, 3]))
+    assert triad.white_noise == (1e-3, 1e-3, 1e-3)
+    assert triad.random_walk == (1.0, 2.0, 3.0)
+    assert TriadSpecification().white_noise == (0.0, 0.0, 0.0)
+
+
+def test_equal_specifications_are_equal_however_they_were_written():
+    written = TriadSpecification(
+        white_noise=[1, 1, 1], scale_factor_and_misalignment=np.eye(3), saturation=2
+    )
+    identity = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+    assert written == TriadSpecification(
+        white_noise=1.0, scale_factor_and_misalignment=identity, saturation=(2.0, 2.0, 2.0)
+    )
+    assert hash(written)
+
+
+@pytest.mark.parametrize(
+    "values, words",
+    [
+        ({"white_noise": -1e-4}, "white_noise is -0.0001, but it must not be negative"),
+        ({"white_noise": (1.0, -1.0, 1.0)}, "white_noise y is -1.0, but it must not be negative"),
+        ({"white_noise": NAN}, "white_noise is nan"),
+        ({"white_noise": "much"}, "white_noise is 'much', but it must be a finite number"),
+        ({"white_noise": True}, "white_noise is True"),
+        ({"white_noise": (1.0, 2.0)}, "white_noise has 2 numbers, but there must be three"),
+        ({"quantisation": -1.0}, "quantisation"),
+        ({"bias_instability": -1.0}, "bias_instability"),
+        ({"random_walk": -1.0}, "random_walk"),
+        (
+            {"random_walk": 10**400},
+            "random_walk is a whole number of about 400 digits, which is too large",
+        ),
+        ({"random_walk": 1e200}, "random_walk is 1e.200, which is too large"),
+        ({"gauss_markov_sigma": -1.0}, "gauss_markov_sigma"),
+        ({"turn_on_bias_sigma": -1.0}, "turn_on_bias_sigma"),
+        ({"resolution": -1.0}, "resolution"),
+        ({"rate_ramp": INF}, "rate_ramp is inf"),
+        ({"gauss_markov_time": 1e-318}, "gauss_markov_time is 1e-318, which is too small"),
+        ({"gauss_markov_time": 0.0}, "gauss_markov_time is 0.0, but it must be positive"),
+        ({"gauss_markov_time": (1.0, INF, 1.0)}, "gauss_markov_time y is inf"),
+        ({"bias_instability_band": (0.0, 1.0)}, "bias_instability_band is 0.0, but it must be"),
+        ({"bias_instability_band": (1.0, INF)}, "bias_instability_band is inf"),
+        ({"bias_instability_band": (2.0, 1.0)}, "bias_instability_band is 2 s to 1 s"),
+        ({"bias_instability_band": 3.0}, "bias_instability_band is 3.0, but it must be two times"),
+        ({"saturation": 0.0}, "saturation is 0.0, but it must be positive"),
+        ({"g_sensitivity": 0.1}, "g_sensitivity must have three rows of three numbers"),
+        ({"g_sensitivity": [[1, 2, 3], [1, 2, 3], [1, 2]]}, "three rows of three numbers"),
+        ({"scale_factor_and_misalignment": [[0, NAN, 0]] * 3}, "misalignment xy is nan"),
+    ],
+)
+def test_impossible_errors_are_refused_by_name(values, words):
+    with pytest.raises(ConfigurationError, match=words):
+        TriadSpecification(**values)
+
+
+def test_slopes_and_biases_may_be_negative():
+    triad = TriadSpecification(rate_ramp=-1.0, turn_on_bias=-1.0, temperature_bias=-1.0)
+    assert triad.rate_ramp == triad.turn_on_bias == (-1.0, -1.0, -1.0)
+
+
+@pytest.mark.parametrize(
+    "kind, values, words",
+    [
+        (OutputSpecification, {"rate": 0.0}, "rate is 0.0, but it must be positive"),
+        (OutputSpecification, {"start_offset": -1.0}, "start_offset is -1.0"),
+        (OutputSpecification, {"filter": "kalman"}, "filter is 'kalman', but it must be mahony or"),
+        (OutputSpecification, {"orientation_reference": 3}, "orientation_reference is 3"),
+        (OutputSpecification, {"drop_repeated": 1}, "drop_repeated is 1, but it must be false or"),
+        (OutputSpecification, {"filter_time_constant": INF}, "filter_time_constant is inf"),
+        (TemperatureProfile, {"start": NAN}, "start is nan"),
+        (TemperatureProfile, {"time_constant": 0.0}, "time_constant is 0.0"),
+        (TemperatureProfile, {"table": ((0.0, 20.0), (0.0, 21.0))}, "its times must increase"),
+        (TemperatureProfile, {"table": (1.0, 2.0)}, "table must be a list of pairs"),
+        (ImuSpecification, {"name": "a/b"}, "name is 'a/b'"),
+        (ImuSpecification, {"name": ""}, "name is ''"),
+        (ImuSpecification, {"gyroscope": 1.0}, "gyroscope must be a TriadSpecification"),
+        (
+            ImuSpecification,
+            {"accelerometer": TriadSpecification(g_sensitivity=np.eye(3))},
+            "accelerometer.g_sensitivity is set, but only a gyroscope has one",
+        ),
+    ],
+)
+def test_impossible_parts_are_refused_by_name(kind, values, words):
+    with pytest.raises(ConfigurationError, match=words):
+        kind(**values)
+
+
+def test_temperature_approaches_its_end_exponentially():
+    profile = TemperatureProfile(start=20.0, end=40.0, time_constant=10.0)
+    np.testing.assert_allclose(
+        profile.at(np.array([0.0, 10.0, 1e4])), [20.0, 40.0 - 20.0 / math.e, 40.0]
+    )
+
+
+def test_temperature_follows_a_table_and_holds_its_ends():
+    profile = TemperatureProfile(start=-50.0, table=((1.0, 20.0), (3.0, 30.0)))
+    np.testing.assert_allclose(profile.at(np.array([0.0, 2.0, 9.0])), [20.0, 25.0, 30.0])
+
+
+def test_covariances_are_variances_of_single_samples():
+    specification = ImuSpecification(
+        gyroscope=TriadSpecification(white_noise=(1e-3, 2e-3, 3e-3), quantisation=1e-5),
+        accelerometer=TriadSpecification(resolution=0.12),
+        output=OutputSpecification(rate=50.0),
+    )
+    _, rate, force = specification.covariances()
+    expected = np.array([1e-6, 4e-6, 9e-6]) * 50.0 + 2.0 * (1e-5 * 50.0) ** 2
+    np.testing.assert_allclose(rate, np.diag(expected).ravel())
+    np.testing.assert_allclose(force, np.diag([0.0012] * 3).ravel())
+    _, faster, _ = specification.covariances(period=0.01)
+    assert faster[0] > rate[0]
+
+
+def test_yaw_variance_grows_as_the_integrated_gyroscope_error():
+    specification = ImuSpecification(
+        gyroscope=TriadSpecification(white_noise=1e-3, random_walk=1e-5, turn_on_bias_sigma=1e-4)
+    )
+    orientation, _, _ = specification.covariances(duration=100.0)
+    assert orientation[8] == pytest.approx(1e-6 * 100.0 + 1e-10 * 1e6 / 3.0 + 1e-8 * 1e4)
+    truth = replace(specification, output=OutputSpecification(orientation_reference="truth"))
+    assert truth.covariances()[0] == (0.0,) * 9
+
+
+def test_mapping_gives_the_same_specification_again():
+    specification = ImuSpecification(
+        "x",
+        TriadSpecification(white_noise=1e-3, saturation=3.0, g_sensitivity=np.eye(3)),
+        TriadSpecification(bias_instability_band=(1.0, 10.0)),
+        TemperatureProfile(table=((0.0, 1.0), (2.0, 3.0))),
+        OutputSpecification(filter="vqf", drop_repeated=True),
+    )
+    content = specification_to_mapping(specification)
+    assert specification_from_mapping(content) == specification
+    assert content["output"] == {"filter": "vqf", "drop_repeated": True}
+    assert specification_to_mapping(ImuSpecification()) == {"name": "imu"}
