@@ -14,7 +14,8 @@ import pandas as pd
 from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.angles import roll_pitch_yaw_from_quaternion
-from imu_simulation_framework.sensors.imu_models.base import GRAVITY, ImuModel, ImuReading, ImuTruth
+from imu_simulation_framework.constants import WORLD_GRAVITY
+from imu_simulation_framework.sensors.imu_models.base import ImuModel, ImuReading, ImuTruth
 
 DEVIATION_LIMIT = 3.0
 """Standard errors; further away a recording contradicts the model."""
@@ -218,7 +219,7 @@ def _angles(orientation, true_orientation):
 
 
 def _gravity(orientation):
-    return Rotation.from_quat(orientation).inv().apply((0.0, 0.0, GRAVITY))
+    return Rotation.from_quat(orientation).inv().apply((0.0, 0.0, WORLD_GRAVITY))
 
 
 def _rms(values) -> float:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 
+from imu_simulation_framework.constants import STANDARD_GRAVITY
+
 _DEGREES = 180.0 / math.pi
 _HOUR = 3600.0
 _ROOT_HOUR = 60.0
-_MICRO_G = 1e6 / 9.80665
+_MICRO_G = 1e6 / STANDARD_GRAVITY
 
 MEASURED_UNITS = {"gyroscope": "rad/s", "accelerometer": "m/s^2"}
 """Sensor -> unit of what it measures, in this package."""

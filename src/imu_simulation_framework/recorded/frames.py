@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from imu_simulation_framework.checked_values import checked_axes, checked_choice
+from imu_simulation_framework.constants import STANDARD_GRAVITY
 from imu_simulation_framework.sensors.fusion import quaternion_product
 from imu_simulation_framework.sensors.imu_specification import FILTERS, OutputSpecification
 
@@ -22,7 +23,7 @@ FRAMES = ("enu", "ned")
 SENSOR_AXES = ("flu", "frd")
 QUATERNION_ORDERS = ("xyzw", "wxyz")
 GYRO_UNITS = {"rad/s": 1.0, "deg/s": math.pi / 180.0}
-ACCEL_UNITS = {"m/s^2": 1.0, "g": 9.80665}
+ACCEL_UNITS = {"m/s^2": 1.0, "g": STANDARD_GRAVITY}
 ACCEL_CONVENTIONS = {"specific_force": 1.0, "gravity": -1.0}
 ORIENTATIONS = ("auto", "recorded", "fused")
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from imu_simulation_framework.constants import WORLD_GRAVITY
 from imu_simulation_framework.motion.terrain import Terrain
 
-GRAVITY = 9.81
 """As in the embedded simulator [m/s^2]; Gazebo's own default is 9.8."""
 
 PHYSICS_RATE = 1000
@@ -27,7 +27,7 @@ def world_sdf(terrain: Terrain | None = None) -> str:
 <!-- Made by offline_processing/generate_world.py; change it there. -->
 <sdf version="1.6">
   <world name="{"flat" if terrain is None else "uneven"}">
-    <gravity>0 0 -{GRAVITY}</gravity>
+    <gravity>0 0 -{WORLD_GRAVITY}</gravity>
     <physics name="ode_1khz" type="ode">
       <max_step_size>{1.0 / PHYSICS_RATE}</max_step_size>
       <real_time_update_rate>{HIGHEST_UPDATE_RATE}</real_time_update_rate>

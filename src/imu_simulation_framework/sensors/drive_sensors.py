@@ -9,14 +9,13 @@ from typing import NamedTuple
 import numpy as np
 
 from imu_simulation_framework.angles import quaternion_from_roll_pitch_yaw
+from imu_simulation_framework.constants import STANDARD_GRAVITY
 from imu_simulation_framework.motion.drive_motion import MOTION_RATE, generator_for, true_motion
 
 IMU_RATE = MOTION_RATE
 """Samples of the IMU per second [Hz]."""
 REFERENCE_RATE = 5
 """Poses of the reference per second [Hz]."""
-GRAVITY = 9.80665
-"""Standard gravity [m/s^2]."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +70,7 @@ class FusionImuErrors:
     scale_error: float = 1.3e-3
     angle_random_walk: float = math.radians(0.014) / math.sqrt(2.0)
     rate_random_walk: float = 3e-6
-    accel_noise: float = 150e-6 * GRAVITY * math.sqrt(62.5)
+    accel_noise: float = 150e-6 * STANDARD_GRAVITY * math.sqrt(62.5)
     tilt_noise: float = 2e-4
     gyro_resolution: float = math.radians(1.0 / 16.0)
     accel_resolution: float = 0.01
@@ -147,7 +146,7 @@ def imu_samples(motion, errors, generator):
     specific_force = errors.accel_noise * noise[:, 4:7]
     specific_force[:, 0] += motion["acceleration"].to_numpy()
     specific_force[:, 1] += motion["v"].to_numpy() * yaw_rate
-    specific_force[:, 2] += GRAVITY
+    specific_force[:, 2] += STANDARD_GRAVITY
 
     roll_pitch = errors.tilt_noise * noise[:, 7:9]
     orientation = quaternion_from_roll_pitch_yaw(

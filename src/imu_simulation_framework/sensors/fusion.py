@@ -36,12 +36,12 @@ import math
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from imu_simulation_framework.constants import STANDARD_GRAVITY
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.sensors.imu_specification import OutputSpecification
 
 # Added to lengths that are divided by: nothing where they are not zero, no warning where they are.
 _TINY = 1e-300
-_STANDARD_GRAVITY = 9.80665  # m/s^2
 # sigma: wide enough for the bias of a cheap accelerometer, in which a sensor at rest has to learn.
 _FORCE_SCALE = 0.5  # m/s^2
 
@@ -136,7 +136,7 @@ class ComplementaryFilter:
     def _bias_gain(self, rate, force):
         """What the bias changes by in a period for each unit of e, after this rate and force."""
         turning = self._time_constant * rate
-        accelerating = (force - _STANDARD_GRAVITY) / _FORCE_SCALE
+        accelerating = (force - STANDARD_GRAVITY) / _FORCE_SCALE
         share = self._period / (self._time_constant + self._period)
         self._motion += share * (turning * turning + accelerating * accelerating - self._motion)
         calm = 0.25 * self._proportional / (1.0 + self._motion)

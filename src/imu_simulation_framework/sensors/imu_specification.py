@@ -33,6 +33,7 @@ from imu_simulation_framework.checked_values import (
     checked_number,
     checked_table,
 )
+from imu_simulation_framework.constants import STANDARD_GRAVITY
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.sentences import shown
 
@@ -43,7 +44,6 @@ FILTERS = ("mahony", "vqf")
 
 _ZERO = (0.0, 0.0, 0.0)
 _ZERO_MATRIX = (_ZERO, _ZERO, _ZERO)
-_STANDARD_GRAVITY = 9.80665  # m/s^2
 
 
 @dataclass(frozen=True)
@@ -319,7 +319,7 @@ class ImuSpecification:
                 + accelerometer.turn_on_bias_sigma[other] ** 2
                 + accelerometer.gauss_markov_sigma[other] ** 2
             )
-            / _STANDARD_GRAVITY**2
+            / STANDARD_GRAVITY**2
             + gyroscope.white_noise[axis] ** 2 * constant / 2.0
             for axis, other in ((0, 1), (1, 0))
         ]

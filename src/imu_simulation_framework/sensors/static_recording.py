@@ -7,8 +7,9 @@ from typing import Iterator
 
 import numpy as np
 
+from imu_simulation_framework.constants import WORLD_GRAVITY
 from imu_simulation_framework.sensors.drive_sensors import ImuSamples
-from imu_simulation_framework.sensors.imu_models.base import GRAVITY, ImuTruth
+from imu_simulation_framework.sensors.imu_models.base import ImuTruth
 from imu_simulation_framework.sensors.imu_models.specification import (
     SpecificationImu,
     SpecificationParameters,
@@ -55,7 +56,7 @@ def record_at_rest(
         truth = ImuTruth(
             np.tile([0.0, 0.0, 0.0, 1.0], (count, 1)),
             np.zeros((count, 3)),
-            np.tile([0.0, 0.0, GRAVITY], (count, 1)),
+            np.tile([0.0, 0.0, WORLD_GRAVITY], (count, 1)),
         )
         reading = imu.advance(truth)
         yield ImuSamples(

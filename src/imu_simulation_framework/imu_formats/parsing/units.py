@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-STANDARD_GRAVITY = 9.80665  # m/s^2
+from imu_simulation_framework.constants import STANDARD_GRAVITY
+
 _DEGREE = math.pi / 180.0
 _HOUR = 3600.0
 _ROOT_HOUR = 60.0

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from imu_simulation_framework.constants import STANDARD_GRAVITY
 from imu_simulation_framework.recorded.plausibility.headings import (
     gyro_heading,
     imu_heading,
@@ -16,7 +17,6 @@ from imu_simulation_framework.recorded.plausibility.headings import (
 from imu_simulation_framework.recorded.plausibility.path import PathDirection, path_direction
 from imu_simulation_framework.recorded.plausibility.relation import Relation, relate
 
-GRAVITY = 9.8
 """Of the place where a drive was recorded, good enough to tell a unit by [m/s^2]."""
 
 GOOD = 0.8
@@ -76,7 +76,7 @@ class Observations:
             marks["upright"] = up[2]
         if self.specific_force is not None:
             size = np.linalg.norm(self.specific_force)
-            marks["gravity"] = min(size / GRAVITY, GRAVITY / size)
+            marks["gravity"] = min(size / STANDARD_GRAVITY, STANDARD_GRAVITY / size)
         if self.tilt is not None:
             marks["tilt"] = np.cos(self.tilt)
         return {name: float(mark) for name, mark in marks.items()}

@@ -9,10 +9,9 @@ import math
 from dataclasses import dataclass
 from typing import Mapping
 
-from imu_simulation_framework.recorded.frames import ACCEL_UNITS
+from imu_simulation_framework.constants import STANDARD_GRAVITY
 from imu_simulation_framework.recordings.samples import ACCEL, GYRO, QUATERNION
 
-_GRAVITY = ACCEL_UNITS["g"]
 _DEGREE = math.pi / 180.0
 _KNOT = 1852.0 / 3600.0
 
@@ -34,8 +33,8 @@ _ACCELERATION = {
     "m/s^2": 1.0,
     "m/s2": 1.0,
     "m s^-2": 1.0,
-    "g": _GRAVITY,
-    "mg": _GRAVITY / 1e3,
+    "g": STANDARD_GRAVITY,
+    "mg": STANDARD_GRAVITY / 1e3,
 }
 _VELOCITY = {
     "m/s": 1.0,

@@ -12,8 +12,6 @@ import numpy as np
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.sentences import shown
 
-GRAVITY = 9.81  # m/s^2
-
 Covariance = Tuple[float, ...]
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, fields
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from imu_simulation_framework.constants import WORLD_GRAVITY
 from imu_simulation_framework.sensors.imu_models.base import (
-    GRAVITY,
     ImuModel,
     ImuReading,
     ImuTruth,
@@ -166,7 +166,7 @@ class HectorImu(ImuModel):
         error = Rotation.from_quat(bias)
         if self._tilts:
             # A filter takes a horizontal error a of the accelerometer for a tilt of a / g.
-            in_world = true.apply(force_bias) / GRAVITY
+            in_world = true.apply(force_bias) / WORLD_GRAVITY
             tilt = np.zeros_like(bias)
             tilt[..., 0] = 0.5 * in_world[..., 1]
             tilt[..., 1] = -0.5 * in_world[..., 0]
@@ -182,7 +182,7 @@ class HectorImu(ImuModel):
         Gaussian noise of the parameters.
         """
         p = self.parameters
-        tilt = (p.accel_gaussian_noise / GRAVITY) ** 2
+        tilt = (p.accel_gaussian_noise / WORLD_GRAVITY) ** 2
         rate = p.rate_gaussian_noise**2
         force = p.accel_gaussian_noise**2
         return (
