@@ -132,8 +132,9 @@ def _compare(folder, options):
     """A name for the experiment in this folder, and the table of its statistics."""
     folder = find_result(folder)
     experiment = load_resting_experiment(folder)
-    generator = np.random.default_rng(options.seed + 1)
-    model = make_imu_model(experiment.model, experiment.parameters, experiment.period, generator)
+    # Other random numbers than those of the experiment itself.
+    seed = options.seed + 1
+    model = make_imu_model(experiment.model, experiment.parameters, experiment.period, seed)
     progress = functools.partial(tqdm, desc="model", unit=" runs", disable=None)
     table = compare_with_model(experiment.imu, model, options.runs, progress)
     lost = experiment.expected - experiment.received

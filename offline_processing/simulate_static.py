@@ -16,7 +16,6 @@ import shutil
 import sys
 from pathlib import Path
 
-import numpy as np
 from tqdm import tqdm
 
 from imu_simulation_framework.configuration.imu_specification_file import (
@@ -52,7 +51,7 @@ def main(arguments):
     rate = specification.output.rate if options.rate is None else options.rate
     samples = _samples(options.hours, rate)
     _require_room(options.out, format_of(options.out, options.format), samples)
-    blocks = record_at_rest(specification, samples, rate, np.random.default_rng(options.seed))
+    blocks = record_at_rest(specification, samples, rate, options.seed)
     covariances = specification.covariances(1.0 / rate, samples / rate)
     with tqdm(total=samples, unit=" samples", unit_scale=True, disable=None) as progress:
         write_imu_recording(options.out, _counted(blocks, progress), covariances, options.format)

@@ -31,6 +31,10 @@ class ImplausibleRecordingError(RecordingError):
     """A recording whose parts contradict each other, so that no result means anything."""
 
 
+class MotionError(FrameworkError):
+    """A motion is malformed, too short, or not what a sensor needs."""
+
+
 class TrajectoryError(FrameworkError):
     """A trajectory is empty, too short, or more than the robot can do."""
 

@@ -49,7 +49,7 @@ def simulator_with(parameters, preset=None):
     simulator.set_wheel_velocities(*COMMAND)
     imu = None
     if preset is not None:
-        imu = make_imu_model(preset, {}, simulator.sample_period, np.random.default_rng(1))
+        imu = make_imu_model(preset, {}, simulator.sample_period, 1)
 
     def run():
         for _ in range(SAMPLES):
@@ -68,7 +68,7 @@ def batch_cost(preset, runs=10, samples=60_000):
         np.tile([0.0, 0.0, 9.81], (samples, 1)),
     )
     generator = np.random.default_rng(1)
-    imu = make_imu_model(preset, {}, 1.0 / SAMPLE_RATE, generator)
+    imu = make_imu_model(preset, {}, 1.0 / SAMPLE_RATE, 1)
     start = time.perf_counter()
     imu.batch(truth, runs)
     batch = time.perf_counter() - start

@@ -105,9 +105,7 @@ def whole_model(specification, samples=2000):
         np.zeros((samples, 3)),
         np.tile([0.0, 0.0, 9.81], (samples, 1)),
     )
-    imu = make_imu_model(
-        "specification", {"specification": specification}, PERIOD, np.random.default_rng(4)
-    )
+    imu = make_imu_model("specification", {"specification": specification}, PERIOD, 4)
     one = ImuTruth(*(values[0] for values in truth))
     step = min(seconds(lambda: [imu.step(one) for _ in range(200)]) for _ in range(10)) / 200
     block = min(seconds(lambda: imu.advance(truth)) for _ in range(5)) / samples

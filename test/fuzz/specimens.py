@@ -154,7 +154,7 @@ def at_rest() -> tuple[Specimen, ...]:
 
     def write(kind):
         def written(path):
-            blocks = record_at_rest(specification, 2000, 25.0, np.random.default_rng(1))
+            blocks = record_at_rest(specification, 2000, 25.0, 1)
             covariances = specification.covariances(0.04, 80.0)
             write_imu_recording(path, blocks, covariances, kind)
 

@@ -122,8 +122,9 @@ def compare_with_model(imu: RestingImu, model: ImuModel, runs: int, progress=ite
     )
     recorded = resting_statistics(imu)
     values = []
-    for _ in progress(range(runs)):
-        reading = ImuReading(*(np.asarray(part)[0] for part in model.batch(truth)))
+    for run in progress(range(runs)):
+        batch = model.batch(truth, first_run=run)
+        reading = ImuReading(*(np.asarray(part)[0] for part in batch))
         values.append(resting_statistics(_as_recorded(reading, imu))["value"])
     values = pd.concat(values, axis=1).reindex(recorded.index)
     error = values.std(axis=1, ddof=1)

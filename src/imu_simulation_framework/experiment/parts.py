@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 
-import numpy as np
-
 from imu_simulation_framework.configuration.imu_specification_file import (
     find_imu_specification,
     load_imu_specification,
@@ -95,8 +93,9 @@ def imu_model_and_parameters(configuration: Configuration):
 def make_experiment_imu(configuration: Configuration):
     """The simulated IMU's error model, its random numbers from the experiment's seed."""
     name, parameters = imu_model_and_parameters(configuration)
-    generator = np.random.default_rng(configuration.experiment.seed)
-    return make_imu_model(name, parameters, 1.0 / configuration.imu.rate, generator)
+    return make_imu_model(
+        name, parameters, 1.0 / configuration.imu.rate, configuration.experiment.seed
+    )
 
 
 def published_rate(configuration: Configuration) -> float:

@@ -24,7 +24,7 @@ def record_at_rest(
     specification: ImuSpecification,
     samples: int,
     rate: float,
-    generator: np.random.Generator,
+    seed,
 ) -> Iterator[ImuSamples]:
     """Simulate an IMU that stands level and still, without the Earth's rotation.
 
@@ -36,7 +36,7 @@ def record_at_rest(
         How many in all.
     rate : float
         Samples per second, whatever the specification says [Hz].
-    generator : numpy.random.Generator
+    seed : int or numpy.random.SeedSequence
 
     Yields
     ------
@@ -50,7 +50,7 @@ def record_at_rest(
     """
     output = replace(specification.output, rate=rate, start_offset=0.0)
     parameters = SpecificationParameters(replace(specification, output=output))
-    imu = SpecificationImu(parameters, 1.0 / rate, generator)
+    imu = SpecificationImu(parameters, 1.0 / rate, seed)
     for first in range(0, samples, BLOCK):
         count = min(BLOCK, samples - first)
         truth = ImuTruth(

@@ -15,6 +15,7 @@ from imu_simulation_framework.noise.processes import (
     RateRamp,
     WhiteNoise,
 )
+from imu_simulation_framework.noise.streams import child_seed
 from imu_simulation_framework.sensors.imu_specification import TriadSpecification
 
 
@@ -56,7 +57,6 @@ class TriadNoise:
 
     def _begin(self, seed):
         mean, sigma = self._turn_on
-        # Children by their number: spawning would change the seed.
         self._turn_on_bias = mean + sigma * _child(seed, 0).standard_normal(3)
         self._noises, self._biases = [], []
         for index, prototype in enumerate(self._prototypes):
@@ -99,6 +99,4 @@ class TriadNoise:
 
 
 def _child(seed, index):
-    return np.random.default_rng(
-        np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, index))
-    )
+    return np.random.default_rng(child_seed(seed, index))

@@ -30,7 +30,7 @@ HECTOR = {
 
 def model(name="hector", parameters=None, seed=0):
     parameters = {"hector": HECTOR, "generic": {}}[name] if parameters is None else parameters
-    return make_imu_model(name, parameters, PERIOD, np.random.default_rng(seed))
+    return make_imu_model(name, parameters, PERIOD, seed)
 
 
 def recording(imu):

@@ -49,7 +49,7 @@ def test_hectors_numbers_give_the_wanted_drift_in_the_plug_in(sigma, time, rate)
         yaw_drift=float(written["yawDrift"]),
         yaw_drift_frequency=float(written["yawDriftFrequency"]),
     )
-    model = HectorImu(parameters, 1.0 / rate, np.random.default_rng(41))
+    model = HectorImu(parameters, 1.0 / rate, 41)
     correlation = np.exp(-1.0 / (rate * time))
     transient = int(TRANSIENT_TIMES * rate * time)
     samples = transient + int(21_000 * rate * time)

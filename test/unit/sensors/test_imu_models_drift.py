@@ -40,7 +40,7 @@ def _drifts(drift, frequency, period, samples, runs, seed):
     for sensor in ("yaw", "rate", "accel"):
         parameters[f"{sensor}_drift"] = drift
         parameters[f"{sensor}_drift_frequency"] = frequency
-    model = make_imu_model("hector", parameters, period, np.random.default_rng(seed))
+    model = make_imu_model("hector", parameters, period, seed)
     reading = model.batch(_at_rest(samples), runs)
     drifts = np.concatenate(
         [
@@ -103,7 +103,7 @@ def test_formulas_have_their_printed_values():
 
 @pytest.mark.parametrize("preset, degrees", [("hector", 2.9), ("hector_slow", 5.4)])
 def test_presets_drift_by_the_expected_angle_in_ten_minutes(preset, degrees):
-    p = make_imu_model(preset, {}, PERIOD, np.random.default_rng(0)).parameters
+    p = make_imu_model(preset, {}, PERIOD, 0).parameters
     stationary = drift_stationary_std(p.yaw_drift, p.yaw_drift_frequency, PERIOD)
     grown = stationary * math.sqrt(-math.expm1(-2.0 * p.yaw_drift_frequency * 600.0))
     assert math.degrees(grown) == pytest.approx(degrees, abs=0.05)

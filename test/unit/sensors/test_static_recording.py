@@ -27,7 +27,7 @@ COVARIANCES = SPECIFICATION.covariances()
 
 
 def _blocks(samples, specification=SPECIFICATION, rate=RATE, seed=1):
-    return list(record_at_rest(specification, samples, rate, np.random.default_rng(seed)))
+    return list(record_at_rest(specification, samples, rate, seed))
 
 
 def _joined(blocks):

@@ -6,7 +6,6 @@ import math
 import threading
 import time
 
-import numpy as np
 import rospy
 from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Clock
@@ -264,8 +263,7 @@ class EmbeddedSimulatorNode(Node):
         """A function that makes the IMU's error model anew, with the same random numbers."""
 
         def make():
-            generator = np.random.default_rng(seed)
-            return make_imu_model(model, parameters, self._sample_period, generator)
+            return make_imu_model(model, parameters, self._sample_period, seed)
 
         return make
 

@@ -10,6 +10,7 @@ from typing import NamedTuple, Tuple
 import numpy as np
 
 from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.noise.streams import run_seed
 from imu_simulation_framework.sentences import shown
 
 Covariance = Tuple[float, ...]
@@ -57,10 +58,9 @@ class ImuModel(ABC):
         The model's own kind.
     period : float
         Time from one sample to the next [s].
-    generator : numpy.random.Generator
-        Every random number comes from here: in :meth:`step` the same count for each sample, in
-        :meth:`batch` the same for each sample of the first run, then of the second, ... so that
-        the first run of a batch equals a stepped model with an equal generator.
+    seed : int or numpy.random.SeedSequence
+        Of all runs; each has random numbers of its own (:mod:`.noise.streams`). A stepped model
+        is in run 0, after each :meth:`reset` in the next one, and equals that run of a batch.
 
     Raises
     ------
@@ -71,38 +71,48 @@ class ImuModel(ABC):
     has_new_sample = True
     drop_repeated = False
 
-    def __init__(self, parameters, period: float, generator: np.random.Generator):
+    def __init__(self, parameters, period: float, seed=0):
         if not (math.isfinite(period) and period > 0.0):
             raise ConfigurationError(f"The IMU's period is {period} s, but it must be positive.")
         self.parameters = parameters
         self.period = period
-        self._generator = generator
+        self._seed = seed
+        self._run = 0
 
     @property
     @abstractmethod
     def label(self) -> str:
         """Name and telling parameters, without blanks, commas and ``=``: it names a folder."""
 
-    @abstractmethod
     def reset(self):
-        """Let slow errors start anew; the random numbers go on."""
+        """Begin the next run: slow errors start anew, with other random numbers."""
+        self._run += 1
+        self._begin(run_seed(self._seed, self._run))
+
+    @abstractmethod
+    def _begin(self, seed: np.random.SeedSequence):
+        """Begin a run that is stepped, with the run's seed."""
 
     @abstractmethod
     def step(self, truth: ImuTruth) -> ImuReading:
         """Return the reading of the next sample."""
 
     @abstractmethod
-    def batch(self, truth: ImuTruth, runs: int = 1) -> ImuReading:
+    def batch(self, truth: ImuTruth, runs: int = 1, first_run: int = 0) -> ImuReading:
         """Return independent realisations of a whole series of samples.
 
-        Each run starts anew, and a stepped model's state is neither used nor changed. The arrays
-        may be read-only views where runs do not differ.
+        Each run starts anew, and a stepped model's state is neither used nor changed. Runs may be
+        drawn in as many batches as one likes. The arrays may be read-only views where runs do not
+        differ.
 
         Parameters
         ----------
         truth : ImuTruth
             Arrays (samples, 4), (samples, 3), (samples, 3).
         runs : int
+            How many.
+        first_run : int
+            Number of the first of them.
 
         Returns
         -------

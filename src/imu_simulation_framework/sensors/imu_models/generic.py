@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from imu_simulation_framework.noise.streams import NormalStreams, run_seed
 from imu_simulation_framework.sensors.imu_models.base import (
     ImuModel,
     ImuReading,
@@ -54,18 +55,25 @@ class GenericImu(ImuModel):
     def label(self) -> str:
         return f"generic_sigma{self.parameters.gaussian_noise:g}"
 
-    def reset(self):
-        """Nothing changes slowly here."""
+    def __init__(self, parameters: GenericParameters, period: float, seed=0):
+        super().__init__(parameters, period, seed)
+        self._begin(run_seed(seed, 0))
+
+    def _begin(self, seed):
+        self._numbers = self._streams(seed)
+
+    def _streams(self, seed):
+        return NormalStreams(seed, [self.parameters.gaussian_noise > 0.0] * _NUMBERS_PER_SAMPLE)
 
     def step(self, truth: ImuTruth) -> ImuReading:
-        noise = self.parameters.gaussian_noise * self._generator.standard_normal(
-            _NUMBERS_PER_SAMPLE
-        )
+        noise = self.parameters.gaussian_noise * self._numbers.next()
         return self._read(truth, noise, self._NO_BIAS)
 
-    def batch(self, truth: ImuTruth, runs: int = 1) -> ImuReading:
+    def batch(self, truth: ImuTruth, runs: int = 1, first_run: int = 0) -> ImuReading:
         samples = np.shape(truth.orientation)[0]
-        noise = self._generator.standard_normal((runs, samples, _NUMBERS_PER_SAMPLE))
+        noise = np.empty((runs, samples, _NUMBERS_PER_SAMPLE))
+        for run in range(runs):
+            noise[run] = self._streams(run_seed(self._seed, first_run + run)).take(samples)
         noise *= self.parameters.gaussian_noise
         return self._read(truth, noise, no_bias((runs, samples)))
 

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.constants import WORLD_GRAVITY
+from imu_simulation_framework.noise.streams import NormalStreams, run_seed
 from imu_simulation_framework.sensors.imu_models.base import (
     ImuModel,
     ImuReading,
@@ -90,8 +91,8 @@ class HectorImu(ImuModel):
     afterwards, drift starts at zero.
     """
 
-    def __init__(self, parameters: HectorParameters, period: float, generator):
-        super().__init__(parameters, period, generator)
+    def __init__(self, parameters: HectorParameters, period: float, seed=0):
+        super().__init__(parameters, period, seed)
         p = parameters
         drift = _per_quantity(p.accel_drift, p.rate_drift, p.yaw_drift)
         frequency = _per_quantity(
@@ -102,7 +103,12 @@ class HectorImu(ImuModel):
         self._offset = _per_quantity(p.accel_offset, p.rate_offset, p.yaw_offset)
         # Turning by a tilt costs more than the rest of a step, and mostly there is none.
         self._tilts = p.accel_offset != 0.0 or p.accel_drift != 0.0
-        self.reset()
+        self._random = [
+            *(self._innovation_std > 0.0),
+            *[p.accel_gaussian_noise > 0.0] * 3,
+            *[p.rate_gaussian_noise > 0.0] * 3,
+        ]
+        self._begin(run_seed(seed, 0))
 
     @property
     def label(self) -> str:
@@ -114,20 +120,24 @@ class HectorImu(ImuModel):
                 label += f"_{field.name}{value:g}"
         return label
 
-    def reset(self):
+    def _begin(self, seed):
         self._drift = np.zeros(7)
+        self._numbers = NormalStreams(seed, self._random)
 
     def step(self, truth: ImuTruth) -> ImuReading:
-        numbers = self._generator.standard_normal(_NUMBERS_PER_SAMPLE)
+        numbers = self._numbers.next()
         self._drift = self._correlation * self._drift + self._innovation_std * numbers[_DRIFTS]
         return self._read(truth, self._drift + self._offset, numbers)
 
-    def batch(self, truth: ImuTruth, runs: int = 1) -> ImuReading:
+    def batch(self, truth: ImuTruth, runs: int = 1, first_run: int = 0) -> ImuReading:
         # Imported here, since every node knows the models, and it takes 40 MB.
         from scipy.signal import lfilter
 
         samples = np.shape(truth.orientation)[0]
-        numbers = self._generator.standard_normal((runs, samples, _NUMBERS_PER_SAMPLE))
+        numbers = np.empty((runs, samples, _NUMBERS_PER_SAMPLE))
+        for run in range(runs):
+            streams = NormalStreams(run_seed(self._seed, first_run + run), self._random)
+            numbers[run] = streams.take(samples)
         bias = np.empty((runs, samples, _DRIFTS.stop))
         bias[...] = self._offset
         for index in np.flatnonzero(self._innovation_std):

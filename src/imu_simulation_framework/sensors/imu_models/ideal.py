@@ -30,13 +30,13 @@ class IdealImu(ImuModel):
     def label(self) -> str:
         return "ideal"
 
-    def reset(self):
-        """Nothing changes slowly here."""
+    def _begin(self, seed):
+        """Nothing is random here."""
 
     def step(self, truth: ImuTruth) -> ImuReading:
         return ImuReading(*truth, *self._NO_BIAS)
 
-    def batch(self, truth: ImuTruth, runs: int = 1) -> ImuReading:
+    def batch(self, truth: ImuTruth, runs: int = 1, first_run: int = 0) -> ImuReading:
         samples = np.shape(truth.orientation)[0]
         return ImuReading(
             *(repeat_runs(values, runs) for values in truth), *no_bias((runs, samples))

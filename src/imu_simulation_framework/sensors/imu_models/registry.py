@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any, Mapping, NamedTuple
 
-import numpy as np
-
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.sensors.imu_models.base import ImuModel
 from imu_simulation_framework.sensors.imu_models.generic import GenericImu, GenericParameters
@@ -46,9 +44,7 @@ PRESETS = {
 }
 
 
-def make_imu_model(
-    name: str, parameters: Mapping[str, Any], period: float, generator: np.random.Generator
-) -> ImuModel:
+def make_imu_model(name: str, parameters: Mapping[str, Any], period: float, seed=0) -> ImuModel:
     """Return the IMU model of that name.
 
     Parameters
@@ -60,7 +56,8 @@ def make_imu_model(
         of the model's parameters.
     period : float
         Time from one sample to the next [s].
-    generator : numpy.random.Generator
+    seed : int or numpy.random.SeedSequence
+        Of all runs.
 
     Raises
     ------
@@ -80,4 +77,4 @@ def make_imu_model(
                 f"The IMU model {name} has no parameter {shown(key)}; "
                 + (f"it has {', '.join(known)}." if known else "it has none.")
             )
-    return kind.model(kind.parameters(**{**preset.parameters, **parameters}), period, generator)
+    return kind.model(kind.parameters(**{**preset.parameters, **parameters}), period, seed)

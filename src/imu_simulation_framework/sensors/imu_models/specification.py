@@ -23,6 +23,7 @@ import numpy as np
 
 from imu_simulation_framework.angles import difference
 from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.noise.streams import child_seed, run_seed
 from imu_simulation_framework.sensors.fusion import fuse, make_filter, quaternion_product
 from imu_simulation_framework.sensors.imu_models.base import ImuModel, ImuReading, ImuTruth
 from imu_simulation_framework.sensors.imu_specification import (
@@ -71,22 +72,22 @@ class SpecificationImu(ImuModel):
     ``yaw_bias`` and ``orientation_bias`` are all of the orientation's error.
     """
 
-    def __init__(self, parameters: SpecificationParameters, period: float, generator):
-        super().__init__(parameters, period, generator)
+    def __init__(self, parameters: SpecificationParameters, period: float, seed=0):
+        super().__init__(parameters, period, seed)
         self._specification = specification = parameters.specification
         output = specification.output
         self._stride = _stride(output.rate, period)
         self._first = round(output.start_offset / period)
         self._sensor_period = self._stride * period
-        # The seeds are replaced at each start.
-        seed = np.random.SeedSequence(0)
-        self._rate_noise = TriadNoise(specification.gyroscope, self._sensor_period, seed)
-        self._force_noise = TriadNoise(specification.accelerometer, self._sensor_period, seed)
+        self._rate_noise, self._force_noise = (
+            TriadNoise(triad, self._sensor_period, run_seed(seed, 0))
+            for triad in (specification.gyroscope, specification.accelerometer)
+        )
         self._rate_response = _Response(specification.gyroscope, specification.temperature)
         self._force_response = _Response(specification.accelerometer, specification.temperature)
         self._filter = make_filter(output, self._sensor_period)
         self._fuses = output.orientation_reference == "fusion"
-        self.reset()
+        self._begin(run_seed(seed, 0))
 
     @property
     def label(self) -> str:
@@ -102,17 +103,14 @@ class SpecificationImu(ImuModel):
         """Whether the specification wants samples that are not new to be left out."""
         return self._specification.output.drop_repeated
 
-    def reset(self):
-        """Let slow errors and the orientation start anew; the random numbers go on."""
+    def _begin(self, seed):
         self._count = 0
         self._new = False
         self._held = None
-        self._noises = None
+        self._noises = self._start_noises(seed)
         self._recent = []
 
     def step(self, truth: ImuTruth) -> ImuReading:
-        if self._noises is None:
-            self._noises = self._start_noises()
         since_first = self._count - self._first
         self._new = since_first >= 0 and since_first % self._stride == 0
         self._recent.append((truth.angular_velocity, truth.specific_force))
@@ -145,8 +143,6 @@ class SpecificationImu(ImuModel):
         if self._stride > 1 or self._count < self._first or samples == 0:
             steps = (ImuTruth(*values) for values in zip(orientation, rate, force))
             return ImuReading(*map(np.array, zip(*map(self.step, steps))))
-        if self._noises is None:
-            self._noises = self._start_noises()
         time = (np.arange(self._count, self._count + samples) * self.period)[:, np.newaxis]
         rate_noise, force_noise = (noise.advance(samples) for noise in self._noises)
         measured_rate, rate_bias = self._rate_response(rate, force, *rate_noise, time)
@@ -187,7 +183,7 @@ class SpecificationImu(ImuModel):
             truth.orientation, orientation, measured_rate, measured_force, rate_bias, force_bias
         )
 
-    def batch(self, truth: ImuTruth, runs: int = 1) -> ImuReading:
+    def batch(self, truth: ImuTruth, runs: int = 1, first_run: int = 0) -> ImuReading:
         orientation, true_rate, true_force = (np.asarray(x, dtype=float) for x in truth)
         samples = len(orientation)
         due = np.arange(self._first, samples, self._stride)
@@ -198,7 +194,10 @@ class SpecificationImu(ImuModel):
         measured_rate, measured_force = np.empty(shape), np.empty(shape)
         rate_bias, force_bias = np.empty(shape), np.empty(shape)
         for run in range(runs):
-            rate_noise, force_noise = (x.advance(len(due)) for x in self._start_noises())
+            rate_noise, force_noise = (
+                noise.advance(len(due))
+                for noise in self._start_noises(run_seed(self._seed, first_run + run))
+            )
             measured_rate[run], rate_bias[run] = self._rate_response(rate, force, *rate_noise, time)
             measured_force[run], force_bias[run] = self._force_response(
                 force, force, *force_noise, time
@@ -234,12 +233,11 @@ class SpecificationImu(ImuModel):
         """Return the covariances of the specification, row by row; the yaw's after 600 s."""
         return self._specification.covariances(self._sensor_period)
 
-    def _start_noises(self):
+    def _start_noises(self, seed):
         """Noise of gyroscope and accelerometer for a new realisation."""
-        entropy = self._generator.integers(0, 2**32, size=4).tolist()
         return (
-            self._rate_noise.restarted(np.random.SeedSequence(entropy, spawn_key=(0,))),
-            self._force_noise.restarted(np.random.SeedSequence(entropy, spawn_key=(1,))),
+            self._rate_noise.restarted(child_seed(seed, 0)),
+            self._force_noise.restarted(child_seed(seed, 1)),
         )
 
 

@@ -1,0 +1,350 @@
+r"""The true motion of a rigid body: what every source of motion delivers and every sensor takes.
+
+Two frames: the world, x east, y north, z up (REP-103), taken as inertial; and the body's own axes,
+x forward, y left, z up. An orientation leads from the body to the world: it turns a vector given
+in the body's axes into the same vector in the world's. With R that rotation, r the position, v the
+velocity, :math:`\omega` the angular velocity in the body's axes and g the gravity,
+
+.. math:: \dot r = v, \quad \dot R = R [\omega]_\times, \quad f = R^T (\dot v + g e_z)
+
+(Groves: Principles of GNSS, Inertial, and Multisensor Integrated Navigation Systems, chapters 2
+and 5): f is the specific force, which is what an accelerometer feels, +g on z at rest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+import pandas as pd
+from scipy.interpolate import CubicSpline
+from scipy.spatial.transform import Rotation
+
+from imu_simulation_framework.angles import roll_pitch_yaw_from_quaternion, unwrap
+from imu_simulation_framework.constants import WORLD_GRAVITY
+from imu_simulation_framework.errors import MotionError
+
+_WIDTHS = {
+    "position": 3,
+    "orientation": 4,
+    "velocity": 3,
+    "angular_velocity": 3,
+    "specific_force": 3,
+}
+_UNEVEN = 1e-6
+"""Share of a period by which even time steps may differ: stamps are rounded to nanoseconds."""
+
+
+@dataclass(frozen=True)
+class Motion:
+    """True motion of one point of a rigid body, sampled; n samples.
+
+    Parameters
+    ----------
+    time : ndarray, shape (n,)
+        Strictly increasing [s].
+    position : ndarray, shape (n, 3)
+        Of the body's origin in the world [m].
+    orientation : ndarray, shape (n, 4)
+        From the body to the world; quaternions x, y, z, w of length one.
+    velocity : ndarray, shape (n, 3)
+        Of the body's origin, in the world's axes [m/s].
+    angular_velocity : ndarray, shape (n, 3)
+        Of the body against the world, in the body's axes [rad/s].
+    specific_force : ndarray, shape (n, 3)
+        At the body's origin, in the body's axes [m/s^2].
+    gravity : float
+        That of the world, downwards [m/s^2].
+
+    Raises
+    ------
+    MotionError
+        Shapes do not fit, a number is not finite, time does not increase, or there is no sample.
+    """
+
+    time: np.ndarray
+    position: np.ndarray
+    orientation: np.ndarray
+    velocity: np.ndarray
+    angular_velocity: np.ndarray
+    specific_force: np.ndarray
+    gravity: float = WORLD_GRAVITY
+
+    def __post_init__(self):
+        time = np.asarray(self.time, dtype=float)
+        if time.ndim != 1 or len(time) == 0:
+            raise MotionError(f"a motion's time has the shape {time.shape}, expected (n,), n >= 1")
+        object.__setattr__(self, "time", time)
+        for name, width in _WIDTHS.items():
+            values = np.asarray(getattr(self, name), dtype=float)
+            if values.shape != (len(time), width):
+                raise MotionError(
+                    f"a motion's {name} has the shape {values.shape}, "
+                    f"expected {(len(time), width)} as it has {len(time)} times"
+                )
+            object.__setattr__(self, name, values)
+        for field in fields(self):
+            if not np.all(np.isfinite(getattr(self, field.name))):
+                raise MotionError(f"a motion's {field.name} holds a value that is not finite")
+        steps = np.diff(time)
+        if np.any(steps <= 0.0):
+            index = int(np.argmax(steps <= 0.0))
+            raise MotionError(
+                f"a motion's time must increase, but {time[index + 1]:g} s follows "
+                f"{time[index]:g} s"
+            )
+
+    @classmethod
+    def from_poses(cls, time, position, orientation, gravity=WORLD_GRAVITY) -> Motion:
+        """Return the motion through given poses.
+
+        Between them position and quaternion follow cubic splines. Poses with noise must be
+        smoothed before, as velocities and forces are their derivatives.
+
+        Parameters
+        ----------
+        time : array_like, shape (n,)
+            At least three, strictly increasing [s].
+        position : array_like, shape (n, 3)
+            [m]
+        orientation : array_like, shape (n, 4)
+            From the body to the world; quaternions x, y, z, w of any length but zero.
+        gravity : float
+            [m/s^2]
+
+        Raises
+        ------
+        MotionError
+            As for the class, or there are too few poses.
+        """
+        time, position, quaternions = _poses(time, position, orientation)
+        path = CubicSpline(time, position)
+        rotation = Rotation.from_quat(quaternions)
+        velocity = path(time, 1)
+        acceleration = path(time, 2) + np.array([0.0, 0.0, gravity])
+        return cls(
+            time,
+            position,
+            rotation.as_quat(),
+            velocity,
+            _angular_velocity(time, rotation),
+            rotation.inv().apply(acceleration),
+            gravity,
+        )
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    @property
+    def duration(self) -> float:
+        """Time from the first sample to the last [s]."""
+        return float(self.time[-1] - self.time[0])
+
+    @property
+    def period(self) -> float:
+        """Time from one sample to the next [s].
+
+        Raises
+        ------
+        MotionError
+            It is not the same everywhere, or there are less than two samples.
+        """
+        if len(self.time) < 2:
+            raise MotionError("a motion of one sample has no period; two are needed")
+        period = self.duration / (len(self.time) - 1)
+        even = self.time[0] + period * np.arange(len(self.time))
+        off = float(np.max(np.abs(self.time - even)))
+        if off > _UNEVEN * period + 1e-9:
+            raise MotionError(
+                f"the motion's samples are up to {off:.3g} s away from even steps of "
+                f"{period:g} s; resample it with resampled(rate)"
+            )
+        return period
+
+    @property
+    def yaw(self) -> np.ndarray:
+        """Rotation about the vertical, unwrapped, (n,) [rad]."""
+        return unwrap(roll_pitch_yaw_from_quaternion(self.orientation)[:, 2])
+
+    def table(self) -> pd.DataFrame:
+        """Return the motion as a table of the kind GroundTruth."""
+        angles = roll_pitch_yaw_from_quaternion(self.orientation)
+        angles[:, 2] = unwrap(angles[:, 2])
+        rotation = Rotation.from_quat(self.orientation)
+        forward = rotation.inv().apply(self.velocity)[:, :1]
+        return pd.DataFrame(
+            np.hstack([self.position, angles, forward, self.angular_velocity[:, 2:]]),
+            columns=["x", "y", "z", "roll", "pitch", "yaw", "v", "yaw_rate"],
+            index=pd.Index(self.time, name="time"),
+        )
+
+    def means(self) -> tuple[np.ndarray, np.ndarray]:
+        r"""Return angular velocity and specific force as means since the sample before.
+
+        It is what an IMU that integrates internally delivers: their sums lead from each sample's
+        orientation and velocity to the next one's. The mean angular velocity is the rotation over
+        the period; the mean specific force is the change of velocity over it, less gravity; in
+        the body's axes :math:`f = \dot v + \omega \times v + g R^T e_z`, its mean taken by the
+        trapezoidal rule. The first sample, before which there is none, is that of its instant.
+
+        Returns
+        -------
+        angular_velocity : ndarray, shape (n, 3)
+            [rad/s]
+        specific_force : ndarray, shape (n, 3)
+            [m/s^2]
+        """
+        step = np.diff(self.time)[:, np.newaxis]
+        rotation = Rotation.from_quat(self.orientation)
+        to_body = rotation.inv()
+        rate, force = self.angular_velocity.copy(), self.specific_force.copy()
+        rate[1:] = (to_body[:-1] * rotation[1:]).as_rotvec() / step
+        velocity = to_body.apply(self.velocity)
+        steady = np.cross(self.angular_velocity, velocity) + self.gravity * to_body.apply(
+            (0.0, 0.0, 1.0)
+        )
+        force[1:] = np.diff(velocity, axis=0) / step + 0.5 * (steady[1:] + steady[:-1])
+        return rate, force
+
+    def mounted(self, lever_arm=(0.0, 0.0, 0.0), rotation=None) -> Motion:
+        r"""Return the motion of what is mounted on the body, at another place or turned.
+
+        With the lever arm l and the mounting M, both possibly over time, in the body's axes,
+
+        .. math::
+
+            r' = r + R l, \quad v' = v + R (\omega \times l + \dot l), \quad
+            \omega' = M^T \omega + \omega_M,
+
+            f' = M^T (f + \dot \omega \times l + \omega \times (\omega \times l)
+            + 2 \omega \times \dot l + \ddot l).
+
+        Derivatives are those of cubic splines through the samples.
+
+        Parameters
+        ----------
+        lever_arm : array_like, shape (3,) or (n, 3)
+            Place of the mounted frame's origin in the body's axes [m].
+        rotation : scipy.spatial.transform.Rotation or array_like, optional
+            From the mounted frame to the body, one or n: a rotation, or quaternions x, y, z, w;
+            by default the two have the same axes.
+
+        Raises
+        ------
+        MotionError
+            There is neither one nor as many as samples; or a time-varying mounting, or a lever
+            arm on a turning body, has less than three samples.
+        """
+        count = len(self.time)
+        mounting = Rotation.identity() if rotation is None else rotation
+        if not isinstance(mounting, Rotation):
+            mounting = Rotation.from_quat(mounting)
+        arm = np.asarray(lever_arm, dtype=float)
+        if arm.shape not in ((3,), (count, 3)):
+            raise MotionError(f"a lever arm has the shape {arm.shape}, expected (3,) or (n, 3)")
+        if not (mounting.single or len(mounting) == count):
+            raise MotionError(f"there are {len(mounting)} mountings, expected 1 or {count}")
+        arm_rate, arm_acceleration = self._derivatives(arm) if arm.ndim == 2 else (0.0, 0.0)
+        rate, force = self.angular_velocity, self.specific_force
+        body = Rotation.from_quat(self.orientation)
+        velocity_of_arm = np.cross(rate, arm) + arm_rate
+        if np.any(arm):
+            rate_change, _ = self._derivatives(rate)
+            force = (
+                force
+                + np.cross(rate_change, arm)
+                + np.cross(rate, velocity_of_arm + arm_rate)
+                + arm_acceleration
+            )
+        to_mounted = mounting.inv()
+        mounted_rate = to_mounted.apply(rate)
+        if not mounting.single:
+            self._require_samples()
+            mounted_rate = mounted_rate + _angular_velocity(self.time, mounting)
+        return Motion(
+            self.time,
+            self.position + body.apply(arm),
+            (body * mounting).as_quat(),
+            self.velocity + body.apply(velocity_of_arm),
+            mounted_rate,
+            to_mounted.apply(force),
+            self.gravity,
+        )
+
+    def resampled(self, rate) -> Motion:
+        """Return the motion at other, even times, from the first to at most the last.
+
+        Parameters
+        ----------
+        rate : float
+            Samples per second [Hz].
+
+        Raises
+        ------
+        MotionError
+            The rate is not positive, or the motion has less than three samples.
+        """
+        if not (np.isfinite(rate) and rate > 0.0):
+            raise MotionError(f"a motion's rate is {rate} Hz, but it must be positive")
+        self._require_samples()
+        time = self.time[0] + np.arange(int(self.duration * rate + 1e-6) + 1) / rate
+        # The last one may be beyond the end by a rounding.
+        within = np.minimum(time, self.time[-1])
+        values = {
+            name: CubicSpline(self.time, getattr(self, name))(within)
+            for name in ("position", "velocity", "angular_velocity", "specific_force")
+        }
+        orientation = _unit(_quaternion_spline(self.time, self.orientation)(within))
+        return Motion(time=time, orientation=orientation, gravity=self.gravity, **values)
+
+    def _derivatives(self, values):
+        """First and second derivatives of (n, 3) by time, at the samples."""
+        self._require_samples()
+        spline = CubicSpline(self.time, values)
+        return spline(self.time, 1), spline(self.time, 2)
+
+    def _require_samples(self):
+        if len(self.time) < 3:
+            raise MotionError(
+                f"a motion of {len(self.time)} samples has no derivatives; three are needed"
+            )
+
+
+def _poses(time, position, orientation):
+    time, position, quaternions = (
+        np.asarray(values, dtype=float) for values in (time, position, orientation)
+    )
+    if time.ndim != 1 or len(time) < 3:
+        raise MotionError(f"there are {time.size} poses; a motion needs at least three")
+    if position.shape != (len(time), 3) or quaternions.shape != (len(time), 4):
+        raise MotionError(
+            f"positions have the shape {position.shape} and orientations {quaternions.shape}, "
+            f"expected ({len(time)}, 3) and ({len(time)}, 4)"
+        )
+    if not all(np.all(np.isfinite(values)) for values in (time, position, quaternions)):
+        raise MotionError("a pose holds a value that is not finite")
+    if np.any(np.diff(time) <= 0.0):
+        raise MotionError("the poses' times must increase")
+    if not np.all(np.any(quaternions != 0.0, axis=1)):
+        raise MotionError("an orientation is a quaternion of length zero")
+    return time, position, quaternions
+
+
+def _angular_velocity(time, rotation):
+    r"""Angular velocity in the turning axes, (n, 3) [rad/s]: the vector of 2 q^-1 dq/dt."""
+    spline = _quaternion_spline(time, rotation.as_quat())
+    # The spline's length is one at the samples only; its change there has no part in the vector.
+    change = spline(time, 1)
+    vector, scalar = spline(time)[:, :3], spline(time)[:, 3:]
+    return 2.0 * (scalar * change[:, :3] - change[:, 3:] * vector - np.cross(vector, change[:, :3]))
+
+
+def _quaternion_spline(time, quaternions):
+    """Cubic spline through quaternions, of the two that mean the same the nearer ones."""
+    turned_over = np.sum(quaternions[1:] * quaternions[:-1], axis=1) < 0.0
+    signs = np.concatenate([[1.0], np.where(turned_over, -1.0, 1.0)]).cumprod()
+    return CubicSpline(time, signs[:, np.newaxis] * quaternions)
+
+
+def _unit(quaternions):
+    return quaternions / np.linalg.norm(quaternions, axis=1, keepdims=True)

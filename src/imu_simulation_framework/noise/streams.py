@@ -1,0 +1,77 @@
+"""Random numbers that depend on the seed, the run and the quantity, and on nothing else.
+
+Run k of seed s draws from ``SeedSequence(s, spawn_key=(k,))``, and each quantity from a child of
+that. So a run's numbers are the same whatever other runs are drawn beside it, in which order, in
+how many pieces, and whichever other quantities are random.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+BLOCK = 1024
+"""Numbers drawn at a time when they are wanted one by one."""
+
+
+def run_seed(seed, run: int) -> np.random.SeedSequence:
+    """Return the seed of one run.
+
+    Parameters
+    ----------
+    seed : int or numpy.random.SeedSequence
+        Of all runs.
+    run : int
+        Counted from 0.
+    """
+    return child_seed(_sequence(seed), run)
+
+
+def child_seed(seed, index: int) -> np.random.SeedSequence:
+    """Return a child of a seed by its number; unlike spawning it does not change the seed."""
+    seed = _sequence(seed)
+    return np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, index))
+
+
+def _sequence(seed):
+    return seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
+
+
+class NormalStreams:
+    """Standard normal numbers of several quantities, each from a stream of its own.
+
+    Parameters
+    ----------
+    seed : int or numpy.random.SeedSequence
+        Of the run.
+    active : sequence of bool
+        Which quantities are random; the others are zero and cost nothing.
+    """
+
+    def __init__(self, seed, active):
+        self._count = len(active)
+        self._generators = {
+            index: np.random.default_rng(child_seed(seed, index))
+            for index, random in enumerate(active)
+            if random
+        }
+        self._block = np.zeros((0, self._count))
+        self._next = 0
+
+    def next(self) -> np.ndarray:
+        """Return the numbers of the next sample, (quantities,)."""
+        if self._next == len(self._block):
+            self._block, self._next = self._draw(BLOCK), 0
+        self._next += 1
+        return self._block[self._next - 1]
+
+    def take(self, samples: int) -> np.ndarray:
+        """Return the numbers of the next samples, (samples, quantities)."""
+        left = self._block[self._next : self._next + samples]
+        self._next += len(left)
+        return np.concatenate([left, self._draw(samples - len(left))])
+
+    def _draw(self, samples):
+        numbers = np.zeros((samples, self._count))
+        for index, generator in self._generators.items():
+            numbers[:, index] = generator.standard_normal(samples)
+        return numbers
