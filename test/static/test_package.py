@@ -28,7 +28,7 @@ PYTHON_VERSIONS = ["3.8", "3.9", "3.10", "3.11", "3.12", "3.13"]
 # The rooms of the library from the ground up: each may import those of the lines before its own,
 # and none of its own line.
 FLOORS = [
-    {"angles", "checked_values", "constants", "errors", "sentences"},
+    {"angles", "checked_values", "columns", "constants", "errors", "sentences"},
     {"files", "motion", "noise"},
     {"results", "sensors", "tracking"},
     {"evaluation", "identification", "robot"},

@@ -21,6 +21,7 @@ from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.angles import roll_pitch_yaw_from_quaternion, unwrap
+from imu_simulation_framework.columns import GROUND_TRUTH
 from imu_simulation_framework.constants import WORLD_GRAVITY
 from imu_simulation_framework.errors import MotionError
 
@@ -174,7 +175,7 @@ class Motion:
         forward = rotation.inv().apply(self.velocity)[:, :1]
         return pd.DataFrame(
             np.hstack([self.position, angles, forward, self.angular_velocity[:, 2:]]),
-            columns=["x", "y", "z", "roll", "pitch", "yaw", "v", "yaw_rate"],
+            columns=GROUND_TRUTH,
             index=pd.Index(self.time, name="time"),
         )
 

@@ -13,10 +13,9 @@ import numpy as np
 import pandas as pd
 from scipy.interpolate import PchipInterpolator
 
+from imu_simulation_framework.columns import POSES
 from imu_simulation_framework.errors import TrajectoryError
 from imu_simulation_framework.motion.local_regression import local_quadratic
-
-POSE_COLUMNS = ["x", "y", "yaw"]
 
 
 def _times(table):
@@ -182,14 +181,14 @@ def smooth(table, window):
     """
     if not (math.isfinite(window) and window >= 0.0):
         raise TrajectoryError(f"The smoothing window is {window} s; it must be zero or positive.")
-    poses = table[POSE_COLUMNS].astype(float).copy()
+    poses = table[list(POSES)].astype(float).copy()
     if window == 0.0 or len(poses) < 4:
         return poses
     times = _times(poses)
     # Large coordinates and stamps would cost digits in the sums.
     origin = poses.to_numpy()[0]
     values = local_quadratic(times - times[0], poses.to_numpy() - origin, window)
-    return _with_index(values + origin, POSE_COLUMNS, times)
+    return _with_index(values + origin, POSES, times)
 
 
 def move_to_origin(table):
@@ -283,10 +282,10 @@ def add_velocities(poses):
     order = 2 if len(poses) > 2 else 1
     rates = {
         column: np.gradient(poses[column].to_numpy(dtype=float), elapsed, edge_order=order)
-        for column in POSE_COLUMNS
+        for column in POSES
     }
     yaw = poses["yaw"].to_numpy(dtype=float)
-    trajectory = poses[POSE_COLUMNS].astype(float).copy()
+    trajectory = poses[list(POSES)].astype(float).copy()
     trajectory["v"] = np.cos(yaw) * rates["x"] + np.sin(yaw) * rates["y"]
     trajectory["yaw_rate"] = rates["yaw"]
     return trajectory

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
+from imu_simulation_framework.columns import QUATERNION
 from imu_simulation_framework.errors import RecordingError
 from imu_simulation_framework.motion.positioning.fixes import FixSettings
 from imu_simulation_framework.recordings import messages
@@ -39,7 +40,7 @@ from imu_simulation_framework.recordings.opening import (
 from imu_simulation_framework.recordings.receiver_topics import join_topic
 from imu_simulation_framework.recordings.reference import reference_table
 from imu_simulation_framework.recordings.report import RecordingReport
-from imu_simulation_framework.recordings.samples import QUATERNION, VELOCITY
+from imu_simulation_framework.recordings.samples import VELOCITY
 
 __all__ = [
     "ImuConventions",

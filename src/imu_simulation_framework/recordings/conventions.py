@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from imu_simulation_framework.columns import ACCEL, GYRO, QUATERNION
 from imu_simulation_framework.recorded.frames import (
     ACCEL_CONVENTIONS,
     ACCEL_UNITS,
@@ -20,7 +21,7 @@ from imu_simulation_framework.recorded.frames import (
     vectors_from_axes,
     yaw_from_convention,
 )
-from imu_simulation_framework.recordings.samples import ACCEL, GYRO, POSITION, QUATERNION
+from imu_simulation_framework.recordings.samples import POSITION
 
 __all__ = ["ImuConventions", "ReferenceConventions", "conventional_imu", "conventional_reference"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from imu_simulation_framework.columns import ACCEL, GYRO
 from imu_simulation_framework.recorded.orientation import fused_angles, integral
-from imu_simulation_framework.recordings.samples import ACCEL, GYRO
 from imu_simulation_framework.sensors.imu_specification import OutputSpecification
 
 GRAVITY_SHOWS = 5.0

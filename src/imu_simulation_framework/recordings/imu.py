@@ -13,13 +13,13 @@ from imu_simulation_framework.angles import (
     roll_pitch_yaw_from_quaternion,
     unwrap,
 )
+from imu_simulation_framework.columns import ACCEL, EULER, GYRO, QUATERNION
 from imu_simulation_framework.errors import RecordingError
 from imu_simulation_framework.motion.stamps import StampLimits
 from imu_simulation_framework.recorded.frames import levelling_roll_pitch
 from imu_simulation_framework.recordings.cleaning import MINIMUM_SAMPLES, Cleaner
 from imu_simulation_framework.recordings.conventions import ImuConventions, conventional_imu
 from imu_simulation_framework.recordings.fusing import GRAVITY_SHOWS, made_orientation
-from imu_simulation_framework.recordings.samples import ACCEL, EULER, GYRO, QUATERNION
 
 _UPRIGHT = np.radians(30.0)
 

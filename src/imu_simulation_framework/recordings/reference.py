@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from imu_simulation_framework.angles import unwrap, yaw_from_quaternion
+from imu_simulation_framework.columns import QUATERNION
 from imu_simulation_framework.errors import RecordingError
 from imu_simulation_framework.motion.positioning.course import NoHeadingError
 from imu_simulation_framework.motion.positioning.fixes import (
@@ -22,12 +23,7 @@ from imu_simulation_framework.recordings.conventions import (
     ReferenceConventions,
     conventional_reference,
 )
-from imu_simulation_framework.recordings.samples import (
-    GLOBAL_POSITION,
-    POSITION,
-    QUATERNION,
-    VARIANCES,
-)
+from imu_simulation_framework.recordings.samples import GLOBAL_POSITION, POSITION, VARIANCES
 
 _NO_FIX = -1
 _UNKNOWN_COVARIANCE = 0

@@ -7,10 +7,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 POSITION = ("x", "y")
-QUATERNION = ("qx", "qy", "qz", "qw")
-EULER = ("roll", "pitch", "yaw")
-GYRO = ("gyro_x", "gyro_y", "gyro_z")
-ACCEL = ("accel_x", "accel_y", "accel_z")
 GLOBAL_POSITION = ("latitude", "longitude")
 VELOCITY = ("velocity_east", "velocity_north")
 VARIANCES = ("variance_east", "variance_north")

@@ -14,18 +14,15 @@ from imu_simulation_framework.angles import (
     roll_pitch_yaw_from_quaternion,
     unwrap,
 )
+from imu_simulation_framework.columns import ACCEL, CONTROL_ERROR, GYRO, QUATERNION, WHEELS
 from imu_simulation_framework.errors import ResultError
 from imu_simulation_framework.results.sample_store import SampleStore
 
-ORIENTATION = ("qx", "qy", "qz", "qw")
-IMU_COLUMNS = ("gyro_x", "gyro_y", "gyro_z", "accel_x", "accel_y", "accel_z")
-ERROR_COLUMNS = ("yaw_error", "distance_error", "along_track_error", "cross_track_error")
-WHEEL_COLUMNS = ("left", "right")
 STORED = {
-    "imu_simulated": (*ORIENTATION, *IMU_COLUMNS),
-    "ground_truth": ("x", "y", "z", *ORIENTATION, "v_x", "v_y", "yaw_rate"),
-    "control_error": (*ERROR_COLUMNS, "time_from_start"),
-    "wheel_velocities": WHEEL_COLUMNS,
+    "imu_simulated": (*QUATERNION, *GYRO, *ACCEL),
+    "ground_truth": ("x", "y", "z", *QUATERNION, "v_x", "v_y", "yaw_rate"),
+    "control_error": (*CONTROL_ERROR, "time_from_start"),
+    "wheel_velocities": WHEELS,
 }
 """Name of a table -> the numbers that are stored for it."""
 
@@ -225,7 +222,7 @@ class ExperimentRecord:
     def _imu_blocks(self, zero, end):
         attitude = _Attitude()
         for time, values in _at_least_one(self.imu, zero, end):
-            named = zip(IMU_COLUMNS, values[:, 4:].T)
+            named = zip((*GYRO, *ACCEL), values[:, 4:].T)
             yield _table(time, {**attitude.columns(values[:, :4]), **dict(named)})
 
     def _ground_truth_blocks(self, zero, end):
@@ -238,14 +235,14 @@ class ExperimentRecord:
 
     def _control_error_blocks(self, zero, end):
         for time, values in _at_least_one(self.errors, zero, end):
-            yield _table(time, dict(zip(ERROR_COLUMNS, values.T)))
+            yield _table(time, dict(zip(CONTROL_ERROR, values.T)))
 
     def _wheel_velocities(self, zero, end):
         times = [time for time, _ in self.errors.blocks(zero, end)]
         given = np.concatenate([[0.0], *times])
         count = min(len(self.commands), len(given))
         _, commands = self.commands.store.rows(0, count)
-        return _table(given[:count], dict(zip(WHEEL_COLUMNS, commands.T)))
+        return _table(given[:count], dict(zip(WHEELS, commands.T)))
 
 
 def _at_least_one(stream, zero, end):

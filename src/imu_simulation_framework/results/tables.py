@@ -6,23 +6,19 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from imu_simulation_framework.columns import CONTROL_ERROR, POSES, TRAJECTORY, WHEELS
 from imu_simulation_framework.errors import ResultError
 from imu_simulation_framework.results.record import STORED, ExperimentRecord
 
 REQUIRED_COLUMNS = {
-    "trajectory_data": ("x", "y", "yaw", "v", "yaw_rate", "left", "right"),
+    "trajectory_data": (*TRAJECTORY, *WHEELS),
     "reference": ("yaw",),
     "fixes": ("x", "y"),
     "imu_simulated": ("yaw",),
     "imu_real": ("yaw",),
-    "ground_truth": ("x", "y", "yaw"),
-    "wheel_velocities": ("left", "right"),
-    "control_error": (
-        "yaw_error",
-        "distance_error",
-        "along_track_error",
-        "cross_track_error",
-    ),
+    "ground_truth": POSES,
+    "wheel_velocities": WHEELS,
+    "control_error": CONTROL_ERROR,
 }
 """Table name -> the columns that its evaluation needs."""
 

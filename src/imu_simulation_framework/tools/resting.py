@@ -9,11 +9,11 @@ from typing import Any, Mapping
 import numpy as np
 
 from imu_simulation_framework.angles import yaw_from_quaternion
+from imu_simulation_framework.columns import ACCEL, GYRO, QUATERNION
 from imu_simulation_framework.errors import ResultError
 from imu_simulation_framework.evaluation.resting_statistics import BIASES, RestingImu
 from imu_simulation_framework.recordings.formats.bag import read_bag
 from imu_simulation_framework.recordings.messages import IMU, ODOMETRY
-from imu_simulation_framework.recordings.samples import ACCEL, GYRO, QUATERNION
 from imu_simulation_framework.results.folder import ResultFolder
 from imu_simulation_framework.sensors.imu_models import PRESETS, ImuReading
 from imu_simulation_framework.sensors.imu_models.base import no_bias

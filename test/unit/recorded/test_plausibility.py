@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from planted_faults import PLANTED, constant, scaled, shifted
 
+from imu_simulation_framework.columns import QUATERNION
 from imu_simulation_framework.experiment.preparation.check import RecordingCheck, judge
 from imu_simulation_framework.experiment.preparation.interpretation import Interpretation, thinned
 from imu_simulation_framework.files import locations
@@ -16,7 +17,6 @@ from imu_simulation_framework.recordings import (
     read_imu_samples,
     read_reference_samples,
 )
-from imu_simulation_framework.recordings.samples import QUATERNION
 from imu_simulation_framework.recordings.simulated.bundled_drives import ensure_drive
 
 DURATION = {"a": 110.0, "d": 300.0}

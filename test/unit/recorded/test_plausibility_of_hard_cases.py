@@ -7,11 +7,11 @@ import pytest
 from drive_recordings import DURATION, drive
 from planted_faults import constant, frozen, scaled, with_columns, with_yaw
 
+from imu_simulation_framework.columns import ACCEL, GYRO, QUATERNION
 from imu_simulation_framework.experiment.preparation.check import RecordingCheck, judge
 from imu_simulation_framework.experiment.preparation.interpretation import Interpretation
 from imu_simulation_framework.recorded.plausibility import findings as faults
 from imu_simulation_framework.recordings import ImuConventions, ReferenceConventions
-from imu_simulation_framework.recordings.samples import ACCEL, GYRO, QUATERNION
 
 
 def judged(reference, imu):

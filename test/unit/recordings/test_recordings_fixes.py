@@ -7,9 +7,10 @@ import pymap3d
 import pytest
 
 from imu_simulation_framework.angles import quaternion_from_roll_pitch_yaw, wrap
+from imu_simulation_framework.columns import QUATERNION
 from imu_simulation_framework.motion.positioning.fixes import RANGE_ERROR, UNKNOWN_VARIANCE
 from imu_simulation_framework.recordings.reference import reference_table
-from imu_simulation_framework.recordings.samples import QUATERNION, Samples
+from imu_simulation_framework.recordings.samples import Samples
 
 COUNT, RATE = 300, 5.0
 

@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
+from imu_simulation_framework.columns import ACCEL, EULER, GYRO, QUATERNION
 from imu_simulation_framework.errors import RecordingError
 from imu_simulation_framework.motion.stamps import StampLimits
 from imu_simulation_framework.recorded.frames import (
@@ -32,14 +33,7 @@ from imu_simulation_framework.recordings import (
     imu_table,
     reference_table,
 )
-from imu_simulation_framework.recordings.samples import (
-    ACCEL,
-    EULER,
-    GYRO,
-    POSITION,
-    QUATERNION,
-    Samples,
-)
+from imu_simulation_framework.recordings.samples import POSITION, Samples
 
 CHECKED_RATE = 40.0
 """Samples of an IMU per second [Hz] that are enough to see how it turns."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 
+from imu_simulation_framework.columns import EULER, QUATERNION
 from imu_simulation_framework.configuration.load import (
     Configuration,
     is_default,
@@ -21,7 +22,6 @@ from imu_simulation_framework.recordings.formats.listing import (
     topics_of_bag,
 )
 from imu_simulation_framework.recordings.messages import IMU_TYPES, REFERENCE_TYPES
-from imu_simulation_framework.recordings.samples import EULER, QUATERNION
 from imu_simulation_framework.results.folder import safe_name
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from imu_simulation_framework.columns import ACCEL, GYRO
 from imu_simulation_framework.identification.allan.axis import (
     AxisResult,
     RecordingModel,
@@ -28,8 +29,8 @@ from imu_simulation_framework.sensors.imu_specification import (
 )
 
 SENSORS = {
-    "gyroscope": ("gyro_x", "gyro_y", "gyro_z"),
-    "accelerometer": ("accel_x", "accel_y", "accel_z"),
+    "gyroscope": GYRO,
+    "accelerometer": ACCEL,
 }
 AXES = SENSORS["gyroscope"] + SENSORS["accelerometer"]
 

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-GYRO = ["gyro_x", "gyro_y", "gyro_z"]
-ACCEL = ["accel_x", "accel_y", "accel_z"]
+from imu_simulation_framework.columns import ACCEL, GYRO
 
 
 @dataclass(frozen=True)
@@ -76,7 +75,7 @@ def vertical_gyro_heading(imu):
     up = mean_specific_force(imu)
     if up is None or not set(GYRO) <= set(imu):
         return None
-    rate = imu[GYRO].to_numpy() @ (up / np.linalg.norm(up))
+    rate = imu[list(GYRO)].to_numpy() @ (up / np.linalg.norm(up))
     return Heading("the gyroscope about the vertical", _times(imu), _integral(_times(imu), rate))
 
 
@@ -87,7 +86,7 @@ def mean_specific_force(imu):
     """
     if not set(ACCEL) <= set(imu):
         return None
-    forces = imu[ACCEL].to_numpy()
+    forces = imu[list(ACCEL)].to_numpy()
     mean = forces.mean(axis=0)
     typical = float(np.median(np.linalg.norm(forces, axis=1)))
     return mean if np.linalg.norm(mean) > 0.7 * typical > 0.0 else None

@@ -9,8 +9,8 @@ import math
 from dataclasses import dataclass
 from typing import Mapping
 
+from imu_simulation_framework.columns import ACCEL, GYRO, QUATERNION
 from imu_simulation_framework.constants import STANDARD_GRAVITY
-from imu_simulation_framework.recordings.samples import ACCEL, GYRO, QUATERNION
 
 _DEGREE = math.pi / 180.0
 _KNOT = 1852.0 / 3600.0

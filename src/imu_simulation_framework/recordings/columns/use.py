@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from imu_simulation_framework.columns import ACCEL, EULER, GYRO, QUATERNION
 from imu_simulation_framework.errors import RecordingError
 from imu_simulation_framework.recordings.columns.quantities import QUANTITIES, USES
 from imu_simulation_framework.recordings.samples import (
-    ACCEL,
-    EULER,
     GLOBAL_POSITION,
-    GYRO,
     POSITION,
-    QUATERNION,
     VARIANCES,
     VELOCITY,
 )

@@ -13,6 +13,7 @@ from rosbags.rosbag1 import Writer
 from rosbags.typesys import Stores, get_typestore
 
 from imu_simulation_framework.angles import roll_pitch_yaw_from_quaternion
+from imu_simulation_framework.columns import IMU_RECORD
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.files.whole_files import written_aside
 from imu_simulation_framework.recordings.messages import IMU
@@ -25,8 +26,6 @@ FORMATS = ("bag", "rostopic_csv", "csv")
 
 TOPIC = "/imu/data"
 FRAME = "imu_link"
-
-_TABLE_COLUMNS = "time,roll,pitch,yaw,gyro_x,gyro_y,gyro_z,accel_x,accel_y,accel_z"
 
 
 def format_of(path, format="") -> str:
@@ -126,7 +125,7 @@ def _write_rostopic_csv(path, blocks, covariances, packed):
 def _write_table(path, blocks, covariances, packed):
     yaw = None
     with _text_file(path, packed) as file:
-        file.write(_TABLE_COLUMNS + "\n")
+        file.write(",".join(("time", *IMU_RECORD)) + "\n")
         for block in blocks:
             angles = roll_pitch_yaw_from_quaternion(block.orientation)
             # Unwrapped also from one block to the next.

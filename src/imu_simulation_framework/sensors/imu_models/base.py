@@ -120,6 +120,10 @@ class ImuModel(ABC):
             Arrays (runs, samples, ...).
         """
 
+    def new_samples(self, samples: int) -> np.ndarray:
+        """Return which of a batch's samples are new ones of the sensor, (samples,) of bool."""
+        return np.ones(samples, dtype=bool)
+
     @abstractmethod
     def covariances(self) -> tuple[Covariance, Covariance, Covariance]:
         """Return what the plug-in publishes as covariances, row by row.

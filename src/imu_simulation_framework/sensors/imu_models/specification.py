@@ -186,7 +186,7 @@ class SpecificationImu(ImuModel):
     def batch(self, truth: ImuTruth, runs: int = 1, first_run: int = 0) -> ImuReading:
         orientation, true_rate, true_force = (np.asarray(x, dtype=float) for x in truth)
         samples = len(orientation)
-        due = np.arange(self._first, samples, self._stride)
+        due = np.flatnonzero(self.new_samples(samples))
         rate = _means(true_rate, due, self._stride)
         force = _means(true_force, due, self._stride)
         time = (due * self.period)[:, np.newaxis]
@@ -228,6 +228,11 @@ class SpecificationImu(ImuModel):
             early = np.broadcast_to(early, (runs, *np.shape(early)))
             values.append(np.concatenate([early, late[:, index]], axis=1))
         return ImuReading(*values)
+
+    def new_samples(self, samples: int) -> np.ndarray:
+        new = np.zeros(samples, dtype=bool)
+        new[self._first :: self._stride] = True
+        return new
 
     def covariances(self):
         """Return the covariances of the specification, row by row; the yaw's after 600 s."""

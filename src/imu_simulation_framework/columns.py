@@ -1,0 +1,16 @@
+"""Names of the columns of our tables, which are those of the CSV files, too; each in one place.
+
+What the tables are, with the units of their columns, stands in the package's own docstring.
+"""
+
+QUATERNION = ("qx", "qy", "qz", "qw")
+EULER = ("roll", "pitch", "yaw")
+GYRO = ("gyro_x", "gyro_y", "gyro_z")
+ACCEL = ("accel_x", "accel_y", "accel_z")
+WHEELS = ("left", "right")
+
+POSES = ("x", "y", "yaw")
+TRAJECTORY = (*POSES, "v", "yaw_rate")
+IMU_RECORD = (*EULER, *GYRO, *ACCEL)
+GROUND_TRUTH = ("x", "y", "z", *EULER, "v", "yaw_rate")
+CONTROL_ERROR = ("yaw_error", "distance_error", "along_track_error", "cross_track_error")

@@ -1,0 +1,203 @@
+"""Where a motion comes from without a simulator: rest, simple figures, drives, planar paths."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from imu_simulation_framework.angles import quaternion_from_roll_pitch_yaw
+from imu_simulation_framework.constants import WORLD_GRAVITY
+from imu_simulation_framework.errors import MotionError
+from imu_simulation_framework.motion.drive_motion import true_motion
+from imu_simulation_framework.motion.drives import get_drive, with_laps
+from imu_simulation_framework.motion.motion import Motion
+
+RATE = 100.0
+"""Samples per second where none is asked for [Hz]."""
+MOST_SAMPLES = 100_000_000
+"""Of a motion that is described by a few numbers, which may be mistaken."""
+
+
+def at_rest(duration, rate=RATE, roll=0.0, pitch=0.0, yaw=0.0, gravity=WORLD_GRAVITY) -> Motion:
+    """Return the motion of what stands still, the Earth taken as not turning.
+
+    Parameters
+    ----------
+    duration : float
+        [s]
+    rate : float
+        Samples per second [Hz].
+    roll, pitch, yaw : float
+        Of the body [rad].
+    gravity : float
+        [m/s^2]
+
+    Raises
+    ------
+    MotionError
+        Duration or rate is not positive.
+    """
+    time = _even_times(duration, rate)
+    (quaternion,) = quaternion_from_roll_pitch_yaw([[roll, pitch, yaw]])
+    up = np.array(
+        [-math.sin(pitch), math.sin(roll) * math.cos(pitch), math.cos(roll) * math.cos(pitch)]
+    )
+    still = np.zeros((len(time), 3))
+    return Motion(
+        time,
+        still,
+        np.tile(quaternion, (len(time), 1)),
+        still,
+        still,
+        np.tile(gravity * up, (len(time), 1)),
+        gravity,
+    )
+
+
+def straight(duration, speed=1.0, rate=RATE, gravity=WORLD_GRAVITY) -> Motion:
+    """Return a level motion eastwards at constant speed, from the world's origin.
+
+    Parameters
+    ----------
+    duration : float
+        [s]
+    speed : float
+        [m/s]
+    rate : float
+        Samples per second [Hz].
+    gravity : float
+        [m/s^2]
+
+    Raises
+    ------
+    MotionError
+        Duration or rate is not positive.
+    """
+    return _level(_even_times(duration, rate), 0.0, speed, 0.0, gravity)
+
+
+def rounds(count, radius, speed=1.0, rate=RATE, gravity=WORLD_GRAVITY) -> Motion:
+    """Return a level motion in circles at constant speed, from the world's origin, first eastwards.
+
+    Parameters
+    ----------
+    count : float
+        How many times round; negative is clockwise.
+    radius : float
+        [m]
+    speed : float
+        [m/s]
+    rate : float
+        Samples per second [Hz].
+    gravity : float
+        [m/s^2]
+
+    Raises
+    ------
+    MotionError
+        A value is not positive, or there is no round.
+    """
+    for name, value in (("radius", radius), ("speed", speed), ("number of rounds", abs(count))):
+        if not (math.isfinite(value) and value > 0.0):
+            raise MotionError(f"the {name} of a circle is {value}, but it must be positive")
+    yaw_rate = math.copysign(speed / radius, count)
+    time = _even_times(2.0 * math.pi * abs(count) / abs(yaw_rate), rate)
+    return _level(time, yaw_rate * time, speed, yaw_rate, gravity)
+
+
+def drive(name, laps=None, gravity=WORLD_GRAVITY) -> Motion:
+    """Return the true motion of one of the synthetic drives, in closed form, at 100 Hz.
+
+    Parameters
+    ----------
+    name : str
+        One of :data:`.motion.drives.DRIVES`.
+    laps : int, optional
+        Other than the drive's own number.
+    gravity : float
+        [m/s^2]
+
+    Raises
+    ------
+    ConfigurationError
+        There is no such drive, or it cannot have so many laps.
+    """
+    chosen = get_drive(name)
+    table = true_motion(chosen if laps is None else with_laps(chosen, laps))
+    return planar(table, gravity)
+
+
+def planar(table, gravity=WORLD_GRAVITY) -> Motion:
+    """Return the motion of a body that moves on a level plane along its own x axis.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Trajectory, and ``acceleration``, which is the change of v [m/s^2]; or Poses alone, which
+        are then taken for any level motion and differentiated (:meth:`.Motion.from_poses`).
+    gravity : float
+        [m/s^2]
+
+    Raises
+    ------
+    MotionError
+        As for :class:`.Motion`.
+    """
+    time = table.index.to_numpy(dtype=float)
+    yaw = table["yaw"].to_numpy(dtype=float)
+    position = np.column_stack([table["x"], table["y"], np.zeros(len(table))])
+    if "acceleration" not in table:
+        return Motion.from_poses(time, position, _about_vertical(yaw), gravity)
+    speed, yaw_rate = table["v"].to_numpy(dtype=float), table["yaw_rate"].to_numpy(dtype=float)
+    nothing = np.zeros(len(table))
+    return Motion(
+        time,
+        position,
+        _about_vertical(yaw),
+        np.column_stack([speed * np.cos(yaw), speed * np.sin(yaw), nothing]),
+        np.column_stack([nothing, nothing, yaw_rate]),
+        np.column_stack([table["acceleration"], speed * yaw_rate, np.full(len(table), gravity)]),
+        gravity,
+    )
+
+
+def _level(time, yaw, speed, yaw_rate, gravity):
+    """Constant speed and yaw rate, from the world's origin."""
+    if not (math.isfinite(speed)):
+        raise MotionError(f"the speed of a motion is {speed}, but it must be a finite number")
+    yaw = np.broadcast_to(yaw, time.shape)
+    if yaw_rate == 0.0:
+        path = [speed * time, np.zeros(len(time))]
+    else:
+        radius = speed / yaw_rate
+        path = [radius * np.sin(yaw), radius * (1.0 - np.cos(yaw))]
+    nothing, ones = np.zeros(len(time)), np.ones(len(time))
+    return Motion(
+        time,
+        np.column_stack([*path, nothing]),
+        _about_vertical(yaw),
+        np.column_stack([speed * np.cos(yaw), speed * np.sin(yaw), nothing]),
+        np.column_stack([nothing, nothing, yaw_rate * ones]),
+        np.column_stack([nothing, speed * yaw_rate * ones, gravity * ones]),
+        gravity,
+    )
+
+
+def _about_vertical(yaw):
+    half = 0.5 * np.asarray(yaw, dtype=float)
+    nothing = np.zeros(len(half))
+    return np.column_stack([nothing, nothing, np.sin(half), np.cos(half)])
+
+
+def _even_times(duration, rate):
+    for name, value in (("duration", duration), ("rate", rate)):
+        if not (math.isfinite(value) and value > 0.0):
+            raise MotionError(f"the {name} of a motion is {value}, but it must be positive")
+    samples = duration * rate + 1.0
+    if samples > MOST_SAMPLES:
+        raise MotionError(
+            f"a motion of {duration:g} s at {rate:g} Hz has {samples:.3g} samples, but at most "
+            f"{MOST_SAMPLES} are possible"
+        )
+    return np.arange(int(samples + 1e-6)) / rate

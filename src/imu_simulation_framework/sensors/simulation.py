@@ -1,0 +1,113 @@
+"""What an IMU says of a motion: from a motion and an IMU's errors to a table of its samples."""
+
+from __future__ import annotations
+
+from typing import Union
+
+import numpy as np
+import pandas as pd
+
+from imu_simulation_framework.angles import roll_pitch_yaw_from_quaternion, unwrap
+from imu_simulation_framework.columns import IMU_RECORD
+from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.motion.motion import Motion
+from imu_simulation_framework.sensors.imu_models import (
+    IMU_MODELS,
+    GenericParameters,
+    HectorParameters,
+    IdealParameters,
+    ImuModel,
+    ImuTruth,
+    SpecificationParameters,
+    make_imu_model,
+)
+from imu_simulation_framework.sensors.imu_specification import ImuSpecification
+
+ImuErrors = Union[
+    ImuSpecification,
+    IdealParameters,
+    GenericParameters,
+    HectorParameters,
+    SpecificationParameters,
+    str,
+]
+"""What says which errors an IMU has: a specification, a plug-in's parameters, or the name of a
+model or of a set of its parameters (:data:`.sensors.imu_models.PRESETS`)."""
+
+
+def imu_truth(motion: Motion) -> ImuTruth:
+    """Return what an IMU without errors would say, as means since the sample before."""
+    rate, force = motion.means()
+    return ImuTruth(motion.orientation, rate, force)
+
+
+def imu_model(imu: ImuErrors, period: float, seed=0) -> ImuModel:
+    """Return the model that has these errors.
+
+    Parameters
+    ----------
+    imu : ImuErrors
+    period : float
+        Time from one sample to the next [s].
+    seed : int or numpy.random.SeedSequence
+        Of all runs.
+
+    Raises
+    ------
+    ConfigurationError
+        It is nothing of the kind, or does not go with the period.
+    """
+    if isinstance(imu, str):
+        return make_imu_model(imu, {}, period, seed)
+    if isinstance(imu, ImuSpecification):
+        imu = SpecificationParameters(imu)
+    for kind in IMU_MODELS.values():
+        if isinstance(imu, kind.parameters):
+            return kind.model(imu, period, seed)
+    raise ConfigurationError(
+        f"an IMU's errors are an ImuSpecification, parameters of a plug-in or the name of a "
+        f"model, but this is a {type(imu).__name__}"
+    )
+
+
+def simulate_imu(motion: Motion, imu: ImuErrors, seed=1, run=0) -> pd.DataFrame:
+    """Return what an IMU with these errors says of a motion.
+
+    Parameters
+    ----------
+    motion : Motion
+        Of the IMU itself (:meth:`.Motion.mounted`), evenly sampled.
+    imu : ImuErrors
+        A sensor slower than the motion is sampled gives its own, fewer samples, each the mean
+        since the one before.
+    seed : int
+        Of all runs.
+    run : int
+        Which one. It has the same numbers whatever other runs there are.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ImuRecord, with the motion's times: roll, pitch, yaw [rad], gyro_x, gyro_y, gyro_z [rad/s],
+        accel_x, accel_y, accel_z [m/s^2]. The yaw begins within half a turn of the true one.
+
+    Raises
+    ------
+    MotionError
+        The motion is not evenly sampled.
+    ConfigurationError
+        The IMU's errors are no such thing, or its rate does not go with the motion's.
+    """
+    model = imu_model(imu, motion.period, seed)
+    (orientation, rate, force, *_) = (
+        values[0] for values in model.batch(imu_truth(motion), 1, first_run=run)
+    )
+    angles = roll_pitch_yaw_from_quaternion(orientation)
+    angles[:, 2] = unwrap(angles[:, 2])
+    angles[:, 2] += 2.0 * np.pi * np.round((motion.yaw[0] - angles[0, 2]) / (2.0 * np.pi))
+    table = pd.DataFrame(
+        np.hstack([angles, rate, force]),
+        columns=IMU_RECORD,
+        index=pd.Index(motion.time, name="time"),
+    )
+    return table[model.new_samples(len(table))]

@@ -1,0 +1,286 @@
+"""Motion: kinematics, means, mountings, against closed formulas."""
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from imu_simulation_framework.errors import MotionError
+from imu_simulation_framework.motion.motion import Motion
+from imu_simulation_framework.motion.sources import at_rest, drive, rounds, straight
+
+GRAVITY = 9.81
+
+
+def tumbling(time):
+    """Poses, angular velocity and specific force in closed form: Rz(a) Rx(b) along Lissajous."""
+    a, b = 0.5 * time + 0.3 * np.sin(time), 0.2 * np.sin(2.0 * time)
+    a_rate, b_rate = 0.5 + 0.3 * np.cos(time), 0.4 * np.cos(2.0 * time)
+    rotation = Rotation.from_euler("ZX", np.column_stack([a, b]))
+    position = np.column_stack(
+        [3.0 * np.sin(0.7 * time), 2.0 * np.cos(0.4 * time), 0.1 * np.sin(time)]
+    )
+    acceleration = np.column_stack(
+        [
+            -3.0 * 0.49 * np.sin(0.7 * time),
+            -2.0 * 0.16 * np.cos(0.4 * time),
+            -0.1 * np.sin(time) + GRAVITY,
+        ]
+    )
+    rate = np.column_stack([b_rate, a_rate * np.sin(b), a_rate * np.cos(b)])
+    return position, rotation, rate, rotation.inv().apply(acceleration)
+
+
+@pytest.fixture(scope="module")
+def tumble():
+    time = np.arange(3001) / 100.0
+    position, rotation, rate, force = tumbling(time)
+    return Motion.from_poses(time, position, rotation.as_quat(), GRAVITY), rate, force
+
+
+def test_kinematics_from_poses_are_those_of_the_closed_form(tumble):
+    motion, rate, force = tumble
+    # A cubic spline's derivatives: the fourth power of 10 ms, the square for accelerations.
+    np.testing.assert_allclose(motion.angular_velocity, rate, rtol=0.0, atol=1e-6)
+    np.testing.assert_allclose(motion.specific_force[20:-20], force[20:-20], rtol=0.0, atol=1e-4)
+    np.testing.assert_allclose(
+        motion.velocity[:, 0], 2.1 * np.cos(0.7 * motion.time), rtol=0.0, atol=1e-6
+    )
+
+
+@pytest.mark.parametrize("rate", [50.0, 100.0, 200.0])
+def test_accuracy_grows_with_the_rate(rate):
+    time = np.arange(int(20.0 * rate) + 1) / rate
+    position, rotation, angular_velocity, force = tumbling(time)
+    motion = Motion.from_poses(time, position, rotation.as_quat(), GRAVITY)
+    inner = slice(20, -20)
+    step = 1.0 / rate
+    assert np.abs(motion.angular_velocity - angular_velocity)[inner].max() < 0.2 * step**4
+    assert np.abs(motion.specific_force - force)[inner].max() < 0.1 * step**2
+
+
+def test_a_quaternion_and_its_negative_are_one_orientation(tumble):
+    motion, _, _ = tumble
+    flipped = motion.orientation * np.where(np.arange(len(motion)) % 3 == 0, -1.0, 1.0)[:, None]
+    other = Motion.from_poses(motion.time, motion.position, flipped, GRAVITY)
+    np.testing.assert_allclose(other.angular_velocity, motion.angular_velocity, atol=1e-12)
+
+
+def integrated(rate):
+    """What the sums of a motion's means miss of its last orientation [rad] and velocity [m/s]."""
+    time = np.arange(int(30.0 * rate) + 1) / rate
+    position, rotation, _, _ = tumbling(time)
+    motion = Motion.from_poses(time, position, rotation.as_quat(), GRAVITY)
+    angular_velocity, force = motion.means()
+    turned, velocity = Rotation.from_quat(motion.orientation[0]), motion.velocity[0]
+    steps = Rotation.from_rotvec(angular_velocity / rate)
+    halves = Rotation.from_rotvec(0.5 * angular_velocity / rate)
+    for k in range(1, len(motion)):
+        # The mean force is in the turning axes: turned back at the middle of the period.
+        velocity = velocity + (turned * halves[k]).apply(force[k]) / rate
+        velocity[2] -= GRAVITY / rate
+        turned = turned * steps[k]
+    missed = turned.inv() * Rotation.from_quat(motion.orientation[-1])
+    return missed.magnitude(), np.linalg.norm(velocity - motion.velocity[-1])
+
+
+def test_means_add_up_to_orientation_and_velocity():
+    (turn, velocity), (finer_turn, finer_velocity) = integrated(50.0), integrated(100.0)
+    assert max(turn, finer_turn) < 1e-9
+    # The trapezoidal rule is of second order.
+    assert finer_velocity < 1e-3
+    assert velocity / finer_velocity == pytest.approx(4.0, rel=0.1)
+
+
+def test_the_first_mean_is_that_of_its_instant(tumble):
+    motion, _, _ = tumble
+    rate, force = motion.means()
+    np.testing.assert_array_equal(rate[0], motion.angular_velocity[0])
+    np.testing.assert_array_equal(force[0], motion.specific_force[0])
+
+
+def test_a_lever_arm_is_the_motion_of_that_place(tumble):
+    motion, _, _ = tumble
+    arm = np.array([0.3, -0.2, 0.5])
+    mounting = Rotation.from_euler("xyz", [0.1, -0.4, 2.0])
+    mounted = motion.mounted(arm, mounting)
+    position, rotation, _, _ = tumbling(motion.time)
+    direct = Motion.from_poses(
+        motion.time,
+        position + rotation.apply(arm),
+        (rotation * mounting).as_quat(),
+        GRAVITY,
+    )
+    inner = slice(20, -20)
+    for name, tolerance in (
+        ("position", 1e-12),
+        ("velocity", 1e-6),
+        ("angular_velocity", 1e-6),
+        ("specific_force", 1e-4),
+    ):
+        np.testing.assert_allclose(
+            getattr(mounted, name)[inner],
+            getattr(direct, name)[inner],
+            rtol=0.0,
+            atol=tolerance,
+            err_msg=name,
+        )
+    assert (
+        Rotation.from_quat(mounted.orientation) * Rotation.from_quat(direct.orientation).inv()
+    ).magnitude().max() < 1e-12
+
+
+def test_a_mounting_over_time_is_the_motion_of_that_place(tumble):
+    motion, _, _ = tumble
+    time = motion.time
+    arm = np.column_stack([0.3 * np.cos(time), 0.3 * np.sin(time), 0.1 * time / 30.0])
+    mounting = Rotation.from_euler("ZY", np.column_stack([time, 0.5 * np.sin(time)]))
+    mounted = motion.mounted(arm, mounting)
+    position, rotation, _, _ = tumbling(time)
+    direct = Motion.from_poses(
+        time, position + rotation.apply(arm), (rotation * mounting).as_quat(), GRAVITY
+    )
+    inner = slice(20, -20)
+    np.testing.assert_allclose(mounted.velocity[inner], direct.velocity[inner], atol=1e-6)
+    np.testing.assert_allclose(
+        mounted.angular_velocity[inner], direct.angular_velocity[inner], atol=1e-6
+    )
+    np.testing.assert_allclose(
+        mounted.specific_force[inner], direct.specific_force[inner], atol=2e-4
+    )
+
+
+def test_a_pan_on_a_standing_platform_has_the_amplitude_of_its_sinusoid():
+    # pi/6 with a period of 4 s turns with up to (pi/6) (2 pi / 4) = 0.8225 rad/s.
+    platform = at_rest(20.0, rate=200.0)
+    time = platform.time
+    amplitude, angular = np.pi / 6.0, 2.0 * np.pi / 4.0
+    pan = amplitude * np.sin(angular * time)
+    head = platform.mounted((0.0, 0.0, 0.0), Rotation.from_euler("z", pan[:, None]))
+    camera = head.mounted((0.4, 0.0, 0.0))
+    rate = amplitude * angular * np.cos(angular * time)
+    assert rate.max() == pytest.approx(0.8225, abs=1e-4)
+    np.testing.assert_allclose(camera.angular_velocity[:, 2], rate, rtol=0.0, atol=1e-6)
+    inner = slice(10, -10)
+    np.testing.assert_allclose(
+        camera.specific_force[inner, 0], (-0.4 * rate**2)[inner], rtol=0.0, atol=1e-6
+    )
+    acceleration = -amplitude * angular**2 * np.sin(angular * time)
+    np.testing.assert_allclose(
+        camera.specific_force[inner, 1], (0.4 * acceleration)[inner], rtol=0.0, atol=1e-6
+    )
+
+
+def test_mounting_there_and_back_is_nothing(tumble):
+    motion, _, _ = tumble
+    mounting = Rotation.from_rotvec([0.3, 0.2, 0.1])
+    arm = np.array([0.3, -0.2, 0.5])
+    back = motion.mounted(arm, mounting).mounted(mounting.inv().apply(-arm), mounting.inv())
+    inner = slice(10, -10)
+    for name in ("position", "velocity", "angular_velocity", "specific_force"):
+        np.testing.assert_allclose(
+            getattr(back, name)[inner], getattr(motion, name)[inner], rtol=0.0, atol=1e-9
+        )
+
+
+def test_a_body_at_rest_feels_gravity_only():
+    motion = at_rest(1.0, roll=0.3, pitch=-0.2, yaw=2.0)
+    rate, force = motion.means()
+    np.testing.assert_array_equal(rate, 0.0)
+    expected = Rotation.from_euler("ZYX", [2.0, -0.2, 0.3]).inv().apply([0.0, 0.0, GRAVITY])
+    np.testing.assert_allclose(force, np.tile(expected, (101, 1)), rtol=0.0, atol=1e-12)
+    np.testing.assert_allclose(motion.yaw, 2.0, rtol=0.0, atol=1e-12)
+
+
+def test_a_circle_feels_the_centripetal_force():
+    motion = rounds(-2.0, radius=5.0, speed=2.0)
+    assert motion.duration == pytest.approx(2.0 * 2.0 * np.pi * 5.0 / 2.0, abs=0.01)
+    np.testing.assert_allclose(motion.angular_velocity[:, 2], -0.4)
+    np.testing.assert_allclose(motion.specific_force, [[0.0, -0.8, GRAVITY]] * len(motion))
+    direct = Motion.from_poses(motion.time, motion.position, motion.orientation, GRAVITY)
+    np.testing.assert_allclose(direct.specific_force, motion.specific_force, atol=1e-4)
+    np.testing.assert_allclose(direct.velocity, motion.velocity, atol=1e-6)
+    assert motion.yaw[-1] == pytest.approx(-4.0 * np.pi, abs=0.01)
+
+
+def test_a_straight_goes_east():
+    motion = straight(10.0, speed=2.0, rate=50.0)
+    np.testing.assert_allclose(motion.position[-1], [20.0, 0.0, 0.0])
+    np.testing.assert_allclose(motion.means()[1], [[0.0, 0.0, GRAVITY]] * 501)
+
+
+@pytest.mark.parametrize("name", ["a", "c", "d"])
+def test_the_synthetic_drives_are_consistent(name):
+    motion = drive(name, laps=2)
+    derived = Motion.from_poses(motion.time, motion.position, motion.orientation, GRAVITY)
+    np.testing.assert_allclose(derived.velocity, motion.velocity, rtol=0.0, atol=1e-5)
+    np.testing.assert_allclose(
+        derived.angular_velocity, motion.angular_velocity, rtol=0.0, atol=1e-5
+    )
+    # Where manoeuvres meet, the acceleration has kinks.
+    np.testing.assert_allclose(derived.specific_force, motion.specific_force, rtol=0.0, atol=0.02)
+    table = motion.table()
+    np.testing.assert_allclose(table["v"].iloc[0], 0.0, atol=1e-12)
+    np.testing.assert_allclose(table["yaw_rate"], motion.angular_velocity[:, 2])
+
+
+def test_resampling_keeps_the_motion(tumble):
+    motion, _, _ = tumble
+    finer = motion.resampled(250.0)
+    assert finer.period == pytest.approx(0.004)
+    assert finer.duration == motion.duration
+    position, rotation, rate, force = tumbling(finer.time)
+    np.testing.assert_allclose(finer.position, position, rtol=0.0, atol=1e-6)
+    assert (Rotation.from_quat(finer.orientation) * rotation.inv()).magnitude().max() < 1e-6
+    np.testing.assert_allclose(finer.angular_velocity, rate, rtol=0.0, atol=2e-6)
+    np.testing.assert_allclose(finer.specific_force[60:-60], force[60:-60], rtol=0.0, atol=1e-4)
+
+
+def test_uneven_samples_have_no_period():
+    motion = straight(1.0)
+    time = motion.time.copy()
+    time[50:] += 0.003
+    values = {name: getattr(motion, name) for name in motion.__dataclass_fields__}
+    with pytest.raises(MotionError, match=r"even steps of 0\.01003 s.*resampled\(rate\)"):
+        _ = Motion(**{**values, "time": time}).period
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"time": np.array([0.0, 2.0, 1.0])}, "1 s follows 2 s"),
+        ({"time": np.array([0.0, 0.0, 1.0])}, "0 s follows 0 s"),
+        ({"time": np.zeros((3, 1))}, r"expected \(n,\)"),
+        ({"position": np.zeros((3, 2))}, "position has the shape"),
+        ({"velocity": np.full((3, 3), np.nan)}, "velocity holds a value that is not finite"),
+        ({"gravity": np.inf}, "gravity holds a value that is not finite"),
+    ],
+)
+def test_a_malformed_motion_is_refused(change, words):
+    motion = straight(0.02)
+    values = {name: getattr(motion, name) for name in motion.__dataclass_fields__}
+    with pytest.raises(MotionError, match=words):
+        Motion(**{**values, **change})
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: at_rest(0.0),
+        lambda: at_rest(1.0, rate=-1.0),
+        lambda: at_rest(1e12),
+        lambda: straight(1.0, speed=np.inf),
+        lambda: rounds(0, 1.0),
+        lambda: rounds(1, -1.0),
+        lambda: straight(1.0).resampled(0.0),
+        lambda: straight(0.01).mounted(np.zeros((2, 3))),
+        lambda: straight(1.0).mounted((1.0, 2.0)),
+        lambda: straight(1.0).mounted(rotation=Rotation.random(7, random_state=1)),
+        lambda: Motion.from_poses([0.0, 1.0], np.zeros((2, 3)), np.ones((2, 4))),
+        lambda: Motion.from_poses([0.0, 1.0, 2.0], np.zeros((3, 3)), np.zeros((3, 4))),
+        lambda: Motion.from_poses([0.0, 1.0, 1.0], np.zeros((3, 3)), np.ones((3, 4))),
+        lambda: Motion.from_poses([0.0, 1.0, 2.0], np.zeros((3, 2)), np.ones((3, 4))),
+    ],
+)
+def test_what_is_no_motion_is_refused(call):
+    with pytest.raises(MotionError):
+        call()
