@@ -6,9 +6,12 @@ That it gives what the nodes give, to the last bit, is tested in test_drive.py.
 import numpy as np
 import pytest
 
+from imu_simulation_framework.columns import ACCEL, GYRO
 from imu_simulation_framework.configuration.load import load_configuration
-from imu_simulation_framework.experiment.in_process import run_in_process
+from imu_simulation_framework.experiment.in_process import robot_motion, run_in_process
 from imu_simulation_framework.files.locations import default_configuration_path
+from imu_simulation_framework.mujoco_simulator.simulator import EmbeddedSimulator
+from imu_simulation_framework.robot.parameters import load_robot_parameters
 from imu_simulation_framework.sensors.imu_models import PRESETS
 from imu_simulation_framework.tracking.controllers import CONTROLLERS
 
@@ -66,3 +69,19 @@ def test_every_imu_model_measures_the_same_drive(usual, model):
     else:
         # The largest stationary standard deviation is 0.5 rad * sqrt(0.01 s) = 0.05 rad.
         assert 0.0 < error.abs().max() < 5 * 0.05
+
+
+def test_the_robots_motion_gives_the_imu_its_signals(usual):
+    sections = {"trajectory": {"stop": 8.0}, "imu_recording": {"use": False}}
+    configuration = load_configuration(default_configuration_path(), sections)
+    simulator = EmbeddedSimulator(load_robot_parameters(), sample_rate=100)
+    motion = robot_motion(configuration)
+    mounted = motion.mounted(*simulator.imu_mounting)
+    truth = run(imu={"model": "ideal"}).imu_simulated
+    rate, force = mounted.means()
+    # The first sample is the simulator's own: of a robot at rest.
+    np.testing.assert_allclose(rate[1:], truth[list(GYRO)].iloc[1:], rtol=0.0, atol=1e-9)
+    np.testing.assert_allclose(force[1:], truth[list(ACCEL)].iloc[1:], rtol=0.0, atol=1e-9)
+    np.testing.assert_allclose(
+        motion.table()[["x", "y", "yaw"]], usual.ground_truth[["x", "y", "yaw"]], atol=1e-12
+    )

@@ -6,6 +6,9 @@ many runs, and for measuring what the transport costs.
 
 from __future__ import annotations
 
+import numpy as np
+from scipy.spatial.transform import Rotation
+
 from imu_simulation_framework.angles import yaw_from_quaternion
 from imu_simulation_framework.configuration.load import Configuration
 from imu_simulation_framework.experiment.parts import (
@@ -20,6 +23,7 @@ from imu_simulation_framework.experiment.preparation.drive import (
     prepare_drive,
     prepare_recorded_imu,
 )
+from imu_simulation_framework.motion.motion import Motion
 from imu_simulation_framework.mujoco_simulator.simulator import EmbeddedSimulator
 from imu_simulation_framework.results.record import NANOSECONDS, ExperimentRecord
 from imu_simulation_framework.results.tables import ExperimentTables
@@ -27,8 +31,17 @@ from imu_simulation_framework.robot.parameters import load_robot_parameters
 from imu_simulation_framework.tracking.reference import Pose2D, tracking_error
 
 
-def drive_in_process(configuration: Configuration, drive: PreparedDrive) -> ExperimentRecord:
+def drive_in_process(
+    configuration: Configuration, drive: PreparedDrive, observe=None
+) -> ExperimentRecord:
     """Let the robot of the embedded simulator follow a prepared drive.
+
+    Parameters
+    ----------
+    configuration : Configuration
+    drive : PreparedDrive
+    observe : callable, optional
+        Called with each of the simulator's states.
 
     Returns
     -------
@@ -45,7 +58,9 @@ def drive_in_process(configuration: Configuration, drive: PreparedDrive) -> Expe
     state = simulator.set_pose(first.x, first.y, first.yaw)
 
     record = ExperimentRecord()
+    observe = observe or (lambda _: None)
     _append(record, 0, state, imu)
+    observe(state)
     command = follower.command(0.0)
     samples = 0
     while True:
@@ -56,6 +71,7 @@ def drive_in_process(configuration: Configuration, drive: PreparedDrive) -> Expe
             samples += 1
             stamp = round(samples / rate * NANOSECONDS)
             _append(record, stamp, state, imu)
+            observe(state)
         time = stamp / NANOSECONDS
         error = tracking_error(follower.reference.pose_at(time), _pose(state))
         record.errors.append(stamp, (*error, time))
@@ -63,6 +79,32 @@ def drive_in_process(configuration: Configuration, drive: PreparedDrive) -> Expe
             record.append_command(0.0, 0.0)
             return record
         command = follower.command(time, error)
+
+
+def robot_motion(configuration: Configuration) -> Motion:
+    """Return the motion of the robot in MuJoCo as it follows the configured drive.
+
+    It is that of the point on the ground below the axle's middle, with the bumps, slip and sway of
+    the physics; the IMU's is this one :meth:`.Motion.mounted` with
+    :attr:`.EmbeddedSimulator.imu_mounting`.
+
+    Raises
+    ------
+    FrameworkError
+        The experiment cannot be done.
+    """
+    states = []
+    check = ensure_plausible(configuration)
+    drive_in_process(configuration, prepare_drive(configuration, check.reference), states.append)
+    orientation = np.array([state.orientation for state in states])
+    velocity = np.array([state.linear_velocity for state in states])
+    return Motion.from_states(
+        [state.time for state in states],
+        [state.position for state in states],
+        orientation,
+        Rotation.from_quat(orientation).apply(velocity),
+        [state.angular_velocity for state in states],
+    )
 
 
 def run_in_process(configuration: Configuration) -> ExperimentTables:

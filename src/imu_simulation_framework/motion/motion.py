@@ -133,6 +133,36 @@ class Motion:
             gravity,
         )
 
+    @classmethod
+    def from_states(
+        cls, time, position, orientation, velocity, angular_velocity, gravity=WORLD_GRAVITY
+    ) -> Motion:
+        """Return the motion of a body whose velocities are known, as a simulator knows them.
+
+        The specific force comes from central differences of the velocity.
+
+        Parameters
+        ----------
+        time, position, orientation, velocity, angular_velocity : array_like
+            As for the class.
+        gravity : float
+            [m/s^2]
+
+        Raises
+        ------
+        MotionError
+            As for the class, or there are less than two samples.
+        """
+        time, velocity = np.asarray(time, dtype=float), np.asarray(velocity, dtype=float)
+        if len(time) < 2 or velocity.shape != (len(time), 3):
+            raise MotionError(
+                f"velocities have the shape {velocity.shape} for {len(time)} times, expected (n, 3)"
+                " for n times, at least two"
+            )
+        felt = np.gradient(velocity, time, axis=0) + np.array([0.0, 0.0, gravity])
+        force = Rotation.from_quat(orientation).inv().apply(felt)
+        return cls(time, position, orientation, velocity, angular_velocity, force, gravity)
+
     def __len__(self) -> int:
         return len(self.time)
 

@@ -42,6 +42,16 @@ class IntegratingImu:
         self._quaternion = np.empty(4)
         self._motion = ()
 
+    @property
+    def position(self) -> np.ndarray:
+        """Of the IMU in the base (3,) [m]."""
+        return np.array(self._position)
+
+    @property
+    def quaternion(self) -> np.ndarray:
+        """Orientation of the IMU in the base (4,)."""
+        return self._mounting
+
     def start(self, quaternion):
         """Begin anew with a base at rest.
 

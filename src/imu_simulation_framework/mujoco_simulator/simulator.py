@@ -123,6 +123,11 @@ class EmbeddedSimulator:
         return self._state
 
     @property
+    def imu_mounting(self) -> tuple[np.ndarray, np.ndarray]:
+        """Place of the IMU in the base (3,) [m], and its orientation there (4,), x, y, z, w."""
+        return self._imu.position, self._imu.quaternion[_XYZW]
+
+    @property
     def sample_period(self) -> float:
         """Seconds from one sample to the next."""
         return 1.0 / self._sample_rate

@@ -102,16 +102,9 @@ def prepare_drive(configuration: Configuration, recorded=None) -> PreparedDrive:
     """
     robot = load_robot_parameters(configuration.robot.parameters or None)
     settings = configuration.trajectory
-    sources = recording_sources(configuration)
-    recorded = recorded or _read_reference(configuration, sources)
-    # Smoothed where it was recorded and differentiated before it is cut, so that neither an even
-    # grid nor a cut has a part in either.
-    smoothed = trajectory.smooth(recorded.table, settings.smoothing_window)
+    recorded = recorded or read_configured_reference(configuration)
+    driven, smoothed = chosen_part(configuration, recorded.table, configuration.control.rate)
     effect = trajectory.smoothing_effect(recorded.table, smoothed)
-    cut = trajectory.crop_by_index(smoothed, settings.start_index, settings.stop_index)
-    stop = settings.stop if settings.stop is not None else sources.stop
-    cut = trajectory.crop(cut, settings.start, stop)
-    driven = trajectory.motion_at(smoothed, trajectory.even_times(cut, configuration.control.rate))
     start, stop = float(driven.index[0]), float(driven.index[-1])
 
     fixes = _fixes_on(driven, recorded.report.fixes, settings)
@@ -141,10 +134,50 @@ def prepare_drive(configuration: Configuration, recorded=None) -> PreparedDrive:
     )
 
 
-def _read_reference(configuration, sources):
+def chosen_part(configuration: Configuration, poses, rate):
+    """Smooth recorded poses, cut out the configured part and sample it evenly.
+
+    Parameters
+    ----------
+    configuration : Configuration
+    poses : pandas.DataFrame
+        Poses as recorded.
+    rate : float
+        Samples per second [Hz].
+
+    Returns
+    -------
+    part : pandas.DataFrame
+        Trajectory on the recording's clock.
+    smoothed : pandas.DataFrame
+        Poses, all of them.
+
+    Raises
+    ------
+    TrajectoryError
+        The chosen part is empty.
+    """
+    settings = configuration.trajectory
+    # Smoothed where it was recorded and differentiated before it is cut, so that neither an even
+    # grid nor a cut has a part in either.
+    smoothed = trajectory.smooth(poses, settings.smoothing_window)
+    cut = trajectory.crop_by_index(smoothed, settings.start_index, settings.stop_index)
+    stop = recording_sources(configuration).stop if settings.stop is None else settings.stop
+    cut = trajectory.crop(cut, settings.start, stop)
+    return trajectory.motion_at(smoothed, trajectory.even_times(cut, rate)), smoothed
+
+
+def read_configured_reference(configuration: Configuration):
+    """Read the reference as the configuration says.
+
+    Raises
+    ------
+    RecordingError
+        It cannot be read, or cannot serve.
+    """
     settings = configuration.reference
     return read_reference(
-        sources.reference,
+        recording_sources(configuration).reference,
         topic=settings.topic,
         format=settings.format,
         columns=configuration.columns["reference_columns"],

@@ -1,0 +1,50 @@
+"""The motion of a recorded drive."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from imu_simulation_framework.configuration.load import load_configuration
+from imu_simulation_framework.experiment.preparation.drive import (
+    chosen_part,
+    read_configured_reference,
+)
+from imu_simulation_framework.files.locations import default_configuration_path
+from imu_simulation_framework.motion import sources
+from imu_simulation_framework.motion.motion import Motion
+
+
+def read_motion(path, rate=sources.RATE, **sections) -> Motion:
+    """Return the motion of a recorded drive, taken for level, from time 0.
+
+    The reference's poses are smoothed and cut as in an experiment, and sampled evenly. What cannot
+    be told from the recording alone is said by settings::
+
+        read_motion("drive.bag", reference={"topic": "/odom"}, trajectory={"stop": 60.0})
+
+    Parameters
+    ----------
+    path : str or Path
+        A bag, or a table of poses or fixes, see doc/recordings.md.
+    rate : float
+        Samples per second of the motion [Hz].
+    **sections : mapping
+        Settings that differ from config.ini's, by section and key.
+
+    Raises
+    ------
+    ConfigurationError
+        There is no such setting, or its value is out of range.
+    RecordingError
+        The recording cannot be read, or its data cannot serve.
+    TrajectoryError
+        The chosen part is empty.
+    """
+    sections = {name: dict(values) for name, values in sections.items()}
+    sections.setdefault("recording", {})["path"] = str(path)
+    configuration = load_configuration(default_configuration_path(), sections)
+    recorded = read_configured_reference(configuration)
+    driven, _ = chosen_part(configuration, recorded.table, rate)
+    # Steps of the period exactly, whatever the recording's clock was rounded to.
+    driven.index = pd.RangeIndex(len(driven)) / rate
+    return sources.planar(driven)
