@@ -1,6 +1,57 @@
-"""Tells catkin which Python packages there are; not to be called by hand."""
+"""The Python side of the package: for catkin, which reads its arguments, and for pip without ROS.
 
-from catkin_pkg.python_setup import generate_distutils_setup
+pip gets what needs no ROS (bounds here, the versions that the tests use in requirements.txt), and
+what the library reads at run time under share/, where catkin installs the same.
+"""
+
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
 from setuptools import find_packages, setup
 
-setup(**generate_distutils_setup(packages=find_packages("src"), package_dir={"": "src"}))
+ROOT = Path(__file__).resolve().parent
+SHARE = "share/imu_simulation_framework"
+READ_AT_RUN_TIME = ["config.ini", "package.xml", "config/*", "config/imus/*", "data/*", "urdf/*"]
+
+manifest = ElementTree.parse(ROOT / "package.xml").getroot()
+
+
+def shared_files():
+    """Files by the folder in which they are installed."""
+    folders = {}
+    for pattern in READ_AT_RUN_TIME:
+        for path in sorted(ROOT.glob(pattern)):
+            if path.is_file():
+                place = path.relative_to(ROOT)
+                folders.setdefault(str(Path(SHARE) / place.parent), []).append(str(place))
+    return sorted(folders.items())
+
+
+setup(
+    name=manifest.findtext("name"),
+    version=manifest.findtext("version"),
+    description="Simulate an IMU on a mobile robot and judge how far its heading drifts.",
+    long_description=(ROOT / "README.md").read_text(encoding="utf-8"),
+    long_description_content_type="text/markdown",
+    license=manifest.findtext("license"),
+    packages=find_packages("src"),
+    package_dir={"": "src"},
+    data_files=shared_files(),
+    python_requires=">=3.8",
+    install_requires=[
+        "allantools>=2019.9",
+        "defusedxml>=0.7",
+        "lz4>=3.1",
+        "matplotlib>=3.5",
+        "numpy>=1.21,<3",
+        "pandas>=1.5,<3",
+        "pymap3d>=2.9",
+        "pyyaml>=5.3",
+        "rosbags>=0.9.16,<0.10",
+        "scipy>=1.8,<2",
+        "tqdm>=4.50",
+        "vqf>=2.0",
+        "zstandard>=0.18",
+    ],
+    extras_require={"simulator": ["mujoco>=3.2,<4", "xacro>=2.0"]},
+)

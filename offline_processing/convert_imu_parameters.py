@@ -1,112 +1,13 @@
 #!/usr/bin/env python3
 """Convert the parameters of an IMU from one tool's format into another's.
 
-What the target cannot say, and what of the input was left out, read in one of several ways or taken
-from a simulator's defaults, is listed on standard error and in the output as comments.
-
-    convert_imu_parameters.py imu.yaml --from kalibr --to hector --rate 100
-    convert_imu_parameters.py bno055.yaml --from specification --to sdf --out imu.sdf
+See imu_simulation_framework.tools.convert_imu_parameters.
 """
 
-from __future__ import annotations
-
-import argparse
-import math
 import sys
-from pathlib import Path
 
-from imu_simulation_framework.checked_values import LARGEST_NUMBER
-from imu_simulation_framework.files.whole_files import refuse_overwriting, write_whole
-from imu_simulation_framework.imu_formats import (
-    FORMATS,
-    WriteOptions,
-    read_imu_parameters,
-    write_imu_parameters,
-)
-from imu_simulation_framework.sentences import shown
 from imu_simulation_framework.tools.command_line import run_tool
-
-
-def main(arguments):
-    """Convert the file named on the command line."""
-    options = _parser().parse_args(arguments)
-    if options.out is not None:
-        refuse_overwriting(options.out, [options.input])
-    yaw_drift = None if options.yaw_drift is None else tuple(options.yaw_drift)
-    reading = read_imu_parameters(options.input, options.source, options.rate)
-    writing = write_imu_parameters(
-        reading.specification,
-        options.target,
-        options.rate,
-        WriteOptions(options.correlation_time, yaw_drift),
-        _origin(options, reading),
-    )
-    if options.out is None:
-        sys.stdout.buffer.write(writing.text.encode("utf-8"))
-        sys.stdout.buffer.flush()
-    else:
-        write_whole(options.out, writing.text.encode("utf-8"))
-        print(options.out)
-    for note in reading.notes:
-        print(f"{options.input}: {note}", file=sys.stderr)
-    for omission in writing.omissions:
-        print(f"{options.target}: {omission}", file=sys.stderr)
-
-
-def _origin(options, reading):
-    """Lines for the beginning of the output: where its numbers come from."""
-    lines = [f"Converted from {Path(options.input).name} ({options.source})."]
-    return lines + [f"- {note}" for note in reading.notes]
-
-
-def _parser():
-    formats = "\n".join(f"  {name:14} {kind.description}" for name, kind in FORMATS.items())
-    parser = argparse.ArgumentParser(
-        description=__doc__,
-        epilog=f"formats:\n{formats}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("input", metavar="IN", help="the file to convert")
-    parser.add_argument("--from", dest="source", required=True, choices=FORMATS, metavar="F")
-    written = [name for name, kind in FORMATS.items() if kind.write is not None]
-    parser.add_argument("--to", dest="target", required=True, choices=written, metavar="F")
-    parser.add_argument(
-        "--rate",
-        type=_positive,
-        metavar="HZ",
-        help="rate of the samples to write for, by default that of the input; "
-        "and that of the input, where it does not state one",
-    )
-    parser.add_argument("--out", metavar="FILE", help="write to this file, not to standard output")
-    parser.add_argument(
-        "--correlation-time",
-        type=_positive,
-        metavar="S",
-        help="say a random walk as a bias with this correlation time, where the target has only "
-        "that (sdf, hector, rotors, unity)",
-    )
-    parser.add_argument(
-        "--yaw-drift",
-        nargs=2,
-        type=_positive,
-        metavar=("RAD", "S"),
-        help="standard deviation and correlation time of the yaw's own drift (hector)",
-    )
-    return parser
-
-
-def _positive(text):
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not 1.0 / LARGEST_NUMBER <= value <= LARGEST_NUMBER:
-        raise argparse.ArgumentTypeError(
-            f"{shown(text)} is no finite number above 0 (from {1.0 / LARGEST_NUMBER:g} to "
-            f"{LARGEST_NUMBER:g})"
-        )
-    return value
-
+from imu_simulation_framework.tools.convert_imu_parameters import main
 
 if __name__ == "__main__":
     sys.exit(run_tool(main))

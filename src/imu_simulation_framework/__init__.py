@@ -68,9 +68,48 @@ Every error meant for a person derives from
 :class:`imu_simulation_framework.errors.FrameworkError`.
 """
 
+import importlib
 import warnings
 
 __version__ = "0.1.0"
 
+_FRONT_DOOR = {
+    "motion.motion": ("Motion",),
+    "motion.sources": ("at_rest", "rounds", "straight"),
+    "experiment.preparation.motion": ("read_motion",),
+    "sensors.imu_specification": (
+        "ImuSpecification",
+        "OutputSpecification",
+        "TemperatureProfile",
+        "TriadSpecification",
+    ),
+    "sensors.imu_models": ("GenericParameters", "HectorParameters"),
+    "sensors.simulation": ("simulate_imu",),
+    "configuration.imu_specification_file": ("read_imu_specification",),
+    "imu_formats": ("read_imu_parameters", "write_imu_parameters"),
+    "evaluation.yaw_error": ("yaw_error",),
+    "recordings": ("read_imu", "read_reference"),
+    "configuration.load": ("Configuration", "load_configuration"),
+    "experiment.in_process": ("robot_motion", "run_in_process"),
+    "errors": ("FrameworkError",),
+}
+_HOMES = {name: module for module, names in _FRONT_DOOR.items() for name in names}
+_OTHER_NAMES = {"read_drive": ("motion.sources", "drive")}
+_HOMES.update({name: module for name, (module, _) in _OTHER_NAMES.items()})
+
+__all__ = sorted([*_HOMES, "__version__"])
+
 # Debian's matplotlib beside the pinned one takes the place of its 3D axes; none are drawn here.
 warnings.filterwarnings("ignore", "Unable to import Axes3D", UserWarning)
+
+
+def __getattr__(name):
+    # Imported when it is used: nobody waits for MuJoCo or a reader of bags that is not needed.
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = importlib.import_module(f"{__name__}.{_HOMES[name]}")
+    return getattr(module, _OTHER_NAMES.get(name, ("", name))[1])
+
+
+def __dir__():
+    return __all__

@@ -20,16 +20,16 @@ def tool(shared_experiment):
 
 @pytest.fixture(scope="module")
 def compared(tool):
-    """Both plug-ins as the embedded simulator emulates them, half a minute at rest."""
-    return tool("--simulator", "embedded", "--minutes", 0.5, "--runs", 40, "--out", "compared")
+    """Both plug-ins as the MuJoCo simulator emulates them, half a minute at rest."""
+    return tool("--simulator", "mujoco", "--minutes", 0.5, "--runs", 40, "--out", "compared")
 
 
 def test_the_emulated_plugins_are_those_of_the_model(compared):
     assert compared.code == 0, compared.output
     table = pd.read_csv(compared.directory / "compared" / "comparison.csv")
-    assert set(table["experiment"]) == {"embedded, hector", "embedded, generic"}
+    assert set(table["experiment"]) == {"mujoco, hector", "mujoco, generic"}
     assert np.nanmax(table["deviation"].abs()) < 3.0
-    hector = table[table["experiment"] == "embedded, hector"]
+    hector = table[table["experiment"] == "mujoco, hector"]
     judged = set(zip(hector["quantity"], hector["statistic"]))
     for quantity in ("gyroscope bias", "accelerometer bias", "yaw bias"):
         for statistic in (
@@ -64,7 +64,7 @@ def test_another_model_contradicts_an_earlier_experiment(compared, tool):
     ],
 )
 def test_what_cannot_be_compared_is_said(compared, tool, arguments, sentence):
-    done = tool("--simulator", "embedded", "--imu", "hector", *arguments)
+    done = tool("--simulator", "mujoco", "--imu", "hector", *arguments)
     assert done.code == 2
     assert sentence in done.output
     assert "Traceback" not in done.output

@@ -47,7 +47,7 @@ def result_of(ended):
     return result
 
 
-@pytest.mark.parametrize("node", ["path_follower", "error_publisher", "embedded_simulator"])
+@pytest.mark.parametrize("node", ["path_follower", "error_publisher", "mujoco_simulator"])
 def test_a_node_that_is_killed(driving, node):
     running = driving()
     running.signal_node(node, signal.SIGKILL)
@@ -116,7 +116,7 @@ def test_an_interruption_while_the_nodes_start(experiment):
 
 def test_a_simulator_that_falls_silent(driving):
     running = driving("settings:={simulation: {command_timeout: 2.0}}")
-    running.signal_node("embedded_simulator", signal.SIGSTOP)
+    running.signal_node("mujoco_simulator", signal.SIGSTOP)
     ended = running.wait(SECONDS)
     assert ended.code == 1
     assert len(ended.fatal_sentences) == 1, ended.output

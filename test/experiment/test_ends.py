@@ -69,7 +69,7 @@ def test_result_comparison_told_to_end_in_the_middle(driving, number):
 def test_what_others_ask_for_in_the_middle_of_the_drive_changes_nothing(driving):
     running = driving(SHORT)
     pose = "{pose: {x: 1.0, y: 2.0, theta: 3.0}}"
-    refused = running.run_beside("rosservice", "call", "/embedded_simulator/set_pose", pose)
+    refused = running.run_beside("rosservice", "call", "/mujoco_simulator/set_pose", pose)
     assert "the robot drives already" in refused.stdout
     # It answers when the drive is over.
     running.run_beside("rosservice", "call", "/result_comparison/stop", timeout=SECONDS)
@@ -95,7 +95,7 @@ def test_a_message_from_somebody_else_ends_it(driving, topic, message_type, mess
     assert f" publishes on {topic}, beside " in reason
 
 
-@pytest.mark.parametrize("node", ["result_comparison", "embedded_simulator"])
+@pytest.mark.parametrize("node", ["result_comparison", "mujoco_simulator"])
 def test_a_node_that_is_stopped_before_the_drive(experiment, node):
     running = experiment(settings(SHORT, IMPATIENT))
     running.signal_node(node, signal.SIGSTOP)
@@ -151,7 +151,7 @@ def test_a_second_experiment_on_the_same_master_is_refused(driving):
 def test_nobody_but_who_writes_is_needed_when_the_drive_is_over(experiment):
     running = experiment(settings(SHORT))
     running.wait_for_file(SUMMARY)
-    running.signal_node("embedded_simulator", signal.SIGKILL)
+    running.signal_node("mujoco_simulator", signal.SIGKILL)
     ended = running.wait(SECONDS)
     succeeded(ended)
     assert ended.result().path("yaw_error.png").exists()

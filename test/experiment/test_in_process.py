@@ -10,7 +10,7 @@ from imu_simulation_framework.columns import ACCEL, GYRO
 from imu_simulation_framework.configuration.load import load_configuration
 from imu_simulation_framework.experiment.in_process import robot_motion, run_in_process
 from imu_simulation_framework.files.locations import default_configuration_path
-from imu_simulation_framework.mujoco_simulator.simulator import EmbeddedSimulator
+from imu_simulation_framework.mujoco_simulator.simulator import MujocoSimulator
 from imu_simulation_framework.robot.parameters import load_robot_parameters
 from imu_simulation_framework.sensors.imu_models import PRESETS
 from imu_simulation_framework.tracking.controllers import CONTROLLERS
@@ -74,7 +74,7 @@ def test_every_imu_model_measures_the_same_drive(usual, model):
 def test_the_robots_motion_gives_the_imu_its_signals(usual):
     sections = {"trajectory": {"stop": 8.0}, "imu_recording": {"use": False}}
     configuration = load_configuration(default_configuration_path(), sections)
-    simulator = EmbeddedSimulator(load_robot_parameters(), sample_rate=100)
+    simulator = MujocoSimulator(load_robot_parameters(), sample_rate=100)
     motion = robot_motion(configuration)
     mounted = motion.mounted(*simulator.imu_mounting)
     truth = run(imu={"model": "ideal"}).imu_simulated

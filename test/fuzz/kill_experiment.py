@@ -41,7 +41,7 @@ BYSTANDERS = ("rosout", "robot_state_publisher", "guardian")
 WRITERS = ("result_comparison", "experiment_recorder", "path_follower")
 VICTIMS = (
     LAUNCHER,
-    *("master", "embedded_simulator", "error_publisher", "imu_yaw_publisher"),
+    *("master", "mujoco_simulator", "error_publisher", "imu_yaw_publisher"),
     *WRITERS,
     *BYSTANDERS,
 )

@@ -117,6 +117,22 @@ def find_imu_specification(name) -> Path:
     )
 
 
+def read_imu_specification(name) -> ImuSpecification:
+    """Return the errors of an IMU by its name, ``bno055``, or from its file.
+
+    Parameters
+    ----------
+    name : str or Path
+        A file, or the name of one in the package's config/imus.
+
+    Raises
+    ------
+    ConfigurationError
+        There is neither, or it is no specification.
+    """
+    return load_imu_specification(find_imu_specification(name))
+
+
 def load_imu_specification(path) -> ImuSpecification:
     """Read a specification.
 

@@ -35,7 +35,7 @@ from imu_simulation_framework.configuration.sections import (
     TrajectorySection,
 )
 from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.files.locations import plain_path
+from imu_simulation_framework.files.locations import default_configuration_path, plain_path
 from imu_simulation_framework.files.reading import read_settings
 from imu_simulation_framework.files.whole_files import reason_of
 from imu_simulation_framework.sentences import as_written, listed, shown
@@ -88,13 +88,14 @@ class Configuration:
         return "\n".join(lines)
 
 
-def load_configuration(path, overrides=None, working_directory=None) -> Configuration:
+def load_configuration(path=None, overrides=None, working_directory=None) -> Configuration:
     """Read a config.ini and apply overrides.
 
     Parameters
     ----------
-    path : str or Path
-        The file. Relative paths in it are taken from its own folder.
+    path : str or Path, optional
+        The file, by default the package's own. Relative paths in it are taken from its own
+        folder.
     overrides : mapping, optional
         ``{section: {key: value}}``; a value may be text or already of its type. What is
         empty does not override.
@@ -108,7 +109,7 @@ def load_configuration(path, overrides=None, working_directory=None) -> Configur
         The file is missing or malformed, a section or key is unknown, or a value is
         not of its type, not among its choices, or out of range.
     """
-    path = Path(path)
+    path = default_configuration_path() if path is None else Path(path)
     working_directory = Path(working_directory or os.getcwd())
     given = _read(path)
     in_file = {section: dict(values) for section, values in given.items()}
@@ -267,6 +268,7 @@ def _parse(where: str, key: dataclasses.Field, text: str):
             raise ConfigurationError(f"{where}: expected true or false, got {shown(text)}")
         return states[text.lower()]
     if kind == "str":
+        text = accepted["other_names"].get(text, text)
         if accepted["choices"] and text not in accepted["choices"]:
             raise ConfigurationError(
                 f"{where}: expected one of {', '.join(accepted['choices'])}, got {shown(text)}"

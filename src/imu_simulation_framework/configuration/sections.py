@@ -29,7 +29,7 @@ from imu_simulation_framework.sensors.imu_specification import FILTERS
 from imu_simulation_framework.tracking.controllers import CONTROLLERS, DEFAULT_SETTINGS
 
 FIGURE_FORMATS = ("png", "pdf", "svg")
-SIMULATORS = ("embedded", "gazebo")
+SIMULATORS = ("mujoco", "gazebo")
 DRIVES = ("a", "b", "c", "d")
 FORMATS = ("auto", "bag", "rostopic_csv", "csv", "tum")
 
@@ -49,6 +49,7 @@ def _setting(
     default,
     *,
     choices=None,
+    other_names=None,
     minimum=-LARGEST_NUMBER,
     maximum=LARGEST_NUMBER,
     above=None,
@@ -56,12 +57,14 @@ def _setting(
 ):
     """A key with its default and what it accepts; ``above`` is an exclusive lower bound.
 
-    A tuple is written as words with commas between them, each of its choices at most once.
+    A tuple is written as words with commas between them, each of its choices at most once. Other
+    names lead to the choices that they had before.
     """
     return field(
         default=default,
         metadata={
             "choices": choices,
+            "other_names": other_names or {},
             "minimum": minimum,
             "maximum": maximum,
             "above": above,
@@ -163,7 +166,7 @@ class RobotSection:
 
 @dataclass(frozen=True)
 class SimulationSection:
-    simulator: str = _setting("embedded", choices=SIMULATORS)
+    simulator: str = _setting("mujoco", choices=SIMULATORS, other_names={"embedded": "mujoco"})
     real_time_factor: float = _setting(0.0, minimum=0.0, maximum=FASTEST)
     startup_timeout: float = _setting(60.0, above=0.0, maximum=LONGEST_WINDOW)
     command_timeout: float = _setting(10.0, above=0.0, maximum=LONGEST_WINDOW)

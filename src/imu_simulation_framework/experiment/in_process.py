@@ -24,7 +24,7 @@ from imu_simulation_framework.experiment.preparation.drive import (
     prepare_recorded_imu,
 )
 from imu_simulation_framework.motion.motion import Motion
-from imu_simulation_framework.mujoco_simulator.simulator import EmbeddedSimulator
+from imu_simulation_framework.mujoco_simulator.simulator import MujocoSimulator
 from imu_simulation_framework.results.record import NANOSECONDS, ExperimentRecord
 from imu_simulation_framework.results.tables import ExperimentTables
 from imu_simulation_framework.robot.parameters import load_robot_parameters
@@ -34,7 +34,7 @@ from imu_simulation_framework.tracking.reference import Pose2D, tracking_error
 def drive_in_process(
     configuration: Configuration, drive: PreparedDrive, observe=None
 ) -> ExperimentRecord:
-    """Let the robot of the embedded simulator follow a prepared drive.
+    """Let the robot of the MuJoCo simulator follow a prepared drive.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def drive_in_process(
     per_tick = samples_per_tick(configuration)
     follower = make_follower(configuration, drive.trajectory)
     imu = make_experiment_imu(configuration)
-    simulator = EmbeddedSimulator(robot, sample_rate=rate, terrain=make_terrain(configuration))
+    simulator = MujocoSimulator(robot, sample_rate=rate, terrain=make_terrain(configuration))
     first = follower.reference.pose_at(0.0)
     state = simulator.set_pose(first.x, first.y, first.yaw)
 
@@ -86,7 +86,7 @@ def robot_motion(configuration: Configuration) -> Motion:
 
     It is that of the point on the ground below the axle's middle, with the bumps, slip and sway of
     the physics; the IMU's is this one :meth:`.Motion.mounted` with
-    :attr:`.EmbeddedSimulator.imu_mounting`.
+    :attr:`.MujocoSimulator.imu_mounting`.
 
     Raises
     ------

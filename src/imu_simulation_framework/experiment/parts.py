@@ -5,8 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from imu_simulation_framework.configuration.imu_specification_file import (
-    find_imu_specification,
-    load_imu_specification,
+    read_imu_specification,
 )
 from imu_simulation_framework.configuration.load import Configuration
 from imu_simulation_framework.errors import ConfigurationError
@@ -85,8 +84,7 @@ def imu_model_and_parameters(configuration: Configuration):
     """
     name = configuration.imu.model
     if name == SPECIFICATION:
-        path = find_imu_specification(configuration.imu_specification.file)
-        return name, {"specification": load_imu_specification(path)}
+        return name, {"specification": read_imu_specification(configuration.imu_specification.file)}
     return name, dict(configuration.imu_parameters.get(PRESETS[name].model, {}))
 
 

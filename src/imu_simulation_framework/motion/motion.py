@@ -96,7 +96,7 @@ class Motion:
             )
 
     @classmethod
-    def from_poses(cls, time, position, orientation, gravity=WORLD_GRAVITY) -> Motion:
+    def from_poses(cls, time, position, orientation, gravity=WORLD_GRAVITY, at=None) -> Motion:
         """Return the motion through given poses.
 
         Between them position and quaternion follow cubic splines. Poses with noise must be
@@ -112,6 +112,9 @@ class Motion:
             From the body to the world; quaternions x, y, z, w of any length but zero.
         gravity : float
             [m/s^2]
+        at : array_like, shape (m,), optional
+            Times of the motion's samples, from the first pose to the last [s]; by default those of
+            the poses.
 
         Raises
         ------
@@ -119,17 +122,18 @@ class Motion:
             As for the class, or there are too few poses.
         """
         time, position, quaternions = _poses(time, position, orientation)
+        at = time if at is None else np.asarray(at, dtype=float)
         path = CubicSpline(time, position)
-        rotation = Rotation.from_quat(quaternions)
-        velocity = path(time, 1)
-        acceleration = path(time, 2) + np.array([0.0, 0.0, gravity])
+        turning = _quaternion_spline(time, quaternions)
+        orientation = _unit(turning(at))
+        felt = path(at, 2) + np.array([0.0, 0.0, gravity])
         return cls(
-            time,
-            position,
-            rotation.as_quat(),
-            velocity,
-            _angular_velocity(time, rotation),
-            rotation.inv().apply(acceleration),
+            at,
+            path(at),
+            orientation,
+            path(at, 1),
+            _angular_velocity(turning, at),
+            Rotation.from_quat(orientation).inv().apply(felt),
             gravity,
         )
 
@@ -291,7 +295,8 @@ class Motion:
         mounted_rate = to_mounted.apply(rate)
         if not mounting.single:
             self._require_samples()
-            mounted_rate = mounted_rate + _angular_velocity(self.time, mounting)
+            turning = _quaternion_spline(self.time, mounting.as_quat())
+            mounted_rate = mounted_rate + _angular_velocity(turning, self.time)
         return Motion(
             self.time,
             self.position + body.apply(arm),
@@ -361,17 +366,20 @@ def _poses(time, position, orientation):
     return time, position, quaternions
 
 
-def _angular_velocity(time, rotation):
-    r"""Angular velocity in the turning axes, (n, 3) [rad/s]: the vector of 2 q^-1 dq/dt."""
-    spline = _quaternion_spline(time, rotation.as_quat())
-    # The spline's length is one at the samples only; its change there has no part in the vector.
-    change = spline(time, 1)
-    vector, scalar = spline(time)[:, :3], spline(time)[:, 3:]
-    return 2.0 * (scalar * change[:, :3] - change[:, 3:] * vector - np.cross(vector, change[:, :3]))
+def _angular_velocity(turning, time):
+    r"""Angular velocity in the turning axes, (n, 3) [rad/s]: the vector of 2 q^-1 dq/dt.
+
+    q is a spline, and of length one where it was given only; its inverse has the square of that.
+    """
+    change, value = turning(time, 1), turning(time)
+    vector, scalar = value[:, :3], value[:, 3:]
+    product = scalar * change[:, :3] - change[:, 3:] * vector - np.cross(vector, change[:, :3])
+    return 2.0 * product / np.sum(value**2, axis=1, keepdims=True)
 
 
 def _quaternion_spline(time, quaternions):
-    """Cubic spline through quaternions, of the two that mean the same the nearer ones."""
+    """Cubic spline through unit quaternions, of the two that mean the same the nearer ones."""
+    quaternions = _unit(quaternions)
     turned_over = np.sum(quaternions[1:] * quaternions[:-1], axis=1) < 0.0
     signs = np.concatenate([[1.0], np.where(turned_over, -1.0, 1.0)]).cumprod()
     return CubicSpline(time, signs[:, np.newaxis] * quaternions)

@@ -128,7 +128,7 @@ def drive(name, laps=None, gravity=WORLD_GRAVITY) -> Motion:
     return planar(table, gravity)
 
 
-def planar(table, gravity=WORLD_GRAVITY) -> Motion:
+def planar(table, gravity=WORLD_GRAVITY, at=None) -> Motion:
     """Return the motion of a body that moves on a level plane along its own x axis.
 
     Parameters
@@ -138,6 +138,8 @@ def planar(table, gravity=WORLD_GRAVITY) -> Motion:
         are then taken for any level motion and differentiated (:meth:`.Motion.from_poses`).
     gravity : float
         [m/s^2]
+    at : array_like, optional
+        Times of the motion's samples, for Poses alone; by default those of the table [s].
 
     Raises
     ------
@@ -148,7 +150,7 @@ def planar(table, gravity=WORLD_GRAVITY) -> Motion:
     yaw = table["yaw"].to_numpy(dtype=float)
     position = np.column_stack([table["x"], table["y"], np.zeros(len(table))])
     if "acceleration" not in table:
-        return Motion.from_poses(time, position, _about_vertical(yaw), gravity)
+        return Motion.from_poses(time, position, _about_vertical(yaw), gravity, at)
     speed, yaw_rate = table["v"].to_numpy(dtype=float), table["yaw_rate"].to_numpy(dtype=float)
     nothing = np.zeros(len(table))
     return Motion(

@@ -61,7 +61,7 @@ class SimulatorState(NamedTuple):
         return ImuTruth(self.imu_orientation, self.imu_angular_velocity, self.specific_force)
 
 
-class EmbeddedSimulator:
+class MujocoSimulator:
     """The robot on its ground, advanced one sample period at a time.
 
     The IMU's signals are the changes of orientation and velocity over a sample period, divided by

@@ -1,11 +1,11 @@
-"""World files for Gazebo, from the same description of the ground as the embedded simulator's."""
+"""World files for Gazebo, from the same description of the ground as the MuJoCo simulator's."""
 
 from __future__ import annotations
 
 from imu_simulation_framework.constants import WORLD_GRAVITY
 from imu_simulation_framework.motion.terrain import Terrain
 
-"""As in the embedded simulator [m/s^2]; Gazebo's own default is 9.8."""
+"""As in the MuJoCo simulator [m/s^2]; Gazebo's own default is 9.8."""
 
 PHYSICS_RATE = 1000
 """Steps per second of simulated time [Hz]."""

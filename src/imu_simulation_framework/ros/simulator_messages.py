@@ -1,4 +1,4 @@
-"""The messages that the embedded simulator publishes, filled from its state."""
+"""The messages that the MuJoCo simulator publishes, filled from its state."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def load_resting_experiment(folder: ResultFolder) -> RestingExperiment:
 
 def _read(bag, with_bias, duration):
     samples = read_bag(bag, IMU_TOPIC, [IMU])
-    # A stamp of zero, not a number here, is the first that the embedded simulator gives.
+    # A stamp of zero, not a number here, is the first that the MuJoCo simulator gives.
     stamped = np.isfinite(samples.columns["stamp"])
     columns = [samples.matrix(names)[stamped] for names in (QUATERNION, GYRO, ACCEL)]
     stamp = samples.columns["stamp"][stamped]

@@ -211,3 +211,9 @@ def test_formats_of_figures_are_a_list(tmp_path):
     for text in ("gif", "png, png", "png,,pdf", ",", "png pdf"):
         with pytest.raises(ConfigurationError, match="expected some of png, pdf, svg, each once"):
             load_configuration(_write(tmp_path, ""), {"experiment": {"figure_formats": text}})
+
+
+def test_the_former_name_of_the_simulator_is_understood():
+    configuration = load_configuration(overrides={"simulation": {"simulator": "embedded"}})
+    assert configuration.simulation.simulator == "mujoco"
+    assert "embedded" not in configuration.to_ini()

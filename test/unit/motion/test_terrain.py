@@ -9,7 +9,7 @@ import pytest
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.files.locations import package_share
 from imu_simulation_framework.motion.terrain import START_CLEARANCE, Terrain
-from imu_simulation_framework.mujoco_simulator.simulator import EmbeddedSimulator
+from imu_simulation_framework.mujoco_simulator.simulator import MujocoSimulator
 from imu_simulation_framework.robot.gazebo_world import world_sdf
 from imu_simulation_framework.robot.parameters import load_robot_parameters
 
@@ -55,7 +55,7 @@ def test_the_world_has_every_sphere_of_the_terrain():
 
 def test_the_robot_rolls_over_bumps_and_stands_on_them():
     terrain = Terrain(height=0.02, spacing=1.0, size=12.0)
-    simulator = EmbeddedSimulator(load_robot_parameters(), terrain=terrain)
+    simulator = MujocoSimulator(load_robot_parameters(), terrain=terrain)
     level = simulator.set_pose(0.0, 0.0, 0.0)
     assert abs(level.position[2]) < 1e-5
     x, y, z = terrain.spheres()[0]

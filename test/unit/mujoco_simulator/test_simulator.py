@@ -1,4 +1,4 @@
-"""The embedded simulator against kinematics, mechanics, and MuJoCo's own sensors."""
+"""The MuJoCo simulator against kinematics, mechanics, and MuJoCo's own sensors."""
 
 import math
 
@@ -11,7 +11,7 @@ from imu_simulation_framework.angles import unwrap, yaw_from_quaternion
 from imu_simulation_framework.errors import ConfigurationError, SimulatorError
 from imu_simulation_framework.files.locations import urdf_path
 from imu_simulation_framework.mujoco_simulator.model import build_model
-from imu_simulation_framework.mujoco_simulator.simulator import EmbeddedSimulator
+from imu_simulation_framework.mujoco_simulator.simulator import MujocoSimulator
 from imu_simulation_framework.robot.parameters import load_robot_parameters
 
 PERIOD = 0.01
@@ -26,7 +26,7 @@ def parameters():
 
 @pytest.fixture
 def simulator(parameters):
-    return EmbeddedSimulator(parameters)
+    return MujocoSimulator(parameters)
 
 
 def _drive(simulator, left, right, duration, ramp_time=RAMP_TIME):
@@ -151,7 +151,7 @@ def test_imu_signals_are_the_means_of_mujocos_own_in_a_tilted_mounting(tmp_path)
     path = tmp_path / "tilted.yaml"
     path.write_text(yaml.safe_dump(numbers), encoding="utf-8")
     parameters = load_robot_parameters(path)
-    simulator = EmbeddedSimulator(parameters)
+    simulator = MujocoSimulator(parameters)
     model = build_model(parameters, 1000)
     data = mujoco.MjData(model)
     imu = model.body("imu_link").id
@@ -187,7 +187,7 @@ def test_equal_commands_give_equal_bits(parameters):
             simulator.set_wheel_velocities(*generator.uniform(-10.0, 10.0, 2))
             yield simulator.step()
 
-    first, second = EmbeddedSimulator(parameters), EmbeddedSimulator(parameters)
+    first, second = MujocoSimulator(parameters), MujocoSimulator(parameters)
     expected = _all_bytes(states(first))
     assert _all_bytes(states(second)) == expected
     first.reset()
@@ -242,14 +242,14 @@ def test_states_already_handed_out_stay_as_they_are(simulator):
 
 
 def test_sample_period_is_the_inverse_of_the_sample_rate(parameters):
-    simulator = EmbeddedSimulator(parameters, physics_rate=1000, sample_rate=50)
+    simulator = MujocoSimulator(parameters, physics_rate=1000, sample_rate=50)
     assert simulator.sample_period == 0.02
     assert simulator.step().time == 0.02
 
 
 @pytest.mark.parametrize("sample_rate", [5, 20, 1000])
 def test_wheels_hold_their_velocity_at_any_sample_rate(parameters, sample_rate):
-    simulator = EmbeddedSimulator(parameters, sample_rate=sample_rate)
+    simulator = MujocoSimulator(parameters, sample_rate=sample_rate)
     simulator.set_wheel_velocities(3.0, 5.0)
     for _ in range(6 * sample_rate):
         state = simulator.step()
@@ -259,7 +259,7 @@ def test_wheels_hold_their_velocity_at_any_sample_rate(parameters, sample_rate):
 
 def test_physics_rate_too_low_for_the_motors_is_refused(parameters):
     with pytest.raises(ConfigurationError, match="needs a physics rate of at least 769 Hz"):
-        EmbeddedSimulator(parameters, physics_rate=500)
+        MujocoSimulator(parameters, physics_rate=500)
 
 
 def test_unstable_physics_is_noticed(simulator, tmp_path, monkeypatch):
@@ -274,7 +274,7 @@ def test_unstable_physics_is_noticed(simulator, tmp_path, monkeypatch):
 @pytest.mark.parametrize("rates", [(1000, 300), (100, 1000), (1000, 0)])
 def test_rates_that_do_not_fit_are_refused(parameters, rates):
     with pytest.raises(ConfigurationError, match="must be a multiple of the sample rate"):
-        EmbeddedSimulator(parameters, *rates)
+        MujocoSimulator(parameters, *rates)
 
 
 @pytest.mark.parametrize("command", [(math.nan, 1.0), (1.0, math.inf)])

@@ -15,7 +15,7 @@ from imu_simulation_framework.ros.launching.installation import (
     check_output,
 )
 
-NOTHING = {"simulator": "embedded", "imu": "", "gui": "false", "rviz": "false", "view": "none"}
+NOTHING = {"simulator": "mujoco", "imu": "", "gui": "false", "rviz": "false", "view": "none"}
 
 
 @pytest.fixture(autouse=True)

@@ -115,7 +115,7 @@ def test_a_good_argument_passes(argument):
 def test_values_are_the_given_ones_and_else_the_defaults():
     values = check_arguments(LAUNCH_FILE, ["imu:=ideal", "recording:=a:=b"])
     assert (values["imu"], values["recording"]) == ("ideal", "a:=b")
-    assert (values["view"], values["simulator"], values["seed"]) == ("none", "embedded", "")
+    assert (values["view"], values["simulator"], values["seed"]) == ("none", "mujoco", "")
     assert "recorder" not in values
 
 

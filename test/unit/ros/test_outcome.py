@@ -21,7 +21,7 @@ def outcome(tmp_path):
     return make
 
 
-ALL_WELL = {"path_follower": 0, "result_comparison": 130, "embedded_simulator": 130}
+ALL_WELL = {"path_follower": 0, "result_comparison": 130, "mujoco_simulator": 130}
 
 
 def test_a_complete_drive_is_a_success_without_a_last_line(outcome):
@@ -39,7 +39,7 @@ def test_no_success_without_a_summary_that_says_completed(outcome, completed, no
 
 
 def test_whoever_ends_after_the_drive_is_not_needed(outcome):
-    for name in ("embedded_simulator", "master", "error_publisher"):
+    for name in ("mujoco_simulator", "master", "error_publisher"):
         done = outcome(True, node=name, codes={**ALL_WELL, "path_follower": 130, name: -9})
         assert (done.exit_code(), done.last_line()) == (0, "")
 

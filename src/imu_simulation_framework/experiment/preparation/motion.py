@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
+from imu_simulation_framework.columns import POSES
 from imu_simulation_framework.configuration.load import load_configuration
 from imu_simulation_framework.experiment.preparation.drive import (
     chosen_part,
     read_configured_reference,
 )
-from imu_simulation_framework.files.locations import default_configuration_path
 from imu_simulation_framework.motion import sources
 from imu_simulation_framework.motion.motion import Motion
 
@@ -42,9 +43,13 @@ def read_motion(path, rate=sources.RATE, **sections) -> Motion:
     """
     sections = {name: dict(values) for name, values in sections.items()}
     sections.setdefault("recording", {})["path"] = str(path)
-    configuration = load_configuration(default_configuration_path(), sections)
+    configuration = load_configuration(overrides=sections)
     recorded = read_configured_reference(configuration)
-    driven, _ = chosen_part(configuration, recorded.table, rate)
-    # Steps of the period exactly, whatever the recording's clock was rounded to.
-    driven.index = pd.RangeIndex(len(driven)) / rate
-    return sources.planar(driven)
+    # Sampled as densely as recorded, so that a spline, which has continuous accelerations, neither
+    # follows the monotone interpolation's kinks nor swings in a gap.
+    recorded_rate = 1.0 / float(np.median(np.diff(recorded.table.index)))
+    driven, _ = chosen_part(configuration, recorded.table, recorded_rate)
+    # Even steps from zero, whatever the recording's clock was rounded to.
+    driven.index = pd.RangeIndex(len(driven)) / recorded_rate
+    samples = int(driven.index[-1] * rate + 1e-6) + 1
+    return sources.planar(driven[list(POSES)], at=np.arange(samples) / rate)

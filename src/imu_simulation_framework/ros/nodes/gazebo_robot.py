@@ -161,7 +161,7 @@ class GazeboRobot(Node):
             raise SimulatorError(f"gazebo_ros_control does not start {', '.join(CONTROLLERS)}")
 
     def _on_ground_truth(self, message):
-        """Say on /tf where the robot is, as the embedded simulator does."""
+        """Say on /tf where the robot is, as the MuJoCo simulator does."""
         if message.header.stamp - self._transform_stamp < TRANSFORM_PERIOD:
             return
         self._transform_stamp = message.header.stamp

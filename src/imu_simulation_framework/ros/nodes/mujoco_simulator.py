@@ -1,4 +1,4 @@
-"""The embedded MuJoCo simulator as a ROS node, in lock-step with whoever commands the wheels."""
+"""The MuJoCo simulator as a ROS node, in lock-step with whoever commands the wheels."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from imu_simulation_framework.experiment.parts import (
     samples_per_tick,
 )
 from imu_simulation_framework.files.plain_yaml import NOT_YAML, load_plain
-from imu_simulation_framework.mujoco_simulator.simulator import EmbeddedSimulator
+from imu_simulation_framework.mujoco_simulator.simulator import MujocoSimulator
 from imu_simulation_framework.robot.parameters import load_robot_parameters
 from imu_simulation_framework.ros import topics
 from imu_simulation_framework.ros.node import Node, advertise
@@ -54,7 +54,7 @@ WAITING_PERIOD = 5.0
 """Wall-clock seconds between two lines that say what is waited for."""
 
 
-class EmbeddedSimulatorNode(Node):
+class MujocoSimulatorNode(Node):
     """Publishes each control period's samples, then waits for the command that answers them.
 
     Until the first command, time stands still and the first tick is repeated, so that
@@ -62,7 +62,7 @@ class EmbeddedSimulatorNode(Node):
     configured time ends the node with an error.
     """
 
-    name = "embedded_simulator"
+    name = "mujoco_simulator"
 
     def __init__(self) -> None:
         super().__init__()
@@ -71,7 +71,7 @@ class EmbeddedSimulatorNode(Node):
         self._samples_per_tick = samples_per_tick(settings)
         self._sample_period = 1.0 / settings.imu.rate
         self._lock = threading.Lock()
-        self._simulator = EmbeddedSimulator(
+        self._simulator = MujocoSimulator(
             robot, sample_rate=settings.imu.rate, terrain=make_terrain(settings)
         )
         self._simulator.reset(0.0, 0.0, 0.0)

@@ -10,7 +10,7 @@ from imu_simulation_framework.ros import topics
 from imu_simulation_framework.ros.simulators.interface import SimulatorInterface
 
 SIMULATOR_INTERFACES = {
-    "embedded": ("mujoco", "EmbeddedSimulatorInterface"),
+    "mujoco": ("mujoco", "MujocoSimulatorInterface"),
     "gazebo": ("gazebo", "GazeboInterface"),
 }
 """Name in config.ini -> module and class; imported only when it is used, since each simulator's

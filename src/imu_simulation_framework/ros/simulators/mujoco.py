@@ -1,4 +1,4 @@
-"""Interface to the embedded MuJoCo simulator's node."""
+"""Interface to the MuJoCo simulator's node."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from imu_simulation_framework.ros.simulators.interface import (
 )
 from imu_simulation_framework.srv import SetImuParameters, SetPose
 
-SET_POSE = "embedded_simulator/set_pose"
-SET_IMU_PARAMETERS = "embedded_simulator/set_imu_parameters"
-END_DRIVE = "embedded_simulator/end_drive"
+SET_POSE = "mujoco_simulator/set_pose"
+SET_IMU_PARAMETERS = "mujoco_simulator/set_imu_parameters"
+END_DRIVE = "mujoco_simulator/end_drive"
 
 END_DRIVE_TIMEOUT = 2.0
 """Wall-clock seconds that the simulator has to learn that no command follows."""
 
 
-class EmbeddedSimulatorInterface(SimulatorInterface):
-    """Speaks to ``embedded_simulator.py`` through its two services."""
+class MujocoSimulatorInterface(SimulatorInterface):
+    """Speaks to ``mujoco_simulator.py`` through its two services."""
 
     lock_step = True
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The embedded simulator's node: it waits, advances tick by tick, and ends when it must."""
+"""The MuJoCo simulator's node: it waits, advances tick by tick, and ends when it must."""
 
 # rostest runs unittest, whose own assertions tell what they compared.
 # ruff: noqa: PT009, PT027
@@ -47,7 +47,7 @@ class HeldSimulator(unittest.TestCase):
             collector.close()
 
     def service(self, name, kind):
-        name = f"held/embedded_simulator/{name}"
+        name = f"held/mujoco_simulator/{name}"
         rospy.wait_for_service(name, TIMEOUT)
         return rospy.ServiceProxy(name, kind)
 
@@ -166,7 +166,7 @@ class DyingSimulator(unittest.TestCase):
     """Simulators that are started by the test, since they end."""
 
     def start(self, namespace, *arguments):
-        program = roslib.packages.find_node(PACKAGE, "embedded_simulator.py")[0]
+        program = roslib.packages.find_node(PACKAGE, "mujoco_simulator.py")[0]
         process = subprocess.Popen(
             [program, f"__ns:=/{namespace}", *arguments],
             stdout=subprocess.PIPE,
@@ -224,5 +224,5 @@ class AllTests(unittest.TestSuite):
 
 
 if __name__ == "__main__":
-    rospy.init_node("embedded_simulator_test")
-    rostest.rosrun(PACKAGE, "embedded_simulator_test", "__main__.AllTests", sys.argv)
+    rospy.init_node("mujoco_simulator_test")
+    rostest.rosrun(PACKAGE, "mujoco_simulator_test", "__main__.AllTests", sys.argv)

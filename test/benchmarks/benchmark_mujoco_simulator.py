@@ -1,4 +1,4 @@
-"""How fast the embedded simulator and the IMU models are, beside MuJoCo alone.
+"""How fast the MuJoCo simulator and the IMU models are, beside MuJoCo alone.
 
 Absolute figures depend on the machine; the ratios, measured in turns in one process, hardly do.
 """
@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 
 from imu_simulation_framework.mujoco_simulator.model import build_model
-from imu_simulation_framework.mujoco_simulator.simulator import EmbeddedSimulator
+from imu_simulation_framework.mujoco_simulator.simulator import MujocoSimulator
 from imu_simulation_framework.robot.parameters import load_robot_parameters
 from imu_simulation_framework.sensors.imu_models import PRESETS, ImuTruth, make_imu_model
 
@@ -45,7 +45,7 @@ def mujoco_alone(parameters):
 
 
 def simulator_with(parameters, preset=None):
-    simulator = EmbeddedSimulator(parameters, PHYSICS_RATE, SAMPLE_RATE)
+    simulator = MujocoSimulator(parameters, PHYSICS_RATE, SAMPLE_RATE)
     simulator.set_wheel_velocities(*COMMAND)
     imu = None
     if preset is not None:

@@ -1,0 +1,12 @@
+#!/usr/bin/env python3
+"""What an accelerometer feels in a circle, in the middle of a robot and half a metre ahead."""
+
+import imu_simulation_framework as isf
+
+middle = isf.rounds(2, radius=5.0, speed=2.0)
+ahead = middle.mounted(lever_arm=(0.5, 0.0, 0.2))
+
+for name, motion in (("middle", middle), ("ahead", ahead)):
+    samples = isf.simulate_imu(motion, "ideal")
+    x, y, z = samples[["accel_x", "accel_y", "accel_z"]].mean()
+    print(f"{name:6}  x {x:+.3f}  y {y:+.3f}  z {z:+.3f} m/s^2")

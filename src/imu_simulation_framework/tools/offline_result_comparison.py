@@ -1,0 +1,185 @@
+"""Evaluate the results of an experiment again, with other filter and alignment settings.
+
+Reads the CSV files of one result and writes its figures and its summary again, by the
+same code as the experiment. What is not said on the command line stays as it was.
+
+    offline_result_comparison.py experiment_results/drive_a/generic/1 --median-window 10 --align
+
+If the experiment was killed before it could write its tables, they are made first, of the samples
+that it left behind.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from pathlib import Path
+
+from imu_simulation_framework.configuration.sections import FIGURE_FORMATS
+from imu_simulation_framework.errors import ConfigurationError, ResultError
+from imu_simulation_framework.evaluation.comparison import ComparisonSettings
+from imu_simulation_framework.experiment.report import terminal_table, write_report
+from imu_simulation_framework.results.folder import ResultFolder, find_result
+from imu_simulation_framework.results.tables import ExperimentTables, complete_tables
+from imu_simulation_framework.sentences import shown
+
+DEEPEST = 30
+"""Levels of a summary.json; ours has six."""
+
+MOST_MESSAGES = 10**12
+
+
+def main(arguments):
+    """Evaluate the result named on the command line again."""
+    options = _parser().parse_args(arguments)
+    source = find_result(options.result)
+    complete_tables(source)
+    tables = ExperimentTables.load(source)
+    previous = _previous_summary(source)
+    path = source.path("summary.json")
+    settings = _settings(options, previous, path)
+    information = _run_information(previous, path)
+    target = source if options.out is None else _make_target(options.out, source.prefix)
+    summary = write_report(
+        target,
+        tables,
+        settings,
+        information,
+        save_tables=False,
+        formats=dict.fromkeys(options.formats),
+    )
+    print(terminal_table(summary))
+    for note in summary["notes"]:
+        print(note)
+    print(target.folder)
+
+
+def _parser():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "result", metavar="RESULT", help="a run's folder, FOLDER/PREFIX, or a file of the result"
+    )
+    parser.add_argument(
+        "--median-window", type=float, metavar="S", help="window of the trend's median filter [s]"
+    )
+    align = parser.add_mutually_exclusive_group()
+    align.add_argument(
+        "--align",
+        action="store_const",
+        const=True,
+        help="shift the recorded IMU in time until its yaw rate fits the reference's best",
+    )
+    align.add_argument(
+        "--no-align", action="store_const", const=False, dest="align", help="do not shift it"
+    )
+    parser.add_argument("--max-shift", type=float, metavar="S", help="largest such shift [s]")
+    parser.add_argument(
+        "--start-window",
+        type=float,
+        metavar="S",
+        help="errors are zero on the median over this long a beginning [s]",
+    )
+    parser.add_argument(
+        "--formats",
+        nargs="+",
+        choices=FIGURE_FORMATS,
+        default=["png"],
+        help="of the figures, png by default",
+    )
+    parser.add_argument(
+        "--out",
+        metavar="DIR",
+        help="folder for figures and summary; by default those of the result are replaced",
+    )
+    return parser
+
+
+def _previous_summary(folder) -> dict:
+    """The summary that the experiment wrote, empty if it was ended before it could."""
+    path = folder.path("summary.json")
+    if not path.exists():
+        return {}
+    try:
+        summary = json.loads(folder.read_text("summary.json"))
+    except (ValueError, RecursionError) as error:
+        reason = "nested too deeply" if isinstance(error, RecursionError) else error
+        raise _unusable(path, f"not valid JSON ({reason})") from error
+    if not isinstance(summary, dict):
+        raise _unusable(path, "an object with the summary of an experiment was expected")
+    if _nested_deeper(summary, DEEPEST):
+        raise _unusable(path, f"nested deeper than {DEEPEST} levels")
+    for key in ("comparison_settings", "run", "execution", "messages"):
+        if not isinstance(summary.get(key, {}), dict):
+            raise _unusable(path, f"{key} is {shown(summary[key])}, expected keys with values")
+    for key in ("wall_time_s", "real_time_factor"):
+        number = summary.get("execution", {}).get(key)
+        if number is not None and not (_is_number(number) and 0.0 < number < math.inf):
+            raise _unusable(path, f"execution: {key} is {shown(number)}, expected a number above 0")
+    return summary
+
+
+def _unusable(path, reason) -> ResultError:
+    return ResultError(
+        f"{path}: {reason}; repair or remove it, what it tells about the experiment is carried over"
+    )
+
+
+def _nested_deeper(value, levels) -> bool:
+    if not isinstance(value, (dict, list)):
+        return False
+    parts = value.values() if isinstance(value, dict) else value
+    return levels == 0 or any(_nested_deeper(part, levels - 1) for part in parts)
+
+
+def _is_number(value) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _settings(options, previous, path) -> ComparisonSettings:
+    earlier = previous.get("comparison_settings", {})
+    values, of_summary = {}, {}
+    for name, key in (
+        ("median_window", "median_window_s"),
+        ("align", "align"),
+        ("max_shift", "max_shift_s"),
+        ("start_window", "start_window_s"),
+    ):
+        value = getattr(options, name)
+        if value is not None:
+            values[name] = value
+        elif earlier.get(key) is not None:
+            of_summary[name] = earlier[key]
+    try:
+        ComparisonSettings(**of_summary)
+    except ConfigurationError as error:
+        raise _unusable(path, f"comparison_settings: {error}") from error
+    return ComparisonSettings(**of_summary, **values)
+
+
+def _run_information(previous, path) -> dict:
+    # Without a summary the experiment has not come to its end.
+    information = dict(previous.get("run", {})) if previous else {"completed": False}
+    information["execution"] = previous.get("execution", {})
+    information["messages_expected"] = expected = {}
+    for name, counts in previous.get("messages", {}).items():
+        if not isinstance(counts, dict):
+            raise _unusable(path, f"messages: {name} is {shown(counts)}, expected counts")
+        if counts.get("expected_according_to") == "simulator":
+            count = expected[name] = counts.get("expected")
+            if not (isinstance(count, int) and 0 <= count < MOST_MESSAGES):
+                raise _unusable(
+                    path, f"messages: {name} expects {shown(count)}, expected a whole number"
+                )
+    return information
+
+
+def _make_target(folder, prefix) -> ResultFolder:
+    folder = Path(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ResultError(f"{folder}: cannot make this folder: {error.strerror}") from error
+    return ResultFolder(folder, prefix)

@@ -1,0 +1,28 @@
+"""The examples are short, and run."""
+
+import subprocess
+import sys
+
+import pytest
+
+MOST_LINES = 30
+
+
+def test_examples_are_short(repository):
+    examples = sorted((repository / "examples").glob("*.py"))
+    assert examples
+    for path in examples:
+        assert len(path.read_text(encoding="utf-8").splitlines()) <= MOST_LINES, path
+
+
+@pytest.mark.slow
+def test_the_robot_in_mujoco_runs(repository, tmp_path):
+    done = subprocess.run(
+        [sys.executable, str(repository / "examples/drive_a_robot_in_mujoco.py")],
+        cwd=tmp_path,
+        text=True,
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("deg after 30 s") == 2
