@@ -177,6 +177,45 @@ def test_one_process_without_ros_gives_the_same_files(result, tmp_path):
     assert csv_files(in_process(result, tmp_path)) == csv_files(result)
 
 
+SPECIFIED = """
+[imu]
+model = specification
+
+[imu_specification]
+file = bno055
+
+[trajectory]
+stop = 5.0
+"""
+
+
+@pytest.mark.slow
+def test_a_specified_imu_named_in_a_file_alone_replays(experiment, tmp_path):
+    (tmp_path / "mine.ini").write_text(SPECIFIED)
+    first = succeeded(experiment.run("config:=mine.ini", "output:=first")).result("first")
+    assert summary_of(first)["run"]["imu"]["model"] == "specification"
+    files = csv_files(first)
+    config = f"config:={first.path('config.ini')}"
+    again = succeeded(experiment.run(config, "output:=again")).result("again")
+    assert csv_files(again) == files
+    launch = ["imu_simulation_framework", "experiment.launch", config, "output:=third"]
+    launched = experiment.run(*launch, program=["roslaunch"])
+    assert csv_files(launched.result("third")) == files, launched.output
+    assert csv_files(in_process(first, tmp_path)) == files
+
+
+@pytest.mark.slow
+def test_roslaunch_alone_says_when_a_file_names_another_simulator(experiment, tmp_path):
+    (tmp_path / "mine.ini").write_text("[simulation]\nsimulator = gazebo\n")
+    launch = ["imu_simulation_framework", "experiment.launch", "config:=mine.ini"]
+    ended = experiment.run(*launch, program=["roslaunch"])
+    # Each node that reads it says so.
+    (sentence,) = set(ended.fatal_sentences)
+    assert "mine.ini: [simulation] simulator is gazebo" in sentence, ended.output
+    assert "say simulator:=gazebo as well" in sentence
+    assert "Traceback" not in ended.output
+
+
 @pytest.mark.slow
 def test_other_settings_an_own_recording_and_a_paced_clock(experiment, tmp_path):
     (tmp_path / "mine").mkdir()

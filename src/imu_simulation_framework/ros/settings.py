@@ -13,8 +13,8 @@ from imu_simulation_framework.sentences import shown
 
 EXPERIMENT_PARAMETERS = "experiment"
 """Parameters that all nodes of an experiment share: ``config``, ``working_directory``,
-``participants``, ``settings``, which has sections and keys as config.ini has, and
-``settings_text``, which is the same as the text of a YAML mapping."""
+``simulator`` (the one that was started), ``participants``, ``settings``, which has sections and
+keys as config.ini has, and ``settings_text``, which is the same as the text of a YAML mapping."""
 
 
 def node_configuration(
@@ -50,7 +50,14 @@ def node_configuration(
             )
     working_directory = Path(experiment.get("working_directory", "."))
     path = experiment.get("config", "") or default_configuration_path()
-    return load_configuration(working_directory / path, overrides, working_directory)
+    configuration = load_configuration(working_directory / path, overrides, working_directory)
+    wanted = configuration.simulation.simulator
+    if experiment.get("simulator", wanted) != wanted:
+        raise ConfigurationError(
+            f"{configuration.path}: [simulation] simulator is {wanted}, which roslaunch does not "
+            f"know when it starts nodes; say simulator:={wanted} as well, or use run_experiment.py"
+        )
+    return configuration
 
 
 def _settings_of(text) -> Mapping[str, Any]:

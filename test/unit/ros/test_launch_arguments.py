@@ -13,6 +13,7 @@ from imu_simulation_framework.files.locations import package_share
 from imu_simulation_framework.ros.launching.launch_arguments import (
     argument_help,
     check_arguments,
+    experiment_parameters,
     load_launch_file,
 )
 from imu_simulation_framework.ros.settings import node_configuration
@@ -115,7 +116,7 @@ def test_a_good_argument_passes(argument):
 def test_values_are_the_given_ones_and_else_the_defaults():
     values = check_arguments(LAUNCH_FILE, ["imu:=ideal", "recording:=a:=b"])
     assert (values["imu"], values["recording"]) == ("ideal", "a:=b")
-    assert (values["view"], values["simulator"], values["seed"]) == ("none", "mujoco", "")
+    assert (values["view"], values["simulator"], values["seed"]) == ("none", "", "")
     assert "recorder" not in values
 
 
@@ -143,3 +144,49 @@ def test_plain_roslaunch_starts_nothing_where_something_is_missing(argument, sen
     monkeypatch.setenv("ROS_ROOT", str(package_share()))
     with pytest.raises((roslaunch.RLException, rospkg.ResourceNotFound), match=sentence):
         load_launch_file(LAUNCH_FILE, [argument])
+
+
+def test_what_nodes_will_read_is_known_before_they_start(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.ini").write_text("[simulation]\nsimulator = gazebo\n[imu]\nmodel = generic\n")
+    given = ["config:=mine.ini", "seed:=5", "settings:={control: {rate: 10.0}}"]
+    values = check_arguments(LAUNCH_FILE, given)
+    configuration = node_configuration("it", experiment_parameters(LAUNCH_FILE, values), {})
+    assert configuration.simulation.simulator == "gazebo"
+    assert configuration.imu.model == "generic"
+    assert (configuration.experiment.seed, configuration.control.rate) == (5, 10.0)
+    values = check_arguments(LAUNCH_FILE, [*given, "simulator:=embedded"])
+    configuration = node_configuration("it", experiment_parameters(LAUNCH_FILE, values), {})
+    assert configuration.simulation.simulator == "mujoco"
+
+
+def test_it_is_what_roslaunch_tells_the_nodes(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    given = ["drive:=d", "imu:=ideal", "terrain:=uneven", "output:=here", "simulator:=mujoco"]
+    told = parameters_of(load_launch_file(LAUNCH_FILE, given))
+    known = experiment_parameters(LAUNCH_FILE, check_arguments(LAUNCH_FILE, given))
+    assert told["settings"] == known["settings"]
+    assert told["settings_text"] == known["settings_text"]
+    assert Path(told["config"]) == Path(known["config"])
+    assert told["working_directory"] == known["working_directory"]
+
+
+def parameters_of(config):
+    """The parameters below ``experiment``, as nodes read them."""
+    found = {}
+    for name, parameter in config.params.items():
+        if name.startswith("/experiment/"):
+            *groups, key = name[len("/experiment/") :].split("/")
+            target = found
+            for group in groups:
+                target = target.setdefault(group, {})
+            target[key] = parameter.value
+    return found
+
+
+def test_a_simulator_that_was_not_started_is_refused():
+    experiment = {"simulator": "mujoco", "settings": {"simulation": {"simulator": "gazebo"}}}
+    with pytest.raises(ConfigurationError, match="say simulator:=gazebo as well"):
+        node_configuration("it", experiment, {})
+    experiment["simulator"] = "gazebo"
+    assert node_configuration("it", experiment, {}).simulation.simulator == "gazebo"

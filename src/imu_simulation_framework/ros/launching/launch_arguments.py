@@ -11,6 +11,7 @@ import roslaunch.config
 
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.files.locations import package_share
+from imu_simulation_framework.ros.settings import EXPERIMENT_PARAMETERS
 
 BOOLEANS = ("true", "false")
 CHOICES = {
@@ -23,6 +24,7 @@ CHOICES = {
 """What roslaunch itself decides on; all else is checked as a setting of config.ini."""
 
 _ARGUMENT = re.compile(r"[A-Za-z_]\w*:=.*", re.DOTALL)
+_ARGUMENT_ALONE = re.compile(r"\$\(arg (\w+)\)")
 _SUBSTITUTION = "$("
 _HERE = "$(find imu_simulation_framework)"
 
@@ -54,6 +56,35 @@ def check_arguments(launch_file, given) -> dict:
     values = {name: default for name, (_, default) in known.items()}
     values.update(argument.split(":=", 1) for argument in given)
     return values
+
+
+def experiment_parameters(launch_file, values) -> dict:
+    """The parameters that the nodes of an experiment share, as the launch file sets them.
+
+    Parameters
+    ----------
+    launch_file : str
+    values : mapping of str
+        Every argument's value by its name.
+
+    Returns
+    -------
+    dict
+        As :func:`.settings.node_configuration` takes them.
+    """
+    root = ElementTree.parse(launch_file).getroot()
+    settings = {}
+    for parameter in root.iterfind(f"group[@ns='{EXPERIMENT_PARAMETERS}/settings']/param"):
+        section, key = parameter.get("name").split("/")
+        argument = _ARGUMENT_ALONE.fullmatch(parameter.get("value")).group(1)
+        settings.setdefault(section, {})[key] = values[argument]
+    return {
+        "config": values["config"],
+        # Relative paths start where this program was called.
+        "working_directory": os.getcwd(),
+        "settings": settings,
+        "settings_text": values["settings"],
+    }
 
 
 def argument_help(launch_file) -> str:

@@ -19,10 +19,11 @@ from imu_simulation_framework.ros.launching.installation import (
 from imu_simulation_framework.ros.launching.launch_arguments import (
     argument_help,
     check_arguments,
+    experiment_parameters,
     load_launch_file,
 )
 from imu_simulation_framework.ros.launching.supervision import report, run
-from imu_simulation_framework.ros.settings import EXPERIMENT_PARAMETERS, node_configuration
+from imu_simulation_framework.ros.settings import node_configuration
 from imu_simulation_framework.ros.simulators.gazebo_server import ensure_no_gazebo_runs
 
 
@@ -58,11 +59,19 @@ def main(arguments) -> int:
     given = parser.parse_args(arguments).arguments
     values = check_arguments(launch_file, given)
     check_environment()
-    if values["simulator"] == "gazebo":
+    configuration = node_configuration(
+        "run_experiment", experiment_parameters(launch_file, values), {}
+    )
+    # What config.ini says of it decides, too: which nodes there are follows from one resolved
+    # configuration.
+    simulator = configuration.simulation.simulator
+    values.update(simulator=simulator, imu=configuration.imu.model)
+    if simulator == "gazebo":
         ensure_no_gazebo_runs()
     check_installation(values)
+    _check_parts(configuration)
     try:
-        config, configuration = _load(launch_file, [*given, "table:=false"])
+        config = load_launch_file(launch_file, [*given, f"simulator:={simulator}", "table:=false"])
     except roslaunch.RLException as error:
         raise FrameworkError(f"roslaunch: {error}") from None
     # What cannot be driven, or gives no answer, is said before anything is started.
@@ -70,22 +79,9 @@ def main(arguments) -> int:
     return report(run(config, configuration.simulation.command_timeout))
 
 
-def _load(launch_file, arguments):
-    """Load the launch file, and check the settings in it once instead of in every node."""
-    config = load_launch_file(launch_file, arguments)
-    experiment = {}
-    beginning = f"/{EXPERIMENT_PARAMETERS}/"
-    for name, parameter in config.params.items():
-        if name.startswith(beginning):
-            *groups, key = name[len(beginning) :].split("/")
-            target = experiment
-            for group in groups:
-                target = target.setdefault(group, {})
-            target[key] = parameter.value
-    configuration = node_configuration("run_experiment", experiment, {})
-    # Makes sure of the parameters of IMU, ground and robot, too.
+def _check_parts(configuration) -> None:
+    """Make sure of IMU, ground, robot and results once, instead of in every node."""
     describe_imu(configuration)
     make_terrain(configuration)
     load_robot_parameters(configuration.robot.parameters or None)
     check_output(configuration.experiment.output)
-    return config, configuration

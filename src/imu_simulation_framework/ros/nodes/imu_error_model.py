@@ -13,7 +13,7 @@ from imu_simulation_framework.ros import topics
 from imu_simulation_framework.ros.node import advertise
 from imu_simulation_framework.ros.participant import Participant
 from imu_simulation_framework.ros.simulator_messages import TickMessages
-from imu_simulation_framework.ros.simulators import make_simulator_interface
+from imu_simulation_framework.ros.simulators import make_simulator_interface, needs_error_model
 from imu_simulation_framework.sensors.imu_models import ImuTruth
 
 
@@ -23,6 +23,8 @@ class ImuErrorModel(Participant):
     The model starts when the robot does, so that its random numbers belong to the same
     samples in every run: in lock-step with the sample that the simulator repeats until the
     first wheel command, otherwise with the first one after that command.
+
+    Where nobody needs it, it does nothing: what starts nodes does not know what config.ini says.
     """
 
     name = "imu_error_model"
@@ -31,6 +33,8 @@ class ImuErrorModel(Participant):
         super().__init__()
         self._lock = threading.Lock()
         simulator = make_simulator_interface(self.configuration)
+        if not needs_error_model(self.configuration, simulator):
+            return
         self._lock_step = simulator.lock_step
         self._imu = make_experiment_imu(self.configuration)
         self._messages = TickMessages(self._imu.covariances())

@@ -16,7 +16,6 @@ from tf2_msgs.msg import TFMessage
 
 from imu_simulation_framework.errors import ConfigurationError, FrameworkError
 from imu_simulation_framework.experiment.parts import (
-    SPECIFICATION,
     imu_model_and_parameters,
     make_terrain,
     samples_per_tick,
@@ -76,13 +75,13 @@ class MujocoSimulatorNode(Node):
         )
         self._simulator.reset(0.0, 0.0, 0.0)
         self._samples = 0
-        specified = settings.imu.model == SPECIFICATION
-        model, parameters = ("ideal", {}) if specified else imu_model_and_parameters(settings)
-        self._make_imu = self._imu_factory(model, parameters, settings.experiment.seed)
+        self._make_imu = self._imu_factory(
+            *imu_model_and_parameters(settings), settings.experiment.seed
+        )
         self._imu = self._make_imu()
         self._clock = advertise("/clock", Clock)
-        self._imu_data = advertise(topics.IMU_IDEAL if specified else topics.IMU, Imu)
-        self._imu_bias = None if specified else advertise(topics.IMU_BIAS, Imu)
+        self._imu_data = advertise(topics.IMU, Imu)
+        self._imu_bias = advertise(topics.IMU_BIAS, Imu)
         self._ground_truth = advertise(topics.GROUND_TRUTH, Odometry)
         self._joint_states = advertise(topics.JOINT_STATES, JointState)
         self._transforms = advertise("/tf", TFMessage)
@@ -100,7 +99,7 @@ class MujocoSimulatorNode(Node):
 
     @property
     def _publishers(self):
-        publishers = (
+        return (
             self._clock,
             self._imu_data,
             self._imu_bias,
@@ -108,7 +107,6 @@ class MujocoSimulatorNode(Node):
             self._joint_states,
             self._transforms,
         )
-        return [publisher for publisher in publishers if publisher is not None]
 
     def run(self):
         """Simulate tick by tick until the experiment ends."""
@@ -182,7 +180,9 @@ class MujocoSimulatorNode(Node):
             self._publish(samples)
 
     def _reading(self, state):
-        return self._imu.step(state.imu_truth)
+        """What the IMU says; None where that is nothing new and is to be left out."""
+        reading = self._imu.step(state.imu_truth)
+        return None if self._imu.drop_repeated and not self._imu.has_new_sample else reading
 
     def _publish(self, samples) -> None:
         """Publish samples (number, state, reading), and once what belongs to the last one.
@@ -200,10 +200,11 @@ class MujocoSimulatorNode(Node):
             (self._imu_data, messages.imu_data),
             (self._imu_bias, messages.imu_bias),
         ):
-            if publisher is not None and publisher.get_num_connections():
+            if publisher.get_num_connections():
                 for number, _, reading in samples:
-                    self._stamp(number)
-                    publisher.publish(fill(reading))
+                    if reading is not None:
+                        self._stamp(number)
+                        publisher.publish(fill(reading))
         self._stamp(last)
         for publisher, fill in (
             (self._joint_states, messages.joint_states),

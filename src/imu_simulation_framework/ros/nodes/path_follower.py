@@ -30,7 +30,7 @@ from imu_simulation_framework.ros.node import (
     log_remarks,
 )
 from imu_simulation_framework.ros.settings import EXPERIMENT_PARAMETERS
-from imu_simulation_framework.ros.simulators import make_simulator_interface
+from imu_simulation_framework.ros.simulators import make_simulator_interface, needs_error_model
 from imu_simulation_framework.ros.simulators.interface import call_service, wait_for_service
 from imu_simulation_framework.srv import StartStopTime
 from imu_simulation_framework.tracking.reference import TrackingError
@@ -70,6 +70,9 @@ class PathFollower(Node):
         self._participants = experiment_parameter("participants", ["error_publisher"])
         self._supervised = experiment_parameter("supervised", False)
         self._simulator = make_simulator_interface(settings)
+        if needs_error_model(settings, self._simulator):
+            # Before those who want what it publishes.
+            self._participants = ["imu_error_model", *self._participants]
         self._follower = None
         self._running = False
         self._driven = False

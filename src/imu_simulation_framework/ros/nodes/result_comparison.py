@@ -16,7 +16,6 @@ from std_srvs.srv import Trigger, TriggerResponse
 from imu_simulation_framework.errors import FrameworkError
 from imu_simulation_framework.evaluation.comparison import ComparisonSettings
 from imu_simulation_framework.experiment.parts import (
-    SPECIFICATION,
     describe_imu,
     imu_model_and_parameters,
     published_rate,
@@ -40,7 +39,7 @@ from imu_simulation_framework.ros.participant import (
     LAST_MESSAGES_TIMEOUT,
     Participant,
 )
-from imu_simulation_framework.ros.simulators import make_simulator_interface
+from imu_simulation_framework.ros.simulators import make_simulator_interface, needs_error_model
 
 LEADER_ENDING_TIMEOUT = 30.0
 """Wall-clock seconds: how much longer silence is borne than by path_follower, which says why."""
@@ -101,7 +100,7 @@ class ResultComparison(Participant):
         simulator = self._simulator
         simulator.wait_until_ready(configuration.simulation.startup_timeout)
         model, parameters = imu_model_and_parameters(configuration)
-        if model == SPECIFICATION:
+        if needs_error_model(configuration, simulator):
             model, parameters = "ideal", {}  # imu_error_model does the rest
         simulator.set_imu_parameters(model, parameters, configuration.experiment.seed)
         with self._lock:

@@ -25,6 +25,11 @@ def make_simulator_interface(configuration: Configuration) -> SimulatorInterface
     module, class_name = SIMULATOR_INTERFACES[configuration.simulation.simulator]
     simulator = getattr(importlib.import_module(f"{__name__}.{module}"), class_name)()
     simulator.silence = LIFELESS * configuration.simulation.command_timeout
-    if configuration.imu.model == SPECIFICATION:
+    if needs_error_model(configuration, simulator):
         simulator.imu_topic = topics.IMU_IDEAL
     return simulator
+
+
+def needs_error_model(configuration: Configuration, simulator: SimulatorInterface) -> bool:
+    """Whether the simulator's IMU is an ideal one that imu_error_model turns into another."""
+    return configuration.imu.model == SPECIFICATION and not simulator.applies_specification

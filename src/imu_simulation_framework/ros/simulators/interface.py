@@ -30,6 +30,10 @@ class SimulatorInterface(ABC):
     lock_step: bool
     """Whether simulated time stands still until a command answers the last tick."""
 
+    applies_specification: bool = False
+    """Whether it simulates an IMU's specification itself; else imu_error_model makes one of the
+    simulator's ideal IMU."""
+
     imu_topic: str = topics.IMU
     """On which the simulator publishes; another node may stand between it and imu/data."""
 

@@ -16,6 +16,8 @@ from imu_simulation_framework.ros.simulators.interface import (
     call_service,
     wait_for_service,
 )
+from imu_simulation_framework.sensors.imu_specification import ImuSpecification
+from imu_simulation_framework.sensors.specification_mapping import specification_to_mapping
 from imu_simulation_framework.srv import SetImuParameters, SetPose
 
 SET_POSE = "mujoco_simulator/set_pose"
@@ -30,6 +32,7 @@ class MujocoSimulatorInterface(SimulatorInterface):
     """Speaks to ``mujoco_simulator.py`` through its two services."""
 
     lock_step = True
+    applies_specification = True
 
     _drives = False
 
@@ -45,7 +48,7 @@ class MujocoSimulatorInterface(SimulatorInterface):
         call_service(
             rospy.ServiceProxy(SET_IMU_PARAMETERS, SetImuParameters),
             model,
-            yaml.safe_dump(dict(parameters)),
+            yaml.safe_dump(_plain(parameters)),
             seed,
             silence=self.silence,
         )
@@ -59,3 +62,11 @@ class MujocoSimulatorInterface(SimulatorInterface):
             self._drives = False
             with contextlib.suppress(SimulatorError):
                 call(rospy.ServiceProxy(END_DRIVE, Empty), timeout=END_DRIVE_TIMEOUT)
+
+
+def _plain(parameters):
+    """Parameters as values that YAML knows; numbers are written so that they read back equal."""
+    return {
+        name: specification_to_mapping(value) if isinstance(value, ImuSpecification) else value
+        for name, value in parameters.items()
+    }
