@@ -100,7 +100,8 @@ def published_rate(configuration: Configuration) -> float:
     """Messages per second of simulated time on the IMU's topic [Hz]."""
     model = make_experiment_imu(configuration)
     if model.drop_repeated:
-        return model.parameters.specification.output.rate
+        # Nobody measures more often than there are samples of the truth.
+        return min(model.parameters.specification.output.rate, configuration.imu.rate)
     return configuration.imu.rate
 
 

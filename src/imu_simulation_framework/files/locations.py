@@ -43,6 +43,18 @@ def plain_path(path) -> str:
     return shortened if os.path.realpath(shortened) == real else real
 
 
+ENDINGS = (".bag", ".csv", ".db3", ".gz", ".log", ".mcap", ".txt", ".tum", ".zst")
+"""Of recordings; what else stands behind a point is a part of the name, as in a date."""
+
+
+def name_of_recording(path) -> str:
+    """The name of a recording's file or folder without its endings."""
+    name = Path(path).name
+    while name.lower().endswith(ENDINGS) and Path(name).stem:
+        name = Path(name).stem
+    return name
+
+
 def default_configuration_path() -> Path:
     """The bundled config.ini."""
     return package_share() / "config.ini"

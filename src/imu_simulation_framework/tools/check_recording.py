@@ -22,7 +22,7 @@ from imu_simulation_framework.errors import RecordingError
 from imu_simulation_framework.experiment.preparation.check import check_experiment
 from imu_simulation_framework.experiment.preparation.check_report import report_lines, write_check
 from imu_simulation_framework.experiment.preparation.setup import set_up
-from imu_simulation_framework.files.locations import package_share
+from imu_simulation_framework.files.locations import name_of_recording, package_share
 from imu_simulation_framework.results.folder import safe_name
 
 
@@ -34,7 +34,7 @@ def main(arguments):
     check = check_experiment(setup.load())
     for line in report_lines(setup, check):
         print(line)
-    stem = Path(options.recording or options.config or "recording").name.split(".")[0]
+    stem = name_of_recording(options.recording or Path(options.config or "recording").stem)
     for path in write_check(options.out or f"check_{safe_name(stem)}", setup, check):
         print(path)
     if check.problems:

@@ -71,7 +71,8 @@ def test_drift_has_the_statistics_of_the_formula(drift, frequency, period, sampl
     count = before.size
 
     innovation = np.sqrt(np.mean((after - phi * before) ** 2))
-    expected = drift_innovation_std(drift, frequency, period)
+    expected = drift * period * math.sqrt(2.0 * frequency)
+    assert drift_innovation_std(drift, frequency, period) == pytest.approx(expected, rel=1e-12)
     assert innovation == pytest.approx(expected, rel=3.0 / math.sqrt(2.0 * count))
 
     correlation = np.sum(after * before) / np.sum(before**2)

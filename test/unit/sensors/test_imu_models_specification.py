@@ -291,3 +291,12 @@ def test_seed_decides_everything():
     for ours, same in zip(first, second):
         np.testing.assert_array_equal(ours, same)
     assert np.abs(first.angular_velocity - other.angular_velocity).max() > 0.0
+
+
+def test_to_advance_by_nothing_changes_nothing():
+    truth = _truth(20)
+    model, other = _model(EVERYTHING), _model(EVERYTHING)
+    empty = model.advance(ImuTruth(*(values[:0] for values in truth)))
+    assert [values.shape for values in empty[:3]] == [(0, 4), (0, 3), (0, 3)]
+    for ours, expected in zip(model.advance(truth), other.advance(truth)):
+        np.testing.assert_array_equal(ours, expected)

@@ -1,7 +1,6 @@
 """Reference and tracking error."""
 
 import math
-import timeit
 
 import numpy as np
 import pandas as pd
@@ -71,10 +70,3 @@ def test_wheel_velocities_that_were_not_given_cannot_be_asked_for():
 def test_reference_of_one_sample_is_refused():
     with pytest.raises(TrajectoryError, match="at least two samples"):
         Reference(_table([0.0], x=[0.0], y=[0.0], yaw=[0.0]))
-
-
-def test_asking_for_a_pose_costs_less_than_five_microseconds():
-    times = np.arange(13200) / 20.0
-    reference = Reference(_table(times, x=np.sin(times), y=np.cos(times), yaw=times))
-    fastest = min(timeit.repeat(lambda: reference.pose_at(333.33), number=2000, repeat=20))
-    assert fastest / 2000 < 5e-6

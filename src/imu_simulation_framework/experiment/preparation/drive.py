@@ -363,6 +363,6 @@ def _name_of(path: str) -> str:
 
     Recordings of one name (``gps.csv``, ``drive.bag``) are told apart by their folders.
     """
-    place, file = os.path.split(os.path.abspath(path))
-    folder, stem = os.path.basename(place), file.split(".")[0]
+    place = os.path.dirname(os.path.abspath(path))
+    folder, stem = os.path.basename(place), locations.name_of_recording(os.path.abspath(path))
     return stem if stem.startswith(folder) else f"{folder}_{stem}"

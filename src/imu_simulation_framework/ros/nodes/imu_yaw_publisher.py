@@ -51,6 +51,8 @@ class ImuYawPublisher(Participant):
         if self.folder.path("imu_real.csv").exists():
             table = self.folder.read_table("imu_real", ["yaw"])
             self._real = (table.index.to_numpy(), table["yaw"].to_numpy())
+            beginning = max(float(self._real[0][0]), 0.0)
+            self._recorded_error.begin(self._recorded_error_at(beginning)[1])
         self._follow_watchers()
 
     def spin_once(self):
@@ -67,13 +69,14 @@ class ImuYawPublisher(Participant):
         )
         watched = any(stream.watched for stream in streams)
         with self._lock:
-            if watched and not self.inputs:
+            # Where the simulated error begins is heard even when nobody watches yet.
+            if (watched or not self._simulated_error.begun) and not self.inputs:
                 self._error = StreamedYawError()
                 self.inputs = (
                     subscribe(topics.IMU, Imu, self._on_imu),
                     subscribe(topics.GROUND_TRUTH, Odometry, self._on_ground_truth),
                 )
-            elif self.inputs and not watched:
+            elif self.inputs and not watched and self._simulated_error.begun:
                 for subscriber in self.inputs:
                     subscriber.unregister()
                 self.inputs = ()
@@ -98,9 +101,14 @@ class ImuYawPublisher(Participant):
         time = header.stamp.to_sec() - self._zero
         if self._real is None or not self._real[0][0] <= time <= self._real[0][-1]:
             return
-        yaw = float(np.interp(time, *self._real))
+        yaw, error = self._recorded_error_at(time)
         self._recorded.publish(header, yaw)
-        self._recorded_error.publish(header, float(np.interp(time, *self._reference)) - yaw)
+        self._recorded_error.publish(header, error)
+
+    def _recorded_error_at(self, time):
+        """Yaw of the recorded IMU, and its error, at a time of the drive."""
+        yaw = float(np.interp(time, *self._real))
+        return yaw, float(np.interp(time, *self._reference)) - yaw
 
     def _on_ground_truth(self, message):
         yaw = _yaw(message.pose.pose.orientation)
@@ -131,11 +139,21 @@ class _YawStream:
     def watched(self) -> bool:
         return self._publisher.get_num_connections() > 0
 
-    def publish(self, header, yaw: float) -> None:
-        if not self.watched:
-            return
+    @property
+    def begun(self) -> bool:
+        """Whether it is known from where an error is counted."""
+        return self._first is not None
+
+    def begin(self, yaw: float) -> None:
+        """Count from this one on, unless it was begun before."""
         if self._first is None:
             self._first = yaw if self._from_zero else 0.0
+
+    def publish(self, header, yaw: float) -> None:
+        # Who watches late sees the same errors as who has watched from the beginning.
+        self.begin(yaw)
+        if not self.watched:
+            return
         yaw -= self._first
         if self._unwrapped is None:
             self._unwrapped = yaw

@@ -40,7 +40,14 @@ CONTROLLERS = ("joint_state_controller", "wheel_velocity_controller")
 
 
 HECTOR_SENSORS = ("accel", "rate", "yaw")
-HECTOR_KEYS = ("gaussian_noise", "offset", "drift", "drift_frequency", "scale_error")
+_DRIFTING = ("gaussian_noise", "offset", "drift", "drift_frequency")
+HECTOR_KEYS = {
+    "rate": (*_DRIFTING, "scale_error"),
+    "accel": (*_DRIFTING, "scale_error"),
+    # The yaw has a scale error, too, which stays as it was: 1.
+    "yaw": _DRIFTING,
+}
+"""What each sensor of Hector's plug-in is told online."""
 
 REST_SPEED = 1e-3
 """A robot slower than this [m/s, rad/s] stands."""
@@ -140,7 +147,7 @@ class GazeboInterface(SimulatorInterface):
         kind = IMU_MODELS["hector"].parameters
         values = dataclasses.asdict(kind(**{**preset.parameters, **parameters}))
         for sensor in HECTOR_SENSORS:
-            wanted = {key: values.get(f"{sensor}_{key}", 1.0) for key in HECTOR_KEYS}
+            wanted = {key: values[f"{sensor}_{key}"] for key in HECTOR_KEYS[sensor]}
             server = f"{topics.IMU}/{sensor}"
             try:
                 client = Client(server, timeout=10.0)

@@ -93,8 +93,10 @@ class GazeboPace:
                     self._resume()
 
     def _resume(self) -> None:
-        self._paused = not self._call(self._unpause)
-        self.paused_for += time.monotonic() - self._paused_at
+        """Let time run again; if Gazebo does not hear it, the pause goes on, and counts once."""
+        if self._call(self._unpause):
+            self._paused = False
+            self.paused_for += time.monotonic() - self._paused_at
 
     @staticmethod
     def _call(service) -> bool:

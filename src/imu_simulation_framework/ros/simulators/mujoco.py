@@ -29,7 +29,7 @@ END_DRIVE_TIMEOUT = 2.0
 
 
 class MujocoSimulatorInterface(SimulatorInterface):
-    """Speaks to ``mujoco_simulator.py`` through its two services."""
+    """Speaks to ``mujoco_simulator.py`` through its services."""
 
     lock_step = True
     applies_specification = True

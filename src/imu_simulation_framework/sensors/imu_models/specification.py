@@ -140,7 +140,9 @@ class SpecificationImu(ImuModel):
         """
         orientation, rate, force = (np.asarray(x, dtype=float) for x in truth)
         samples = len(orientation)
-        if self._stride > 1 or self._count < self._first or samples == 0:
+        if samples == 0:
+            return _without_errors(ImuTruth(orientation, rate, force))
+        if self._stride > 1 or self._count < self._first:
             steps = (ImuTruth(*values) for values in zip(orientation, rate, force))
             return ImuReading(*map(np.array, zip(*map(self.step, steps))))
         time = (np.arange(self._count, self._count + samples) * self.period)[:, np.newaxis]
