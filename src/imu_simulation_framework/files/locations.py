@@ -50,7 +50,7 @@ ENDINGS = (".bag", ".csv", ".db3", ".gz", ".log", ".mcap", ".txt", ".tum", ".zst
 def name_of_recording(path) -> str:
     """The name of a recording's file or folder without its endings."""
     name = Path(path).name
-    while name.lower().endswith(ENDINGS) and Path(name).stem:
+    while Path(name).suffix.lower() in ENDINGS:
         name = Path(name).stem
     return name
 
