@@ -9,11 +9,35 @@ from __future__ import annotations
 
 import yaml
 
+DEEPEST = 100
+"""Levels of lists and mappings in each other. Parameters have a handful; PyYAML's time grows with
+the square of their number, and some thousands end its recursion."""
+
 _OF_YAML = "tag:yaml.org,2002:"
 
 
 class PlainLoader(yaml.SafeLoader):
-    """The safe loader with YAML's own tags only; any other is a ``yaml.YAMLError``."""
+    """The safe loader with YAML's own tags only, and a limit on depth; else a ``YAMLError``."""
+
+    # Told where the text is split into words: PyYAML reads ahead of what it builds.
+    def fetch_flow_collection_start(self, TokenClass):
+        """Begin a list or mapping in brackets."""
+        self._require_shallow()
+        super().fetch_flow_collection_start(TokenClass)
+
+    def add_indent(self, column):
+        """Begin a list or mapping by indentation."""
+        if column > self.indent:
+            self._require_shallow()
+        return super().add_indent(column)
+
+    def _require_shallow(self):
+        if self.flow_level + len(self.indents) >= DEEPEST:
+            mark = self.get_mark()
+            mark.buffer = None  # a hundred brackets, which nobody wants to see
+            raise yaml.scanner.ScannerError(
+                None, None, f"it is nested too deeply, more than {DEEPEST} levels", mark
+            )
 
 
 # Tables of this class alone: what is added to SafeLoader later does not reach them either.
