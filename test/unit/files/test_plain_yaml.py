@@ -10,7 +10,8 @@ from imu_simulation_framework.configuration.imu_specification_file import load_i
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.files.locations import urdf_path
 from imu_simulation_framework.files.plain_yaml import DEEPEST, NOT_YAML, load_plain
-from imu_simulation_framework.imu_formats.yaml_values import read_mapping
+from imu_simulation_framework.imu_formats import read_imu_parameters
+from imu_simulation_framework.imu_formats.parsing.yaml_values import read_mapping
 from imu_simulation_framework.robot.description import expand_xacro
 from imu_simulation_framework.robot.parameters import load_robot_parameters
 from imu_simulation_framework.ros.settings import node_configuration
@@ -112,3 +113,23 @@ def test_many_lists_beside_each_other_are_not_deep():
     deepest = "- " * DEEPEST + "1\n" + " " * 2 * (DEEPEST - 1) + "- 2\n"
     assert str(load_plain(deepest)).strip("[]") == "1, 2"
     assert load_plain("- [[]]\n" * 1000) == [[[]]] * 1000
+
+
+def test_a_text_whose_aliases_stand_for_very_much_is_refused_at_once(tmp_path):
+    lists = "".join(f", &a{k + 1} [{','.join([f'*a{k}'] * 10)}]" for k in range(9))
+    bomb = f"[&a0 [{','.join('0123456789')}]{lists}]"
+    path = tmp_path / "calibration.yaml"
+    path.write_text(f"imu0:\n  T_i_b: {bomb}\n  update_rate: 200.0\n", encoding="utf-8")
+    with pytest.raises(yaml.YAMLError, match="more than 1000000 values"):
+        load_plain(bomb)
+    with pytest.raises(ConfigurationError, match="line 2: .* more than 1000000 values"):
+        read_imu_parameters(path, "kalibr")
+
+
+def test_a_value_that_stands_within_itself_is_refused():
+    with pytest.raises(yaml.YAMLError, match="'a' stands within itself"):
+        load_plain("x: &a [1, {y: *a}]")
+
+
+def test_aliases_are_read():
+    assert load_plain("{a: &a [1, 2], b: *a, c: &c {<<: {d: *a}}, e: *c}")["e"] == {"d": [1, 2]}
