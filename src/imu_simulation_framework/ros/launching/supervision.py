@@ -71,7 +71,7 @@ MONITOR_TIMEOUT = 5.0
 class _Ends(ProcessListener):
     """Remembers how each node ended, and who was the first; the others are ended because of it.
 
-    When nobody was, the experiment was interrupted: roslaunch's signal handlers end it.
+    When nobody was, the experiment was interrupted.
     """
 
     def __init__(self) -> None:
@@ -83,6 +83,24 @@ class _Ends(ProcessListener):
         self.codes[name] = exit_code
         if self.first is None and name not in BYSTANDERS:
             self.first = name
+
+
+class _Monitor(roslaunch.pmon.ProcessMonitor):
+    """roslaunch's monitor of processes, told by us and not by roslaunch's signal handlers.
+
+    Those send SIGINT to whatever has been started, which prints a traceback where an interpreter
+    is still starting, and wait in the midst of it.
+    """
+
+    def __init__(self, is_interrupted) -> None:
+        super().__init__()
+        self._is_interrupted = is_interrupted
+
+    def register(self, process):
+        """Take in a process that is about to be started; refuse it after an interruption."""
+        if self._is_interrupted():
+            raise roslaunch.RLException("interrupted")
+        super().register(process)
 
 
 def _node_name(process_name) -> str:
@@ -168,8 +186,10 @@ class _Run:
         )
         self._parent.config = config
         # Listened to from the beginning, since a node may end before all of them are started.
-        self._monitor = self._parent.pm = roslaunch.pmon.start_process_monitor()
+        self._monitor = self._parent.pm = _Monitor(lambda: self._interrupted)
         self._monitor.add_process_listener(self._ends)
+        self._monitor.start()
+        self._catch_signals()
 
     def outcome(self) -> Outcome:
         """Run to the end; say how it ended."""
@@ -209,9 +229,6 @@ class _Run:
             process.required = False
             if _node_name(process.name) in SAVING_NODES:
                 process.sigint_timeout = SAVING_TIMEOUT
-        # roslaunch's own handlers would tell the nodes twice.
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, self._on_signal)
         while not (self._interrupted or self._monitor.is_shutdown):
             if self._outcome.result is None:
                 self._outcome.result = self._parameter(RESULT_PARAMETER)
@@ -221,6 +238,15 @@ class _Run:
             if self._outcome.fault:
                 return
             time.sleep(LOOK_PERIOD)
+
+    def _catch_signals(self) -> None:
+        ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+        # It does so once, when the first process is started.
+        roslaunch.pmon._init_signal_handlers()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, self._on_signal)
+        if ignored:  # nohup
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
     def _on_signal(self, *_) -> None:
         self._interrupted = True
