@@ -16,11 +16,18 @@ INTERRUPTED = 130
 
 
 def start_launcher() -> int:
-    """Import the launcher and run it; as for a node, an early Ctrl+C ends the process at once."""
+    """Import the launcher and run it; as for a node, an early Ctrl+C ends the process at once.
+
+    A late one changes nothing: when the last line is printed the exit code is what that says.
+    """
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     package = __package__
     run_tool = importlib.import_module("..tools.command_line", package).run_tool
-    return run_tool(importlib.import_module(f"{package}.launching.launcher").main)
+    code = run_tool(importlib.import_module(f"{package}.launching.launcher").main)
+    # The interpreter takes a moment to end.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    return code
 
 
 def start_node(module: str, class_name: str) -> None:
