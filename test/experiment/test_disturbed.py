@@ -129,6 +129,17 @@ def test_an_interruption_while_master_or_nodes_are_started(experiment, first, nu
     assert "Fatal" not in ended.output, ended.output
 
 
+@pytest.mark.parametrize("node", ["master", "mujoco_simulator", "error_publisher"])
+def test_a_node_that_is_killed_while_others_are_started(experiment, node):
+    running = experiment(PACED)
+    running.signal_node(node, signal.SIGKILL)
+    ended = running.wait(SECONDS)
+    assert ended.code == 1
+    assert ended.lines[-1].startswith("the experiment ended early: ")
+    assert "Traceback" not in ended.output, ended.output
+    assert "REQUIRED process" not in ended.output, ended.output
+
+
 def test_who_ignores_that_a_terminal_is_closed_goes_on(tmp_path):
     program = ["nohup", find_program("run_experiment.py")]
     running = ExperimentProcess(

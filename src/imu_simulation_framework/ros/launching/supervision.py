@@ -86,20 +86,23 @@ class _Ends(ProcessListener):
 
 
 class _Monitor(roslaunch.pmon.ProcessMonitor):
-    """roslaunch's monitor of processes, told by us and not by roslaunch's signal handlers.
+    """roslaunch's monitor of processes, which leaves it to us to end them.
 
-    Those send SIGINT to whatever has been started, which prints a traceback where an interpreter
-    is still starting, and wait in the midst of it.
+    It, or its signal handlers, would send SIGINT to whatever has been started, which prints a
+    traceback where an interpreter is still starting.
     """
 
-    def __init__(self, is_interrupted) -> None:
+    def __init__(self, is_ending) -> None:
         super().__init__()
-        self._is_interrupted = is_interrupted
+        self._is_ending = is_ending
 
     def register(self, process):
-        """Take in a process that is about to be started; refuse it after an interruption."""
-        if self._is_interrupted():
-            raise roslaunch.RLException("interrupted")
+        """Take in a process that is about to be started, unless all are to end."""
+        if self._is_ending():
+            raise roslaunch.RLException("the experiment ends")
+        # The end of one that is required is seen by who watches; roslaunch would call it a death
+        # even after a success.
+        process.required = False
         super().register(process)
 
 
@@ -186,7 +189,7 @@ class _Run:
         )
         self._parent.config = config
         # Listened to from the beginning, since a node may end before all of them are started.
-        self._monitor = self._parent.pm = _Monitor(lambda: self._interrupted)
+        self._monitor = self._parent.pm = _Monitor(self._is_ending)
         self._monitor.add_process_listener(self._ends)
         self._monitor.start()
         self._catch_signals()
@@ -204,7 +207,7 @@ class _Run:
             xmlrpc.client.Error,
         ) as error:
             # A node that ended, or an interruption, is the reason why the next cannot be started.
-            if not self._monitor.is_shutdown and self._ends.first is None and not self._interrupted:
+            if not (self._monitor.is_shutdown or self._is_ending()):
                 outcome.fault = f"roslaunch could not start it: {error}"
         finally:
             # Whoever ends from here on was told to.
@@ -225,8 +228,6 @@ class _Run:
         """Return when the experiment is to end."""
         self._take_in_processes()
         for process in list(self._monitor.procs):
-            # Its end is seen below; roslaunch would call it a death even after a success.
-            process.required = False
             if _node_name(process.name) in SAVING_NODES:
                 process.sigint_timeout = SAVING_TIMEOUT
         while not (self._interrupted or self._monitor.is_shutdown):
@@ -247,6 +248,9 @@ class _Run:
             signal.signal(number, self._on_signal)
         if ignored:  # nohup
             signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+    def _is_ending(self) -> bool:
+        return self._interrupted or self._ends.first is not None
 
     def _on_signal(self, *_) -> None:
         self._interrupted = True
