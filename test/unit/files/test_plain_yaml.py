@@ -101,6 +101,13 @@ def test_a_file_that_is_nested_too_deeply_is_refused_at_once(load, nested, level
     assert time.process_time() - started < 0.5
 
 
+def test_settings_that_are_nested_too_deeply_are_not_shown_whole():
+    with pytest.raises(ConfigurationError, match="nested too deeply") as caught:
+        node_configuration("x", {"settings_text": "[" * 3000}, {})
+    assert "(3000 characters): expected {section: {key: value}}" in str(caught.value)
+    assert len(str(caught.value)) < 500
+
+
 @pytest.mark.parametrize("name", sorted(set(NESTED) - {"unclosed lists", "both"}))
 def test_a_file_that_is_nested_as_deeply_as_may_be_is_read(name):
     value = load_plain(NESTED[name](DEEPEST))
