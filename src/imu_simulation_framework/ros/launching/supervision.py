@@ -136,6 +136,8 @@ def run(config, patience: float) -> Outcome:
         [sys.executable, "-m", "imu_simulation_framework.ros.launching.guardian", MARKED],
         stdin=subprocess.DEVNULL,
         start_new_session=True,
+        # Until it has a handler; from a starting interpreter it would get a traceback.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
     )
     try:
         return _Run(config, patience).outcome()
