@@ -1,7 +1,11 @@
 #!/usr/bin/env python3
 """ROS node mujoco_simulator; see imu_simulation_framework.ros.nodes.mujoco_simulator."""
 
-from imu_simulation_framework.ros.start import start_node
+import signal
 
 if __name__ == "__main__":
+    # From here on SIGINT ends it at once, without a traceback.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from imu_simulation_framework.ros.start import start_node
+
     start_node("mujoco_simulator", "MujocoSimulatorNode")

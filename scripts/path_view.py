@@ -1,7 +1,11 @@
 #!/usr/bin/env python3
 """ROS node path_view; see imu_simulation_framework.ros.nodes.path_view."""
 
-from imu_simulation_framework.ros.start import start_node
+import signal
 
 if __name__ == "__main__":
+    # From here on SIGINT ends it at once, without a traceback.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from imu_simulation_framework.ros.start import start_node
+
     start_node("path_view", "PathView")

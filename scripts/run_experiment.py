@@ -5,9 +5,12 @@ roslaunch itself exits with code 0 whatever happened to its nodes; see
 imu_simulation_framework.ros.launching.launcher.
 """
 
+import signal
 import sys
 
-from imu_simulation_framework.ros.start import start_launcher
-
 if __name__ == "__main__":
+    # From here on Ctrl+C ends it at once, without a traceback.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from imu_simulation_framework.ros.start import start_launcher
+
     sys.exit(start_launcher())

@@ -1,11 +1,12 @@
 """Experiments that are disturbed in the middle: they end within seconds and save what there is."""
 
 import json
+import os
 import signal
 
 import numpy as np
 import pytest
-from experiment_process import PROGRESS
+from experiment_process import PROGRESS, STARTED, ExperimentProcess, find_program
 
 from imu_simulation_framework.results.tables import complete_tables
 
@@ -112,6 +113,45 @@ def test_an_interruption_while_the_nodes_start(experiment):
     assert ended.lines[-1] == "interrupted: nothing was recorded"
     assert "escalating" not in ended.output
     assert "Traceback" not in ended.output, ended.output
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("first", ["auto-starting new master", STARTED.format(node="rosout")])
+def test_an_interruption_while_master_or_nodes_are_started(experiment, first, number):
+    running = experiment(PACED)
+    running.wait_for(first)
+    os.kill(running.pid, number)
+    ended = running.wait(SECONDS)
+    assert ended.code == 130
+    assert ended.lines[-1] == "interrupted: nothing was recorded"
+    # An interpreter that is starting answers SIGINT with one.
+    assert "Traceback" not in ended.output, ended.output
+    assert "Fatal" not in ended.output, ended.output
+
+
+@pytest.mark.parametrize("node", ["master", "mujoco_simulator", "error_publisher"])
+def test_a_node_that_is_killed_while_others_are_started(experiment, node):
+    running = experiment(PACED)
+    running.signal_node(node, signal.SIGKILL)
+    ended = running.wait(SECONDS)
+    assert ended.code == 1
+    assert ended.lines[-1].startswith("the experiment ended early: ")
+    assert "Traceback" not in ended.output, ended.output
+    assert "REQUIRED process" not in ended.output, ended.output
+
+
+def test_who_ignores_that_a_terminal_is_closed_goes_on(tmp_path):
+    program = ["nohup", find_program("run_experiment.py")]
+    running = ExperimentProcess(
+        tmp_path, ["real_time_factor:=10", "settings:={trajectory: {stop: 20.0}}"], program
+    )
+    try:
+        running.wait_until_driving()
+        os.kill(running.pid, signal.SIGHUP)
+        ended = running.wait(SECONDS)
+    finally:
+        running.end()
+    assert ended.code == 0, ended.output
 
 
 def test_a_simulator_that_falls_silent(driving):

@@ -124,6 +124,8 @@ class Disturbed:
 
     def _judge(self, ended) -> list[str]:
         trial = self._trial
+        if self._was_answered_by_the_interpreter(ended):
+            return []
         # An interpreter that is starting answers SIGINT itself, before any of our lines is read.
         ours = trial.signal != signal.SIGINT or STARTING not in ended.output
         short = [f"prints {noise!r}" for noise in NOISE if ours and noise in ended.output]
@@ -151,13 +153,8 @@ class Disturbed:
         completed = summary is not None and summary["run"]["completed"] is True
         last = ended.lines[-1] if ended.lines else ""
         code = ended.code
-        if (
-            self._hit
-            and trial.victim == LAUNCHER
-            and code == -trial.signal
-            and (trial.signal == signal.SIGKILL or not ended.output)
-        ):
-            return short  # killed as asked, or before it had begun anything
+        if self._hit and trial.victim == LAUNCHER and code == -trial.signal == -signal.SIGKILL:
+            return short  # killed as asked
         if code == 0:
             if not completed:
                 short.append("exit code 0, but the drive was not recorded to its end")
@@ -178,6 +175,21 @@ class Disturbed:
         if code != 0 and trial.victim == LAUNCHER and trial.signal == signal.SIGSTOP:
             short.append(f"exit code {code} after a pause: {last}")
         return short
+
+    def _was_answered_by_the_interpreter(self, ended) -> bool:
+        """Whether the launcher was told to end before a line of ours was read, or hardly later.
+
+        Python then ends by the signal; SIGINT while it imports its own modules gives code 1 and
+        a traceback. That is true: it has not ended well, nothing was started, nothing is there.
+        """
+        told = self._hit and self._trial.victim == LAUNCHER
+        silent = ended.code == -self._trial.signal and not ended.output
+        python_says = (
+            self._trial.signal == signal.SIGINT
+            and ended.code in (1, -signal.SIGINT)
+            and ended.lines[-1:] == ["KeyboardInterrupt"]
+        )
+        return told and (silent or python_says) and not any(self._folder.iterdir())
 
     def _writer_was_killed(self):
         return self._trial.victim == "result_comparison" and self._trial.signal == signal.SIGKILL

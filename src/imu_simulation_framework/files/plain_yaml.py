@@ -9,11 +9,65 @@ from __future__ import annotations
 
 import yaml
 
+DEEPEST = 100
+"""Levels of lists and mappings in each other. Parameters have a handful; PyYAML's time grows with
+the square of their number, and some thousands end its recursion."""
+
+MOST_VALUES = 10**6
+"""Values of a text with each alias unfolded; ten lines can stand for more than any memory holds."""
+
 _OF_YAML = "tag:yaml.org,2002:"
 
 
 class PlainLoader(yaml.SafeLoader):
-    """The safe loader with YAML's own tags only; any other is a ``yaml.YAMLError``."""
+    """The safe loader with YAML's own tags only, and limits on depth and aliases.
+
+    Anything else is a ``yaml.YAMLError``.
+    """
+
+    def __init__(self, stream) -> None:
+        super().__init__(stream)
+        self._values = 0
+        self._values_of_anchor = {}
+
+    def compose_node(self, parent, index):
+        """Build what stands next, and count the values that it stands for."""
+        before, event = self._values, self.peek_event()
+        node = super().compose_node(parent, index)
+        if isinstance(event, yaml.AliasEvent):
+            if event.anchor not in self._values_of_anchor:
+                self._refuse(f"{event.anchor!r} stands within itself", event.start_mark)
+            self._values += self._values_of_anchor[event.anchor]
+            if self._values > MOST_VALUES:
+                self._refuse(
+                    f"its aliases stand for more than {MOST_VALUES} values", event.start_mark
+                )
+        else:
+            self._values += 1
+            if event.anchor is not None:
+                self._values_of_anchor[event.anchor] = self._values - before
+        return node
+
+    # Told where the text is split into words: PyYAML reads ahead of what it builds.
+    def fetch_flow_collection_start(self, TokenClass):
+        """Begin a list or mapping in brackets."""
+        self._require_shallow()
+        super().fetch_flow_collection_start(TokenClass)
+
+    def add_indent(self, column):
+        """Begin a list or mapping by indentation."""
+        if column > self.indent:
+            self._require_shallow()
+        return super().add_indent(column)
+
+    def _require_shallow(self):
+        if self.flow_level + len(self.indents) >= DEEPEST:
+            self._refuse(f"it is nested too deeply, more than {DEEPEST} levels", self.get_mark())
+
+    @staticmethod
+    def _refuse(sentence, mark):
+        mark.buffer = None  # a hundred brackets, which nobody wants to see
+        raise yaml.MarkedYAMLError(None, None, sentence, mark)
 
 
 # Tables of this class alone: what is added to SafeLoader later does not reach them either.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import stat
 
@@ -20,6 +21,20 @@ BLOCK = 2**20
 
 class UnusableFileError(OSError):
     """A file that cannot be read because of what it is; its text ends a sentence."""
+
+
+class _Unwaited(io.FileIO):
+    """A file that ends where nothing is to be read.
+
+    One of the kernel's may have nothing to say yet, like /proc/kmsg. Read without waiting, Python
+    gives None for that.
+    """
+
+    def readinto(self, buffer):
+        return super().readinto(buffer) or 0
+
+    def readall(self):
+        return super().readall() or b""
 
 
 def open_regular(path):
@@ -47,7 +62,7 @@ def open_regular(path):
     try:
         # Somebody may have put another file there meanwhile.
         _require_regular(os.fstat(descriptor))
-        return os.fdopen(descriptor, "rb")
+        return io.BufferedReader(_Unwaited(descriptor))
     except BaseException:
         os.close(descriptor)
         raise
@@ -83,8 +98,7 @@ def read_at_most(file, limit) -> bytes:
     """
     # Block by block: memory is only taken for what is there.
     blocks, size = [], 0
-    # Without blocking, a file of the kernel that has nothing to say gives None.
-    for block in iter(lambda: file.read(BLOCK) or b"", b""):
+    for block in iter(lambda: file.read(BLOCK), b""):
         size += len(block)
         if size > limit:
             raise UnusableFileError(f"it is larger than {size_text(limit)}")

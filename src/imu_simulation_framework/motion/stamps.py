@@ -144,8 +144,27 @@ def seconds_from_nanoseconds(nanoseconds):
     -------
     float or ndarray
     """
-    seconds, rest = np.divmod(np.asarray(nanoseconds), NANOSECONDS)
-    return seconds + rest / float(NANOSECONDS)
+    return seconds_from_counts(nanoseconds, NANOSECONDS)
+
+
+def seconds_from_counts(counts, per_second):
+    """Return counts of a unit that is a whole part of a second as seconds.
+
+    Parameters
+    ----------
+    counts : number or array_like
+    per_second : int
+
+    Returns
+    -------
+    float or ndarray
+        nan and infinities stay what they are.
+    """
+    counts = np.asarray(counts)
+    with np.errstate(invalid="ignore"):
+        seconds, rest = np.divmod(counts, per_second)
+    seconds = seconds + rest / float(per_second)
+    return np.where(np.isinf(counts), counts, seconds)[()] if counts.dtype.kind == "f" else seconds
 
 
 def find(mask, times, places=None, start=None) -> Finding:

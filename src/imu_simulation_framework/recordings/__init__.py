@@ -292,6 +292,11 @@ def _read_samples(path, topic, format, columns, message_types, purpose, timed=Tr
 
 def _read_bag(path, topic, message_types):
     if is_ros2_bag(path):
-        return read_ros2_bag(path, topic, message_types)
-    read_start(path)
-    return read_bag(path, topic, message_types)
+        samples = read_ros2_bag(path, topic, message_types)
+    else:
+        read_start(path)
+        samples = read_bag(path, topic, message_types)
+    for values in samples.columns.values():
+        # A damaged one may be of the kind that makes every calculation warn (signalling).
+        values[np.isnan(values)] = np.nan
+    return samples

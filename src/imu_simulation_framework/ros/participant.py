@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 
 import rospy
 
-from imu_simulation_framework.errors import FrameworkError
+from imu_simulation_framework.errors import FrameworkError, SimulatorError
 from imu_simulation_framework.results.folder import ResultFolder
 from imu_simulation_framework.ros.node import Node
 from imu_simulation_framework.srv import StartStopTime, StartStopTimeResponse
@@ -63,6 +63,16 @@ class Participant(Node, ABC):
         except FrameworkError as error:
             return StartStopTimeResponse(success=False, message=str(error))
         return StartStopTimeResponse(success=True, message="")
+
+    def ensure_not_ended(self) -> None:
+        """Refuse to get ready while the main thread closes: what is opened then would be left.
+
+        Raises
+        ------
+        SimulatorError
+        """
+        if self.ended:
+            raise SimulatorError(f"{self.name}: ended before it was ready")
 
     def read_what_is_there(self, received, timeout=LAST_MESSAGES_TIMEOUT) -> None:
         """Leave messages that have been sent already, but not yet read, the time for it.

@@ -9,7 +9,7 @@ from imu_simulation_framework.configuration.load import Configuration, load_conf
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.files.locations import default_configuration_path
 from imu_simulation_framework.files.plain_yaml import NOT_YAML, load_plain, yaml_fault
-from imu_simulation_framework.sentences import shown
+from imu_simulation_framework.sentences import as_written, shown
 
 EXPERIMENT_PARAMETERS = "experiment"
 """Parameters that all nodes of an experiment share: ``config``, ``working_directory``,
@@ -62,13 +62,14 @@ def node_configuration(
 
 def _settings_of(text) -> Mapping[str, Any]:
     """The sections in the text of a YAML mapping; none in an empty one."""
-    expected = "expected {section: {key: value}}"
+    text = str(text)
+    given, expected = as_written(text), "expected {section: {key: value}}"
     try:
-        settings = load_plain(str(text))
+        settings = load_plain(text)
     except NOT_YAML as error:
-        raise ConfigurationError(f"settings:={text}: {expected}; {yaml_fault(error)}") from error
+        raise ConfigurationError(f"settings:={given}: {expected}; {yaml_fault(error)}") from error
     if settings is None:
         return {}
     if not isinstance(settings, Mapping):
-        raise ConfigurationError(f"settings:={text}: {expected}")
+        raise ConfigurationError(f"settings:={given}: {expected}")
     return settings

@@ -1,4 +1,9 @@
-"""Starts a node; imports little itself, so that hardly anything can be interrupted before."""
+"""Starts a node, or the launcher.
+
+Importing takes seconds. Whoever is to end meanwhile gets SIGINT, from a person or from roslaunch,
+and has nothing to save yet; a traceback of KeyboardInterrupt would only hide why it ended.
+So the scripts that call this have first let SIGINT end the process at once.
+"""
 
 from __future__ import annotations
 
@@ -16,23 +21,24 @@ INTERRUPTED = 130
 
 
 def start_launcher() -> int:
-    """Import the launcher and run it; as for a node, an early Ctrl+C ends the process at once."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    """Import the launcher and run it.
+
+    A late signal changes nothing: when the last line is printed the exit code is what that says.
+    """
     package = __package__
     run_tool = importlib.import_module("..tools.command_line", package).run_tool
-    return run_tool(importlib.import_module(f"{package}.launching.launcher").main)
+    code = run_tool(importlib.import_module(f"{package}.launching.launcher").main)
+    # The interpreter takes a moment to end.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    return code
 
 
 def start_node(module: str, class_name: str) -> None:
     """Import a node's class from ``imu_simulation_framework.ros.nodes`` and run it.
 
-    Importing takes seconds. An experiment that ends meanwhile sends SIGINT, which ends the
-    process at once: there is nothing to save yet, and a KeyboardInterrupt's traceback would
-    only hide why the experiment ended.
-
     With ``--help`` it says what the node is, without a ROS master and without what it imports.
     """
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
     package = __package__
     if {"-h", "--help"} & set(sys.argv[1:]):
         run_tool = importlib.import_module(f"{_LIBRARY}.tools.command_line").run_tool

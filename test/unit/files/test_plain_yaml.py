@@ -1,5 +1,7 @@
 """No YAML that is read here is evaluated, whatever rosparam and xacro have done to PyYAML."""
 
+import time
+
 import pytest
 import rosparam
 import yaml
@@ -7,7 +9,9 @@ import yaml
 from imu_simulation_framework.configuration.imu_specification_file import load_imu_specification
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.files.locations import urdf_path
-from imu_simulation_framework.files.plain_yaml import NOT_YAML, load_plain
+from imu_simulation_framework.files.plain_yaml import DEEPEST, NOT_YAML, load_plain
+from imu_simulation_framework.imu_formats import read_imu_parameters
+from imu_simulation_framework.imu_formats.parsing.yaml_values import read_mapping
 from imu_simulation_framework.robot.description import expand_xacro
 from imu_simulation_framework.robot.parameters import load_robot_parameters
 from imu_simulation_framework.ros.settings import node_configuration
@@ -68,9 +72,71 @@ def test_parameter_files_are_not_evaluated(trap, load, tmp_path):
     assert not made.exists()
 
 
-@pytest.mark.parametrize("load", [load_robot_parameters, load_imu_specification])
-def test_a_file_that_is_nested_too_deeply_is_refused(load, tmp_path):
+def by_indentation(levels):
+    return "".join(" " * level + "a:\n" for level in range(levels))
+
+
+NESTED = {
+    "lists": lambda levels: "[" * levels + "]" * levels,
+    "unclosed lists": lambda levels: "[" * levels,
+    "mappings": lambda levels: "{a: " * levels + "1" + "}" * levels,
+    "lines": lambda levels: "[\n" * levels + "]" * levels,
+    "dashes": lambda levels: "- " * levels + "1",
+    "indentation": by_indentation,
+    "both": lambda levels: by_indentation(levels // 2)
+    + " " * levels
+    + "[" * (levels - levels // 2),
+}
+
+
+@pytest.mark.parametrize("load", [load_robot_parameters, load_imu_specification, read_mapping])
+@pytest.mark.parametrize("nested", NESTED.values(), ids=NESTED)
+@pytest.mark.parametrize("levels", [DEEPEST + 1, 3000])
+def test_a_file_that_is_nested_too_deeply_is_refused_at_once(load, nested, levels, tmp_path):
     path = tmp_path / "parameters.yaml"
-    path.write_text("[" * 20_000, encoding="utf-8")
-    with pytest.raises(ConfigurationError, match="nested too deeply"):
+    path.write_text(nested(levels), encoding="utf-8")
+    started = time.process_time()
+    with pytest.raises(ConfigurationError, match="nested too deeply, more than 100 levels"):
         load(path)
+    assert time.process_time() - started < 0.5
+
+
+def test_settings_that_are_nested_too_deeply_are_not_shown_whole():
+    with pytest.raises(ConfigurationError, match="nested too deeply") as caught:
+        node_configuration("x", {"settings_text": "[" * 3000}, {})
+    assert "(3000 characters): expected {section: {key: value}}" in str(caught.value)
+    assert len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize("name", sorted(set(NESTED) - {"unclosed lists", "both"}))
+def test_a_file_that_is_nested_as_deeply_as_may_be_is_read(name):
+    value = load_plain(NESTED[name](DEEPEST))
+    for _ in range(DEEPEST - 1):
+        (value,) = value.values() if isinstance(value, dict) else value
+    assert value in (None, [], [1], {"a": 1}, {"a": None})
+
+
+def test_many_lists_beside_each_other_are_not_deep():
+    deepest = "- " * DEEPEST + "1\n" + " " * 2 * (DEEPEST - 1) + "- 2\n"
+    assert str(load_plain(deepest)).strip("[]") == "1, 2"
+    assert load_plain("- [[]]\n" * 1000) == [[[]]] * 1000
+
+
+def test_a_text_whose_aliases_stand_for_very_much_is_refused_at_once(tmp_path):
+    lists = "".join(f", &a{k + 1} [{','.join([f'*a{k}'] * 10)}]" for k in range(9))
+    bomb = f"[&a0 [{','.join('0123456789')}]{lists}]"
+    path = tmp_path / "calibration.yaml"
+    path.write_text(f"imu0:\n  T_i_b: {bomb}\n  update_rate: 200.0\n", encoding="utf-8")
+    with pytest.raises(yaml.YAMLError, match="more than 1000000 values"):
+        load_plain(bomb)
+    with pytest.raises(ConfigurationError, match="line 2: .* more than 1000000 values"):
+        read_imu_parameters(path, "kalibr")
+
+
+def test_a_value_that_stands_within_itself_is_refused():
+    with pytest.raises(yaml.YAMLError, match="'a' stands within itself"):
+        load_plain("x: &a [1, {y: *a}]")
+
+
+def test_aliases_are_read():
+    assert load_plain("{a: &a [1, 2], b: *a, c: &c {<<: {d: *a}}, e: *c}")["e"] == {"d": [1, 2]}

@@ -13,6 +13,7 @@ import zstandard
 from imu_simulation_framework.configuration.imu_specification_file import load_imu_specification
 from imu_simulation_framework.configuration.load import load_configuration
 from imu_simulation_framework.errors import FrameworkError, RecordingError
+from imu_simulation_framework.files import reading
 from imu_simulation_framework.files.csv_tables import read_csv
 from imu_simulation_framework.imu_formats import read_imu_parameters
 from imu_simulation_framework.recordings import opening, read_imu, read_reference
@@ -55,6 +56,43 @@ def test_a_device_is_refused_at_once(read, path):
 @pytest.mark.parametrize("name", sorted(set(READERS) - {"recording", "imu recording"}))
 def test_a_folder_is_refused(tmp_path, name):
     assert "it is a folder, not a regular file" in refusal(READERS[name], tmp_path)
+
+
+@pytest.fixture
+def with_nothing_to_say(tmp_path, monkeypatch):
+    """A file like /proc/kmsg: regular, and nothing is to be read in it, though it has no end.
+
+    A FIFO that is empty and open for writing behaves so; reading the kernel's own file would take
+    from it what somebody else waits for.
+    """
+    path = tmp_path / "kernel.csv.gz"
+    path.touch()
+    os.mkfifo(tmp_path / "fifo")
+    writer = os.open(tmp_path / "fifo", os.O_RDWR)
+    usual = os.open
+    monkeypatch.setattr(reading, "_require_regular", lambda state: None)
+    # Unlike a FIFO the kernel's file can be wound back.
+    monkeypatch.setattr(reading._Unwaited, "seekable", lambda _: True)
+    monkeypatch.setattr(reading._Unwaited, "seek", lambda *_: 0)
+    monkeypatch.setattr(
+        os,
+        "open",
+        lambda name, *rest, **more: usual(
+            tmp_path / "fifo" if name == path else name, *rest, **more
+        ),
+    )
+    yield path
+    os.close(writer)
+
+
+@pytest.mark.parametrize("name", sorted(set(READERS) - {"configuration"}))
+def test_a_file_with_nothing_to_say_is_an_empty_one(with_nothing_to_say, name):
+    refusal(READERS[name], with_nothing_to_say)
+
+
+def test_reading_a_file_with_nothing_to_say_ends(with_nothing_to_say):
+    with reading.open_regular(with_nothing_to_say) as file:
+        assert [file.read(10), file.read1(10), file.read(), file.readline()] == [b""] * 4
 
 
 def test_a_fifo_in_the_folder_of_a_bag_is_refused_at_once(tmp_path):

@@ -108,6 +108,38 @@ def test_a_time_that_no_clock_says_names_the_line(tmp_path, time, place):
     assert f"line {place + 2}: its time is {float(time):g} s, expected at most 1e+19" in reason
 
 
+def with_time(path, time, unit, in_one):
+    """A drive with this time in line 52, as CSV or as rostopic prints it."""
+    times = [f"{in_one * (1e5 + k):.0f}" for k in range(100)]
+    times[50] = time
+    if unit != "rostopic":
+        return write(path, [f"{time},0.0,0.0,0.0" for time in times], f"time [{unit}],x,y,yaw")
+    names = [f"field.pose.{part}" for part in ("position.x", "position.y", "position.z")]
+    names += [f"field.pose.orientation.{part}" for part in "xyzw"]
+    rows = [f"{time},{time},0,0,0,0,0,0,1" for time in times]
+    return write(path, rows, ",".join(["%time,field.header.stamp", *names]))
+
+
+UNITS = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9, "rostopic": 1e9}
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("unit, in_one", UNITS.items())
+@pytest.mark.parametrize("time", ["inf", "-inf"])
+def test_an_infinite_time_names_the_line_in_any_unit(tmp_path, time, unit, in_one):
+    reason = refusal(with_time(tmp_path, time, unit, in_one))
+    assert f"line 52: its time is {time} s, expected at most 1e+19" in reason
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("unit, in_one", UNITS.items())
+@pytest.mark.parametrize("time", ["nan", ""])
+def test_a_time_that_is_missing_is_a_finding_in_any_unit(tmp_path, time, unit, in_one):
+    recorded = read_reference(with_time(tmp_path, time, unit, in_one))
+    assert len(recorded.table) == 99
+    assert any("without a time stamp" in sentence for sentence in recorded.report.sentences())
+
+
 def test_a_number_that_no_imu_says_names_the_line(tmp_path):
     rows = [f"{0.1 * k:.1f},0.0,0.0,0.01,0.0,0.0,9.8,0.1" for k in range(100)]
     rows[50] = "5.0,0.0,0.0,1e308,0.0,0.0,9.8,0.1"

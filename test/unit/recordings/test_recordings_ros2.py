@@ -1,6 +1,7 @@
 """ROS 2 bags give what the same messages in a ROS 1 bag give."""
 
 import sqlite3
+import struct
 
 import numpy as np
 import pytest
@@ -69,6 +70,26 @@ def test_every_message_in_every_storage(tmp_path, kind, storage):
     ros2 = write(storage, tmp_path / "b", topics(kind))
     assert_equal_samples(read_reference_samples(ros2), read_reference_samples(ros1))
     assert_equal_samples(read_imu_samples(ros2), read_imu_samples(ros1))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("storage", ["ros1", "mcap without index"])
+def test_a_damaged_number_of_the_kind_that_makes_calculations_warn_is_missing(tmp_path, storage):
+    plain, signalling = struct.pack("<d", 1234.5), bytes.fromhex("01000000 0000f0ff")
+    gyro = [1234.5 if k == 10 else 0.1 for k in range(COUNT)]
+    messages = [
+        writers.imu(stamp, (0.0, 0.0, 0.0, 1.0), (value, 0.0, 0.0), (0.0, 0.0, 9.8))
+        for stamp, value in zip(STAMPS, gyro)
+    ]
+    if storage == "ros1":
+        path = writers.write_bag(tmp_path / "a.bag", {"/imu": messages})
+    else:
+        path = write(storage, tmp_path / "a", {"/imu": messages})
+    content = path.read_bytes()
+    assert content.count(plain) == 1
+    path.write_bytes(content.replace(plain, signalling))
+    assert np.isnan(read_imu_samples(path).columns["gyro_x"]).sum() == 1
+    assert len(read_imu(path).table) == COUNT - 1
 
 
 def test_strings_of_every_length(tmp_path):

@@ -189,11 +189,13 @@ def read_mapping(path) -> YamlMapping:
     """
     import yaml
 
+    from imu_simulation_framework.files.plain_yaml import PlainLoader
+
     path = Path(path)
     try:
         # As a comment, so that the lines keep their numbers.
         content = _OPENCV_HEADER.sub(b"#", read_bytes(path), count=1)
-        node = yaml.compose(content, Loader=yaml.SafeLoader)
+        node = yaml.compose(content, Loader=PlainLoader)
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise ConfigurationError(

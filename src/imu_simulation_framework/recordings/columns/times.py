@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from imu_simulation_framework.errors import RecordingError
-from imu_simulation_framework.motion.stamps import seconds_from_nanoseconds
+from imu_simulation_framework.motion.stamps import seconds_from_counts, seconds_from_nanoseconds
 from imu_simulation_framework.recordings.columns.quantities import ISO_TIME
 from imu_simulation_framework.sentences import shown
 
@@ -94,11 +94,7 @@ def _in_seconds(table, term):
     if not term.plain:
         numbers = term.factor * numbers + term.offset
     if term.unit in _MULTIPLES:
-        # Dividing by a whole number rounds once; seconds are split off so that integer
-        # nanoseconds since 1970 keep their digits.
-        multiple = int(_MULTIPLES[term.unit])
-        seconds, rest = np.divmod(numbers, multiple)
-        return seconds + rest / multiple
+        return seconds_from_counts(numbers, int(_MULTIPLES[term.unit]))
     return numbers.astype(float) * (60.0 if term.unit == "min" else 1.0)
 
 

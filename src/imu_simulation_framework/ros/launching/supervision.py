@@ -71,7 +71,7 @@ MONITOR_TIMEOUT = 5.0
 class _Ends(ProcessListener):
     """Remembers how each node ended, and who was the first; the others are ended because of it.
 
-    When nobody was, the experiment was interrupted: roslaunch's signal handlers end it.
+    When nobody was, the experiment was interrupted.
     """
 
     def __init__(self) -> None:
@@ -83,6 +83,27 @@ class _Ends(ProcessListener):
         self.codes[name] = exit_code
         if self.first is None and name not in BYSTANDERS:
             self.first = name
+
+
+class _Monitor(roslaunch.pmon.ProcessMonitor):
+    """roslaunch's monitor of processes, which leaves it to us to end them.
+
+    It, or its signal handlers, would send SIGINT to whatever has been started, which prints a
+    traceback where an interpreter is still starting.
+    """
+
+    def __init__(self, is_ending) -> None:
+        super().__init__()
+        self._is_ending = is_ending
+
+    def register(self, process):
+        """Take in a process that is about to be started, unless all are to end."""
+        if self._is_ending():
+            raise roslaunch.RLException("the experiment ends")
+        # The end of one that is required is seen by who watches; roslaunch would call it a death
+        # even after a success.
+        process.required = False
+        super().register(process)
 
 
 def _node_name(process_name) -> str:
@@ -115,6 +136,8 @@ def run(config, patience: float) -> Outcome:
         [sys.executable, "-m", "imu_simulation_framework.ros.launching.guardian", MARKED],
         stdin=subprocess.DEVNULL,
         start_new_session=True,
+        # Until it has a handler; from a starting interpreter it would get a traceback.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
     )
     try:
         return _Run(config, patience).outcome()
@@ -168,8 +191,10 @@ class _Run:
         )
         self._parent.config = config
         # Listened to from the beginning, since a node may end before all of them are started.
-        self._monitor = self._parent.pm = roslaunch.pmon.start_process_monitor()
+        self._monitor = self._parent.pm = _Monitor(self._is_ending)
         self._monitor.add_process_listener(self._ends)
+        self._monitor.start()
+        self._catch_signals()
 
     def outcome(self) -> Outcome:
         """Run to the end; say how it ended."""
@@ -184,7 +209,7 @@ class _Run:
             xmlrpc.client.Error,
         ) as error:
             # A node that ended, or an interruption, is the reason why the next cannot be started.
-            if not self._monitor.is_shutdown and self._ends.first is None and not self._interrupted:
+            if not (self._monitor.is_shutdown or self._is_ending()):
                 outcome.fault = f"roslaunch could not start it: {error}"
         finally:
             # Whoever ends from here on was told to.
@@ -205,13 +230,8 @@ class _Run:
         """Return when the experiment is to end."""
         self._take_in_processes()
         for process in list(self._monitor.procs):
-            # Its end is seen below; roslaunch would call it a death even after a success.
-            process.required = False
             if _node_name(process.name) in SAVING_NODES:
                 process.sigint_timeout = SAVING_TIMEOUT
-        # roslaunch's own handlers would tell the nodes twice.
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, self._on_signal)
         while not (self._interrupted or self._monitor.is_shutdown):
             if self._outcome.result is None:
                 self._outcome.result = self._parameter(RESULT_PARAMETER)
@@ -221,6 +241,18 @@ class _Run:
             if self._outcome.fault:
                 return
             time.sleep(LOOK_PERIOD)
+
+    def _catch_signals(self) -> None:
+        ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+        # It does so once, when the first process is started.
+        roslaunch.pmon._init_signal_handlers()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, self._on_signal)
+        if ignored:  # nohup
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+    def _is_ending(self) -> bool:
+        return self._interrupted or self._ends.first is not None
 
     def _on_signal(self, *_) -> None:
         self._interrupted = True

@@ -87,6 +87,7 @@ class ExperimentRecorder(Participant):
         self._duration = self.folder.read_table("trajectory_data").index[-1]
         self._path = str(self.folder.path(BAG))
         with self._lock, self._whole_or_not_at_all():
+            self.ensure_not_ended()
             # Open until the bag is complete.
             self._file = open(self._path + ACTIVE, "x+b")  # noqa: SIM115
             self._bag = rosbag.Bag(self._file, "w", chunk_threshold=CHUNK)
@@ -200,7 +201,9 @@ def _keep_every_message(subscriber) -> None:
     """
     subscriber.impl.set_queue_size(None)
     for connection in subscriber.impl.connections:
-        connection.protocol.queue_size = None
+        protocol = connection.protocol
+        if protocol is not None:  # as that of one which has just been closed
+            protocol.queue_size = None
 
 
 def _serialised(message) -> bytes:

@@ -104,6 +104,7 @@ class ResultComparison(Participant):
             model, parameters = "ideal", {}  # imu_error_model does the rest
         simulator.set_imu_parameters(model, parameters, configuration.experiment.seed)
         with self._lock:
+            self.ensure_not_ended()
             self._record.keep_in(self.folder)
 
     def _on_command(self, message):
@@ -225,7 +226,8 @@ class ResultComparison(Participant):
     def close(self):
         if self._zero is None or self._record.ground_truth.newest is None:
             rospy.logwarn("%s: ended before the robot drove, no results", self.name)
-            self._record.discard()
+            with self._lock:
+                self._record.discard()
             return
         self.read_what_is_there(
             lambda: len(self._record.imu) + len(self._record.ground_truth), EARLY_END_TIMEOUT
