@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from experiment_process import find_program
 
+from imu_simulation_framework.nodes.installation import GAZEBO_PLUGIN
+
 pytestmark = pytest.mark.slow
 
 FAKE = Path(__file__).resolve().parents[1] / "fake_gazebo"
@@ -45,11 +47,13 @@ def gazebo(experiment, tmp_path, port):
         (packages / name).mkdir(parents=True)
         (packages / name / "package.xml").write_text(MANIFEST.format(name=name))
     (packages / "gazebo_ros" / "gzserver").symlink_to(FAKE / "gzserver.py")
+    (packages / GAZEBO_PLUGIN).touch()
 
     def start(*arguments, fault="", program=()):
         environment = {
             "PYTHONPATH": f"{FAKE}:{os.environ.get('PYTHONPATH', '')}",
             "ROS_PACKAGE_PATH": f"{os.environ['ROS_PACKAGE_PATH']}:{packages}",
+            "GAZEBO_PLUGIN_PATH": packages,
             "GAZEBO_MASTER_URI": f"http://127.0.0.1:{port}",
             "FAKE_GAZEBO_FAULT": fault,
         }
