@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from experiment_process import find_program
 
-from imu_simulation_framework.nodes.installation import GAZEBO_PLUGIN
+from imu_simulation_framework.ros.launching.installation import GAZEBO_PLUGIN
 
 pytestmark = pytest.mark.slow
 
@@ -90,6 +90,18 @@ def test_a_gzserver_that_is_killed(gazebo):
     assert ended.code == 1
     assert "the experiment ended early: gazebo ended with code -9" in ended.output
     assert summary_of(ended)["run"]["completed"] is False
+
+
+def test_a_gzserver_that_is_told_to_end(gazebo):
+    running = gazebo(*DRIVE)
+    running.wait_until_driving()
+    running.signal_node("gazebo", signal.SIGTERM)
+    ended = running.wait(SECONDS)
+    assert ended.code == 1
+    # It ends as if all were well.
+    assert ended.lines[-1] == "the experiment ended early: gazebo ended with code 0"
+    assert summary_of(ended)["run"]["completed"] is False
+    assert len(ended.result().read_table("imu_simulated")) > 100
 
 
 def test_a_controller_that_is_missing(gazebo):
