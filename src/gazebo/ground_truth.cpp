@@ -5,9 +5,14 @@
 // Here thousands may wait. The samples are taken when Hector's IMU takes its own, at whole
 // multiples of the sampling period, and the twist is in the axes of the link, as
 // nav_msgs/Odometry says.
+//
+// The IMU's plug-ins let few messages wait, too: ten of Hector's, one of the generic one's. So
+// physics waits while that thread is late. It hands messages to a subscriber in this process at
+// the moment at which it takes them for the others.
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 
@@ -15,12 +20,20 @@
 #include <gazebo/common/Plugin.hh>
 #include <gazebo/physics/physics.hh>
 #include <nav_msgs/Odometry.h>
+#include <ros/callback_queue.h>
 #include <ros/ros.h>
 
 namespace imu_simulation_framework
 {
 // Messages; at 100 Hz it is a hundred seconds until a reader that hangs loses the first.
 constexpr std::uint32_t kQueueSize = 10000;
+
+// Samples that the network's thread may be behind. It goes from topic to topic, so twice as many of
+// an IMU and one more may be waiting.
+constexpr std::int64_t kLongestLag = 3;
+
+// Of wall clock, for a sample.
+const ros::WallDuration kLongestWait(1.0);
 
 constexpr std::int64_t kNanoseconds = 1000000000;
 
@@ -55,6 +68,12 @@ public:
     const auto topic = sdf->Get<std::string>("topicName", "ground_truth/state").first;
     node_ = std::make_unique<ros::NodeHandle>(sdf->Get<std::string>("robotNamespace", "").first);
     publisher_ = node_->advertise<nav_msgs::Odometry>(topic, kQueueSize);
+    // In a queue of its own, which this class alone looks at, in the thread of the physics.
+    auto options = ros::SubscribeOptions::create<nav_msgs::Odometry>(
+        topic, 0,
+        [this](const nav_msgs::Odometry::ConstPtr& taken) { taken_ = Count(taken->header.stamp); },
+        ros::VoidPtr(), &taken_messages_);
+    own_subscriber_ = node_->subscribe(options);
     connection_ = gazebo::event::Events::ConnectWorldUpdateBegin(
         [this](const gazebo::common::UpdateInfo& info) { OnUpdate(info.simTime); });
   }
@@ -63,11 +82,12 @@ private:
   void OnUpdate(const gazebo::common::Time& now)
   {
     const auto step = std::llround(kNanoseconds * world_->Physics()->GetMaxStepSize());
-    const auto time = kNanoseconds * now.sec + now.nsec;
-    if ((time + step / 2) % period_ >= step || publisher_.getNumSubscribers() == 0)
+    const auto time = Count(now);
+    if ((time + step / 2) % period_ >= step)
     {
       return;
     }
+    WaitForNetwork(time);
     message_.header.stamp.sec = now.sec;
     message_.header.stamp.nsec = now.nsec;
     const auto pose = link_->WorldPose();
@@ -83,6 +103,28 @@ private:
     publisher_.publish(message_);
   }
 
+  void WaitForNetwork(std::int64_t now)
+  {
+    taken_messages_.callAvailable();
+    const auto end = ros::WallTime::now() + kLongestWait;
+    while (now - taken_ > kLongestLag * period_ && ros::ok())
+    {
+      const auto left = end - ros::WallTime::now();
+      if (left <= ros::WallDuration(0.0))
+      {
+        taken_ = now;
+        return;
+      }
+      taken_messages_.callAvailable(left);
+    }
+  }
+
+  template <class Time>
+  static std::int64_t Count(const Time& time)
+  {
+    return kNanoseconds * time.sec + time.nsec;
+  }
+
   static void Fill(geometry_msgs::Vector3& vector, const ignition::math::Vector3d& values)
   {
     vector.x = values.X();
@@ -92,11 +134,16 @@ private:
 
   gazebo::physics::WorldPtr world_;
   gazebo::physics::LinkPtr link_;
-  gazebo::event::ConnectionPtr connection_;
   std::int64_t period_ = 0;
   std::unique_ptr<ros::NodeHandle> node_;
   ros::Publisher publisher_;
   nav_msgs::Odometry message_;
+  // Stamp of the newest message that the network's thread has taken; nothing to wait for at first.
+  std::int64_t taken_ = std::numeric_limits<std::int64_t>::max() / 2;
+  // Destroyed from the last to the first: who uses another one stands below it.
+  ros::CallbackQueue taken_messages_;
+  ros::Subscriber own_subscriber_;
+  gazebo::event::ConnectionPtr connection_;
 };
 
 GZ_REGISTER_MODEL_PLUGIN(GroundTruth)

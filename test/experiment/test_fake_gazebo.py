@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from experiment_process import find_program
 
+from imu_simulation_framework.ros.launching.installation import GAZEBO_PLUGIN
+
 pytestmark = pytest.mark.slow
 
 FAKE = Path(__file__).resolve().parents[1] / "fake_gazebo"
@@ -45,11 +47,13 @@ def gazebo(experiment, tmp_path, port):
         (packages / name).mkdir(parents=True)
         (packages / name / "package.xml").write_text(MANIFEST.format(name=name))
     (packages / "gazebo_ros" / "gzserver").symlink_to(FAKE / "gzserver.py")
+    (packages / GAZEBO_PLUGIN).touch()
 
     def start(*arguments, fault="", program=()):
         environment = {
             "PYTHONPATH": f"{FAKE}:{os.environ.get('PYTHONPATH', '')}",
             "ROS_PACKAGE_PATH": f"{os.environ['ROS_PACKAGE_PATH']}:{packages}",
+            "GAZEBO_PLUGIN_PATH": packages,
             "GAZEBO_MASTER_URI": f"http://127.0.0.1:{port}",
             "FAKE_GAZEBO_FAULT": fault,
         }
@@ -86,6 +90,18 @@ def test_a_gzserver_that_is_killed(gazebo):
     assert ended.code == 1
     assert "the experiment ended early: gazebo ended with code -9" in ended.output
     assert summary_of(ended)["run"]["completed"] is False
+
+
+def test_a_gzserver_that_is_told_to_end(gazebo):
+    running = gazebo(*DRIVE)
+    running.wait_until_driving()
+    running.signal_node("gazebo", signal.SIGTERM)
+    ended = running.wait(SECONDS)
+    assert ended.code == 1
+    # It ends as if all were well.
+    assert ended.lines[-1] == "the experiment ended early: gazebo ended with code 0"
+    assert summary_of(ended)["run"]["completed"] is False
+    assert len(ended.result().read_table("imu_simulated")) > 100
 
 
 def test_a_controller_that_is_missing(gazebo):

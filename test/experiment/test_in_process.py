@@ -3,17 +3,22 @@
 That it gives what the nodes give, to the last bit, is tested in test_drive.py.
 """
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from imu_simulation_framework.columns import ACCEL, GYRO
 from imu_simulation_framework.configuration.load import load_configuration
 from imu_simulation_framework.experiment.in_process import robot_motion, run_in_process
+from imu_simulation_framework.experiment.report import evaluate, terminal_table
 from imu_simulation_framework.files.locations import default_configuration_path
 from imu_simulation_framework.mujoco_simulator.simulator import MujocoSimulator
 from imu_simulation_framework.robot.parameters import load_robot_parameters
 from imu_simulation_framework.sensors.imu_models import PRESETS
 from imu_simulation_framework.tracking.controllers import CONTROLLERS
+
+README = Path(__file__).resolve().parents[2] / "README.md"
 
 
 def run(**sections):
@@ -85,3 +90,12 @@ def test_the_robots_motion_gives_the_imu_its_signals(usual):
     np.testing.assert_allclose(
         motion.table()[["x", "y", "yaw"]], usual.ground_truth[["x", "y", "yaw"]], atol=1e-12
     )
+
+
+def test_the_demo_ends_as_the_readme_says():
+    tables = run(trajectory={}, recording={"laps": 1}, imu_recording={"use": True})
+    summary, _ = evaluate(tables)
+    lines = terminal_table(summary).splitlines()
+    assert len(lines) == 5
+    said = README.read_text().splitlines()
+    assert [line for line in lines if f"    {line}" not in said] == []

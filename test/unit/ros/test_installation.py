@@ -9,6 +9,7 @@ from imu_simulation_framework.errors import FrameworkError, ResultError
 from imu_simulation_framework.ros.launching import installation
 from imu_simulation_framework.ros.launching.installation import (
     GAZEBO_PACKAGES,
+    GAZEBO_PLUGIN,
     HECTOR_PACKAGE,
     check_environment,
     check_installation,
@@ -40,6 +41,17 @@ def packages(tmp_path, monkeypatch):
     return make
 
 
+@pytest.fixture
+def plugin(tmp_path, monkeypatch):
+    """The plug-in for Gazebo, in a folder in which libraries are looked for."""
+    path = tmp_path / "lib" / GAZEBO_PLUGIN
+    path.parent.mkdir()
+    path.touch()
+    monkeypatch.setenv("LD_LIBRARY_PATH", f":/nowhere:{path.parent}")
+    monkeypatch.delenv("GAZEBO_PLUGIN_PATH", raising=False)
+    return path
+
+
 def refused(**values):
     with pytest.raises(FrameworkError) as caught:
         check_installation({**NOTHING, **values})
@@ -61,7 +73,19 @@ def test_gazebo_that_is_not_installed(packages):
     )
 
 
-def test_the_generic_imu_needs_no_hector(packages):
+def test_a_package_that_was_built_without_gazebo(packages, plugin, monkeypatch):
+    packages(*GAZEBO_PACKAGES, HECTOR_PACKAGE)
+    check_installation({**NOTHING, "simulator": "gazebo"})
+    monkeypatch.delenv("LD_LIBRARY_PATH")
+    assert refused(simulator="gazebo") == (
+        f"simulator:=gazebo needs {GAZEBO_PLUGIN} of this package, which is built only where "
+        "Gazebo is: build the workspace again (catkin_make --force-cmake) and source its setup.bash"
+    )
+    monkeypatch.setenv("GAZEBO_PLUGIN_PATH", str(plugin.parent))
+    check_installation({**NOTHING, "simulator": "gazebo"})
+
+
+def test_the_generic_imu_needs_no_hector(packages, plugin):
     packages(*GAZEBO_PACKAGES)
     check_installation({**NOTHING, "simulator": "gazebo", "imu": "generic"})
     assert refused(simulator="gazebo", imu="hector").endswith(f"{HECTOR_PACKAGE}: not installed")

@@ -31,6 +31,12 @@ GAZEBO_PACKAGES = (
 HECTOR_PACKAGE = "hector_gazebo_plugins"
 """Simulates every IMU in Gazebo but the generic one."""
 
+GAZEBO_PLUGIN = "libimu_simulation_framework_ground_truth.so"
+"""Of this package; CMake leaves it out where there is no Gazebo."""
+
+LIBRARY_PATHS = ("LD_LIBRARY_PATH", "GAZEBO_PLUGIN_PATH")
+"""Where Gazebo looks for it."""
+
 WINDOWS = {
     # argument: value, ROS packages, Python modules with the Debian packages that have them
     "gui": ("true", (), {}),
@@ -110,6 +116,7 @@ def check_installation(values) -> None:
     if values["simulator"] == "gazebo":
         hector = () if values["imu"] == "generic" else (HECTOR_PACKAGE,)
         _check_packages("simulator:=gazebo", (*GAZEBO_PACKAGES, *hector))
+        _check_plugin("simulator:=gazebo")
     for window, (value, packages, modules) in WINDOWS.items():
         name = window.partition("=")[0]
         if values[name] != value or (name == "gui" and values["simulator"] != "gazebo"):
@@ -129,6 +136,15 @@ def _check_packages(argument, packages) -> None:
     if missing:
         kind = "ROS package" if len(missing) == 1 else "ROS packages"
         raise FrameworkError(f"{argument} needs the {kind} {', '.join(missing)}: not installed")
+
+
+def _check_plugin(argument) -> None:
+    folders = ":".join(os.environ.get(name, "") for name in LIBRARY_PATHS).split(":")
+    if not any(folder and (Path(folder) / GAZEBO_PLUGIN).is_file() for folder in folders):
+        raise FrameworkError(
+            f"{argument} needs {GAZEBO_PLUGIN} of this package, which is built only where Gazebo "
+            "is: build the workspace again (catkin_make --force-cmake) and source its setup.bash"
+        )
 
 
 def _check_modules(argument, modules) -> None:
