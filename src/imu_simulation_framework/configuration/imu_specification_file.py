@@ -15,9 +15,7 @@ What is left out has its default, which is no error. ``1e-4`` may be written wit
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
-from typing import Hashable
 
 import yaml
 
@@ -25,7 +23,6 @@ from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.files.locations import package_share
 from imu_simulation_framework.files.plain_yaml import (
     NOT_YAML,
-    PlainLoader,
     load_plain,
     yaml_fault,
 )
@@ -37,7 +34,6 @@ from imu_simulation_framework.sensors.specification_mapping import (
     specification_from_mapping,
     specification_to_mapping,
 )
-from imu_simulation_framework.sentences import shown
 
 _UNITS = {
     "quantisation": ("rad", "m/s"),
@@ -65,31 +61,6 @@ _UNITS = {
     "start_offset": "s",
     "filter_time_constant": "s",
 }
-
-
-class _Loader(PlainLoader):
-    """YAML 1.1 as plain data, but a key may not occur twice, and 1e-4 is a number."""
-
-    def construct_mapping(self, node, deep=False):
-        seen = set()
-        for key_node, _ in node.value:
-            key = self.construct_object(key_node, deep=True)
-            # What cannot be a key is refused below.
-            if not isinstance(key, Hashable):
-                continue
-            if key in seen:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"the key {shown(key)} occurs twice", key_node.start_mark
-                )
-            seen.add(key)
-        return super().construct_mapping(node, deep)
-
-
-_Loader.add_implicit_resolver(
-    "tag:yaml.org,2002:float",
-    re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+\Z"),
-    list("-+.0123456789"),
-)
 
 
 def find_imu_specification(name) -> Path:
@@ -197,7 +168,7 @@ def _read(path) -> dict:
             f"{path}: the IMU's specification cannot be read: {reason_of(error)}."
         ) from error
     try:
-        content = load_plain(text, _Loader)
+        content = load_plain(text)
     except NOT_YAML as error:
         raise ConfigurationError(f"{path}: not valid YAML: {yaml_fault(error)}.") from error
     return content

@@ -7,7 +7,12 @@ evaluated.
 
 from __future__ import annotations
 
+import re
+from typing import Hashable
+
 import yaml
+
+from imu_simulation_framework.sentences import shown
 
 DEEPEST = 100
 """Levels of lists and mappings in each other. Parameters have a handful; PyYAML's time grows with
@@ -22,7 +27,8 @@ _OF_YAML = "tag:yaml.org,2002:"
 class PlainLoader(yaml.SafeLoader):
     """The safe loader with YAML's own tags only, and limits on depth and aliases.
 
-    Anything else is a ``yaml.YAMLError``.
+    A key may not occur twice, and 1e-4 is a number, also without a point. Anything else is a
+    ``yaml.YAMLError``.
     """
 
     def __init__(self, stream) -> None:
@@ -60,6 +66,21 @@ class PlainLoader(yaml.SafeLoader):
             self._require_shallow()
         return super().add_indent(column)
 
+    def construct_mapping(self, node, deep=False):
+        """Make a mapping whose keys are all different."""
+        seen = set()
+        for key_node, _ in node.value:
+            key = self.construct_object(key_node, deep=True)
+            # What cannot be a key is refused by the loader itself.
+            if not isinstance(key, Hashable):
+                continue
+            if key in seen:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"the key {shown(key)} occurs twice", key_node.start_mark
+                )
+            seen.add(key)
+        return super().construct_mapping(node, deep)
+
     def _require_shallow(self):
         if self.flow_level + len(self.indents) >= DEEPEST:
             self._refuse(f"it is nested too deeply, more than {DEEPEST} levels", self.get_mark())
@@ -81,26 +102,29 @@ PlainLoader.yaml_implicit_resolvers = {
     for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
 PlainLoader.yaml_multi_constructors = {}
+PlainLoader.add_implicit_resolver(
+    f"{_OF_YAML}float",
+    re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+\Z"),
+    list("-+.0123456789"),
+)
 
 NOT_YAML = (yaml.YAMLError, RecursionError, ValueError, TypeError)
 """What :func:`load_plain` raises for a text that is no YAML, or nested too deeply."""
 
 
-def load_plain(text, loader=PlainLoader):
+def load_plain(text):
     """Return what a YAML text says: mappings, lists, texts, numbers, truth values, dates, None.
 
     Parameters
     ----------
     text : str or file
-    loader : type
-        :class:`PlainLoader`, or one made from it.
 
     Raises
     ------
     yaml.YAMLError, RecursionError, ValueError, TypeError
         See :data:`NOT_YAML`.
     """
-    return yaml.load(text, Loader=loader)
+    return yaml.load(text, Loader=PlainLoader)
 
 
 def yaml_fault(error) -> str:

@@ -140,3 +140,13 @@ def test_a_value_that_stands_within_itself_is_refused():
 
 def test_aliases_are_read():
     assert load_plain("{a: &a [1, 2], b: *a, c: &c {<<: {d: *a}}, e: *c}")["e"] == {"d": [1, 2]}
+
+
+@pytest.mark.parametrize("text", ["2e-2", "2E-2", "+.2e-1", "2.e-2", "0.02"])
+def test_a_number_needs_no_point(text):
+    assert load_plain(f"radius: {text}") == {"radius": 0.02}
+
+
+def test_a_key_that_occurs_twice_is_refused_with_its_line():
+    with pytest.raises(NOT_YAML, match=r"(?s)the key 'a' occurs twice.*line 3"):
+        load_plain("a: 1\nb: 2\na: 3\n")
