@@ -70,6 +70,8 @@ class PlainLoader(yaml.SafeLoader):
         """Make a mapping whose keys are all different."""
         seen = set()
         for key_node, _ in node.value:
+            if key_node.tag == f"{_OF_YAML}merge":  # what it brings may be said again
+                continue
             key = self.construct_object(key_node, deep=True)
             # What cannot be a key is refused by the loader itself.
             if not isinstance(key, Hashable):
