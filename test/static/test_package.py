@@ -192,6 +192,21 @@ def test_only_the_room_of_ros_imports_rospy(repository):
     assert importing == {"ros"}
 
 
+def test_the_library_names_no_flag_of_a_command_line(repository):
+    root = repository / "src" / PACKAGE
+    for path in _library(repository):
+        if _room(path, root) in ("tools", "ros"):
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Raise):
+                said = " ".join(
+                    part.value
+                    for part in ast.walk(node)
+                    if isinstance(part, ast.Constant) and isinstance(part.value, str)
+                )
+                assert not re.search(r"(?<![\w-])--[a-z]", said), f"{path}: {said}"
+
+
 def test_programs_are_executable_and_take_python_from_path(repository):
     for path in _programs(repository):
         assert os.access(path, os.X_OK), path

@@ -124,7 +124,7 @@ def read_imu_parameters(path, format_name: str, rate: float | None = None) -> Re
             sentence = f"{path}: {sentence}"
         other = looks_like(_content(path), format_name)
         if other is not None:
-            sentence = f"{sentence.rstrip('.')}; the file looks like one for --from {other}."
+            sentence = f"{sentence.rstrip('.')}; the file looks like one of the format {other}."
         raise ConfigurationError(sentence) from error
     if _CONDITION.search(_content(path)):
         reading.notes.append(

@@ -59,7 +59,7 @@ def read_rate(stated: float | None, given: float | None, where: str) -> float:
         There is neither.
     """
     if stated is None and given is None:
-        raise ConfigurationError(f"{where}; say the samples' rate with --rate.")
+        raise ConfigurationError(f"{where}; state the samples' rate.")
     return given if stated is None else stated
 
 

@@ -256,7 +256,7 @@ def _yaw(options, period):
 
 
 def _orientation(specification, options):
-    yaw = "does not drift; see --yaw-drift"
+    yaw = "does not drift unless its drift is stated"
     if options.yaw_drift is not None:
         sigma, time = options.yaw_drift
         yaw = f"drifts by {sigma:g} rad with a correlation time of {time:g} s"

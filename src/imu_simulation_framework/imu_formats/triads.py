@@ -51,7 +51,7 @@ def slow_bias(triad, name: str, random_walk_time: float | None = None) -> SlowBi
     if random_walk_time is None:
         note = (
             f"{name}.random_walk = {shown(triad.random_walk)} cannot be said in this format; with "
-            "--correlation-time it is said as a bias that begins like it."
+            "a correlation time it is said as a bias that begins like it."
         )
         return SlowBias(np.zeros(3), time, ("random_walk",), [note])
     note = (

@@ -78,7 +78,7 @@ def read(path, rate: float | None = None) -> Reading:
     )
     notes = []
     if sensor.child("imu") is not None:
-        raise sensor.require("imu").error("is SDF's, not Unity's; use --from sdf")
+        raise sensor.require("imu").error("is SDF's, not Unity's; read it as the format sdf")
     noise = sensor.child("noise")
     axis = AxisNoise()
     if noise is not None:

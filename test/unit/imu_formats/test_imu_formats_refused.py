@@ -204,11 +204,11 @@ def test_the_files_from_which_the_bad_ones_are_made_are_good(name, tmp_path):
         ("datasheet", "density:", "densty:", ("line 3", "one of density, rms")),
         ("datasheet", "spectrum", "spektrum", ("line 6", "did you mean spectrum?")),
         # Another format than was said.
-        ("kalibr", KALIBR, VINS, ("--from vins",)),
-        ("vins", VINS, IMU_UTILS, ("--from imu_utils",)),
-        ("imu_utils", IMU_UTILS, KALIBR, ("--from kalibr",)),
-        ("sdf", SDF, HECTOR, ("--from hector",)),
-        ("hector", HECTOR, ROTORS, ("--from rotors",)),
+        ("kalibr", KALIBR, VINS, ("format vins",)),
+        ("vins", VINS, IMU_UTILS, ("format imu_utils",)),
+        ("imu_utils", IMU_UTILS, KALIBR, ("format kalibr",)),
+        ("sdf", SDF, HECTOR, ("format hector",)),
+        ("hector", HECTOR, ROTORS, ("format rotors",)),
         # Numbers of macros.
         ("rotors", "3e-4", "${density}", ("line 2", "${density}", "xacro FILE.xacro")),
         ("rotors", "3e-4", "{{ density }}", ("line 2", "jinja")),
@@ -233,7 +233,7 @@ def test_the_files_from_which_the_bad_ones_are_made_are_good(name, tmp_path):
         ("sdf", 'noise type="gaussian"', 'noise type="pink"', ("line 6", "'pink'", "gaussian")),
         ("sdf", "<angular_velocity>\n<x>", "<angular_velocity>\n<w/><x>", ("line 6", "<w>")),
         ("sdf", "<imu>\n", "<imu><noise/>\n", ("line 4", "<noise>", "SDF 1.4")),
-        ("unity", "<noise>", "<imu/><noise>", ("line 3", "--from sdf")),
+        ("unity", "<noise>", "<imu/><noise>", ("line 3", "format sdf")),
         ("specification", "white_noise", "white_noize", ("white_noize", "white_noise")),
         # What a datasheet must say.
         ("datasheet", "    spectrum: one-sided\n", "", ("line 3", "one-sided", "two-sided")),
@@ -317,7 +317,7 @@ def test_a_file_that_cannot_be_read_is_refused(name, tmp_path):
     ],
 )
 def test_a_rate_that_nobody_states_is_asked_for(name, old, tmp_path):
-    refused(tmp_path, name, GOOD[name].replace(old, ""), "--rate", rate=None)
+    refused(tmp_path, name, GOOD[name].replace(old, ""), "state the samples' rate", rate=None)
 
 
 def test_kalibr_is_not_given_a_zero():
