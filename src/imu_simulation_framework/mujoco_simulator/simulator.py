@@ -29,10 +29,6 @@ _REST = 1e-6  # m/s and rad/s
 _XYZW = [1, 2, 3, 0]  # MuJoCo's quaternions are in the order w, x, y, z
 
 
-# No part of the robot that touches the ground is farther from base_footprint [m].
-_FOOTPRINT = 0.6
-
-
 class SimulatorState(NamedTuple):
     """The robot at one sample time; all arrays are the receiver's own.
 
@@ -98,6 +94,7 @@ class MujocoSimulator:
                 f"{sample_rate} Hz."
             )
         self._terrain = terrain
+        self._footprint = parameters.footprint_radius
         self._sample_rate = sample_rate
         self._steps_per_sample = int(physics_rate // sample_rate)
         self._model = build_model(parameters, physics_rate, terrain)
@@ -223,7 +220,7 @@ class MujocoSimulator:
 
     def _stand_on_bumps(self, x, y):
         """Let the robot down onto the bumps below it, if there are any; no time passes."""
-        if not self._terrain.has_bumps_near(x, y, _FOOTPRINT):
+        if not self._terrain.has_bumps_near(x, y, self._footprint):
             return
         self._base_position[2] += self._terrain.height
         time = self._data.time

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -95,6 +96,13 @@ class RobotParameters:
     imu_orientation: tuple[float, float, float]
     wheel_friction: float
     caster_friction: float
+
+    @property
+    def footprint_radius(self) -> float:
+        """Distance from base_footprint beyond which no part of it touches the ground [m]."""
+        wheel, caster = self.numbers["wheel"], self.numbers["caster"]
+        wheels = math.hypot(wheel["radius"], wheel["half_track"] + wheel["width"] / 2.0)
+        return max(wheels, math.hypot(*caster["position"]) + caster["radius"])
 
 
 def load_robot_parameters(path=None) -> RobotParameters:

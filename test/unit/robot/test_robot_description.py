@@ -177,3 +177,8 @@ def test_description_that_cannot_be_expanded_is_named(tmp_path):
     broken.write_text("<robot", encoding="utf-8")
     with pytest.raises(ConfigurationError, match=r"broken.xacro"):
         expand_xacro(broken)
+
+
+def test_the_footprint_follows_from_the_geometry():
+    # The casters' centres at (0.40, 0.14), with a radius of 0.05 m.
+    assert load_robot_parameters().footprint_radius == pytest.approx(0.05 + 0.1796**0.5)

@@ -10,6 +10,7 @@ from imu_simulation_framework.errors import FrameworkError
 from imu_simulation_framework.experiment.parts import describe_imu, make_terrain
 from imu_simulation_framework.experiment.preparation.check import ensure_plausible
 from imu_simulation_framework.files.locations import package_share
+from imu_simulation_framework.robot.description import robot_description
 from imu_simulation_framework.robot.parameters import load_robot_parameters
 from imu_simulation_framework.ros.launching.installation import (
     check_environment,
@@ -25,6 +26,9 @@ from imu_simulation_framework.ros.launching.launch_arguments import (
 from imu_simulation_framework.ros.launching.supervision import report, run
 from imu_simulation_framework.ros.settings import node_configuration
 from imu_simulation_framework.ros.simulators.gazebo_server import ensure_no_gazebo_runs
+
+ROBOT_DESCRIPTION = "/robot_description"
+"""The parameter from which robot_state_publisher and rviz know the robot."""
 
 
 def main(arguments) -> int:
@@ -74,6 +78,9 @@ def main(arguments) -> int:
         config = load_launch_file(launch_file, [*given, f"simulator:={simulator}", "table:=false"])
     except roslaunch.RLException as error:
         raise FrameworkError(f"roslaunch: {error}") from None
+    # tf and rviz show the robot that drives; a launch file knows the bundled one only.
+    robot = load_robot_parameters(configuration.robot.parameters or None)
+    config.params[ROBOT_DESCRIPTION].value = robot_description(robot)
     # What cannot be driven, or gives no answer, is said before anything is started.
     ensure_plausible(configuration)
     return report(run(config, configuration.simulation.command_timeout))

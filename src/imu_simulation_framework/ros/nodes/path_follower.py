@@ -107,6 +107,13 @@ class PathFollower(Node):
 
     def _prepare(self):
         """Read the recording and write what everybody else reads."""
+        if self.configuration.robot.parameters and not self._supervised:
+            rospy.logwarn(
+                "%s: tf and rviz show the bundled robot, not the one of %s, which roslaunch does "
+                "not know when it starts nodes; run_experiment.py shows it",
+                self.name,
+                self.configuration.robot.parameters,
+            )
         check = ensure_plausible(self.configuration)
         drive = prepare_drive(self.configuration, check.reference)
         log_remarks((*drive.remarks, *drive.smoothing_remarks))
