@@ -8,11 +8,10 @@ from imu_simulation_framework.evaluation.comparison import (
     ComparisonSettings,
     compare,
     compare_yaw,
-    median_filter_samples,
-    median_trend,
     yaw_error_difference,
 )
 from imu_simulation_framework.evaluation.error_statistics import error_statistics
+from imu_simulation_framework.evaluation.median_trend import median_filter_samples, median_trend
 from imu_simulation_framework.evaluation.spectrum import (
     Spectrum,
     logarithmic_average,
