@@ -116,6 +116,14 @@ def test_the_drawing_is_that_of_the_imports(repository):
     assert after
 
 
+def test_every_room_has_a_page_of_the_api(repository):
+    rooms = {room_of(path, repository) for path in library(repository)} - FLOORS[0] - {"__init__"}
+    pages = {path.stem for path in repository.glob("doc/api/*.rst")}
+    assert pages == rooms | {"ground", "index"}
+    listed = set((repository / "doc/api/index.rst").read_text(encoding="utf-8").split())
+    assert rooms <= listed
+
+
 def test_no_circle_within_a_room(repository):
     root = repository / "src" / PACKAGE
     modules = {}
