@@ -2,6 +2,7 @@
 
 import ast
 import sys
+from inspect import getdoc
 from pathlib import Path
 
 from docutils import nodes
@@ -14,15 +15,14 @@ sys.path.insert(0, str(ROOT / "src"))
 
 import imu_simulation_framework  # noqa: E402
 
-project = PACKAGE
+project = "IMU simulation framework"
 release = imu_simulation_framework.__version__
-author = "the authors of " + PACKAGE
+author = f"the authors of {PACKAGE}"
 copyright = author
 
 extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
-    "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
     "sphinx.ext.napoleon",
 ]
@@ -30,7 +30,8 @@ html_theme = "alabaster"
 html_theme_options = {
     "description": "Simulate an IMU on a mobile robot, judge how far its heading drifts.",
     "fixed_sidebar": True,
-    "page_width": "1200px",
+    "page_width": "1240px",
+    "body_max_width": "980px",
     "sidebar_width": "260px",
 }
 html_show_sphinx = False
@@ -51,7 +52,6 @@ autodoc_mock_imports = [
 autodoc_member_order = "bysource"
 autodoc_default_options = {"members": True, "show-inheritance": True, "ignore-module-all": True}
 autodoc_typehints = "none"
-autosummary_generate = False
 napoleon_google_docstring = False
 napoleon_use_ivar = True
 napoleon_use_rtype = False
@@ -78,6 +78,25 @@ def _says_more(path):
     return len(ast.parse(path.read_text(encoding="utf-8")).body) > 1
 
 
+def _table(rows):
+    """Return the lines of a table of references, each with a summary."""
+    lines = [".. list-table::", "   :widths: 35 65", ""]
+    for reference, summary in rows:
+        lines += [f"   * - {reference}", f"     - {summary}"]
+    return [*lines, ""]
+
+
+def _summary(docstring):
+    """Return a docstring's first paragraph in one line."""
+    return " ".join(docstring.partition("\n\n")[0].split())
+
+
+def _docstring(module):
+    place = (LIBRARY.parent / module.replace(".", "/")).with_suffix(".py")
+    place = place if place.exists() else place.with_suffix("") / "__init__.py"
+    return ast.get_docstring(ast.parse(place.read_text(encoding="utf-8")))
+
+
 class Room(Directive):
     """All modules of a room, each under a heading: ``.. room:: motion``."""
 
@@ -85,15 +104,17 @@ class Room(Directive):
 
     def run(self):
         room = self.arguments[0]
+        names = [name.replace(".__init__", "") for name in _modules(room)]
+        titles = {name: name.partition(".")[2] for name in names}
         lines = []
         if room != "ground":
-            docstring = ast.get_docstring(ast.parse((LIBRARY / room / "__init__.py").read_text()))
-            lines += [docstring.splitlines()[0], ""]
-        names = [name.replace(".__init__", "") for name in _modules(room)]
-        lines += [".. autosummary::", "", *(f"   {name}" for name in names), ""]
-        for name in names:
-            heading = name.partition(".")[2]
-            lines += [heading, "-" * len(heading), "", f".. automodule:: {name}", ""]
+            lines += [_summary(_docstring(f"{PACKAGE}.{room}")), ""]
+        lines += _table(
+            (f":py:mod:`{title} <{name}>`", _summary(_docstring(name)))
+            for name, title in titles.items()
+        )
+        for name, title in titles.items():
+            lines += [title, "-" * len(title), "", f".. automodule:: {name}", ""]
         self.state_machine.insert_input(lines, f"room {room}")
         return []
 
@@ -102,12 +123,16 @@ class FrontDoor(Directive):
     """The names that the package itself has, each with its summary."""
 
     def run(self):
-        lines = [".. autosummary::", ""]
-        for name in imu_simulation_framework.__all__:
-            if not name.startswith("_"):
-                thing = getattr(imu_simulation_framework, name)
-                lines.append(f"   ~{thing.__module__}.{thing.__qualname__}")
-        self.state_machine.insert_input([*lines, ""], "front door")
+        things = {
+            name: getattr(imu_simulation_framework, name)
+            for name in imu_simulation_framework.__all__
+            if not name.startswith("_")
+        }
+        lines = _table(
+            (f":py:obj:`{name} <{thing.__module__}.{thing.__qualname__}>`", _summary(getdoc(thing)))
+            for name, thing in things.items()
+        )
+        self.state_machine.insert_input(lines, "front door")
         return []
 
 
