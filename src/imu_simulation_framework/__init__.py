@@ -35,25 +35,25 @@ a recording the index is the recording's own clock (seconds since 1970 for a ROS
 bag); once a drive is prepared, and in everything an experiment writes, zero is
 the start of the drive.
 
-================== ==============================================================
-name               columns
-================== ==============================================================
-``Poses``          x, y [m], yaw [rad, unwrapped]
-``Trajectory``     Poses and v [m/s], yaw_rate [rad/s]
-``ImuRecord``      roll, pitch [rad], yaw [rad, unwrapped],
-                   gyro_x, gyro_y, gyro_z [rad/s], accel_x, accel_y, accel_z
-                   [m/s^2, specific force: +9.8 on z at rest]; a recording
-                   without gyroscope, accelerometer or single axes of
-                   them lacks those columns
-``GroundTruth``    x, y, z [m], roll, pitch [rad], yaw [rad, unwrapped],
-                   v [m/s], yaw_rate [rad/s]
-``WheelVelocities``left, right [rad/s], as commanded
-``ControlError``   yaw_error [rad], distance_error, along_track_error,
-                   cross_track_error [m]
-``Fixes``          x, y [m], satellite positions as received, on the Trajectory
-``Fix``            latitude, longitude [deg], altitude [m],
-                   variance_east, variance_north [m^2]
-================== ==============================================================
+==================== ==============================================================
+name                 columns
+==================== ==============================================================
+``Poses``            x, y [m], yaw [rad, unwrapped]
+``Trajectory``       Poses and v [m/s], yaw_rate [rad/s]
+``ImuRecord``        roll, pitch [rad], yaw [rad, unwrapped],
+                     gyro_x, gyro_y, gyro_z [rad/s], accel_x, accel_y, accel_z
+                     [m/s^2, specific force: +9.8 on z at rest]; a recording
+                     without gyroscope, accelerometer or single axes of
+                     them lacks those columns
+``GroundTruth``      x, y, z [m], roll, pitch [rad], yaw [rad, unwrapped],
+                     v [m/s], yaw_rate [rad/s]
+``WheelVelocities``  left, right [rad/s], as commanded
+``ControlError``     yaw_error [rad], distance_error, along_track_error,
+                     cross_track_error [m]
+``Fixes``            x, y [m], satellite positions as received, on the Trajectory
+``Fix``              latitude, longitude [deg], altitude [m],
+                     variance_east, variance_north [m^2]
+==================== ==============================================================
 
 Conventions
 -----------

@@ -1,6 +1,5 @@
 """What stands in several places says the same, and what is used is declared."""
 
-import ast
 import os
 import re
 import sysconfig
@@ -9,11 +8,21 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from package_rooms import (
+    ARRAYS_ONLY,
+    FLOORS,
+    PACKAGE,
+    contributing,
+    drawing,
+    imported_rooms,
+    imports,
+    library,
+    room_of,
+)
 from packaging.requirements import Requirement
 
 import imu_simulation_framework
 
-PACKAGE = "imu_simulation_framework"
 # The rosdep keys of modules that have another name.
 ROSDEP_KEYS = {
     "defusedxml": "python3-defusedxml",
@@ -25,22 +34,6 @@ ROSDEP_KEYS = {
     "yaml": "python3-yaml",
 }
 PYTHON_VERSIONS = ["3.8", "3.9", "3.10", "3.11", "3.12", "3.13"]
-# The rooms of the library from the ground up: each may import those of the lines before its own,
-# and none of its own line.
-FLOORS = [
-    {"angles", "checked_values", "columns", "constants", "errors", "sentences"},
-    {"files", "motion", "noise"},
-    {"results", "sensors", "tracking"},
-    {"evaluation", "identification", "robot"},
-    {"mujoco_simulator", "recorded"},
-    {"configuration", "plots", "recordings"},
-    {"imu_formats"},
-    {"experiment"},
-    {"tools"},
-    {"msg", "ros", "srv"},
-]
-ARRAYS_ONLY = {"evaluation", "identification", "motion", "noise", "recorded", "sensors", "tracking"}
-"""Rooms that know no disk, no physics, no processes and no ROS."""
 MOST_MODULES = 12
 """In one folder, besides its __init__.py."""
 
@@ -58,22 +51,6 @@ def declared(manifest):
 
 def _programs(repository):
     return [*repository.glob("scripts/*.py"), *repository.glob("offline_processing/*.py")]
-
-
-def _library(repository):
-    return (repository / "src" / PACKAGE).rglob("*.py")
-
-
-def _imports(path):
-    """Return the dotted names of all modules that a file imports."""
-    names = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            names.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            # "from package import module" may name a module, too.
-            names.update(f"{node.module}.{alias.name}" for alias in node.names)
-    return names
 
 
 def _in_standard_library(name):
@@ -101,8 +78,8 @@ def test_every_imported_module_is_declared(repository, declared):
     from_pypi = {requirement.name for requirement in _requirements(repository, "requirements.txt")}
     undeclared = {
         (path.name, module)
-        for path in [*_library(repository), *_programs(repository)]
-        for module in {name.split(".")[0] for name in _imports(path)} - {PACKAGE}
+        for path in [*library(repository), *_programs(repository)]
+        for module in {name.split(".")[0] for name in imports(path)} - {PACKAGE}
         if ROSDEP_KEYS.get(module, module) not in declared | from_pypi
         and not _in_standard_library(module)
     }
@@ -117,22 +94,11 @@ def test_every_package_in_launch_files_and_xacro_is_declared(repository, declare
         assert names - declared <= {PACKAGE}, path
 
 
-def _room(path, root):
-    return path.relative_to(root).with_suffix("").parts[0]
-
-
-def _imported_rooms(path):
-    return {
-        name.split(".")[1] for name in _imports(path) if name.startswith(f"{PACKAGE}.")
-    } & set().union(*FLOORS)
-
-
 def test_imports_point_down(repository):
-    root = repository / "src" / PACKAGE
-    rooms = {_room(path, root) for path in _library(repository)}
+    rooms = {room_of(path, repository) for path in library(repository)}
     assert rooms - {"__init__"} <= set().union(*FLOORS)
-    for path in _library(repository):
-        room = _room(path, root)
+    for path in library(repository):
+        room = room_of(path, repository)
         below = set()
         for floor in FLOORS:
             if room in floor:
@@ -141,19 +107,33 @@ def test_imports_point_down(repository):
         # The ground floor's own modules, and messages, are single files.
         allowed = below | {room} | (FLOORS[0] if room in FLOORS[0] else set())
         allowed |= FLOORS[-1] if room in FLOORS[-1] else set()
-        assert _imported_rooms(path) <= allowed, path
+        assert imported_rooms(path) <= allowed, path
+
+
+def test_the_drawing_is_that_of_the_imports(repository):
+    _, _, drawn, after = contributing(repository)
+    assert drawn == drawing(repository), "./run python test/static/package_rooms.py --write"
+    assert after
+
+
+def test_every_room_has_a_page_of_the_api(repository):
+    rooms = {room_of(path, repository) for path in library(repository)} - FLOORS[0] - {"__init__"}
+    pages = {path.stem for path in repository.glob("doc/api/*.rst")}
+    assert pages == rooms | {"ground", "index"}
+    listed = set((repository / "doc/api/index.rst").read_text(encoding="utf-8").split())
+    assert rooms <= listed
 
 
 def test_no_circle_within_a_room(repository):
     root = repository / "src" / PACKAGE
     modules = {}
-    for path in _library(repository):
+    for path in library(repository):
         name = ".".join(path.relative_to(root.parent).with_suffix("").parts)
         modules[name.replace(".__init__", "")] = path
     arrows = {
         name: {
             target
-            for target in _imports(path)
+            for target in imports(path)
             # A folder's own map names its modules, which may name it.
             if target in modules and path.name != "__init__.py"
         }
@@ -174,20 +154,18 @@ def test_no_folder_is_crowded(repository):
 
 def test_the_ground_floor_is_mathematics_only(repository):
     allowed = {PACKAGE, "allantools", "numpy", "pandas", "pymap3d", "scipy", "vqf"}
-    root = repository / "src" / PACKAGE
-    for path in _library(repository):
-        if _room(path, root) in ARRAYS_ONLY:
-            modules = {name.split(".")[0] for name in _imports(path)} - allowed
+    for path in library(repository):
+        if room_of(path, repository) in ARRAYS_ONLY:
+            modules = {name.split(".")[0] for name in imports(path)} - allowed
             assert all(_in_standard_library(module) for module in modules), path
-            assert _imported_rooms(path) <= ARRAYS_ONLY | FLOORS[0], path
+            assert imported_rooms(path) <= ARRAYS_ONLY | FLOORS[0], path
 
 
 def test_only_the_room_of_ros_imports_rospy(repository):
-    root = repository / "src" / PACKAGE
     importing = {
-        _room(path, root)
-        for path in _library(repository)
-        if "rospy" in {name.split(".")[0] for name in _imports(path)}
+        room_of(path, repository)
+        for path in library(repository)
+        if "rospy" in {name.split(".")[0] for name in imports(path)}
     }
     assert importing == {"ros"}
 
@@ -214,7 +192,10 @@ def test_programs_are_executable_and_take_python_from_path(repository):
 
 
 @pytest.mark.parametrize("version", PYTHON_VERSIONS)
-@pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt", "constraints.txt"])
+@pytest.mark.parametrize(
+    "name",
+    ["requirements.txt", "requirements-dev.txt", "requirements-docs.txt", "constraints.txt"],
+)
 def test_each_library_has_one_version_for_each_python(repository, name, version):
     python = {"python_version": version}
     chosen = [
@@ -239,6 +220,6 @@ def test_no_argument_is_pasted_into_an_expression(repository):
 def test_only_one_module_reads_yaml(repository):
     # Any other loader evaluates what rosparam and xacro have taught PyYAML.
     allowed = {"plain_yaml.py"}
-    for path in [*_library(repository), *_programs(repository)]:
+    for path in [*library(repository), *_programs(repository)]:
         loads = re.findall(r"yaml\.(?:\w+_)?load\w*\(", path.read_text(encoding="utf-8"))
         assert not loads or path.name in allowed, f"{path.name}: {loads}"

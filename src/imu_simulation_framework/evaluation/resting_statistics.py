@@ -40,7 +40,7 @@ class RestingImu:
         The first sample at which nothing moves any more: orientation, gyroscope and accelerometer
         count from here.
     drift_starts : dict of str to int
-        For each of :data:`BIASES` the sample at which its drift begins, from zero.
+        For each of ``BIASES`` the sample at which its drift begins, from zero.
     """
 
     reading: ImuReading

@@ -161,7 +161,7 @@ def evaluate(tables, settings=None, run_information=None):
 
 
 def statistics_summary(statistics, unit) -> dict:
-    """The fields of an :class:`ErrorStatistics` with their unit in the key."""
+    """The fields of an :class:`.ErrorStatistics` with their unit in the key."""
     values = dataclasses.asdict(statistics)
     summary = {"samples": values.pop("samples")}
     drift = values.pop("drift")

@@ -68,11 +68,11 @@ class StaticSamples:
         All samples in order, outliers replaced.
     parts : tuple of (int, int)
         First and one behind the last sample of each part in use.
-    gaps : Finding
+    gaps : stamps.Finding
         Where samples are missing.
     unused : int
         Samples in parts too short to be used.
-    outliers : dict of str to Finding
+    outliers : dict of str to stamps.Finding
         For each axis.
     remarks : tuple of str
         What a person should know, a sentence each.

@@ -59,7 +59,7 @@ class Format:
     write : callable or None
         ``write(specification, rate, options) -> Writing``; None for a format that is only read.
     options : tuple of str
-        Which fields of :class:`WriteOptions` have a meaning in it.
+        Which fields of :class:`.WriteOptions` have a meaning in it.
     """
 
     description: str

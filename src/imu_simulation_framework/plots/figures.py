@@ -1,4 +1,4 @@
-"""The nine figures of an experiment, each from its :class:`Comparison`."""
+"""The nine figures of an experiment, each from its :class:`.Comparison`."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ FIGURES = {
     "yaw_errors_psd": yaw_errors_psd,
     "yaw_psd": yaw_psd,
 }
-"""File name -> function that makes a matplotlib Figure of a :class:`Comparison`."""
+"""File name -> function that makes a matplotlib Figure of a :class:`.Comparison`."""
 
 
 def make_figures(comparison) -> dict:

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from imu_simulation_framework.evaluation.stretches import behind_gaps
 
 WIDTH = 8.0
-"""Inches; with :data:`DOTS_PER_INCH` a figure fits a page and a screen."""
+"""Inches; with ``DOTS_PER_INCH`` a figure fits a page and a screen."""
 
 DOTS_PER_INCH = 150
 

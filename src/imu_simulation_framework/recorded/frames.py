@@ -185,7 +185,7 @@ def quaternions_from_convention(quaternions, conventions):
 
 
 def vectors_from_axes(vectors, axes):
-    """Return vectors (..., 3) in axes forward-left-up, of ones in :data:`SENSOR_AXES`."""
+    """Return vectors (..., 3) in axes forward-left-up, of ones in ``SENSOR_AXES``."""
     vectors = np.asarray(vectors, dtype=float)
     return vectors * [1.0, -1.0, -1.0] if axes == "frd" else vectors
 

@@ -4,8 +4,8 @@
 format, read samples as they were recorded (one module per format), turn them into this package's
 conventions, leave out and report what cannot serve, and make one of the package's tables. Who
 wants to see the same samples under several conventions takes the two halves:
-:func:`read_reference_samples` and :func:`reference_table`, :func:`read_imu_samples` and
-:func:`imu_table`.
+:func:`read_reference_samples` and :func:`.reference_table`, :func:`read_imu_samples` and
+:func:`.imu_table`.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ class MessageType:
     payload : numpy.dtype
         Packed fields.
     quantities : dict of str to str
-        Quantity as in :class:`Samples` -> field of the payload.
+        Quantity as in :class:`.Samples` -> field of the payload.
     """
 
     name: str

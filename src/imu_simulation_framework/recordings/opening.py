@@ -207,7 +207,7 @@ def limited(path, blocks, packed=None):
     Raises
     ------
     RecordingError
-        It is; see :data:`RATIO_LIMIT`.
+        It is; see ``RATIO_LIMIT``.
     """
     packed, size = os.stat(path).st_size if packed is None else packed, 0
     for block in blocks:

@@ -25,11 +25,11 @@ class RecordingReport:
         Samples in the recording.
     stamps : StampReport
         Of the samples whose values can be used; its ``usable`` is what remains in the end.
-    nan : Finding
+    nan : stamps.Finding
         Samples with a value that is no number, dropped.
-    zero_quaternions, unnormalised_quaternions : Finding
+    zero_quaternions, unnormalised_quaternions : stamps.Finding
         Quaternions of length zero, dropped, and of another length than one, normalised.
-    no_fix, unknown_variance : Finding
+    no_fix, unknown_variance : stamps.Finding
         Satellite positions without a fix, dropped, and without a variance, a usual one taken.
     absent : tuple of str
         What the recording lacks, of ``orientation``, ``gyro`` and ``accel``.

@@ -63,7 +63,7 @@ class ExperimentTables:
     fixes: pd.DataFrame | None = None
 
     def save(self, folder):
-        """Write each table as CSV into a :class:`ResultFolder`; ResultError if not possible."""
+        """Write each table as CSV into a :class:`.ResultFolder`; ResultError if not possible."""
         for name in REQUIRED_COLUMNS:
             table = getattr(self, name)
             if table is not None:
@@ -71,7 +71,7 @@ class ExperimentTables:
 
     @classmethod
     def load(cls, folder) -> ExperimentTables:
-        """Read the tables of a :class:`ResultFolder` back.
+        """Read the tables of a :class:`.ResultFolder` back.
 
         Raises
         ------
@@ -136,7 +136,7 @@ def complete_tables(folder) -> None:
 
 
 def load_table(folder, name):
-    """Read one table of a :class:`ResultFolder`; None for an :data:`OPTIONAL` one that it lacks.
+    """Read one table of a :class:`.ResultFolder`; None for an :data:`OPTIONAL` one that it lacks.
 
     Raises
     ------

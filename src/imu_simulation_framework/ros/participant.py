@@ -25,7 +25,7 @@ QUIET_PERIOD = 0.1
 class Participant(Node, ABC):
     """Offers ``<node>/start``, and answers it when the node is ready.
 
-    A subclass names its subscribers in :attr:`inputs`; the answer waits until each is
+    A subclass names its subscribers in ``inputs``; the answer waits until each is
     connected, so that the first message of the experiment reaches it.
     """
 

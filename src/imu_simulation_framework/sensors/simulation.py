@@ -32,7 +32,7 @@ ImuErrors = Union[
     str,
 ]
 """What says which errors an IMU has: a specification, a plug-in's parameters, or the name of a
-model or of a set of its parameters (:data:`.sensors.imu_models.PRESETS`)."""
+model or of a set of its parameters (``PRESETS`` of :mod:`.sensors.imu_models`)."""
 
 
 def imu_truth(motion: Motion) -> ImuTruth:

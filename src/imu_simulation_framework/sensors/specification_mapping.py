@@ -30,7 +30,7 @@ def specification_from_mapping(content: Mapping[str, Any]) -> ImuSpecification:
     Parameters
     ----------
     content : mapping
-        Fields of :class:`ImuSpecification`; its parts are mappings in turn. A list stands for a
+        Fields of :class:`.ImuSpecification`; its parts are mappings in turn. A list stands for a
         tuple, one number for three equal axes.
 
     Raises

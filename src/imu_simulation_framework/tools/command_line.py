@@ -38,7 +38,7 @@ def run_tool(main, arguments=None) -> int:
     Returns
     -------
     int
-        2 when the tool cannot do its work: after a :class:`FrameworkError`, when a file or
+        2 when the tool cannot do its work: after a :class:`.FrameworkError`, when a file or
         standard output cannot be read or written, when memory does not suffice or something is
         nested too deeply; 130, 143 or 129 after SIGINT (Ctrl+C), SIGTERM or SIGHUP; 141 when
         whoever read the output has gone, as for a program ended by SIGPIPE; else what ``main``

@@ -60,7 +60,7 @@ class RecordingCheck:
     ----------
     problems : list of str
         What would stop an experiment, a sentence each.
-    findings : list of Finding
+    findings : list of findings.Finding
         What would mislead it.
     remarks : list of str
         What was found while reading: counts, gaps, what is assumed.

@@ -157,7 +157,7 @@ def config_text(setup, findings, folder) -> str:
     Parameters
     ----------
     setup : RecordingSetup
-    findings : sequence of Finding
+    findings : sequence of findings.Finding
         Their settings are in it, each with its finding as a comment.
     folder : path-like
         Where it is to be, for relative paths.

@@ -46,7 +46,7 @@ class AllanIdentification:
     ----------
     recordings : tuple of StaticSamples
     axes : dict of str to AxisResult
-        For each axis of :data:`AXES` that was recorded.
+        For each axis of ``AXES`` that was recorded.
     band : pair of float
         Averaging times between which bias instability was assumed [s].
     """
@@ -64,7 +64,7 @@ class AllanIdentification:
 
     @property
     def sensors(self) -> dict[str, tuple[str, ...]]:
-        """Those of :data:`SENSORS` that were recorded, with their recorded axes."""
+        """Those of ``SENSORS`` that were recorded, with their recorded axes."""
         recorded = {
             sensor: tuple(axis for axis in axes if axis in self.axes)
             for sensor, axes in SENSORS.items()
@@ -123,7 +123,7 @@ def identify(recordings, band=DEFAULT_BAND, progress=None) -> AllanIdentificatio
     Parameters
     ----------
     recordings : sequence of StaticSamples
-        With the same axes, of :data:`AXES`.
+        With the same axes, of ``AXES``.
     band : pair of float
         Averaging times between which bias instability is assumed [s].
     progress : callable, optional

@@ -31,7 +31,7 @@ def chosen_coefficients(fit, bands, shapes_at):
     squares : ndarray, shape (terms,)
         Of the first choice that lies inside, or else is the least outside.
     choice : str
-        :data:`IDENTIFIED`, :data:`FITTED` or :data:`CLOSEST`.
+        ``IDENTIFIED``, ``FITTED`` or ``CLOSEST``.
     """
     names = list(fit.terms)
     identified = np.array([fit.terms[name].identified for name in names])

@@ -19,7 +19,7 @@ _POWER_LAWS = {"quantisation": 2, "white_noise": 0, "bias_instability": -1, "ran
 def averaging_factors(length, per_decade=POINTS_PER_DECADE) -> np.ndarray:
     """Log-spaced averaging factors m, from 1 to a fifth of a recording's length.
 
-    From :data:`_FINEST` on they are multiples of the stride with which they are estimated, see
+    From ``_FINEST`` on they are multiples of the stride with which they are estimated, see
     :func:`overlapping_allan_variance`.
 
     Parameters
@@ -35,7 +35,7 @@ def averaging_factors(length, per_decade=POINTS_PER_DECADE) -> np.ndarray:
 
 
 def _strides(factors) -> np.ndarray:
-    """Powers of two that leave at least :data:`_FINEST` steps in an averaging time."""
+    """Powers of two that leave at least ``_FINEST`` steps in an averaging time."""
     factors = np.asarray(factors)
     return 2 ** np.floor(np.log2(np.maximum(factors / _FINEST, 1.0))).astype(int)
 

@@ -27,7 +27,7 @@ class _Entry(NamedTuple):
 class YamlMapping:
     """A mapping of a YAML file, whose values are asked for by the type they should have.
 
-    Every method that returns a value raises a :class:`ConfigurationError` with file, line and key
+    Every method that returns a value raises a :class:`.ConfigurationError` with file, line and key
     if the key is missing or its value is of another kind.
     """
 

@@ -24,7 +24,7 @@ class FixReport:
         Positions that were used.
     repeated : int
         Rows that only repeat the position before, not used.
-    outliers, velocity_outliers : Finding
+    outliers, velocity_outliers : stamps.Finding
         Positions and Doppler velocities that no motion explains, not used.
     acceleration_density : float
         How lively the robot is [m/s^2/sqrt(Hz)].

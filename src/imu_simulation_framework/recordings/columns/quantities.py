@@ -62,7 +62,7 @@ class Quantity:
     units : mapping of str to float
         Unit -> factor to the first one, which is this package's.
     column : str
-        Its column in :class:`Samples`, where that has another name.
+        Its column in :class:`.Samples`, where that has another name.
     power : int
         To which its value is raised to get there: a standard deviation becomes a variance.
     words : bool
@@ -81,7 +81,7 @@ class Quantity:
 
     @property
     def target(self) -> str:
-        """Its column in :class:`Samples`."""
+        """Its column in :class:`.Samples`."""
         return self.column or self.name
 
 

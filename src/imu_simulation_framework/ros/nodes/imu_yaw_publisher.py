@@ -19,7 +19,7 @@ from imu_simulation_framework.ros.participant import Participant
 
 
 class ImuYawPublisher(Participant):
-    """Turns orientations into :class:`ImuYaw`, and plays the recorded yaw at the same time.
+    """Turns orientations into ``ImuYaw``, and plays the recorded yaw at the same time.
 
     The yaw errors are those of the comparison: ground truth minus simulated IMU, reference
     minus recorded IMU, each zero at the start.

@@ -30,7 +30,7 @@ CURVES = (
 
 
 class YawView(Node):
-    """Draws ten times a second what :mod:`imu_yaw_publisher` says.
+    """Draws ten times a second what :mod:`.imu_yaw_publisher` says.
 
     Each subscription keeps the newest message only, so that the view reads fast whatever it
     draws, and does not hold up a lock-step that is much faster than real time.

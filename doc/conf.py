@@ -1,0 +1,149 @@
+"""How Sphinx makes the guide and the API; ./run docs calls it."""
+
+import ast
+import sys
+from inspect import getdoc
+from pathlib import Path
+
+from docutils import nodes
+from docutils.parsers.rst import Directive
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = "imu_simulation_framework"
+LIBRARY = ROOT / "src" / PACKAGE
+sys.path.insert(0, str(ROOT / "src"))
+
+import imu_simulation_framework  # noqa: E402
+
+project = "IMU simulation framework"
+release = imu_simulation_framework.__version__
+author = f"the authors of {PACKAGE}"
+copyright = author
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.mathjax",
+    "sphinx.ext.napoleon",
+]
+html_theme = "alabaster"
+html_theme_options = {
+    "description": "Simulate an IMU on a mobile robot, judge how far its heading drifts.",
+    "fixed_sidebar": True,
+    "page_width": "1240px",
+    "body_max_width": "980px",
+    "sidebar_width": "260px",
+}
+html_show_sphinx = False
+exclude_patterns = ["README.md"]
+pygments_style = "friendly"
+root_doc = "index"
+
+# Links of the guide to a heading, written as GitHub reads them.
+myst_heading_anchors = 4
+
+# What only a machine with ROS has.
+autodoc_mock_imports = [
+    *("controller_manager_msgs", "dynamic_reconfigure", "gazebo_msgs", "genpy", "geometry_msgs"),
+    *("nav_msgs", "rosbag", "rosgraph", "rosgraph_msgs", "roslaunch", "roslib", "rospkg", "rospy"),
+    *("sensor_msgs", "std_msgs", "std_srvs", "tf2_msgs", "tf2_ros"),
+    *(f"{PACKAGE}.msg", f"{PACKAGE}.srv"),
+]
+autodoc_member_order = "bysource"
+autodoc_default_options = {"members": True, "show-inheritance": True, "ignore-module-all": True}
+autodoc_typehints = "none"
+napoleon_google_docstring = False
+napoleon_use_ivar = True
+napoleon_use_rtype = False
+add_module_names = False
+# A reference in a docstring that leads nowhere is a fault; see also _only_explicit below.
+nitpicky = True
+nitpick_ignore_regex = [("py:.*", r"(abc|allantools|numpy|pandas|scipy|yaml)\..*")]
+python_use_unqualified_type_names = True
+
+
+def _modules(room):
+    """Return the dotted names of a room's modules, those of its folder's map first."""
+    if room == "ground":
+        files = sorted(path for path in LIBRARY.glob("*.py") if path.stem != "__init__")
+    else:
+        folder = LIBRARY / room
+        files = sorted(folder.rglob("*.py"), key=lambda path: (path.parent, path.stem))
+        # A folder's map without a word has nothing to be read.
+        files = [path for path in files if path.stem != "__init__" or _says_more(path)]
+    return [".".join(path.relative_to(LIBRARY.parent).with_suffix("").parts) for path in files]
+
+
+def _says_more(path):
+    return len(ast.parse(path.read_text(encoding="utf-8")).body) > 1
+
+
+def _table(rows):
+    """Return the lines of a table of references, each with a summary."""
+    lines = [".. list-table::", "   :widths: 35 65", ""]
+    for reference, summary in rows:
+        lines += [f"   * - {reference}", f"     - {summary}"]
+    return [*lines, ""]
+
+
+def _summary(docstring):
+    """Return a docstring's first paragraph in one line."""
+    return " ".join(docstring.partition("\n\n")[0].split())
+
+
+def _docstring(module):
+    place = (LIBRARY.parent / module.replace(".", "/")).with_suffix(".py")
+    place = place if place.exists() else place.with_suffix("") / "__init__.py"
+    return ast.get_docstring(ast.parse(place.read_text(encoding="utf-8")))
+
+
+class Room(Directive):
+    """All modules of a room, each under a heading: ``.. room:: motion``."""
+
+    required_arguments = 1
+
+    def run(self):
+        room = self.arguments[0]
+        names = [name.replace(".__init__", "") for name in _modules(room)]
+        titles = {name: name.partition(".")[2] for name in names}
+        lines = []
+        if room != "ground":
+            lines += [_summary(_docstring(f"{PACKAGE}.{room}")), ""]
+        lines += _table(
+            (f":py:mod:`{title} <{name}>`", _summary(_docstring(name)))
+            for name, title in titles.items()
+        )
+        for name, title in titles.items():
+            lines += [title, "-" * len(title), "", f".. automodule:: {name}", ""]
+        self.state_machine.insert_input(lines, f"room {room}")
+        return []
+
+
+class FrontDoor(Directive):
+    """The names that the package itself has, each with its summary."""
+
+    def run(self):
+        things = {
+            name: getattr(imu_simulation_framework, name)
+            for name in imu_simulation_framework.__all__
+            if not name.startswith("_")
+        }
+        lines = _table(
+            (f":py:obj:`{name} <{thing.__module__}.{thing.__qualname__}>`", _summary(getdoc(thing)))
+            for name, thing in things.items()
+        )
+        self.state_machine.insert_input(lines, "front door")
+        return []
+
+
+def _only_explicit(app, domain, node):
+    """Hold back the complaint on a word in a parameter's type (``path-like``), which is no role."""
+    return None if isinstance(node[0], nodes.literal) else True
+
+
+def setup(app):
+    """Tell Sphinx of the directives."""
+    app.connect("warn-missing-reference", _only_explicit)
+    app.add_directive("room", Room)
+    app.add_directive("front-door", FrontDoor)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
