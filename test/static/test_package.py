@@ -1,5 +1,6 @@
 """What stands in several places says the same, and what is used is declared."""
 
+import ast
 import os
 import re
 import sysconfig
@@ -171,9 +172,8 @@ def test_only_the_room_of_ros_imports_rospy(repository):
 
 
 def test_the_library_names_no_flag_of_a_command_line(repository):
-    root = repository / "src" / PACKAGE
-    for path in _library(repository):
-        if _room(path, root) in ("tools", "ros"):
+    for path in library(repository):
+        if room_of(path, repository) in ("tools", "ros"):
             continue
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Raise):

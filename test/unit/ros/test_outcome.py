@@ -49,7 +49,7 @@ def test_whoever_ends_after_the_drive_is_not_needed(outcome):
 def test_whoever_writes_is_needed_to_the_end(outcome, name, code):
     done = outcome(True, node=name, codes={**ALL_WELL, name: code})
     assert done.exit_code() == 1
-    assert done.last_line().endswith("not everything is written")
+    assert done.last_line().endswith("nobody could make sure that everything is written")
 
 
 def test_a_leader_that_failed_after_the_drive_says_why(outcome):

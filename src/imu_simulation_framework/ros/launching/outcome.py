@@ -101,7 +101,7 @@ class Outcome:
         elif self._has_samples():
             reason += "; offline_result_comparison.py makes results of what it had recorded"
         elif self.completed:
-            reason += ", the drive was over, but not everything is written"
+            reason += ", the drive was over, but nobody could make sure that everything is written"
         return " ".join(f"the experiment ended early: {reason}".split())
 
 
