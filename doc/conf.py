@@ -34,6 +34,8 @@ html_theme_options = {
     "body_max_width": "980px",
     "sidebar_width": "260px",
 }
+html_static_path = ["_static"]
+html_css_files = ["guide.css"]
 html_show_sphinx = False
 exclude_patterns = ["README.md"]
 pygments_style = "friendly"
@@ -141,8 +143,14 @@ def _only_explicit(app, domain, node):
     return None if isinstance(node[0], nodes.literal) else True
 
 
+def _no_fields_of_tuples(app, what, name, thing, skip, options):
+    """Leave out the fields of a named tuple, which its docstring explains."""
+    return True if type(thing).__name__ == "_tuplegetter" else None
+
+
 def setup(app):
-    """Tell Sphinx of the directives."""
+    """Tell Sphinx of the directives, and of what is left out."""
+    app.connect("autodoc-skip-member", _no_fields_of_tuples)
     app.connect("warn-missing-reference", _only_explicit)
     app.add_directive("room", Room)
     app.add_directive("front-door", FrontDoor)
