@@ -11,7 +11,14 @@ from setuptools import find_packages, setup
 
 ROOT = Path(__file__).resolve().parent
 SHARE = "share/imu_simulation_framework"
-READ_AT_RUN_TIME = ["config.ini", "package.xml", "config/*", "config/imus/*", "data/*", "urdf/*"]
+READ_AT_RUN_TIME = [
+    "config.ini",
+    "package.xml",
+    "config/**/*",
+    # The drives that are made on first use are not in the source.
+    "data/drive_[ad]_???.csv.gz",
+    "urdf/**/*",
+]
 
 manifest = ElementTree.parse(ROOT / "package.xml").getroot()
 

@@ -58,9 +58,13 @@ def bare(tmp_path_factory, repository):
     (wheel,) = folder.glob("*.whl")
     venv.create(folder / "venv", with_pip=True)
     # Of what the bounds allow, the versions that the other tests use: they are there already.
-    held = [f"-c{repository / name}" for name in ("requirements.txt", "constraints.txt")]
-    pip(folder / "venv/bin/python", "install", *held, wheel)
+    pip(folder / "venv/bin/python", "install", *held(repository), wheel)
     return folder
+
+
+def held(repository):
+    """Options with which pip takes the versions that the other tests use."""
+    return [f"-c{repository / name}" for name in ("requirements.txt", "constraints.txt")]
 
 
 def test_the_five_lines_work(bare, repository):
@@ -87,3 +91,11 @@ def test_what_is_not_installed_is_said_by_its_name(bare):
         [str(bare / "venv/bin/python"), "-c", code], text=True, capture_output=True, check=False
     )
     assert "No module named 'mujoco'" in done.stderr
+
+
+def test_with_its_extra_the_robot_drives(bare, repository):
+    (wheel,) = bare.glob("*.whl")
+    pip(bare / "venv/bin/python", "install", *held(repository), f"{wheel}[simulator]")
+    example = repository / "examples/drive_a_robot_in_mujoco.py"
+    printed = run("venv/bin/python", example, directory=bare)
+    assert printed.count("deg after 30 s") == 2
