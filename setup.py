@@ -16,7 +16,7 @@ READ_AT_RUN_TIME = [
     "package.xml",
     "config/**/*",
     # The drives that are made on first use are not in the source.
-    "data/drive_[ad]_???.csv.gz",
+    "data/drive_a_???.csv.gz",
     "urdf/**/*",
 ]
 
