@@ -175,7 +175,9 @@ def test_an_error_publisher_that_falls_silent(driving):
 
 
 def test_a_service_that_never_comes(experiment):
-    running = experiment("settings:={simulation: {startup_timeout: 3.0}}")
+    # The launcher, which ends an experiment with a stopped node, is not to be the first,
+    # however long the others take to start.
+    running = experiment("settings:={simulation: {startup_timeout: 3.0, command_timeout: 60.0}}")
     running.signal_node("imu_yaw_publisher", signal.SIGSTOP)
     ended = running.wait(SECONDS)
     assert ended.code == 1

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from imu_simulation_framework.angles import unwrap, yaw_from_quaternion
+from imu_simulation_framework.constants import STANDARD_GRAVITY
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.motion import drives, trajectory
 from imu_simulation_framework.motion.drive_motion import MOTION_RATE, random_lap, true_motion
@@ -174,7 +175,7 @@ def test_gyroscope_and_accelerometer_noise_at_rest(simulated):
             samples.specific_force,
             errors.accel_noise,
             errors.accel_resolution,
-            drive_sensors.GRAVITY,
+            STANDARD_GRAVITY,
         ),
     ):
         expected = math.sqrt(sigma**2 + resolution**2 / 12.0)
