@@ -197,7 +197,7 @@ def _new_parser():
     return parser
 
 
-def _read(path: Path) -> Mapping[str, Mapping[str, str]]:
+def _read(path: Path) -> dict[str, dict[str, str]]:
     parser = _new_parser()
     try:
         text = read_settings(path)

@@ -99,9 +99,8 @@ def simulate_imu(motion: Motion, imu: ImuErrors, seed=1, run=0) -> pd.DataFrame:
         The IMU's errors are no such thing, or its rate does not go with the motion's.
     """
     model = imu_model(imu, motion.period, seed)
-    (orientation, rate, force, *_) = (
-        values[0] for values in model.batch(imu_truth(motion), 1, first_run=run)
-    )
+    reading = model.batch(imu_truth(motion), 1, first_run=run)
+    orientation, rate, force = (values[0] for values in reading[:3])
     angles = roll_pitch_yaw_from_quaternion(orientation)
     angles[:, 2] = unwrap(angles[:, 2])
     angles[:, 2] += 2.0 * np.pi * np.round((motion.yaw[0] - angles[0, 2]) / (2.0 * np.pi))
