@@ -41,7 +41,7 @@ def imu_truth(motion: Motion) -> ImuTruth:
     return ImuTruth(motion.orientation, rate, force)
 
 
-def imu_model(imu: ImuErrors, period: float, seed=0) -> ImuModel:
+def imu_model(imu: ImuErrors, period: float, seed: int | np.random.SeedSequence = 0) -> ImuModel:
     """Return the model that has these errors.
 
     Parameters
@@ -70,7 +70,7 @@ def imu_model(imu: ImuErrors, period: float, seed=0) -> ImuModel:
     )
 
 
-def simulate_imu(motion: Motion, imu: ImuErrors, seed=1, run=0) -> pd.DataFrame:
+def simulate_imu(motion: Motion, imu: ImuErrors, seed: int = 1, run: int = 0) -> pd.DataFrame:
     """Return what an IMU with these errors says of a motion.
 
     Parameters

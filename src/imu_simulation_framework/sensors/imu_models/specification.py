@@ -54,7 +54,7 @@ class SpecificationParameters:
 
     specification: ImuSpecification | Mapping[str, Any] = field(default_factory=ImuSpecification)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not isinstance(self.specification, ImuSpecification):
             specification = specification_from_mapping(self.specification)
             object.__setattr__(self, "specification", specification)
