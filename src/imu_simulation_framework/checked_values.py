@@ -60,9 +60,8 @@ def checked_axes(name, value, **bounds) -> Axes:
         raise ConfigurationError(
             f"{name} has {len(value)} numbers, but there must be three, for x, y and z, or one."
         )
-    return tuple(
-        checked_number(f"{name} {axis}", item, **bounds) for axis, item in zip(AXES, value)
-    )
+    x, y, z = (checked_number(f"{name} {axis}", item, **bounds) for axis, item in zip(AXES, value))
+    return x, y, z
 
 
 def checked_matrix(name, value) -> Matrix:
@@ -70,10 +69,15 @@ def checked_matrix(name, value) -> Matrix:
     rows = [_sequence(row) for row in value] if isinstance(_sequence(value), list) else []
     if len(rows) != 3 or any(not isinstance(row, list) or len(row) != 3 for row in rows):
         raise ConfigurationError(f"{name} must have three rows of three numbers.")
-    return tuple(
-        tuple(checked_number(f"{name} {row_axis}{axis}", item) for axis, item in zip(AXES, row))
-        for row_axis, row in zip(AXES, rows)
+    x, y, z = (
+        (
+            checked_number(f"{name} {axis}x", row[0]),
+            checked_number(f"{name} {axis}y", row[1]),
+            checked_number(f"{name} {axis}z", row[2]),
+        )
+        for axis, row in zip(AXES, rows)
     )
+    return x, y, z
 
 
 def checked_band(name, value):

@@ -4,13 +4,15 @@ Tools print the sentence and exit with code 2, nodes log it as fatal and end the
 experiment, services answer with it; anything else that is raised is a defect.
 """
 
+from __future__ import annotations
+
 _LONGEST = 1500
 
 
 class FrameworkError(Exception):
     """Root of all errors whose message is a sentence for the user."""
 
-    def __str__(self):
+    def __str__(self) -> str:
         text = super().__str__()
         if len(text) <= _LONGEST:
             return text
@@ -50,7 +52,9 @@ class TooFastError(TrajectoryError):
         Either of them would do, None if none does.
     """
 
-    def __init__(self, excess, advice, scale, smoothing_window):
+    def __init__(
+        self, excess: str, advice: str, scale: float | None, smoothing_window: float | None
+    ) -> None:
         super().__init__(f"The trajectory is too fast for the robot: {excess}; {advice}.")
         self.excess = excess
         self.scale = scale

@@ -15,6 +15,7 @@ What is left out has its default, which is no error. ``1e-4`` may be written wit
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import yaml
@@ -88,7 +89,7 @@ def find_imu_specification(name) -> Path:
     )
 
 
-def read_imu_specification(name) -> ImuSpecification:
+def read_imu_specification(name: str | os.PathLike[str]) -> ImuSpecification:
     """Return the errors of an IMU by its name, ``bno055``, or from its file.
 
     Parameters

@@ -88,7 +88,11 @@ class Configuration:
         return "\n".join(lines)
 
 
-def load_configuration(path=None, overrides=None, working_directory=None) -> Configuration:
+def load_configuration(
+    path: str | os.PathLike[str] | None = None,
+    overrides: Mapping[str, Mapping[str, Any]] | None = None,
+    working_directory: str | os.PathLike[str] | None = None,
+) -> Configuration:
     """Read a config.ini and apply overrides.
 
     Parameters
@@ -197,7 +201,7 @@ def _new_parser():
     return parser
 
 
-def _read(path: Path) -> Mapping[str, Mapping[str, str]]:
+def _read(path: Path) -> dict[str, dict[str, str]]:
     parser = _new_parser()
     try:
         text = read_settings(path)

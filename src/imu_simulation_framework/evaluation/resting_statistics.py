@@ -126,9 +126,9 @@ def compare_with_model(imu: RestingImu, model: ImuModel, runs: int, progress=ite
         batch = model.batch(truth, first_run=run)
         reading = ImuReading(*(np.asarray(part)[0] for part in batch))
         values.append(resting_statistics(_as_recorded(reading, imu))["value"])
-    values = pd.concat(values, axis=1).reindex(recorded.index)
-    error = values.std(axis=1, ddof=1)
-    mean = values.mean(axis=1)
+    of_runs = pd.concat(values, axis=1).reindex(recorded.index)
+    error = of_runs.std(axis=1, ddof=1)
+    mean = of_runs.mean(axis=1)
     difference = recorded["value"] - mean
     # Rounding alone is no error of the model.
     known = error > 1e-9 * recorded["value"].abs()

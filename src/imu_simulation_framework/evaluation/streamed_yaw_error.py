@@ -24,8 +24,8 @@ class StreamedYawError:
     """
 
     def __init__(self) -> None:
-        self._truth = deque(maxlen=WAITING)
-        self._imu = deque(maxlen=WAITING)
+        self._truth: deque[tuple[int, float]] = deque(maxlen=WAITING)
+        self._imu: deque[tuple[int, float]] = deque(maxlen=WAITING)
 
     def add_truth(self, stamp: int, yaw: float):
         """Add a sample of the truth: stamp [ns] and yaw [rad].

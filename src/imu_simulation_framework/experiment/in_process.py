@@ -24,7 +24,7 @@ from imu_simulation_framework.experiment.preparation.drive import (
     prepare_recorded_imu,
 )
 from imu_simulation_framework.motion.motion import Motion
-from imu_simulation_framework.mujoco_simulator.simulator import MujocoSimulator
+from imu_simulation_framework.mujoco_simulator.simulator import MujocoSimulator, SimulatorState
 from imu_simulation_framework.results.record import NANOSECONDS, ExperimentRecord
 from imu_simulation_framework.results.tables import ExperimentTables
 from imu_simulation_framework.robot.parameters import load_robot_parameters
@@ -93,7 +93,7 @@ def robot_motion(configuration: Configuration) -> Motion:
     FrameworkError
         The experiment cannot be done.
     """
-    states = []
+    states: list[SimulatorState] = []
     check = ensure_plausible(configuration)
     drive_in_process(configuration, prepare_drive(configuration, check.reference), states.append)
     orientation = np.array([state.orientation for state in states])

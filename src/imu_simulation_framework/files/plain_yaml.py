@@ -34,7 +34,7 @@ class PlainLoader(yaml.SafeLoader):
     def __init__(self, stream) -> None:
         super().__init__(stream)
         self._values = 0
-        self._values_of_anchor = {}
+        self._values_of_anchor: dict = {}
 
     def compose_node(self, parent, index):
         """Build what stands next, and count the values that it stands for."""

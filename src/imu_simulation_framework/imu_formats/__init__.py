@@ -7,6 +7,7 @@ fit into it; writing gives a text and a list of what the format cannot say. Some
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -98,7 +99,9 @@ FORMATS = {
 _CONDITION = re.compile(rb"\{%[-+]?\s*(if|for)\b")
 
 
-def read_imu_parameters(path, format_name: str, rate: float | None = None) -> Reading:
+def read_imu_parameters(
+    path: str | os.PathLike[str], format_name: str, rate: float | None = None
+) -> Reading:
     """Read IMU parameters in one of the formats.
 
     Parameters

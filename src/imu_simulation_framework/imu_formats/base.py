@@ -58,9 +58,10 @@ def read_rate(stated: float | None, given: float | None, where: str) -> float:
     ConfigurationError
         There is neither.
     """
-    if stated is None and given is None:
+    rate = given if stated is None else stated
+    if rate is None:
         raise ConfigurationError(f"{where}; state the samples' rate.")
-    return given if stated is None else stated
+    return rate
 
 
 def unsaid(specification: ImuSpecification, said: Iterable[str]) -> list[str]:

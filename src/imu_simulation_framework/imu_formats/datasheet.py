@@ -44,6 +44,8 @@ annex C; for one- and two-sided densities any text on the estimation of spectra.
 
 from __future__ import annotations
 
+from typing import Any
+
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.imu_formats.base import (
     NO_OPTIONS,
@@ -107,7 +109,9 @@ def read(path, rate: float | None = None) -> Reading:
     sheet.refuse_others(("name", "rate", *TRIADS))
     stated = sheet.positive("rate") if "rate" in sheet else None
     output = OutputSpecification(rate=read_rate(stated, rate, f"{path}: there is no rate"))
-    triads = {name: _read_triad(sheet.mapping(name), name) for name in TRIADS if name in sheet}
+    triads: dict[str, Any] = {
+        name: _read_triad(sheet.mapping(name), name) for name in TRIADS if name in sheet
+    }
     name = sheet.text("name") if "name" in sheet else "imu"
     try:
         return Reading(ImuSpecification(name=name, output=output, **triads), [])

@@ -108,7 +108,7 @@ def read(path, rate: float | None = None) -> Reading:
         rate,
         f"{path}, line {plugin.line}: the plug-in states no updateRate above 0",
     )
-    notes = []
+    notes: list[str] = []
     triads = {name: _read_triad(plugin, prefix, sample_rate) for prefix, name in _SENSORS.items()}
     common = plugin.child("gaussianNoise")
     if common is not None and common.size() != 0.0:
@@ -192,7 +192,7 @@ def write(
     """Return a ``<plugin>`` with the parameters for this sample rate."""
     said = {"output.rate", "output.orientation_reference", "white_noise", "turn_on_bias"}
     omissions = []
-    tags = []
+    tags: list[str] = []
     for prefix, name in _SENSORS.items():
         triad = getattr(specification, name)
         bias = slow_bias(triad, name, options.random_walk_time)

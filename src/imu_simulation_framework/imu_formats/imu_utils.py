@@ -27,6 +27,8 @@ Source: github.com/gaowenliang/imu_utils. It is read only; the tool writes what 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from imu_simulation_framework.imu_formats.base import AXES, Reading, read_rate
@@ -68,7 +70,7 @@ def read(path, rate: float | None = None) -> Reading:
     sample_rate = read_rate(
         None, rate, f"{path}: the noise is that of samples, whose rate imu_utils does not state"
     )
-    notes = []
+    notes: list[str] = []
     found = {name: _read_sensor(values, *keys, notes) for name, keys in _SENSORS.items()}
     root = float(np.sqrt(sample_rate))
     of_samples = all(np.all(n / root >= _SURELY_BELOW * w) for n, w in found.values())
@@ -87,7 +89,7 @@ def read(path, rate: float | None = None) -> Reading:
         "gyr_w and acc_w are the lowest points of the Allan deviations, so bias instabilities and "
         "no random walks; imu_utils states no random walk."
     )
-    triads = {
+    triads: dict[str, Any] = {
         name: TriadSpecification(
             white_noise=density_of_samples(n, sample_rate) if of_samples else n,
             bias_instability=w / FLICKER_PLATEAU,

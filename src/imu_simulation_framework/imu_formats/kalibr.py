@@ -22,6 +22,7 @@ them, names that file as ``relative_config_imu``.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.imu_formats.base import (
@@ -75,12 +76,12 @@ def read(path, rate: float | None = None) -> Reading:
         values = values.mapping(inner[0])
     needed = [f"{triad}_{key}" for triad in TRIADS for key in _PARAMETERS] + ["update_rate"]
     values.require(needed, _PLACE)
-    triads = {}
+    triads: dict[str, Any] = {}
     for triad in TRIADS:
-        keys = {field: f"{triad}_{key}" for key, field in _PARAMETERS.items()}
-        triads[triad] = TriadSpecification(
-            **{field: (values.positive(key),) * 3 for field, key in keys.items()}
-        )
+        parameters: dict[str, Any] = {
+            field: (values.positive(f"{triad}_{key}"),) * 3 for key, field in _PARAMETERS.items()
+        }
+        triads[triad] = TriadSpecification(**parameters)
     output = OutputSpecification(rate=values.positive("update_rate"))
     others = [key for key in values.names() if key not in (*needed, *_PLACE)]
     said = [values.path(key) for key in others if not values.is_neutral(key)]
@@ -103,7 +104,7 @@ def write(
     ConfigurationError
         A number that Kalibr needs to be above zero is zero.
     """
-    notes = []
+    notes: list[str] = []
     lines = []
     said = {"white_noise", "output.rate"}
     for name in ("accelerometer", "gyroscope"):

@@ -122,7 +122,7 @@ def read(path, rate: float | None = None) -> Reading:
         f"{path}, line {plugin.line}: the plug-in has the rate of the physics, 250 Hz in PX4's "
         "worlds, 100 or 500 Hz in RotorS'",
     )
-    notes = []
+    notes: list[str] = []
     triads = {name: _read_triad(plugin, name, notes) for name in TRIADS}
     if notes and _library(plugin) == _PX4:
         notes.append("PX4's plug-in from before March 2025 has RotorS' defaults in their place.")
@@ -177,7 +177,7 @@ def write(
 ) -> Writing:
     """Return a ``<plugin>`` with the parameters, which hold for every rate."""
     said = {"output.rate", "output.orientation_reference", "white_noise", "turn_on_bias_sigma"}
-    omissions = []
+    omissions: list[str] = []
     tags = []
     for name in TRIADS:
         triad = getattr(specification, name)

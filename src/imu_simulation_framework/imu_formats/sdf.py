@@ -57,8 +57,8 @@ def read(path, rate: float | None = None) -> Reading:
         range, or nobody states the rate.
     """
     sensor = find_imu_sensor(read_tags(path))
-    stated = sensor.child("update_rate")
-    stated = stated.size() if stated is not None else 0.0
+    update_rate = sensor.child("update_rate")
+    stated = update_rate.size() if update_rate is not None else 0.0
     sample_rate = read_rate(
         stated or None, rate, f"{path}, line {sensor.line}: the IMU states no update_rate above 0"
     )
@@ -68,7 +68,7 @@ def read(path, rate: float | None = None) -> Reading:
             "directly in <imu> is the form of SDF 1.4, which Gazebo has given up; SDF 1.6 has one "
             "for each axis, as in <angular_velocity><x><noise>"
         )
-    notes = []
+    notes: list[str] = []
     triads = {}
     for signal, triad in _SIGNALS.items():
         triads[triad] = _read_triad(imu.child(signal), sample_rate, notes)

@@ -20,6 +20,8 @@ What is written is the gyroscope's, which decides how the heading drifts.
 
 from __future__ import annotations
 
+from typing import Any
+
 from imu_simulation_framework.imu_formats.base import (
     NO_OPTIONS,
     Reading,
@@ -76,7 +78,7 @@ def read(path, rate: float | None = None) -> Reading:
         rate,
         f"{path}, line {sensor.line}: the IMU states no update_rate",
     )
-    notes = []
+    notes: list[str] = []
     if sensor.child("imu") is not None:
         raise sensor.require("imu").error("is SDF's, not Unity's; read it as the format sdf")
     noise = sensor.child("noise")
@@ -87,7 +89,8 @@ def read(path, rate: float | None = None) -> Reading:
             f"Line {noise.line}: the same numbers are the gyroscope's in rad/s and the "
             "accelerometer's in m/s^2."
         )
-    triad = TriadSpecification(**{field: (getattr(axis, field),) * 3 for field in axis._fields})
+    parameters: dict[str, Any] = {field: (getattr(axis, field),) * 3 for field in axis._fields}
+    triad = TriadSpecification(**parameters)
     offset = sensor.child("offset_start_time")
     if offset is not None and offset.flag():
         notes.append(
@@ -119,7 +122,7 @@ def write(
     said.update(f"gyroscope.{name}" for name in ("white_noise", "turn_on_bias_sigma", "resolution"))
     bias = slow_bias(triad, "gyroscope", options.random_walk_time)
     said.update(f"gyroscope.{field}" for field in bias.said)
-    omissions = []
+    omissions: list[str] = []
     sigma, time = one_slow_bias(bias, "gyroscope", omissions)
     mean = 0.0
     if len(set(triad.turn_on_bias)) == 1:

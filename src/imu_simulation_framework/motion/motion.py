@@ -17,6 +17,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 
@@ -71,7 +72,7 @@ class Motion:
     specific_force: np.ndarray
     gravity: float = WORLD_GRAVITY
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         time = np.asarray(self.time, dtype=float)
         if time.ndim != 1 or len(time) == 0:
             raise MotionError(f"a motion's time has the shape {time.shape}, expected (n,), n >= 1")
@@ -96,7 +97,14 @@ class Motion:
             )
 
     @classmethod
-    def from_poses(cls, time, position, orientation, gravity=WORLD_GRAVITY, at=None) -> Motion:
+    def from_poses(
+        cls,
+        time: ArrayLike,
+        position: ArrayLike,
+        orientation: ArrayLike,
+        gravity: float = WORLD_GRAVITY,
+        at: ArrayLike | None = None,
+    ) -> Motion:
         """Return the motion through given poses.
 
         Between them position and quaternion follow cubic splines. Poses with noise must be
@@ -121,25 +129,31 @@ class Motion:
         MotionError
             As for the class, or there are too few poses.
         """
-        time, position, quaternions = _poses(time, position, orientation)
-        at = time if at is None else np.asarray(at, dtype=float)
-        path = CubicSpline(time, position)
-        turning = _quaternion_spline(time, quaternions)
-        orientation = _unit(turning(at))
-        felt = path(at, 2) + np.array([0.0, 0.0, gravity])
+        given, positions, quaternions = _poses(time, position, orientation)
+        times = given if at is None else np.asarray(at, dtype=float)
+        path = CubicSpline(given, positions)
+        turning = _quaternion_spline(given, quaternions)
+        orientations = _unit(turning(times))
+        felt = path(times, 2) + np.array([0.0, 0.0, gravity])
         return cls(
-            at,
-            path(at),
-            orientation,
-            path(at, 1),
-            _angular_velocity(turning, at),
-            Rotation.from_quat(orientation).inv().apply(felt),
+            times,
+            path(times),
+            orientations,
+            path(times, 1),
+            _angular_velocity(turning, times),
+            Rotation.from_quat(orientations).inv().apply(felt),
             gravity,
         )
 
     @classmethod
     def from_states(
-        cls, time, position, orientation, velocity, angular_velocity, gravity=WORLD_GRAVITY
+        cls,
+        time: ArrayLike,
+        position: ArrayLike,
+        orientation: ArrayLike,
+        velocity: ArrayLike,
+        angular_velocity: ArrayLike,
+        gravity: float = WORLD_GRAVITY,
     ) -> Motion:
         """Return the motion of a body whose velocities are known, as a simulator knows them.
 
@@ -165,7 +179,15 @@ class Motion:
             )
         felt = np.gradient(velocity, time, axis=0) + np.array([0.0, 0.0, gravity])
         force = Rotation.from_quat(orientation).inv().apply(felt)
-        return cls(time, position, orientation, velocity, angular_velocity, force, gravity)
+        return cls(
+            time,
+            np.asarray(position, dtype=float),
+            np.asarray(orientation, dtype=float),
+            velocity,
+            np.asarray(angular_velocity, dtype=float),
+            force,
+            gravity,
+        )
 
     def __len__(self) -> int:
         return len(self.time)
@@ -241,7 +263,11 @@ class Motion:
         force[1:] = np.diff(velocity, axis=0) / step + 0.5 * (steady[1:] + steady[:-1])
         return rate, force
 
-    def mounted(self, lever_arm=(0.0, 0.0, 0.0), rotation=None) -> Motion:
+    def mounted(
+        self,
+        lever_arm: ArrayLike = (0.0, 0.0, 0.0),
+        rotation: Rotation | ArrayLike | None = None,
+    ) -> Motion:
         r"""Return the motion of what is mounted on the body, at another place or turned.
 
         With the lever arm l and the mounting M, both possibly over time, in the body's axes,
@@ -307,7 +333,7 @@ class Motion:
             self.gravity,
         )
 
-    def resampled(self, rate) -> Motion:
+    def resampled(self, rate: float) -> Motion:
         """Return the motion at other, even times, from the first to at most the last.
 
         Parameters
@@ -346,7 +372,7 @@ class Motion:
             )
 
 
-def _poses(time, position, orientation):
+def _poses(time, position, orientation) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     time, position, quaternions = (
         np.asarray(values, dtype=float) for values in (time, position, orientation)
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
 
 from imu_simulation_framework.angles import quaternion_from_roll_pitch_yaw
 from imu_simulation_framework.constants import WORLD_GRAVITY
@@ -19,7 +21,14 @@ MOST_SAMPLES = 100_000_000
 """Of a motion that is described by a few numbers, which may be mistaken."""
 
 
-def at_rest(duration, rate=RATE, roll=0.0, pitch=0.0, yaw=0.0, gravity=WORLD_GRAVITY) -> Motion:
+def at_rest(
+    duration: float,
+    rate: float = RATE,
+    roll: float = 0.0,
+    pitch: float = 0.0,
+    yaw: float = 0.0,
+    gravity: float = WORLD_GRAVITY,
+) -> Motion:
     """Return the motion of what stands still, the Earth taken as not turning.
 
     Parameters
@@ -55,7 +64,9 @@ def at_rest(duration, rate=RATE, roll=0.0, pitch=0.0, yaw=0.0, gravity=WORLD_GRA
     )
 
 
-def straight(duration, speed=1.0, rate=RATE, gravity=WORLD_GRAVITY) -> Motion:
+def straight(
+    duration: float, speed: float = 1.0, rate: float = RATE, gravity: float = WORLD_GRAVITY
+) -> Motion:
     """Return a level motion eastwards at constant speed, from the world's origin.
 
     Parameters
@@ -77,7 +88,13 @@ def straight(duration, speed=1.0, rate=RATE, gravity=WORLD_GRAVITY) -> Motion:
     return _level(_even_times(duration, rate), 0.0, speed, 0.0, gravity)
 
 
-def rounds(count, radius, speed=1.0, rate=RATE, gravity=WORLD_GRAVITY) -> Motion:
+def rounds(
+    count: float,
+    radius: float,
+    speed: float = 1.0,
+    rate: float = RATE,
+    gravity: float = WORLD_GRAVITY,
+) -> Motion:
     """Return a level motion in circles at constant speed, from the world's origin, first eastwards.
 
     Parameters
@@ -106,7 +123,7 @@ def rounds(count, radius, speed=1.0, rate=RATE, gravity=WORLD_GRAVITY) -> Motion
     return _level(time, yaw_rate * time, speed, yaw_rate, gravity)
 
 
-def drive(name, laps=None, gravity=WORLD_GRAVITY) -> Motion:
+def drive(name: str, laps: int | None = None, gravity: float = WORLD_GRAVITY) -> Motion:
     """Return the true motion of one of the synthetic drives, in closed form, at 100 Hz.
 
     Parameters
@@ -128,7 +145,9 @@ def drive(name, laps=None, gravity=WORLD_GRAVITY) -> Motion:
     return planar(table, gravity)
 
 
-def planar(table, gravity=WORLD_GRAVITY, at=None) -> Motion:
+def planar(
+    table: pd.DataFrame, gravity: float = WORLD_GRAVITY, at: ArrayLike | None = None
+) -> Motion:
     """Return the motion of a body that moves on a level plane along its own x axis.
 
     Parameters

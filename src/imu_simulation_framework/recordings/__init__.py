@@ -10,7 +10,9 @@ wants to see the same samples under several conventions takes the two halves:
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
+from typing import Any, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -18,6 +20,7 @@ import pandas as pd
 from imu_simulation_framework.columns import QUATERNION
 from imu_simulation_framework.errors import RecordingError
 from imu_simulation_framework.motion.positioning.fixes import FixSettings
+from imu_simulation_framework.motion.stamps import StampLimits
 from imu_simulation_framework.recordings import messages
 from imu_simulation_framework.recordings.cleaning import MINIMUM_SAMPLES
 from imu_simulation_framework.recordings.conventions import (
@@ -40,7 +43,7 @@ from imu_simulation_framework.recordings.opening import (
 from imu_simulation_framework.recordings.receiver_topics import join_topic
 from imu_simulation_framework.recordings.reference import reference_table
 from imu_simulation_framework.recordings.report import RecordingReport
-from imu_simulation_framework.recordings.samples import VELOCITY
+from imu_simulation_framework.recordings.samples import VELOCITY, Samples
 
 __all__ = [
     "ImuConventions",
@@ -77,19 +80,19 @@ class RecordedImu:
 
 
 def read_reference(
-    path,
-    topic="",
-    format="auto",
-    columns=None,
-    conventions=None,
+    path: str | os.PathLike[str],
+    topic: str = "",
+    format: str = "auto",
+    columns: Mapping[str, str] | None = None,
+    conventions: ReferenceConventions | None = None,
     *,
-    velocity_topic="",
-    heading_topic="",
-    time_offset=0.0,
-    minimum_samples=MINIMUM_SAMPLES,
-    stamp_limits=None,
-    **fix_settings,
-):
+    velocity_topic: str = "",
+    heading_topic: str = "",
+    time_offset: float = 0.0,
+    minimum_samples: int = MINIMUM_SAMPLES,
+    stamp_limits: StampLimits | None = None,
+    **fix_settings: Any,
+) -> RecordedReference:
     """Read a reference trajectory.
 
     Parameters
@@ -137,8 +140,14 @@ def read_reference(
 
 
 def read_reference_samples(
-    path, topic="", format="auto", columns=None, *, velocity_topic="", heading_topic=""
-):
+    path: str | os.PathLike[str],
+    topic: str = "",
+    format: str = "auto",
+    columns: Mapping[str, str] | None = None,
+    *,
+    velocity_topic: str = "",
+    heading_topic: str = "",
+) -> Samples:
     """Read the samples of a reference trajectory as they were recorded.
 
     Parameters
@@ -181,18 +190,18 @@ def read_reference_samples(
 
 
 def read_imu(
-    path,
-    topic="",
-    format="auto",
-    columns=None,
-    conventions=None,
+    path: str | os.PathLike[str],
+    topic: str = "",
+    format: str = "auto",
+    columns: Mapping[str, str] | None = None,
+    conventions: ImuConventions | None = None,
     *,
-    rate=None,
-    require=("orientation",),
-    time_offset=0.0,
-    minimum_samples=MINIMUM_SAMPLES,
-    stamp_limits=None,
-):
+    rate: float | None = None,
+    require: Sequence[str] = ("orientation",),
+    time_offset: float = 0.0,
+    minimum_samples: int = MINIMUM_SAMPLES,
+    stamp_limits: StampLimits | None = None,
+) -> RecordedImu:
     """Read a recorded IMU.
 
     Parameters
@@ -229,7 +238,14 @@ def read_imu(
     )
 
 
-def read_imu_samples(path, topic="", format="auto", columns=None, *, rate=None):
+def read_imu_samples(
+    path: str | os.PathLike[str],
+    topic: str = "",
+    format: str = "auto",
+    columns: Mapping[str, str] | None = None,
+    *,
+    rate: float | None = None,
+) -> Samples:
     """Read the samples of an IMU as they were recorded.
 
     Parameters
@@ -259,9 +275,9 @@ def read_imu_samples(path, topic="", format="auto", columns=None, *, rate=None):
         path, topic, format, columns, messages.IMU_TYPES, "IMU", timed=rate is None
     )
     if rate is not None:
-        columns = {**samples.columns, "stamp": np.arange(len(samples)) / rate}
-        columns.pop("receipt", None)
-        samples = replace(samples, columns=columns)
+        timed = {**samples.columns, "stamp": np.arange(len(samples)) / rate}
+        timed.pop("receipt", None)
+        samples = replace(samples, columns=timed)
     return samples
 
 

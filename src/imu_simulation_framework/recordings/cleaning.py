@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from imu_simulation_framework.errors import RecordingError
@@ -44,8 +46,8 @@ class Cleaner:
     def __init__(self, samples: Samples, time_offset=0.0):
         self.samples = samples
         self.keep = np.ones(len(samples), dtype=bool)
-        self.noted = {}
-        self.remarks = []
+        self.noted: dict[str, Any] = {}
+        self.remarks: list[str] = []
         self.times = samples.columns["stamp"]
         source = "column" if "receipt" not in samples else "header stamp"
         if not np.isfinite(self.times).any():

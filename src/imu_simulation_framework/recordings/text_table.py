@@ -7,6 +7,7 @@ import io
 import itertools
 import re
 from dataclasses import dataclass, field
+from typing import Iterator
 
 import numpy as np
 import pandas as pd
@@ -118,7 +119,9 @@ def parse_table(path, text, names=None, rows_at_once=ROWS_AT_ONCE) -> TextTable:
             break
     else:
         raise RecordingError(f"{path}: the recording is empty")
-    rows = (row for row in lines if row[1].strip() and not row[1].lstrip().startswith("#"))
+    rows: Iterator = (
+        row for row in lines if row[1].strip() and not row[1].lstrip().startswith("#")
+    )
     separator = r"\s+"
     given = names
     if given is None:
@@ -255,7 +258,7 @@ def _distinct(names):
 
 def _separator(line) -> str:
     counts = {separator: line.count(separator) for separator in _SEPARATORS}
-    best = max(counts, key=counts.get)
+    best = max(counts, key=counts.__getitem__)
     if counts[best]:
         return best
     return r"\s+" if re.search(r"\S\s+\S", line.strip()) else ","

@@ -8,6 +8,7 @@ import struct
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import Any
 
 import numpy as np
 
@@ -37,16 +38,17 @@ class SampleStore:
     def __init__(self, columns) -> None:
         self.columns = tuple(columns)
         self._row = struct.Struct(f"<q{len(self.columns)}d")
-        self._type = np.dtype([("stamp", "<i8"), ("values", "<f8", (len(self.columns),))])
+        self._type: np.dtype = np.dtype([("stamp", "<i8"), ("values", "<f8", (len(self.columns),))])
         # One thread adds while another looks how far it has come.
         self._lock = threading.Lock()
-        self._file = None
+        # To be written without a buffer, or to be read; None while all is in memory.
+        self._file: Any = None
         self._path = None
         self._first_byte = 0
         self._rows_in_file = 0
         self._tail = bytearray()
         self._due = self._row.size * _ROWS_IN_MEMORY
-        self._newest = None
+        self._newest: int | None = None
 
     @classmethod
     def open(cls, path) -> SampleStore:

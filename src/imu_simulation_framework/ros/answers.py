@@ -8,6 +8,7 @@ import os
 import threading
 import time
 import xmlrpc.client
+from typing import Any
 
 import rosgraph
 
@@ -130,8 +131,8 @@ class Background:
     """
 
     def __init__(self, function, *arguments) -> None:
-        self.value = None
-        self._error = None
+        self.value: Any = None
+        self._error: Exception | None = None
         self._thread = threading.Thread(target=self._run, args=(function, arguments), daemon=True)
         self._thread.start()
 

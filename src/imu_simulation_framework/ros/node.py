@@ -209,7 +209,7 @@ class Node:
         A message that is published earlier would silently miss the late ones.
         """
         begun = time.monotonic()
-        dead = set()
+        dead: set[str] = set()
 
         def all_connected() -> bool:
             subscribers = dict(ask_master("getSystemState")[1])

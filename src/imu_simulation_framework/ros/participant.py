@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
+from typing import Any
 
 import rospy
 
@@ -29,11 +30,11 @@ class Participant(Node, ABC):
     connected, so that the first message of the experiment reaches it.
     """
 
-    inputs = ()
+    inputs: tuple = ()
 
     def __init__(self) -> None:
         super().__init__()
-        self.folder = None
+        self.folder: Any = None  # once it has begun: ResultFolder
 
     def offer_start(self) -> None:
         """To be called at the end of the subclass's constructor."""

@@ -36,7 +36,7 @@ def node_configuration(
     ConfigurationError
         The settings are not what config.ini accepts.
     """
-    overrides = {}
+    overrides: dict = {}
     text = experiment.get("settings_text", "")
     for layer in (experiment.get("settings", {}), _settings_of(text), private):
         for section, values in layer.items():

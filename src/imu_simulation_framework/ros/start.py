@@ -11,7 +11,6 @@ import ast
 import importlib
 import signal
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 _LIBRARY = __package__.rpartition(".")[0]
@@ -51,7 +50,7 @@ def start_node(module: str, class_name: str) -> None:
 
 
 def _help(module) -> str:
-    source = Path(find_spec(f"{__package__}.nodes.{module}").origin)
+    source = Path(__file__).with_name("nodes") / f"{module}.py"
     return (
         f"usage: {module}.py\n\n{ast.get_docstring(ast.parse(source.read_text('utf-8')))}\n\n"
         "A node of experiment.launch, which starts it; run_experiment.py --help tells what that "

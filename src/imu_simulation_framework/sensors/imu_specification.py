@@ -110,7 +110,7 @@ class TriadSpecification:
     resolution: Axes = _ZERO
     g_sensitivity: Matrix = _ZERO_MATRIX
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name in (
             "quantisation",
             "white_noise",
@@ -170,7 +170,7 @@ class TemperatureProfile:
     time_constant: float = 600.0
     table: tuple[tuple[float, float], ...] = ()
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name in ("reference", "start", "end"):
             object.__setattr__(self, name, checked_number(name, getattr(self, name)))
         object.__setattr__(
@@ -178,7 +178,7 @@ class TemperatureProfile:
         )
         object.__setattr__(self, "table", checked_table("table", self.table))
 
-    def at(self, time):
+    def at(self, time: float | np.ndarray) -> float | np.ndarray:
         """Return the temperature [degC] at a time or times since the start [s]."""
         if self.table:
             times, temperatures = zip(*self.table)
@@ -224,7 +224,7 @@ class OutputSpecification:
     filter_time_constant: float = 3.0
     filter_rate_bias: bool = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name, bound in (
             ("rate", {"above": 0.0}),
             ("start_offset", {"minimum": 0.0}),
@@ -261,7 +261,7 @@ class ImuSpecification:
     temperature: TemperatureProfile = TemperatureProfile()
     output: OutputSpecification = OutputSpecification()
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         named = isinstance(self.name, str) and self.name.strip() and "/" not in self.name
         if not (named and self.name.isprintable()):
             raise ConfigurationError(

@@ -41,7 +41,7 @@ def imu_truth(motion: Motion) -> ImuTruth:
     return ImuTruth(motion.orientation, rate, force)
 
 
-def imu_model(imu: ImuErrors, period: float, seed=0) -> ImuModel:
+def imu_model(imu: ImuErrors, period: float, seed: int | np.random.SeedSequence = 0) -> ImuModel:
     """Return the model that has these errors.
 
     Parameters
@@ -70,7 +70,7 @@ def imu_model(imu: ImuErrors, period: float, seed=0) -> ImuModel:
     )
 
 
-def simulate_imu(motion: Motion, imu: ImuErrors, seed=1, run=0) -> pd.DataFrame:
+def simulate_imu(motion: Motion, imu: ImuErrors, seed: int = 1, run: int = 0) -> pd.DataFrame:
     """Return what an IMU with these errors says of a motion.
 
     Parameters
@@ -99,9 +99,8 @@ def simulate_imu(motion: Motion, imu: ImuErrors, seed=1, run=0) -> pd.DataFrame:
         The IMU's errors are no such thing, or its rate does not go with the motion's.
     """
     model = imu_model(imu, motion.period, seed)
-    (orientation, rate, force, *_) = (
-        values[0] for values in model.batch(imu_truth(motion), 1, first_run=run)
-    )
+    reading = model.batch(imu_truth(motion), 1, first_run=run)
+    orientation, rate, force = (values[0] for values in reading[:3])
     angles = roll_pitch_yaw_from_quaternion(orientation)
     angles[:, 2] = unwrap(angles[:, 2])
     angles[:, 2] += 2.0 * np.pi * np.round((motion.yaw[0] - angles[0, 2]) / (2.0 * np.pi))

@@ -57,7 +57,7 @@ def specification_to_mapping(specification: ImuSpecification) -> dict:
 
     Only dictionaries, lists, texts, truth values and float, so that it can be YAML or JSON.
     """
-    content = {"name": specification.name}
+    content: dict[str, Any] = {"name": specification.name}
     for key in PARTS:
         part = getattr(specification, key)
         changed = {

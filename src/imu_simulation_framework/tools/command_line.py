@@ -50,9 +50,10 @@ def run_tool(main, arguments=None) -> int:
     if sys.stdout is None:
         _say("standard output is closed, so that nobody would see the result")
         return REFUSED
-    # A name may hold what no text can; it is shown as well as it can be.
+    # A name may hold what no text can; it is shown as well as it can be. What a caller has put in
+    # the stream's place may not know how.
     with suppress(AttributeError):
-        sys.stdout.reconfigure(errors="backslashreplace")
+        sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     handlers = _catch_signals()
     try:
         code = _code(main, arguments)

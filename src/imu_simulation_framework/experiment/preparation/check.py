@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import cast
 
 import numpy as np
 
@@ -42,6 +43,7 @@ from imu_simulation_framework.recordings import (
     reference_table,
 )
 from imu_simulation_framework.recordings.reference import has_to_be_smoothed
+from imu_simulation_framework.recordings.samples import Samples
 
 FAST = 70.0
 """No robot or car of which somebody wants to know the heading drives this fast [m/s]."""
@@ -76,8 +78,8 @@ class RecordingCheck:
     findings: list[Finding] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
     reference: RecordedReference | None = None
-    reference_samples: object = None
-    imu_samples: object = None
+    reference_samples: Samples | None = None
+    imu_samples: Samples | None = None
     as_configured: Observations | None = None
     as_understood: Observations | None = None
 
@@ -162,8 +164,8 @@ def check_experiment(configuration: Configuration) -> RecordingCheck:
         try:
             drive = prepare_drive(configuration, check.reference)
             check.remarks += drive.smoothing_remarks
-            imu = check.as_configured and check.as_configured.imu
-            if imu is not None:
+            imu = None if check.as_configured is None else check.as_configured.imu
+            if imu is not None and check.imu_samples is not None:
                 times = imu.index.to_numpy(dtype=float)
                 source = check.imu_samples.source
                 check.remarks += coverage_remarks(source, times, drive.start, drive.stop)
@@ -175,7 +177,7 @@ def check_experiment(configuration: Configuration) -> RecordingCheck:
 
 
 def _too_fast(error) -> Finding:
-    settings = ()
+    settings: tuple[tuple[str, str, str], ...] = ()
     if error.scale is not None:
         settings = (("trajectory", "scale", f"{error.scale:.4g}"),)
     elif error.smoothing_window is not None:
@@ -292,8 +294,10 @@ def ensure_plausible(configuration: Configuration) -> RecordingCheck:
     if check.problems:
         raise RecordingError(check.problems[0])
     if check.grave and not configuration.experiment.accept_implausible:
+        # What has findings could be read.
+        samples = cast(Samples, check.reference_samples)
         raise ImplausibleRecordingError(
-            f"{check.reference_samples.path}: "
+            f"{samples.path}: "
             + "; ".join(finding.sentence() for finding in check.grave)
             + "; to run it all the same: [experiment] accept_implausible = true"
         )

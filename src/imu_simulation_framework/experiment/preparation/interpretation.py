@@ -136,7 +136,8 @@ class Interpretation:
 
     @property
     def _has_orientation(self) -> bool:
-        return "yaw" in self.imu or self.imu.has(QUATERNION)
+        imu = self.imu
+        return imu is not None and ("yaw" in imu or imu.has(QUATERNION))
 
     def _mountings(self):
         """Ways to turn the IMU so that gravity lies on +z."""

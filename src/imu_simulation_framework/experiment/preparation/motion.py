@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from typing import Any, Mapping
+
 import numpy as np
 import pandas as pd
 
@@ -15,7 +18,9 @@ from imu_simulation_framework.motion import sources
 from imu_simulation_framework.motion.motion import Motion
 
 
-def read_motion(path, rate=sources.RATE, **sections) -> Motion:
+def read_motion(
+    path: str | os.PathLike[str], rate: float = sources.RATE, **sections: Mapping[str, Any]
+) -> Motion:
     """Return the motion of a recorded drive, taken for level, from time 0.
 
     The reference's poses are smoothed and cut as in an experiment, and sampled evenly. What cannot
@@ -41,9 +46,9 @@ def read_motion(path, rate=sources.RATE, **sections) -> Motion:
     TrajectoryError
         The chosen part is empty.
     """
-    sections = {name: dict(values) for name, values in sections.items()}
-    sections.setdefault("recording", {})["path"] = str(path)
-    configuration = load_configuration(overrides=sections)
+    overrides = {name: dict(values) for name, values in sections.items()}
+    overrides.setdefault("recording", {})["path"] = str(path)
+    configuration = load_configuration(overrides=overrides)
     recorded = read_configured_reference(configuration)
     # Sampled as densely as recorded, so that a spline, which has continuous accelerations, neither
     # follows the monotone interpolation's kinks nor swings in a gap.

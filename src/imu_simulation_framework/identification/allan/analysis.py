@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -84,10 +85,10 @@ class AllanIdentification:
         walk_limit : bool
             Put the upper limit where there is no random walk, for formats that need one.
         """
-        triads = {}
+        triads: dict[str, Any] = {}
         for sensor, axes in SENSORS.items():
             results = [self.axes.get(axis) for axis in axes]
-            values = {
+            values: dict[str, Any] = {
                 term: tuple(result.signed(term) if result else 0.0 for result in results)
                 for term in TERMS
             }
@@ -97,16 +98,15 @@ class AllanIdentification:
                     for value, result in zip(values["random_walk"], results)
                 )
             sigmas = tuple(result.signed(GAUSS_MARKOV) if result else 0.0 for result in results)
-            triads[sensor] = TriadSpecification(
-                bias_instability_band=self.band,
-                gauss_markov_sigma=sigmas,
-                gauss_markov_time=tuple(
-                    result.fit.gauss_markov_time.value if sigma else _DEFAULT_TIME
-                    for sigma, result in zip(sigmas, results)
-                ),
-                **values,
-            )
+            values["gauss_markov_sigma"] = sigmas
+            values["gauss_markov_time"] = tuple(_gauss_markov_time(result) for result in results)
+            triads[sensor] = TriadSpecification(bias_instability_band=self.band, **values)
         return ImuSpecification(name=name, output=OutputSpecification(rate=self.rate), **triads)
+
+
+def _gauss_markov_time(result) -> float:
+    identified = result is not None and result.signed(GAUSS_MARKOV)
+    return result.fit.gauss_markov_time.value if identified else _DEFAULT_TIME
 
 
 def _finite_limit(estimate) -> float:

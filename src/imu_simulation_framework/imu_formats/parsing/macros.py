@@ -12,12 +12,12 @@ import ast
 import math
 import operator
 import re
-from typing import Mapping
+from typing import Callable, Mapping
 
 _EXPRESSION = re.compile(r"\$\{([^{}]{1,200})\}")
 _PROPERTIES = ("xacro:property", "property")
 _MACROS = ("xacro:macro", "macro")
-_OPERATORS = {
+_OPERATORS: dict[type, Callable[..., float]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,

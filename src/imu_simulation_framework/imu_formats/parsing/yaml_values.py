@@ -34,7 +34,7 @@ class YamlMapping:
     def __init__(self, file: Path, node, name: str = ""):
         self.file = file
         self.name = name
-        self._entries = {}
+        self._entries: dict = {}
         for key, value in node.value:
             line = key.start_mark.line + 1
             text = getattr(key, "value", None)

@@ -257,7 +257,7 @@ def trajectory_from_fixes(fix, settings=None, places=None) -> FixTrajectory:
     )
     deviations = np.sqrt(variances.mean(axis=1))
     speeds = np.hypot(velocities[:, 0], velocities[:, 1])
-    headings = fix["heading"].dropna() if "heading" in fix else ()
+    headings = fix["heading"].dropna() if "heading" in fix else pd.Series(dtype=float)
     source, check = "the course", None
     significant = (speeds >= settings.minimum_speed) & (speeds >= SIGNIFICANT_SPEED * deviations)
     known = significant
@@ -288,7 +288,7 @@ def trajectory_from_fixes(fix, settings=None, places=None) -> FixTrajectory:
     slow = noise.slow_scale * stated
     residuals = np.stack([motion.residuals for motion in motions])[:, ~left_out]
     dropped = np.zeros(len(left_out), dtype=bool)
-    if used.velocities is not None:
+    if used.velocities is not None and fixes.velocities is not None:
         dropped = np.isnan(used.velocities[:, 0]) & ~np.isnan(fixes.velocities[:, 0])
     report = FixReport(
         fixes=int((~left_out).sum()),

@@ -52,7 +52,7 @@ _UNITS = {
 }
 _CANONICAL = {alias: unit for unit, aliases in _UNITS.items() for alias in aliases.split()}
 _CANONICAL[""] = "1"
-_ENDINGS = {
+_ENDINGS: dict[tuple[str, ...], str] = {
     ("rad", "s"): "rad/s",
     ("deg", "s"): "deg/s",
     ("m", "s"): "m/s",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pandas as pd
 
 from imu_simulation_framework.constants import STANDARD_GRAVITY
 from imu_simulation_framework.recorded.plausibility.headings import (
@@ -46,8 +47,8 @@ class Observations:
         bridged heading turns is a guess, and in no relation's ``net``.
     """
 
-    reference: object
-    imu: object
+    reference: pd.DataFrame
+    imu: pd.DataFrame | None
     path: PathDirection | None
     reference_imu: Relation | None
     reference_gyro: Relation | None
@@ -75,7 +76,7 @@ class Observations:
         if up is not None:
             marks["upright"] = up[2]
         if self.specific_force is not None:
-            size = np.linalg.norm(self.specific_force)
+            size = float(np.linalg.norm(self.specific_force))
             marks["gravity"] = min(size / STANDARD_GRAVITY, STANDARD_GRAVITY / size)
         if self.tilt is not None:
             marks["tilt"] = np.cos(self.tilt)

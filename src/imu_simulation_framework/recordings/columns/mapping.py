@@ -79,7 +79,7 @@ def parse_map(path, columns, present) -> list[MappedColumn]:
     RecordingError
         A quantity, column, unit or word is not known, or two lines give the same.
     """
-    parsed = {}
+    parsed: dict = {}
     for name, description in columns.items():
         if name not in QUANTITIES:
             near = difflib.get_close_matches(name, QUANTITIES, n=1)

@@ -120,7 +120,7 @@ def _damaged(path):
 
 def _topics(reader) -> dict:
     """Topic -> (type, number of messages)."""
-    topics = {}
+    topics: dict[str, tuple[str, int]] = {}
     for connection in reader.connections:
         name = connection.msgtype.replace("/msg/", "/")
         count = topics.get(connection.topic, (name, 0))[1]

@@ -7,6 +7,7 @@ the limit.
 from __future__ import annotations
 
 import bz2
+from typing import Callable
 
 import zstandard
 from lz4.frame import LZ4FrameDecompressor
@@ -59,4 +60,8 @@ def unpack_mcap(kind, packed, size) -> bytes:
     return data
 
 
-_MCAP = {"": lambda packed: packed, "lz4": unpack_lz4, "zstd": unpack_zstd}
+_MCAP: dict[str, Callable[..., bytes]] = {
+    "": lambda packed: packed,
+    "lz4": unpack_lz4,
+    "zstd": unpack_zstd,
+}

@@ -116,7 +116,7 @@ def ros2_bag_topics(path) -> dict:
 
 
 def _topics(parts) -> dict:
-    topics = {}
+    topics: dict[str, tuple[str, int]] = {}
     for part in parts:
         for name, (kind, count) in part.topics.items():
             topics[name] = (kind, count + topics.get(name, (kind, 0))[1])

@@ -45,7 +45,7 @@ def read_rostopic_csv(path, text, message_types) -> Samples:
             f"{path}: the columns are not those of {expected}; "
             f"they are {listed(table.cells.columns)}"
         )
-    columns = {
+    columns: dict[str, np.ndarray] = {
         quantity: table.numbers(_PREFIX + name).astype(float)
         for quantity, name in message_type.quantities.items()
         if _PREFIX + name in present

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from imu_simulation_framework.recordings.columns.times import refuse_other_unit
 from imu_simulation_framework.recordings.samples import Samples
 from imu_simulation_framework.recordings.text_table import parse_table
@@ -24,7 +26,7 @@ def read_tum(path, text) -> Samples:
         The table cannot be parsed, or its times can hardly be seconds.
     """
     table = parse_table(path, text, names=COLUMNS)
-    columns = {name: table.numbers(name).astype(float) for name in COLUMNS}
+    columns: dict[str, np.ndarray] = {name: table.numbers(name).astype(float) for name in COLUMNS}
     columns["stamp"] = columns.pop("time")
     refuse_other_unit(path, columns["stamp"], "format = csv and a column map with time = #1")
     return Samples(

@@ -36,7 +36,7 @@ def main() -> int:
         signal.signal(number, lambda *_: sys.exit(0))
     parent = os.getppid()
     mark = os.environ.get(MARK, "") if MARKED in sys.argv else ""
-    known = {}
+    known: dict[int, str | None] = {}
     while os.getppid() == parent and _is_parent(parent, mark):
         known.update((pid, started(pid)) for pid in _children(parent) if pid not in known)
         time.sleep(LOOK_PERIOD)

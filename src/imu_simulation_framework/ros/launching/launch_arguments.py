@@ -73,10 +73,10 @@ def experiment_parameters(launch_file, values) -> dict:
         As :func:`.settings.node_configuration` takes them.
     """
     root = ElementTree.parse(launch_file).getroot()
-    settings = {}
+    settings: dict[str, dict] = {}
     for parameter in root.iterfind(f"group[@ns='{EXPERIMENT_PARAMETERS}/settings']/param"):
-        section, key = parameter.get("name").split("/")
-        argument = _ARGUMENT_ALONE.fullmatch(parameter.get("value")).group(1)
+        section, key = parameter.attrib["name"].split("/")
+        argument = _ARGUMENT_ALONE.sub(r"\1", parameter.attrib["value"])
         settings.setdefault(section, {})[key] = values[argument]
     return {
         "config": values["config"],
@@ -103,7 +103,10 @@ def _documented(launch_file) -> dict:
     # roslaunch's own list of them is made with the arguments of this program in force.
     here = str(package_share())
     return {
-        argument.get("name"): (argument.get("doc"), argument.get("default").replace(_HERE, here))
+        argument.attrib["name"]: (
+            argument.get("doc"),
+            argument.attrib["default"].replace(_HERE, here),
+        )
         for argument in ElementTree.parse(launch_file).getroot().findall("arg")
         if argument.get("default") is not None
     }

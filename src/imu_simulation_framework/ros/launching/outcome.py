@@ -95,7 +95,8 @@ class Outcome:
             return f"interrupted: {saved}"
         if self.exit_code() == 0:
             return ""
-        reason = self.fault or f"{_NAMES.get(self.node, self.node)} {_ended(self.codes[self.node])}"
+        node = self.node or ""
+        reason = self.fault or f"{_NAMES.get(node, node)} {_ended(self.codes[node])}"
         if self.failure:
             reason += f": {self.failure}"
         elif self._has_samples():

@@ -76,7 +76,7 @@ class _Ends(ProcessListener):
 
     def __init__(self) -> None:
         self.first = None
-        self.codes = {}
+        self.codes: dict[str, int | None] = {}
 
     def process_died(self, process_name, exit_code):
         name = _node_name(process_name)
@@ -179,8 +179,8 @@ class _Run:
         self._patience = patience
         self._ends = _Ends()
         self._outcome = Outcome()
-        self._processes = {}
-        self._stopped_since = {}
+        self._processes: dict = {}
+        self._stopped_since: dict[str, float] = {}
         self._answered_at = time.monotonic()
         self._interrupted = False
         self._parent = roslaunch.parent.ROSLaunchParent(
@@ -216,7 +216,7 @@ class _Run:
             first = self._ends.first
             ended_by_us = self._interrupted or outcome.fault
             self._ask_for_parameters()
-            if first == LEADER and self._ends.codes[first] == 0:
+            if first == LEADER and self._ends.codes[LEADER] == 0:
                 self._keep_views()
             self._end()
         outcome.node = first if ended_by_us else self._ends.first

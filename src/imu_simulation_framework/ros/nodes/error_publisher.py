@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
+from typing import Any
 
 from nav_msgs.msg import Odometry
 from std_msgs.msg import Float64MultiArray
@@ -42,10 +43,10 @@ class ErrorPublisher(Participant):
         self._period = 1.0 / self.configuration.control.rate
         simulator = make_simulator_interface(self.configuration)
         self._lock_step = simulator.lock_step
-        self._reference = None
-        self._zero = None
+        self._reference: Any = None  # from prepare on: Reference
+        self._zero: Any = None
         self._held_stamp = None
-        self._last = None
+        self._last: tuple[float, float, float] | None = None
         self._answers = 0
         self._publisher = advertise(topics.TRAJECTORY_ERROR, ErrorCoordinates2)
         self.inputs = (

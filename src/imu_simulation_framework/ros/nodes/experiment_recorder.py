@@ -64,7 +64,7 @@ class ExperimentRecorder(Participant):
         self._lock = threading.Lock()
         self._bag = self._file = None
         self._path = ""
-        self._newest = {}
+        self._newest: dict = {}
         self._received = 0
         self._end = None
         self._period = genpy.Duration.from_sec(1.0 / self.configuration.control.rate)

@@ -32,7 +32,7 @@ from imu_simulation_framework.ros.simulators.gazebo_pace import set_speed
 from imu_simulation_framework.ros.simulators.interface import call, wait_for_service
 from imu_simulation_framework.sensors.imu_models import IMU_MODELS, PRESETS
 
-CONTROLLER_PARAMETERS = {
+CONTROLLER_PARAMETERS: dict[str, dict] = {
     "joint_state_controller": {
         "type": "joint_state_controller/JointStateController",
         "publish_rate": 20,

@@ -132,8 +132,8 @@ class _YawStream:
     def __init__(self, topic: str, from_zero=False) -> None:
         self._publisher = advertise(topic, ImuYaw)
         self._from_zero = from_zero
-        self._first = None
-        self._unwrapped = None
+        self._first: float | None = None
+        self._unwrapped: float | None = None
 
     @property
     def watched(self) -> bool:
@@ -152,7 +152,7 @@ class _YawStream:
     def publish(self, header, yaw: float) -> None:
         # Who watches late sees the same errors as who has watched from the beginning.
         self.begin(yaw)
-        if not self.watched:
+        if not self.watched or self._first is None:
             return
         yaw -= self._first
         if self._unwrapped is None:

@@ -75,9 +75,8 @@ class MujocoSimulatorNode(Node):
         )
         self._simulator.reset(0.0, 0.0, 0.0)
         self._samples = 0
-        self._make_imu = self._imu_factory(
-            *imu_model_and_parameters(settings), settings.experiment.seed
-        )
+        model, parameters = imu_model_and_parameters(settings)
+        self._make_imu = self._imu_factory(model, parameters, settings.experiment.seed)
         self._imu = self._make_imu()
         self._clock = advertise("/clock", Clock)
         self._imu_data = advertise(topics.IMU, Imu)
@@ -196,7 +195,7 @@ class MujocoSimulatorNode(Node):
             self._ground_truth.publish(messages.ground_truth(state))
         last, state, _ = samples[-1]
         self._clock.publish(messages.clock)
-        for publisher, fill in (
+        for publisher, fill_with_reading in (
             (self._imu_data, messages.imu_data),
             (self._imu_bias, messages.imu_bias),
         ):
@@ -204,14 +203,14 @@ class MujocoSimulatorNode(Node):
                 for number, _, reading in samples:
                     if reading is not None:
                         self._stamp(number)
-                        publisher.publish(fill(reading))
+                        publisher.publish(fill_with_reading(reading))
         self._stamp(last)
-        for publisher, fill in (
+        for publisher, fill_with_state in (
             (self._joint_states, messages.joint_states),
             (self._transforms, messages.transforms),
         ):
             if publisher.get_num_connections():
-                publisher.publish(fill(state))
+                publisher.publish(fill_with_state(state))
 
     def _stamp(self, number: int) -> None:
         self._messages.set_stamp(round(number * self._sample_period * 1e9))

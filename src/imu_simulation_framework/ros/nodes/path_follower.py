@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 from datetime import datetime
+from typing import Any
 
 import rospy
 from std_msgs.msg import Float64MultiArray
@@ -73,7 +74,7 @@ class PathFollower(Node):
         if needs_error_model(settings, self._simulator):
             # Before those who want what it publishes.
             self._participants = ["imu_error_model", *self._participants]
-        self._follower = None
+        self._follower: Any = None  # from _prepare on: make_follower's
         self._running = False
         self._driven = False
         self._time = 0.0

@@ -31,7 +31,7 @@ class PathView(Node):
         super().__init__()
         self._reference = rospy.Publisher("reference_path", Path, latch=True, queue_size=1)
         self._driven = rospy.Publisher("driven_path", Path, latch=True, queue_size=1)
-        self._points = []
+        self._points: list[tuple[float, float]] = []
         self._reference_sent = False
         self._published_at = 0.0
         rospy.Subscriber(topics.GROUND_TRUTH, Odometry, self._on_ground_truth, queue_size=1)
@@ -54,7 +54,7 @@ class PathView(Node):
         if not prefix:
             return
         trajectory = ResultFolder.from_prefix(prefix).read_table("trajectory_data")
-        points = []
+        points: list[tuple[float, float]] = []
         for point in zip(trajectory["x"], trajectory["y"]):
             _append(points, point)
         self._reference.publish(_path(points))

@@ -6,6 +6,7 @@ import dataclasses
 import json
 import threading
 import time
+from typing import Any
 
 import rospy
 from nav_msgs.msg import Odometry
@@ -64,13 +65,15 @@ class ResultComparison(Participant):
         self._simulator = make_simulator_interface(self.configuration)
         self._record = ExperimentRecord()
         self._prints_table = experiment_parameter("table", True)
-        self._imu_real = None
-        self._trajectory = None
+        # From prepare on:
+        self._imu_real: Any = None
+        self._trajectory: Any = None
         self._reference = None
         self._fixes = None
-        self._commanded_at = None
-        self._message_at = None
-        self._zero = None
+        # From the drive's beginning on:
+        self._commanded_at: Any = None
+        self._message_at: float | None = None
+        self._zero: Any = None
         self._stopping = threading.Event()
         self._over = False
         self._written = threading.Event()

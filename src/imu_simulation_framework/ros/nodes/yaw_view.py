@@ -64,7 +64,7 @@ class YawView(Node):
         )  # fmt: skip
         for topic, axes_index, label, style in CURVES:
             (line,) = self._axes[axes_index].plot([], [], label=label, **style)
-            samples = []
+            samples: list = []
             self._curves.append((line, samples))
             rospy.Subscriber(
                 topic, ImuYaw, self._keep, samples, queue_size=1, buff_size=2**20, tcp_nodelay=True

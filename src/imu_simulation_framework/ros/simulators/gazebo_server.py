@@ -6,6 +6,7 @@ import argparse
 import os
 import socket
 import urllib.parse
+from typing import Any
 
 import roslib.packages
 import rospkg
@@ -31,7 +32,9 @@ def ensure_no_gazebo_runs() -> None:
     uri = os.environ.get(MASTER_URI) or DEFAULT_MASTER_URI
     place = urllib.parse.urlsplit(uri)
     try:
-        socket.create_connection((place.hostname, place.port), timeout=1.0).close()
+        # A port that is not there is no mistake to the operating system's resolver.
+        address: Any = (place.hostname, place.port)
+        socket.create_connection(address, timeout=1.0).close()
     except (OSError, ValueError):
         return
     raise FrameworkError(

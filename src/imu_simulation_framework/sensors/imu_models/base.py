@@ -42,15 +42,12 @@ class ImuReading(NamedTuple):
     specific_force: np.ndarray
     angular_velocity_bias: np.ndarray
     specific_force_bias: np.ndarray
-    yaw_bias: float
+    yaw_bias: float | np.ndarray
     orientation_bias: np.ndarray
 
 
 class ImuModel(ABC):
     """An IMU with errors.
-
-    ``has_new_sample`` tells whether the last step gave a new sample of the sensor,
-    ``drop_repeated`` whether one that is not new shall be left out.
 
     Parameters
     ----------
@@ -68,9 +65,6 @@ class ImuModel(ABC):
         The period is not a positive number.
     """
 
-    has_new_sample = True
-    drop_repeated = False
-
     def __init__(self, parameters, period: float, seed=0):
         if not (math.isfinite(period) and period > 0.0):
             raise ConfigurationError(f"The IMU's period is {period} s, but it must be positive.")
@@ -78,6 +72,16 @@ class ImuModel(ABC):
         self.period = period
         self._seed = seed
         self._run = 0
+
+    @property
+    def has_new_sample(self) -> bool:
+        """Whether the last :meth:`step` gave a new sample of the sensor."""
+        return True
+
+    @property
+    def drop_repeated(self) -> bool:
+        """Whether a sample that is not new shall be left out."""
+        return False
 
     @property
     @abstractmethod

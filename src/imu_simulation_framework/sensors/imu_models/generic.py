@@ -39,7 +39,7 @@ class GenericParameters:
 
     gaussian_noise: float = 0.00215
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         require_numbers(self, not_negative=("gaussian_noise",))
 
 

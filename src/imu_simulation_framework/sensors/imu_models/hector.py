@@ -72,7 +72,7 @@ class HectorParameters:
     accel_gaussian_noise: float = 0.0
     accel_scale_error: float = 1.0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         sizes = ("drift", "drift_frequency", "gaussian_noise")
         require_numbers(
             self, not_negative=[f.name for f in fields(self) if f.name.split("_", 1)[1] in sizes]

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, Mapping
+from typing import Any, Mapping, cast
 
 import numpy as np
 
@@ -54,7 +54,7 @@ class SpecificationParameters:
 
     specification: ImuSpecification | Mapping[str, Any] = field(default_factory=ImuSpecification)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not isinstance(self.specification, ImuSpecification):
             specification = specification_from_mapping(self.specification)
             object.__setattr__(self, "specification", specification)
@@ -74,7 +74,9 @@ class SpecificationImu(ImuModel):
 
     def __init__(self, parameters: SpecificationParameters, period: float, seed=0):
         super().__init__(parameters, period, seed)
-        self._specification = specification = parameters.specification
+        # The parameters have made one of a mapping.
+        specification = cast(ImuSpecification, parameters.specification)
+        self._specification = specification
         output = specification.output
         self._stride = _stride(output.rate, period)
         self._first = round(output.start_offset / period)
@@ -146,9 +148,13 @@ class SpecificationImu(ImuModel):
             steps = (ImuTruth(*values) for values in zip(orientation, rate, force))
             return ImuReading(*map(np.array, zip(*map(self.step, steps))))
         time = (np.arange(self._count, self._count + samples) * self.period)[:, np.newaxis]
-        rate_noise, force_noise = (noise.advance(samples) for noise in self._noises)
-        measured_rate, rate_bias = self._rate_response(rate, force, *rate_noise, time)
-        measured_force, force_bias = self._force_response(force, force, *force_noise, time)
+        (rate_noise, rate_bias), (force_noise, force_bias) = (
+            noise.advance(samples) for noise in self._noises
+        )
+        measured_rate, rate_bias = self._rate_response(rate, force, rate_noise, rate_bias, time)
+        measured_force, force_bias = self._force_response(
+            force, force, force_noise, force_bias, time
+        )
         fused = orientation
         if self._fuses:
             fused = np.empty((samples, 4))
@@ -196,13 +202,12 @@ class SpecificationImu(ImuModel):
         measured_rate, measured_force = np.empty(shape), np.empty(shape)
         rate_bias, force_bias = np.empty(shape), np.empty(shape)
         for run in range(runs):
-            rate_noise, force_noise = (
-                noise.advance(len(due))
-                for noise in self._start_noises(run_seed(self._seed, first_run + run))
-            )
-            measured_rate[run], rate_bias[run] = self._rate_response(rate, force, *rate_noise, time)
+            of_rate, of_force = self._start_noises(run_seed(self._seed, first_run + run))
+            noise, bias = of_rate.advance(len(due))
+            measured_rate[run], rate_bias[run] = self._rate_response(rate, force, noise, bias, time)
+            noise, bias = of_force.advance(len(due))
             measured_force[run], force_bias[run] = self._force_response(
-                force, force, *force_noise, time
+                force, force, noise, bias, time
             )
         if self._fuses and len(due):
             fused = fuse(
