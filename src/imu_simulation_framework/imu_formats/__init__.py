@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable, Sequence
 
+import numpy as np
+
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.imu_formats import (
     datasheet,
@@ -119,7 +121,9 @@ def read_imu_parameters(
     """
     source = _format(format_name)
     try:
-        reading = source.read(path, rate)
+        # What overflows in a conversion is no finite number, and refused as such by its name.
+        with np.errstate(over="ignore", invalid="ignore"):
+            reading = source.read(path, rate)
     except ConfigurationError as error:
         sentence = str(error)
         # What a specification refuses does not know where it comes from.
@@ -170,7 +174,8 @@ def write_imu_parameters(
             raise ConfigurationError(
                 f"The format {format_name} has no use for {name.replace('_', ' ')}."
             )
-    writing = target.write(values, values.output.rate if rate is None else rate, options)
+    with np.errstate(over="ignore", invalid="ignore"):
+        writing = target.write(values, values.output.rate if rate is None else rate, options)
     write_comment = xml_comment if writing.text.lstrip().startswith("<") else yaml_comment
     return Writing(write_comment(comment) + writing.text, writing.omissions)
 

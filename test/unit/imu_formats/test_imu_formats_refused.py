@@ -297,6 +297,12 @@ def test_a_very_large_file_is_refused(name, tmp_path):
     refused(tmp_path, name, b" " * (8 * 1024 * 1024 + 1), "8 MB")
 
 
+@pytest.mark.filterwarnings("error")
+def test_what_overflows_is_refused_by_its_name_and_without_a_warning(tmp_path):
+    too_large = SDF.replace("stddev>0.2</dynamic", "stddev>1e308</dynamic")
+    refused(tmp_path, "sdf", too_large, "gauss_markov_sigma", "inf")
+
+
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_file_that_cannot_be_read_is_refused(name, tmp_path):
     for path in (tmp_path / "missing", tmp_path):
