@@ -64,7 +64,7 @@ class _Reference:
     def __init__(self, candidates, seconds, pieces, reasons):
         self.candidates, self.reasons = candidates, reasons
         self.columns, self.used = {}, set()
-        self.motion: tuple = (seconds, pieces)
+        self.motion = (seconds, pieces)
         self.scaled = False
 
     def fixes(self) -> bool:
