@@ -69,6 +69,27 @@ def summary_of(ended):
     return json.loads(ended.result().read_text("summary.json"))
 
 
+def test_a_specified_imu_named_in_a_file_alone(gazebo, tmp_path):
+    # Gazebo's ideal IMU, with the errors that a node of its own adds.
+    bias = 0.01
+    (tmp_path / "imu.yaml").write_text(
+        f"gyroscope: {{turn_on_bias: [0.0, 0.0, {bias}]}}\n"
+        "output: {orientation_reference: truth}\n"
+    )
+    (tmp_path / "mine.ini").write_text(
+        "[simulation]\nsimulator = gazebo\nreal_time_factor = 5\n[trajectory]\nstop = 4.0\n"
+        "[imu]\nmodel = specification\n[imu_specification]\nfile = imu.yaml\n"
+    )
+    ended = gazebo("config:=mine.ini").wait(SECONDS)
+    assert ended.code == 0, ended.output
+    summary = summary_of(ended)
+    assert summary["run"]["imu"]["model"] == "specification"
+    result = ended.result()
+    imu, truth = result.read_table("imu_simulated"), result.read_table("ground_truth")
+    turned = np.interp(imu.index, truth.index, truth["yaw_rate"])
+    assert np.median(imu["gyro_z"] - turned) == pytest.approx(bias, abs=1e-3)
+
+
 def test_a_drive_to_its_end(gazebo):
     ended = gazebo(*DRIVE, SHORT, "imu:=generic").wait(SECONDS)
     assert ended.code == 0, ended.output
