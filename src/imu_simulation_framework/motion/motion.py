@@ -25,6 +25,12 @@ from imu_simulation_framework.angles import roll_pitch_yaw_from_quaternion, unwr
 from imu_simulation_framework.columns import GROUND_TRUTH
 from imu_simulation_framework.constants import WORLD_GRAVITY
 from imu_simulation_framework.errors import MotionError
+from imu_simulation_framework.motion.kinematics import (
+    angular_velocity_of,
+    checked_poses,
+    quaternion_spline,
+    unit,
+)
 
 _WIDTHS = {
     "position": 3,
@@ -129,18 +135,18 @@ class Motion:
         MotionError
             As for the class, or there are too few poses.
         """
-        given, positions, quaternions = _poses(time, position, orientation)
+        given, positions, quaternions = checked_poses(time, position, orientation)
         times = given if at is None else np.asarray(at, dtype=float)
         path = CubicSpline(given, positions)
-        turning = _quaternion_spline(given, quaternions)
-        orientations = _unit(turning(times))
+        turning = quaternion_spline(given, quaternions)
+        orientations = unit(turning(times))
         felt = path(times, 2) + np.array([0.0, 0.0, gravity])
         return cls(
             times,
             path(times),
             orientations,
             path(times, 1),
-            _angular_velocity(turning, times),
+            angular_velocity_of(turning, times),
             Rotation.from_quat(orientations).inv().apply(felt),
             gravity,
         )
@@ -321,8 +327,8 @@ class Motion:
         mounted_rate = to_mounted.apply(rate)
         if not mounting.single:
             self._require_samples()
-            turning = _quaternion_spline(self.time, mounting.as_quat())
-            mounted_rate = mounted_rate + _angular_velocity(turning, self.time)
+            turning = quaternion_spline(self.time, mounting.as_quat())
+            mounted_rate = mounted_rate + angular_velocity_of(turning, self.time)
         return Motion(
             self.time,
             self.position + body.apply(arm),
@@ -356,7 +362,7 @@ class Motion:
             name: CubicSpline(self.time, getattr(self, name))(within)
             for name in ("position", "velocity", "angular_velocity", "specific_force")
         }
-        orientation = _unit(_quaternion_spline(self.time, self.orientation)(within))
+        orientation = unit(quaternion_spline(self.time, self.orientation)(within))
         return Motion(time=time, orientation=orientation, gravity=self.gravity, **values)
 
     def _derivatives(self, values):
@@ -370,46 +376,3 @@ class Motion:
             raise MotionError(
                 f"a motion of {len(self.time)} samples has no derivatives; three are needed"
             )
-
-
-def _poses(time, position, orientation) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    time, position, quaternions = (
-        np.asarray(values, dtype=float) for values in (time, position, orientation)
-    )
-    if time.ndim != 1 or len(time) < 3:
-        raise MotionError(f"there are {time.size} poses; a motion needs at least three")
-    if position.shape != (len(time), 3) or quaternions.shape != (len(time), 4):
-        raise MotionError(
-            f"positions have the shape {position.shape} and orientations {quaternions.shape}, "
-            f"expected ({len(time)}, 3) and ({len(time)}, 4)"
-        )
-    if not all(np.all(np.isfinite(values)) for values in (time, position, quaternions)):
-        raise MotionError("a pose holds a value that is not finite")
-    if np.any(np.diff(time) <= 0.0):
-        raise MotionError("the poses' times must increase")
-    if not np.all(np.any(quaternions != 0.0, axis=1)):
-        raise MotionError("an orientation is a quaternion of length zero")
-    return time, position, quaternions
-
-
-def _angular_velocity(turning, time):
-    r"""Angular velocity in the turning axes, (n, 3) [rad/s]: the vector of 2 q^-1 dq/dt.
-
-    q is a spline, and of length one where it was given only; its inverse has the square of that.
-    """
-    change, value = turning(time, 1), turning(time)
-    vector, scalar = value[:, :3], value[:, 3:]
-    product = scalar * change[:, :3] - change[:, 3:] * vector - np.cross(vector, change[:, :3])
-    return 2.0 * product / np.sum(value**2, axis=1, keepdims=True)
-
-
-def _quaternion_spline(time, quaternions):
-    """Cubic spline through unit quaternions, of the two that mean the same the nearer ones."""
-    quaternions = _unit(quaternions)
-    turned_over = np.sum(quaternions[1:] * quaternions[:-1], axis=1) < 0.0
-    signs = np.concatenate([[1.0], np.where(turned_over, -1.0, 1.0)]).cumprod()
-    return CubicSpline(time, signs[:, np.newaxis] * quaternions)
-
-
-def _unit(quaternions):
-    return quaternions / np.linalg.norm(quaternions, axis=1, keepdims=True)

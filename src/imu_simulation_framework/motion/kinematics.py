@@ -1,0 +1,89 @@
+"""Poses as they must be, orientation over time as a spline, and the angular velocity in it."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.interpolate import CubicSpline
+
+from imu_simulation_framework.errors import MotionError
+
+
+def checked_poses(time, position, orientation) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return poses as arrays of floats.
+
+    Parameters
+    ----------
+    time : array_like, shape (n,)
+        [s]
+    position : array_like, shape (n, 3)
+        [m]
+    orientation : array_like, shape (n, 4)
+        Quaternions of any length but zero.
+
+    Raises
+    ------
+    MotionError
+        There are less than three, shapes do not fit, a number is not finite, time does not
+        increase, or a quaternion is zero.
+    """
+    time, position, quaternions = (
+        np.asarray(values, dtype=float) for values in (time, position, orientation)
+    )
+    if time.ndim != 1 or len(time) < 3:
+        raise MotionError(f"there are {time.size} poses; a motion needs at least three")
+    if position.shape != (len(time), 3) or quaternions.shape != (len(time), 4):
+        raise MotionError(
+            f"positions have the shape {position.shape} and orientations {quaternions.shape}, "
+            f"expected ({len(time)}, 3) and ({len(time)}, 4)"
+        )
+    if not all(np.all(np.isfinite(values)) for values in (time, position, quaternions)):
+        raise MotionError("a pose holds a value that is not finite")
+    if np.any(np.diff(time) <= 0.0):
+        raise MotionError("the poses' times must increase")
+    if not np.all(np.any(quaternions != 0.0, axis=1)):
+        raise MotionError("an orientation is a quaternion of length zero")
+    return time, position, quaternions
+
+
+def quaternion_spline(time, quaternions) -> CubicSpline:
+    """Return a cubic spline through unit quaternions, the nearer of the two that mean the same.
+
+    Parameters
+    ----------
+    time : ndarray, shape (n,)
+        Strictly increasing [s].
+    quaternions : ndarray, shape (n, 4)
+        Of any length but zero.
+    """
+    quaternions = unit(quaternions)
+    turned_over = np.sum(quaternions[1:] * quaternions[:-1], axis=1) < 0.0
+    signs = np.concatenate([[1.0], np.where(turned_over, -1.0, 1.0)]).cumprod()
+    return CubicSpline(time, signs[:, np.newaxis] * quaternions)
+
+
+def angular_velocity_of(turning: CubicSpline, time) -> np.ndarray:
+    r"""Return the angular velocity in the turning axes: the vector of 2 q^-1 dq/dt.
+
+    q is of length one where it was given only; its inverse has the square of that.
+
+    Parameters
+    ----------
+    turning : scipy.interpolate.CubicSpline
+        From :func:`quaternion_spline`; quaternions x, y, z, w.
+    time : ndarray, shape (n,)
+        [s]
+
+    Returns
+    -------
+    ndarray, shape (n, 3)
+        [rad/s]
+    """
+    change, value = turning(time, 1), turning(time)
+    vector, scalar = value[:, :3], value[:, 3:]
+    product = scalar * change[:, :3] - change[:, 3:] * vector - np.cross(vector, change[:, :3])
+    return 2.0 * product / np.sum(value**2, axis=1, keepdims=True)
+
+
+def unit(quaternions: np.ndarray) -> np.ndarray:
+    """Return quaternions (n, 4) of length one."""
+    return quaternions / np.linalg.norm(quaternions, axis=1, keepdims=True)
