@@ -17,7 +17,7 @@ from imu_simulation_framework.tracking.follower import Follower
 from imu_simulation_framework.tracking.reference import Reference
 
 SPECIFICATION = "specification"
-"""The IMU model that a node of its own applies to the simulator's ideal IMU."""
+"""The IMU model of a specification, which a simulator with plug-ins of its own cannot apply."""
 
 CONTROLLER_SETTINGS = (
     "yaw_proportional",

@@ -1,7 +1,8 @@
 """The one interface through which nodes speak to a simulator.
 
-Apart from topics (``/clock``, ``imu/data``, ``ground_truth/state``,
-``wheel_velocity_controller/command``) nothing else knows which simulator runs.
+Beside it there are topics, which are the same for all (``/clock``, ``imu/data``,
+``ground_truth/state``, ``wheel_velocity_controller/command``). Which simulator runs is known to
+whoever starts it, to its own nodes and to no other.
 """
 
 from __future__ import annotations
