@@ -61,3 +61,11 @@ class _Short(reprlib.Repr):
 
 
 _SHORT = _Short()
+
+
+def duration_text(seconds) -> str:
+    """A duration as a person would say it."""
+    for unit, size in (("days", 86400.0), ("h", 3600.0), ("min", 60.0)):
+        if seconds >= 2.0 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} s"

@@ -40,11 +40,12 @@ from imu_simulation_framework.sensors.imu_specification import (
     OutputSpecification,
     TriadSpecification,
 )
+from imu_simulation_framework.sensors.triads import TRIADS
 from imu_simulation_framework.sentences import shown
 
 _SENSORS = {
-    "gyroscope": ("Gyr", "rad/s", "gyr_n", "gyr_w"),
-    "accelerometer": ("Acc", "m/s^2", "acc_n", "acc_w"),
+    "gyroscope": ("Gyr", "gyr_n", "gyr_w"),
+    "accelerometer": ("Acc", "acc_n", "acc_w"),
 }
 _MEAN = "avg-axis"
 # The minimum is looked for at averaging times beside 1 s, and may by chance be slightly above.
@@ -71,7 +72,10 @@ def read(path, rate: float | None = None) -> Reading:
         None, rate, f"{path}: the noise is that of samples, whose rate imu_utils does not state"
     )
     notes: list[str] = []
-    found = {name: _read_sensor(values, *keys, notes) for name, keys in _SENSORS.items()}
+    found = {
+        name: _read_sensor(values, TRIADS[name].unit, *keys, notes)
+        for name, keys in _SENSORS.items()
+    }
     root = float(np.sqrt(sample_rate))
     of_samples = all(np.all(n / root >= _SURELY_BELOW * w) for n, w in found.values())
     if of_samples:
@@ -101,7 +105,7 @@ def read(path, rate: float | None = None) -> Reading:
     return Reading(ImuSpecification(name=name, output=output, **triads), notes)
 
 
-def _read_sensor(values, key, unit, noise, minimum, notes):
+def _read_sensor(values, unit, key, noise, minimum, notes):
     """The two numbers of a sensor's axes, (3,) each."""
     sensor = values.mapping(key)
     if "unit" in sensor and sensor.text("unit").strip() != unit:

@@ -27,7 +27,6 @@ from typing import Any
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.imu_formats.base import (
     NO_OPTIONS,
-    TRIADS,
     Reading,
     WriteOptions,
     Writing,
@@ -39,6 +38,7 @@ from imu_simulation_framework.imu_formats.parsing.yaml_values import read_mappin
 from imu_simulation_framework.imu_formats.triads import one_value
 from imu_simulation_framework.noise.densities import driving_density
 from imu_simulation_framework.sensors.imu_specification import (
+    IMU_TRIADS,
     ImuSpecification,
     OutputSpecification,
     TriadSpecification,
@@ -74,10 +74,10 @@ def read(path, rate: float | None = None) -> Reading:
         raise values.error(inner[1], f"is a second IMU besides {inner[0]}; keep one in the file")
     if inner:
         values = values.mapping(inner[0])
-    needed = [f"{triad}_{key}" for triad in TRIADS for key in _PARAMETERS] + ["update_rate"]
+    needed = [f"{triad}_{key}" for triad in IMU_TRIADS for key in _PARAMETERS] + ["update_rate"]
     values.require(needed, _PLACE)
     triads: dict[str, Any] = {}
-    for triad in TRIADS:
+    for triad in IMU_TRIADS:
         parameters: dict[str, Any] = {
             field: (values.positive(f"{triad}_{key}"),) * 3 for key, field in _PARAMETERS.items()
         }

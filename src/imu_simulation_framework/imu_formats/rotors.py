@@ -36,7 +36,6 @@ from typing import NamedTuple
 
 from imu_simulation_framework.imu_formats.base import (
     NO_OPTIONS,
-    TRIADS,
     Reading,
     WriteOptions,
     Writing,
@@ -55,20 +54,24 @@ from imu_simulation_framework.imu_formats.triads import (
 )
 from imu_simulation_framework.noise.densities import driven_std, driving_density
 from imu_simulation_framework.sensors.imu_specification import (
+    IMU_TRIADS,
     ImuSpecification,
     OutputSpecification,
     TriadSpecification,
 )
+from imu_simulation_framework.sensors.triads import TRIADS
 
 _ROTORS = "librotors_gazebo_imu_plugin.so"
 _PX4 = "libgazebo_imu_plugin.so"
 LIBRARIES = (_ROTORS, _PX4)
 _OTHER_GYROSCOPE_WALK = "gyroscopeBiasRandomWalk"
-_ERRORS = ("NoiseDensity", "RandomWalk", "BiasCorrelationTime", "TurnOnBiasSigma")
-_UNITS = {
-    "gyroscope": ("rad/s/sqrt(Hz)", "rad/s^2/sqrt(Hz)", "s", "rad/s"),
-    "accelerometer": ("m/s^2/sqrt(Hz)", "m/s^3/sqrt(Hz)", "s", "m/s^2"),
+_ERRORS = {
+    "NoiseDensity": "white_noise",
+    "RandomWalk": "random_walk",
+    "BiasCorrelationTime": "gauss_markov_time",
+    "TurnOnBiasSigma": "turn_on_bias_sigma",
 }
+"""The plug-in's name behind the sensor's -> ours that has the same unit."""
 _WALK = ("gyroscope", "RandomWalk")
 _PLACE = ("robotNamespace", "linkName", "imuTopic")
 
@@ -123,10 +126,10 @@ def read(path, rate: float | None = None) -> Reading:
         "worlds, 100 or 500 Hz in RotorS'",
     )
     notes: list[str] = []
-    triads = {name: _read_triad(plugin, name, notes) for name in TRIADS}
+    triads = {name: _read_triad(plugin, name, notes) for name in IMU_TRIADS}
     if notes and _library(plugin) == _PX4:
         notes.append("PX4's plug-in from before March 2025 has RotorS' defaults in their place.")
-    known = {f"{name}{error}" for name in TRIADS for error in _ERRORS}
+    known = {f"{name}{error}" for name in IMU_TRIADS for error in _ERRORS}
     known.update((*_PLACE, _OTHER_GYROSCOPE_WALK))
     notes.extend(
         unknown_tag(child, known, "the plug-in does not know {}")
@@ -140,7 +143,8 @@ def read(path, rate: float | None = None) -> Reading:
 def _read_triad(plugin, name, notes):
     defaults = _DEFAULTS[_library(plugin)]
     values = {}
-    for error, default, unit in zip(_ERRORS, getattr(defaults, name), _UNITS[name]):
+    for (error, ours), default in zip(_ERRORS.items(), getattr(defaults, name)):
+        unit = TRIADS[name].unit_of(ours)
         tag = _random_walk(plugin) if (name, error) == _WALK else plugin.child(f"{name}{error}")
         if tag is None:
             values[error] = default
@@ -179,7 +183,7 @@ def write(
     said = {"output.rate", "output.orientation_reference", "white_noise", "turn_on_bias_sigma"}
     omissions: list[str] = []
     tags = []
-    for name in TRIADS:
+    for name in IMU_TRIADS:
         triad = getattr(specification, name)
         bias = slow_bias(triad, name, options.random_walk_time)
         said.update(f"{name}.{field}" for field in bias.said)

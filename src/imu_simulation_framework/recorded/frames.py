@@ -15,15 +15,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from imu_simulation_framework.checked_values import checked_axes, checked_choice
-from imu_simulation_framework.constants import STANDARD_GRAVITY
 from imu_simulation_framework.sensors.fusion import quaternion_product
 from imu_simulation_framework.sensors.imu_specification import FILTERS, OutputSpecification
+from imu_simulation_framework.units import factors
 
 FRAMES = ("enu", "ned")
 SENSOR_AXES = ("flu", "frd")
 QUATERNION_ORDERS = ("xyzw", "wxyz")
-GYRO_UNITS = {"rad/s": 1.0, "deg/s": math.pi / 180.0}
-ACCEL_UNITS = {"m/s^2": 1.0, "g": STANDARD_GRAVITY}
+GYRO_UNITS = factors("rad/s", "deg/s")
+ACCEL_UNITS = factors("m/s^2", "g")
 ACCEL_CONVENTIONS = {"specific_force": 1.0, "gravity": -1.0}
 ORIENTATIONS = ("auto", "recorded", "fused")
 

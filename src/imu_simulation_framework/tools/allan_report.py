@@ -22,8 +22,8 @@ from imu_simulation_framework.identification.allan.analysis import SENSORS
 from imu_simulation_framework.identification.allan.band import LONGEST_SHARE, SHORTEST
 from imu_simulation_framework.identification.allan.model import GAUSS_MARKOV, SYMBOLS, TERMS
 from imu_simulation_framework.imu_formats import write_imu_parameters
-from imu_simulation_framework.noise.units import DATASHEET_UNITS, MEASURED_UNITS, SI_UNITS
 from imu_simulation_framework.plots.allan_figures import allan_figure
+from imu_simulation_framework.sensors.triads import TRIADS
 from imu_simulation_framework.tools.allan_text import HIDDEN, NOT_IDENTIFIABLE, lines_text
 
 
@@ -105,7 +105,7 @@ def _comment(identification) -> str:
             ]
             kept += [f"  {name} {term}" for term in result.without_identification]
             lines += [
-                f"{name}: lines left out: {lines_text(found, MEASURED_UNITS[sensor])}"
+                f"{name}: lines left out: {lines_text(found, TRIADS[sensor].unit)}"
                 for found in result.lines
                 if found
             ]
@@ -204,7 +204,7 @@ def _gauss_markov(sensor, result):
     if GAUSS_MARKOV not in fit.terms:
         return None
     return {
-        "unit": MEASURED_UNITS[sensor],
+        "unit": TRIADS[sensor].unit,
         **_estimate(fit.terms[GAUSS_MARKOV], 1.0),
         "written": result.signed(GAUSS_MARKOV),
         "time_s": fit.gauss_markov_time.value,
@@ -215,11 +215,11 @@ def _gauss_markov(sensor, result):
 
 
 def _term(sensor, result, term) -> dict:
-    unit, factor = DATASHEET_UNITS[sensor][term]
+    unit, factor = TRIADS[sensor].datasheet(term)
     estimate = result.fit.terms[term]
     content = {
         "symbol": SYMBOLS[term],
-        "unit": SI_UNITS[sensor][term],
+        "unit": TRIADS[sensor].unit_of(term),
         **_estimate(estimate, 1.0),
         "written": result.signed(term),
         "datasheet": {"unit": unit, **_estimate(estimate, factor)},

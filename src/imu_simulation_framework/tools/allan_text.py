@@ -6,12 +6,8 @@ import numpy as np
 
 from imu_simulation_framework.identification.allan.band import LONGEST_SHARE, SHORTEST
 from imu_simulation_framework.identification.allan.model import GAUSS_MARKOV, SYMBOLS, TERMS
-from imu_simulation_framework.noise.units import (
-    DATASHEET_UNITS,
-    MEASURED_UNITS,
-    SI_UNITS,
-    duration_text,
-)
+from imu_simulation_framework.sensors.triads import TRIADS
+from imu_simulation_framework.sentences import duration_text
 
 NOT_IDENTIFIABLE = "not identifiable from this recording"
 HIDDEN = "unknown, hidden behind the sensor's low-pass filter or resonances"
@@ -24,10 +20,10 @@ def terminal_table(identification) -> str:
     lines = []
     for sensor, axes in identification.sensors.items():
         for term in TERMS:
-            unit, factor = DATASHEET_UNITS[sensor][term]
+            unit, factor = TRIADS[sensor].datasheet(term)
             lines.append(
                 f"{sensor}, {SYMBOLS[term]} {term.replace('_', ' ')}"
-                f" [{SI_UNITS[sensor][term]}], [{unit}]"
+                f" [{TRIADS[sensor].unit_of(term)}], [{unit}]"
             )
             lines += [
                 f"  {axis}  {_line(identification.axes[axis], term, factor)}" for axis in axes
@@ -65,7 +61,7 @@ def _needed(needed, factor) -> str:
 
 
 def _gauss_markov(identification, sensor, axes) -> list[str]:
-    unit, factor = DATASHEET_UNITS[sensor]["bias_instability"]
+    unit, factor = TRIADS[sensor].datasheet("bias_instability")
     lines = []
     for axis in axes:
         fit = identification.axes[axis].fit
@@ -78,7 +74,7 @@ def _gauss_markov(identification, sensor, axes) -> list[str]:
             f" ({time.low:.0f} to {time.high:.0f} s)"
         )
     if lines:
-        lines.insert(0, f"{sensor}, Gauss-Markov sigma [{MEASURED_UNITS[sensor]}], [{unit}]")
+        lines.insert(0, f"{sensor}, Gauss-Markov sigma [{TRIADS[sensor].unit}], [{unit}]")
     return lines
 
 
@@ -111,7 +107,7 @@ def _fit_findings(identification, sensor, name):
             place = f" of {recording.source}" if len(result.lines) > 1 else ""
             yield (
                 f"{name}{place}: {len(lines)} narrow line{'s' if len(lines) > 1 else ''} left out "
-                f"of the spectrum, {lines_text(lines, MEASURED_UNITS[sensor])}"
+                f"of the spectrum, {lines_text(lines, TRIADS[sensor].unit)}"
             )
     if fit.start:
         time = fit.gauss_markov_time

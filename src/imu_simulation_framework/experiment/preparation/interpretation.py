@@ -34,12 +34,13 @@ from imu_simulation_framework.recordings import (
     reference_table,
 )
 from imu_simulation_framework.recordings.samples import POSITION, Samples
+from imu_simulation_framework.units import factor
 
 CHECKED_RATE = 40.0
 """Samples of an IMU per second [Hz] that are enough to see how it turns."""
 
 _ANY_STAMPS = StampLimits(longest_gap=math.inf, backward_step=math.inf, unordered_fraction=1.0)
-_DEGREE = math.pi / 180.0
+_DEGREE = factor("deg")
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from imu_simulation_framework.columns import ACCEL, GYRO
 from imu_simulation_framework.identification.allan.axis import (
     AxisResult,
     RecordingModel,
@@ -24,16 +23,15 @@ from imu_simulation_framework.identification.allan.duration import DurationPlann
 from imu_simulation_framework.identification.allan.model import GAUSS_MARKOV, TERMS
 from imu_simulation_framework.identification.static_samples import StaticSamples
 from imu_simulation_framework.sensors.imu_specification import (
+    IMU_TRIADS,
     ImuSpecification,
     OutputSpecification,
     TriadSpecification,
 )
+from imu_simulation_framework.sensors.triads import TRIADS
 
-SENSORS = {
-    "gyroscope": GYRO,
-    "accelerometer": ACCEL,
-}
-AXES = SENSORS["gyroscope"] + SENSORS["accelerometer"]
+SENSORS = {name: TRIADS[name].columns for name in IMU_TRIADS}
+AXES = tuple(axis for axes in SENSORS.values() for axis in axes)
 
 DEFAULT_BAND = TriadSpecification().bias_instability_band
 _DEFAULT_TIME = TriadSpecification().gauss_markov_time[0]

@@ -18,8 +18,9 @@ from imu_simulation_framework.recorded.column_guessing.units import (
     angle_unit,
     gyro_unit,
 )
+from imu_simulation_framework.units import factors
 
-_RADIANS = {"rad": 1.0, "deg": np.pi / 180.0}
+_RADIANS = factors("rad", "deg")
 _AGREE = 0.8
 """Correlation of turns of orientation and gyroscope from which on they are the same motion."""
 

@@ -28,11 +28,10 @@ from imu_simulation_framework.sensors.fusion import fuse, make_filter, quaternio
 from imu_simulation_framework.sensors.imu_models.base import ImuModel, ImuReading, ImuTruth
 from imu_simulation_framework.sensors.imu_specification import (
     ImuSpecification,
-    TemperatureProfile,
-    TriadSpecification,
 )
 from imu_simulation_framework.sensors.specification_mapping import specification_from_mapping
 from imu_simulation_framework.sensors.triad_noise import TriadNoise
+from imu_simulation_framework.sensors.triad_response import TriadResponse
 
 _LEVEL = np.array([0.0, 0.0, 0.0, 1.0])
 
@@ -85,8 +84,8 @@ class SpecificationImu(ImuModel):
             TriadNoise(triad, self._sensor_period, run_seed(seed, 0))
             for triad in (specification.gyroscope, specification.accelerometer)
         )
-        self._rate_response = _Response(specification.gyroscope, specification.temperature)
-        self._force_response = _Response(specification.accelerometer, specification.temperature)
+        self._rate_response = TriadResponse(specification.gyroscope, specification.temperature)
+        self._force_response = TriadResponse(specification.accelerometer, specification.temperature)
         self._filter = make_filter(output, self._sensor_period)
         self._fuses = output.orientation_reference == "fusion"
         self._begin(run_seed(seed, 0))
@@ -251,52 +250,6 @@ class SpecificationImu(ImuModel):
             self._rate_noise.restarted(child_seed(seed, 0)),
             self._force_noise.restarted(child_seed(seed, 1)),
         )
-
-
-class _Response:
-    """What gyroscope or accelerometer make of the truth, of noise and of bias."""
-
-    def __init__(self, triad: TriadSpecification, temperature: TemperatureProfile):
-        self._matrix = np.eye(3) + np.array(triad.scale_factor_and_misalignment)
-        self._g_sensitivity = _unless_zero(triad.g_sensitivity)
-        self._temperature = temperature
-        self._temperature_bias = _unless_zero(triad.temperature_bias)
-        self._temperature_scale_factor = _unless_zero(triad.temperature_scale_factor)
-        self._saturation = None if triad.saturation is None else np.array(triad.saturation)
-        self._resolution = _unless_zero(triad.resolution)
-
-    def __call__(self, signal, force, noise, bias, time):
-        """Return readings and their bias; (3,) and a time [s], or (samples, 3) and (samples, 1)."""
-        # Products of rows, so that one sample and many give the same to the bit.
-        reading = _apply(self._matrix, signal)
-        if self._g_sensitivity is not None:
-            reading += _apply(self._g_sensitivity, force)
-        if self._temperature_bias is not None or self._temperature_scale_factor is not None:
-            excess = self._temperature.at(time) - self._temperature.reference
-            if self._temperature_scale_factor is not None:
-                reading += self._temperature_scale_factor * excess * signal
-            if self._temperature_bias is not None:
-                bias = bias + self._temperature_bias * excess
-        reading += bias
-        reading += noise
-        if self._saturation is not None:
-            reading = np.minimum(np.maximum(reading, -self._saturation), self._saturation)
-        if self._resolution is not None:
-            steps = np.where(self._resolution > 0.0, self._resolution, 1.0)
-            # Adding zero turns -0.0 into 0.0.
-            rounded = steps * np.round(reading / steps) + 0.0
-            reading = np.where(self._resolution > 0.0, rounded, reading)
-        return reading, bias
-
-
-def _apply(matrix, vectors):
-    x, y, z = vectors[..., 0:1], vectors[..., 1:2], vectors[..., 2:3]
-    return matrix[:, 0] * x + matrix[:, 1] * y + matrix[:, 2] * z
-
-
-def _unless_zero(values):
-    values = np.array(values)
-    return values if values.any() else None
 
 
 def _stride(rate, period) -> int:
