@@ -40,6 +40,27 @@ class ImuTruth(NamedTuple):
     specific_force: np.ndarray
 
 
+class ImuSamples(NamedTuple):
+    """What an IMU says, with times: arrays of samples.
+
+    Attributes
+    ----------
+    time : ndarray, shape (n,)
+        [s]
+    orientation : ndarray, shape (n, 4)
+        Quaternions x, y, z, w; their length is one only to the resolution.
+    angular_velocity : ndarray, shape (n, 3)
+        [rad/s]
+    specific_force : ndarray, shape (n, 3)
+        [m/s^2]
+    """
+
+    time: np.ndarray
+    orientation: np.ndarray
+    angular_velocity: np.ndarray
+    specific_force: np.ndarray
+
+
 class ImuReading:
     """Simulated signals, of one sample or, with leading axes (runs, samples), of many.
 
