@@ -24,6 +24,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from imu_simulation_framework import topics
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.imu_formats.base import (
     NO_OPTIONS,
@@ -123,7 +124,7 @@ def write(
                     f"{name}.{_PARAMETERS[key]} is 0."
                 )
             lines.append(f"{name}_{key}: {number(value)}\n")
-    lines.append("rostopic: /imu/data\n")
+    lines.append(f"rostopic: {topics.in_root(topics.IMU)}\n")
     lines.append(f"update_rate: {number(rate)}\n")
     omissions = notes + unsaid(specification, said)
     comment = yaml_comment(heading(specification, "kalibr", omissions))

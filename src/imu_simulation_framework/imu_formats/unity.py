@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from imu_simulation_framework import topics
 from imu_simulation_framework.imu_formats.base import (
     NO_OPTIONS,
     Reading,
@@ -147,7 +148,7 @@ def write(
         xml_comment(heading(specification, "unity", omissions))
         + '<sensor name="imu_sensor" type="imu">\n'
         + tag("update_rate", number(rate), 1)
-        + tag("topic", "/imu/data", 1)
+        + tag("topic", topics.in_root(topics.IMU), 1)
         + "  <output>\n"
         + tag("discard_redundant_data", discard, 2)
         + "  </output>\n"

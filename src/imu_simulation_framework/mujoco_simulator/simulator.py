@@ -15,13 +15,13 @@ from imu_simulation_framework.mujoco_simulator.model import (
     BASE_POSITION,
     BASE_QUATERNION,
     BASE_VELOCITY,
-    IMU,
     WHEEL_POSITIONS,
     WHEEL_VELOCITIES,
     build_model,
 )
 from imu_simulation_framework.mujoco_simulator.motors import WheelMotors
 from imu_simulation_framework.robot.parameters import RobotParameters
+from imu_simulation_framework.robot_names import IMU_FRAME
 from imu_simulation_framework.sensors.imu_models import ImuTruth
 
 _SETTLING_TIME = 2.0  # s; the contacts' oscillation dies out within tenths of it
@@ -215,7 +215,7 @@ class MujocoSimulator:
         self._base_position[:] = 0.0
         self._base_quaternion[:] = 1.0, 0.0, 0.0, 0.0
         mujoco.mj_kinematics(self._model, self._data)
-        imu = self._data.body(IMU)
+        imu = self._data.body(IMU_FRAME)
         return IntegratingImu(imu.xpos, imu.xquat, self._sample_rate, self._gravity)
 
     def _stand_on_bumps(self, x, y):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from imu_simulation_framework.evaluation.spectrum import confidence_factors, logarithmic_average
-from imu_simulation_framework.plots import style
+from imu_simulation_framework.plots import colours, style
 from imu_simulation_framework.plots.path_figures import trajectory, yaw_error_along_path
 from imu_simulation_framework.plots.relative_figure import yaw_error_relative
 
@@ -184,14 +184,16 @@ def _spectra(comparison, attribute, title):
             linewidth=0.0,
         )  # fmt: skip
         axis.loglog(frequency, density, label=name, **line)
-    axis.grid(True, which="minor", axis="x", color="#ececec", linewidth=0.4)
+    axis.grid(True, which="minor", axis="x", color=colours.FINE_GRID, linewidth=0.4)
     style.label(
         axis,
         x=f"frequency [Hz] (mean within bands of 1/{BANDS} decade)",
         y="density [rad$^2$/Hz]",
         title=title,
     )
-    axis.fill_between([], [], color="#888888", alpha=0.3, linewidth=0.0, label=_CONFIDENCE_LABEL)
+    axis.fill_between(
+        [], [], color=colours.BAND_GREY, alpha=0.3, linewidth=0.0, label=_CONFIDENCE_LABEL
+    )
     style.legend(axis, columns=1)
     return figure
 

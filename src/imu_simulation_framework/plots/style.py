@@ -7,6 +7,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from imu_simulation_framework.evaluation.stretches import behind_gaps
+from imu_simulation_framework.plots import colours
 
 WIDTH = 8.0
 """Inches; with ``DOTS_PER_INCH`` a figure fits a page and a screen."""
@@ -16,14 +17,14 @@ DOTS_PER_INCH = 150
 DRAWN_POINTS = 4000
 """Points left of a long line, more than three per column of pixels."""
 
-# Luminance as well as hue and dashes tell the signals apart, so they survive a grey print.
-REAL = {"color": "#0b2a5b", "linestyle": "-", "linewidth": 1.6}
-SIMULATED = {"color": "#e07a10", "linestyle": (0, (5, 1.5)), "linewidth": 1.8}
-DIFFERENCE = {"color": "#1d6b4f", "linestyle": "-", "linewidth": 1.6}
-REFERENCE = {"color": "#a8b8d0", "linewidth": 5.5, "solid_capstyle": "butt"}
-TRUTH = {"color": "#f6d6a8", "linewidth": 3.5, "solid_capstyle": "butt"}
-DISTANCE = {"color": "#c2c2c2", "linewidth": 2.4, "solid_capstyle": "butt"}
-ZERO = {"color": "#555555", "linewidth": 0.7}
+# Dashes tell the signals apart, too, where there is no colour.
+REAL = {"color": colours.REAL, "linestyle": "-", "linewidth": 1.6}
+SIMULATED = {"color": colours.SIMULATED, "linestyle": (0, (5, 1.5)), "linewidth": 1.8}
+DIFFERENCE = {"color": colours.DIFFERENCE, "linestyle": "-", "linewidth": 1.6}
+REFERENCE = {"color": colours.REFERENCE, "linewidth": 5.5, "solid_capstyle": "butt"}
+TRUTH = {"color": colours.TRUTH, "linewidth": 3.5, "solid_capstyle": "butt"}
+DISTANCE = {"color": colours.DISTANCE, "linewidth": 2.4, "solid_capstyle": "butt"}
+ZERO = {"color": colours.DARK_GREY, "linewidth": 0.7}
 
 FOOTER_HEIGHT = 0.2
 """Inches that :func:`sign` keeps free."""
@@ -57,7 +58,7 @@ def make_figure(rows=1, height=4.2, width=WIDTH, columns=1, **subplot_options):
     FigureCanvasAgg(figure)
     axes = list(figure.subplots(rows, columns, squeeze=False, **subplot_options).flat)
     for axis in axes:
-        axis.grid(True, color="#d8d8d8", linewidth=0.6)
+        axis.grid(True, color=colours.GRID, linewidth=0.6)
         axis.set_axisbelow(True)
         axis.margins(x=0.01)
         axis.tick_params(labelsize=9)
@@ -115,7 +116,7 @@ def sign(figure, text):
     room = FOOTER_HEIGHT / height
     figure.get_layout_engine().set(rect=(0.0, room, 1.0, 1.0 - room))
     footer = figure.text(
-        1.0 - 0.08 / width, 0.05 / height, text, fontsize=FOOTER_SIZE, color="#777777",
+        1.0 - 0.08 / width, 0.05 / height, text, fontsize=FOOTER_SIZE, color=colours.FOOTER_GREY,
         ha="right", va="bottom", parse_math=False,
     )  # fmt: skip
     taken = footer.get_window_extent(figure.canvas.get_renderer()).width

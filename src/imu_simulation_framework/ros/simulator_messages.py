@@ -8,10 +8,7 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Imu, JointState
 from tf2_msgs.msg import TFMessage
 
-WORLD_FRAME = "odom"
-ROBOT_FRAME = "base_footprint"
-IMU_FRAME = "imu_link"
-WHEEL_JOINTS = ("left_wheel_joint", "right_wheel_joint")
+from imu_simulation_framework.robot_names import IMU_FRAME, ROBOT_FRAME, WHEEL_JOINTS, WORLD_FRAME
 
 
 class TickMessages:

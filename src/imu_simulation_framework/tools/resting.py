@@ -8,6 +8,7 @@ from typing import Any, Mapping
 
 import numpy as np
 
+from imu_simulation_framework import topics
 from imu_simulation_framework.angles import yaw_from_quaternion
 from imu_simulation_framework.columns import ACCEL, GYRO, QUATERNION
 from imu_simulation_framework.errors import ResultError
@@ -18,9 +19,9 @@ from imu_simulation_framework.results.folder import ResultFolder
 from imu_simulation_framework.sensors.imu_models import PRESETS, ImuReading
 from imu_simulation_framework.sensors.imu_models.base import no_bias
 
-IMU_TOPIC = "/imu/data"
-BIAS_TOPIC = "/imu/data/bias"
-TRUTH_TOPIC = "/ground_truth/state"
+IMU_TOPIC = topics.in_root(topics.IMU)
+BIAS_TOPIC = topics.in_root(topics.IMU_BIAS)
+TRUTH_TOPIC = topics.in_root(topics.GROUND_TRUTH)
 
 STILL = 0.01
 """A robot that moves or turns less than this in a whole experiment stands still [m, rad]."""

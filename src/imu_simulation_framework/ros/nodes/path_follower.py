@@ -13,6 +13,7 @@ import rospy
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 
+from imu_simulation_framework import topics
 from imu_simulation_framework.errors import SimulatorError
 from imu_simulation_framework.experiment.parts import imu_label, make_follower
 from imu_simulation_framework.experiment.preparation.check import ensure_plausible
@@ -20,7 +21,6 @@ from imu_simulation_framework.experiment.preparation.drive import prepare_drive
 from imu_simulation_framework.files.json_text import json_text
 from imu_simulation_framework.msg import ErrorCoordinates2
 from imu_simulation_framework.results.folder import create_result_folder
-from imu_simulation_framework.ros import topics
 from imu_simulation_framework.ros.answers import ask_master, is_started_by_roslaunch
 from imu_simulation_framework.ros.node import (
     POLL_PERIOD,

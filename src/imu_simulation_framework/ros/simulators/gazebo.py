@@ -16,13 +16,14 @@ from gazebo_msgs.srv import GetPhysicsProperties, GetWorldProperties, SetModelSt
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import Imu
 
+from imu_simulation_framework import topics
 from imu_simulation_framework.angles import (
     difference,
     quaternion_from_roll_pitch_yaw,
     yaw_from_quaternion,
 )
 from imu_simulation_framework.errors import SimulatorError
-from imu_simulation_framework.ros import topics
+from imu_simulation_framework.robot_names import JOINT_STATE_CONTROLLER, WHEEL_CONTROLLER
 from imu_simulation_framework.ros.simulators.gazebo_pace import GazeboPace, set_speed
 from imu_simulation_framework.ros.simulators.interface import (
     SimulatorInterface,
@@ -36,8 +37,7 @@ MODEL = "robot"
 READY = "gazebo_robot/ready"
 """Parameter that is true once the robot stands in the world and its controllers run."""
 
-CONTROLLERS = ("joint_state_controller", "wheel_velocity_controller")
-
+CONTROLLERS = (JOINT_STATE_CONTROLLER, WHEEL_CONTROLLER)
 
 HECTOR_SENSORS = ("accel", "rate", "yaw")
 _DRIFTING = ("gaussian_noise", "offset", "drift", "drift_frequency")

@@ -12,8 +12,8 @@ from typing import Mapping
 
 import rospy
 
+from imu_simulation_framework import topics
 from imu_simulation_framework.errors import SimulatorError
-from imu_simulation_framework.ros import topics
 from imu_simulation_framework.ros.answers import (
     MASTER_TIMEOUT,
     Background,
