@@ -32,7 +32,7 @@ from imu_simulation_framework.files.plain_yaml import NOT_YAML, load_plain
 from imu_simulation_framework.files.whole_files import write_whole
 from imu_simulation_framework.results.folder import find_result
 from imu_simulation_framework.sensors.imu_models import PRESETS, make_imu_model
-from imu_simulation_framework.tools.resting import load_resting_experiment
+from imu_simulation_framework.tools.plugins.resting import load_resting_experiment
 
 COMPARED = {
     # Every error that the plug-in has, the drifts fast enough to become stationary in minutes.

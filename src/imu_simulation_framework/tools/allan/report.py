@@ -24,7 +24,7 @@ from imu_simulation_framework.identification.allan.model import GAUSS_MARKOV, SY
 from imu_simulation_framework.imu_formats import write_imu_parameters
 from imu_simulation_framework.plots.allan_figures import allan_figure
 from imu_simulation_framework.sensors.triads import TRIADS
-from imu_simulation_framework.tools.allan_text import HIDDEN, NOT_IDENTIFIABLE, lines_text
+from imu_simulation_framework.tools.allan.text import HIDDEN, NOT_IDENTIFIABLE, lines_text
 
 
 def write_allan_results(identification, folder, name, inputs=()) -> list[str]:

@@ -35,8 +35,8 @@ from imu_simulation_framework.motion.stamps import StampLimits
 from imu_simulation_framework.recordings import read_imu
 from imu_simulation_framework.recordings.formats.listing import recording_format
 from imu_simulation_framework.sentences import shown
-from imu_simulation_framework.tools.allan_report import write_allan_results
-from imu_simulation_framework.tools.allan_text import departures, findings, terminal_table
+from imu_simulation_framework.tools.allan.report import write_allan_results
+from imu_simulation_framework.tools.allan.text import departures, findings, terminal_table
 
 LEAVES_THE_BAND = 3
 """Exit code where the identified sensor is not what was measured."""
