@@ -57,6 +57,7 @@ setup(
         "rosbags>=0.9.16,<0.10",
         "scipy>=1.8,<2",
         "tqdm>=4.50",
+        "statsmodels>=0.14,<0.15",
         "vqf>=2.0",
         "zstandard>=0.18",
     ],

@@ -30,6 +30,7 @@ from imu_simulation_framework.evaluation.yaw_error_model.state_space import (
     state_space,
 )
 
+
 class Likelihood(NamedTuple):
     """How well a model explains an observed error.
 
@@ -132,9 +133,7 @@ class YawErrorModel:
 
     def and_sources(self, *sources: Source) -> YawErrorModel:
         """Return the same model with further sources, as the noise of a reference."""
-        return YawErrorModel(
-            self.time, (*self.sources, *sources), self.sensor_period, self.limits
-        )
+        return YawErrorModel(self.time, (*self.sources, *sources), self.sensor_period, self.limits)
 
     # What every run has, and by source.
 

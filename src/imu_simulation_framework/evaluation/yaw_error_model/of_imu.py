@@ -174,8 +174,11 @@ def _of_specification(imu, motion, time, sample):
     known(G_SENSITIVITY, force @ np.array(gyroscope.g_sensitivity).T)
     known(
         TEMPERATURE,
-        warmth * (np.array(gyroscope.temperature_bias)
-        + np.array(gyroscope.temperature_scale_factor) * rate),
+        warmth
+        * (
+            np.array(gyroscope.temperature_bias)
+            + np.array(gyroscope.temperature_scale_factor) * rate
+        ),
     )
     coefficient = effective(gyroscope.quantisation)
     if coefficient > 0.0:

@@ -1,9 +1,9 @@
 r"""Realisations of a linear state-space model, many runs and several steps at a time.
 
-Of :math:`x_{k+1} = \Phi x_k + L w_k` with :math:`L L^T = Q`, b steps taken together are again such
-a model, the lifted one: what the states at its beginning and all its random numbers mean for each of
-the b outputs, and for the states at its end, are matrices. So nearly all of the work is a product
-of matrices, and the loop over time is b times shorter.
+Of :math:`x_{k+1} = \Phi x_k + L w_k` with :math:`L L^T = Q`, b steps taken together are such
+a model again, the lifted one: what the states at its beginning and all its random numbers mean for
+each of the b outputs, and for the states at its end, are matrices. So nearly all of the work is a
+product of matrices, and the loop over time is b times shorter.
 """
 
 from __future__ import annotations

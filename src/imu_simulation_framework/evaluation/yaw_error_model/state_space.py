@@ -112,9 +112,7 @@ def state_space(sources: Sequence, step: float, sensor_period: float | None) -> 
     return StateSpace(names, transition, noise, initial, design, yaw_noise, of_state)
 
 
-def van_loan(
-    drift: np.ndarray, density: np.ndarray, step: float
-) -> tuple[np.ndarray, np.ndarray]:
+def van_loan(drift: np.ndarray, density: np.ndarray, step: float) -> tuple[np.ndarray, np.ndarray]:
     r"""Discretise :math:`\dot x = A x + w` exactly.
 
     Parameters
