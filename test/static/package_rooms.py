@@ -19,6 +19,7 @@ FLOORS = [
         "checked_values",
         "columns",
         "constants",
+        "declared_settings",
         "errors",
         "robot_names",
         "sentences",

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
 
 from imu_simulation_framework import angles
-from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.declared_settings import Settings, setting
 from imu_simulation_framework.evaluation.error_statistics import (
     ErrorStatistics,
     edge_samples,
@@ -32,7 +31,6 @@ from imu_simulation_framework.evaluation.spectrum import (
 )
 from imu_simulation_framework.evaluation.stretches import value_at
 from imu_simulation_framework.evaluation.time_alignment import TimeShift, find_time_shift
-from imu_simulation_framework.sentences import shown
 
 _TURN_WINDOW = 10.0
 """A turn of a reference that is made of a course, and its turn back, are over within this [s]."""
@@ -43,7 +41,7 @@ LONGEST_WINDOW = 86_400.0
 
 
 @dataclass(frozen=True)
-class ComparisonSettings:
+class ComparisonSettings(Settings):
     """How errors are filtered and aligned.
 
     Attributes
@@ -67,28 +65,10 @@ class ComparisonSettings:
         A value is out of range.
     """
 
-    median_window: float = 5.19
-    align: bool = False
-    max_shift: float = 1.0
-    start_window: float = 3.0
-
-    def __post_init__(self):
-        for key in ("median_window", "max_shift", "start_window"):
-            value = getattr(self, key)
-            number = isinstance(value, (int, float)) and not isinstance(value, bool)
-            # Comparisons take whole numbers of any size, where conversions fail.
-            if not (number and 0.0 < value < math.inf):
-                raise ConfigurationError(
-                    f"[comparison] {key} must be a number of seconds above 0, got {shown(value)}"
-                )
-            if value > LONGEST_WINDOW:
-                raise ConfigurationError(
-                    f"[comparison] {key} must be at most {LONGEST_WINDOW:g} s, got {shown(value)}"
-                )
-        if not isinstance(self.align, bool):
-            raise ConfigurationError(
-                f"[comparison] align must be true or false, got {shown(self.align)}"
-            )
+    median_window: float = setting(5.19, unit="s", above=0.0, maximum=LONGEST_WINDOW)
+    align: bool = setting(False)
+    max_shift: float = setting(1.0, unit="s", above=0.0, maximum=LONGEST_WINDOW)
+    start_window: float = setting(3.0, unit="s", above=0.0, maximum=LONGEST_WINDOW)
 
 
 @dataclass(frozen=True)

@@ -19,18 +19,6 @@ from imu_simulation_framework.tracking.reference import Reference
 SPECIFICATION = "specification"
 """The IMU model of a specification, which a simulator with plug-ins of its own cannot apply."""
 
-CONTROLLER_SETTINGS = (
-    "yaw_proportional",
-    "yaw_integral",
-    "yaw_derivative",
-    "distance_proportional",
-    "distance_integral",
-    "distance_derivative",
-    "derivative_time_constant",
-    "correction_limit",
-)
-"""Keys of section control that a controller takes."""
-
 
 def make_follower(configuration: Configuration, trajectory) -> Follower:
     """What commands the wheels along a trajectory, as section control says.
@@ -43,17 +31,15 @@ def make_follower(configuration: Configuration, trajectory) -> Follower:
     """
     robot = load_robot_parameters(configuration.robot.parameters or None)
     control = configuration.control
-    settings = {key: getattr(control, key) for key in CONTROLLER_SETTINGS}
     period = 1.0 / control.rate
-    controller = make_controller(control.controller, settings, period, robot.limits)
+    controller = make_controller(control.controller, control, period, robot.limits)
     reference = Reference(trajectory, trajectory[["left", "right"]])
     return Follower(reference, controller, period)
 
 
 def make_terrain(configuration: Configuration) -> Terrain | None:
     """The bumps of section terrain; None on level ground."""
-    settings = dataclasses.asdict(configuration.terrain)
-    return None if settings.pop("kind") == "flat" else Terrain(**settings)
+    return None if configuration.terrain.kind == "flat" else configuration.terrain
 
 
 def samples_per_tick(configuration: Configuration) -> int:

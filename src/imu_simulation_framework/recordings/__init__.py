@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
-from typing import Any, Mapping, Sequence
+from typing import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -91,7 +91,7 @@ def read_reference(
     time_offset: float = 0.0,
     minimum_samples: int = MINIMUM_SAMPLES,
     stamp_limits: StampLimits | None = None,
-    **fix_settings: Any,
+    fix_settings: FixSettings | None = None,
 ) -> RecordedReference:
     """Read a reference trajectory.
 
@@ -106,9 +106,8 @@ def read_reference(
     minimum_samples : int
         Fewer usable samples are refused.
     stamp_limits : StampLimits, optional
-    **fix_settings
-        Fields of :class:`~imu_simulation_framework.motion.positioning.fixes.FixSettings`, for
-        satellite positions.
+    fix_settings : FixSettings, optional
+        How satellite positions become a path.
 
     Returns
     -------
@@ -131,7 +130,7 @@ def read_reference(
         *reference_table(
             samples,
             conventions,
-            FixSettings(**fix_settings),
+            fix_settings,
             stamp_limits=stamp_limits,
             minimum_samples=minimum_samples,
             time_offset=time_offset,

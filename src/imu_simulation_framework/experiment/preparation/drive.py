@@ -14,24 +14,13 @@ from imu_simulation_framework.configuration.load import Configuration
 from imu_simulation_framework.errors import RecordingError
 from imu_simulation_framework.files import locations
 from imu_simulation_framework.motion import drives, trajectory
-from imu_simulation_framework.motion.positioning.fixes import FixSettings
 from imu_simulation_framework.recordings import (
-    ImuConventions,
-    ReferenceConventions,
     read_imu,
     read_reference,
 )
 from imu_simulation_framework.recordings.simulated.bundled_drives import ensure_drive
 from imu_simulation_framework.robot.parameters import load_robot_parameters
 from imu_simulation_framework.tracking import wheel_limits
-
-FIX_SETTINGS = (
-    "minimum_speed",
-    "maximum_turn_rate",
-    "acceleration_density",
-    "error_correlation_time",
-)
-"""Keys of section reference that turn satellite fixes into a trajectory."""
 
 COVERED = 0.99
 """An IMU that was recorded for less of the drive than this is remarked on."""
@@ -181,11 +170,11 @@ def read_configured_reference(configuration: Configuration):
         topic=settings.topic,
         format=settings.format,
         columns=configuration.columns["reference_columns"],
-        conventions=reference_conventions(configuration),
+        conventions=settings,
         velocity_topic=settings.velocity_topic,
         heading_topic=settings.heading_topic,
         time_offset=settings.time_offset,
-        **dataclasses.asdict(fix_settings(configuration)),
+        fix_settings=settings,
     )
 
 
@@ -233,30 +222,6 @@ def _smoothing_remarks(effect, settings):
     )
 
 
-def fix_settings(configuration: Configuration) -> FixSettings:
-    """Return how section reference says that satellite fixes become a path."""
-    return FixSettings(**{key: getattr(configuration.reference, key) for key in FIX_SETTINGS})
-
-
-def reference_conventions(configuration: Configuration) -> ReferenceConventions:
-    """Return how section reference says that positions and orientations are written."""
-    return ReferenceConventions(
-        **{key: getattr(configuration.reference, key) for key in _keys(ReferenceConventions)}
-    )
-
-
-def imu_conventions(configuration: Configuration) -> ImuConventions:
-    """Return how section imu_recording says that the IMU is written and mounted."""
-    settings = configuration.imu_recording
-    values = {key: getattr(settings, key) for key in _keys(ImuConventions) if key != "mounting"}
-    mounting = (settings.mounting_roll, settings.mounting_pitch, settings.mounting_yaw)
-    return ImuConventions(mounting=mounting, **values)
-
-
-def _keys(kind):
-    return [field.name for field in dataclasses.fields(kind)]
-
-
 @dataclass(frozen=True)
 class PreparedImu:
     """The recorded IMU during a drive; ``table`` is an ImuRecord from time 0."""
@@ -288,7 +253,7 @@ def prepare_recorded_imu(configuration: Configuration, start: float, stop: float
         topic=settings.topic,
         format=settings.format,
         columns=configuration.columns["imu_columns"],
-        conventions=imu_conventions(configuration),
+        conventions=settings,
         time_offset=settings.time_offset,
     )
     times = recorded.table.index.to_numpy()

@@ -152,9 +152,8 @@ class Interpretation:
         angle, about = _UPRIGHT_TURNS.get((axis, bool(up[axis] > 0.0)), (0.0, 0))
         if not angle:
             return
-        mounting = tuple(angle if index == about else 0.0 for index in range(3))
         name = ("mounting_roll", "mounting_pitch")[about]
-        conventions = replace(self.imu_conventions, mounting=mounting)
+        conventions = replace(self.imu_conventions, **{name: angle})
         yield self._other(
             faults.MOUNTING,
             settings=(("imu_recording", name, f"{angle:.6f}"),),

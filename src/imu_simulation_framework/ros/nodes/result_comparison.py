@@ -16,7 +16,6 @@ from std_srvs.srv import Trigger, TriggerResponse
 
 from imu_simulation_framework import topics
 from imu_simulation_framework.errors import FrameworkError
-from imu_simulation_framework.evaluation.comparison import ComparisonSettings
 from imu_simulation_framework.experiment.parts import (
     describe_imu,
     imu_model_and_parameters,
@@ -291,7 +290,7 @@ class ResultComparison(Participant):
         summary = write_report(
             self.folder,
             tables,
-            ComparisonSettings(**dataclasses.asdict(configuration.comparison)),
+            configuration.comparison,
             {
                 "completed": completed,
                 "drive": drive_name(configuration),

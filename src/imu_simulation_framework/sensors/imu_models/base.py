@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from dataclasses import fields
 from typing import NamedTuple, Tuple
 
 import numpy as np
 
-from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.checked_values import checked_number
 from imu_simulation_framework.noise.streams import run_seed
-from imu_simulation_framework.sentences import shown
 
 Covariance = Tuple[float, ...]
 
@@ -66,8 +64,7 @@ class ImuModel(ABC):
     """
 
     def __init__(self, parameters, period: float, seed=0):
-        if not (math.isfinite(period) and period > 0.0):
-            raise ConfigurationError(f"The IMU's period is {period} s, but it must be positive.")
+        checked_number("The IMU's period", period, above=0.0)
         self.parameters = parameters
         self.period = period
         self._seed = seed
@@ -157,21 +154,12 @@ def require_numbers(parameters, not_negative=()):
         Naming the field.
     """
     for field in fields(parameters):
-        value = getattr(parameters, field.name)
-        number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        if not (number and math.isfinite(value)):
-            raise ConfigurationError(
-                f"The IMU's {field.name} is {shown(value)}, but it must be a finite number."
-            )
-        if abs(value) > LARGEST_PARAMETER:
-            raise ConfigurationError(
-                f"The IMU's {field.name} is {shown(value)}, but it must be at most "
-                f"{LARGEST_PARAMETER:g}."
-            )
-        if field.name in not_negative and value < 0.0:
-            raise ConfigurationError(
-                f"The IMU's {field.name} is {shown(value)}, but it must not be negative."
-            )
+        checked_number(
+            f"The IMU's {field.name}",
+            getattr(parameters, field.name),
+            minimum=0.0 if field.name in not_negative else None,
+            maximum=LARGEST_PARAMETER,
+        )
 
 
 def no_bias(shape: tuple[int, ...]):
