@@ -71,6 +71,17 @@ def _sequence(value):
     return list(value) if isinstance(value, (list, tuple)) else value
 
 
+def checked_numbers(name, value, count, **bounds):
+    """Return a tuple of as many numbers as there have to be, or one number for a count of 0."""
+    numbers = _sequence(value)
+    if isinstance(numbers, list) != bool(count) or (count and len(numbers) != count):
+        expected = f"a list of {count} numbers" if count else "one number"
+        raise ConfigurationError(f"{name} is {shown(value)}, but it must be {expected}.")
+    if not count:
+        return checked_number(name, value, **bounds)
+    return tuple(checked_number(name, number, **bounds) for number in numbers)
+
+
 def checked_axes(name, value, **bounds) -> Axes:
     """Return three numbers, of three, or of one that stands for three."""
     value = _sequence(value)

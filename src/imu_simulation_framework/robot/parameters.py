@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Mapping
 
+from imu_simulation_framework.checked_values import checked_numbers
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.files.locations import urdf_path
 from imu_simulation_framework.files.plain_yaml import NOT_YAML, load_plain, yaml_fault
@@ -19,9 +20,10 @@ from imu_simulation_framework.tracking.drivetrain import DifferentialDrive, Robo
 LARGEST_NUMBER = 1e9
 """Of any of the robot's; what is computed of them stays finite."""
 
-# Every key of the file: how many numbers it holds (0: one number, no list) and what they must be.
-_POSITIVE, _NOT_NEGATIVE, _ANY = "positive", "zero or positive", "finite"
-_SCHEMA = {
+_ANY = {"maximum": LARGEST_NUMBER}
+_POSITIVE, _NOT_NEGATIVE = {"above": 0.0, **_ANY}, {"minimum": 0.0, **_ANY}
+# Every key of the file: how many numbers it holds (0: one number, no list) and their bounds.
+_SCHEMA: dict[str, dict[str, tuple[int, dict[str, float]]]] = {
     "chassis": {
         "size": (3, _POSITIVE),
         "position": (3, _ANY),
@@ -158,8 +160,8 @@ def _check(content, path):
     for section, keys in _SCHEMA.items():
         _check_keys(content[section], keys, f"{path}: {section}")
         values[section] = {
-            key: _numbers(content[section][key], count, condition, f"{path}: {section}.{key}")
-            for key, (count, condition) in keys.items()
+            key: checked_numbers(f"{path}: {section}.{key}", content[section][key], count, **bounds)
+            for key, (count, bounds) in keys.items()
         }
     return values
 
@@ -175,26 +177,6 @@ def _check_keys(content, expected, where):
     for key in expected:
         if key not in content:
             raise ConfigurationError(f"{where} lacks the key {shown(key)}.")
-
-
-def _numbers(value, count, condition, where):
-    numbers = value if isinstance(value, list) else [value]
-    if isinstance(value, list) != bool(count) or len(numbers) != max(count, 1):
-        expected = f"a list of {count} numbers" if count else "one number"
-        raise ConfigurationError(f"{where} is {shown(value)}, but it must be {expected}.")
-    for number in numbers:
-        usable = isinstance(number, (int, float)) and not isinstance(number, bool)
-        if not (
-            usable
-            and abs(number) <= LARGEST_NUMBER
-            and (condition != _POSITIVE or number > 0.0)
-            and (condition != _NOT_NEGATIVE or number >= 0.0)
-        ):
-            raise ConfigurationError(
-                f"{where} is {shown(value)}, but it must be {condition} and at most "
-                f"{LARGEST_NUMBER:g}."
-            )
-    return tuple(map(float, numbers)) if count else float(value)
 
 
 def _check_balance(values, path):
