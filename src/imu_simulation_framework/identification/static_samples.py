@@ -14,7 +14,7 @@ import numpy as np
 
 from imu_simulation_framework.errors import RecordingError
 from imu_simulation_framework.identification.rest_check import check_at_rest
-from imu_simulation_framework.motion.stamps import Finding, find
+from imu_simulation_framework.motion.stamps import Occurrences, find
 
 _LONG_STEP = 1.5
 _LASTING_SHIFT = 0.5
@@ -68,11 +68,11 @@ class StaticSamples:
         All samples in order, outliers replaced.
     parts : tuple of (int, int)
         First and one behind the last sample of each part in use.
-    gaps : stamps.Finding
+    gaps : stamps.Occurrences
         Where samples are missing.
     unused : int
         Samples in parts too short to be used.
-    outliers : dict of str to stamps.Finding
+    outliers : dict of str to stamps.Occurrences
         For each axis.
     remarks : tuple of str
         What a person should know, a sentence each.
@@ -82,9 +82,9 @@ class StaticSamples:
     rate: float
     values: np.ndarray
     parts: tuple[tuple[int, int], ...]
-    gaps: Finding
+    gaps: Occurrences
     unused: int
-    outliers: dict[str, Finding]
+    outliers: dict[str, Occurrences]
     remarks: tuple[str, ...]
 
     @property
@@ -252,11 +252,11 @@ def _clean(times, values, names, rate, source, settings):
     def outliers_of(signal):
         """Where they were, and the share of those that are too many to be any."""
         if not settings.outlier_range:
-            return Finding(), 0.0
+            return Occurrences(), 0.0
         mask, level = _outliers(signal, rate, settings.outlier_range)
         share = float(np.mean(mask))
         if share > _MANY_OUTLIERS:
-            return Finding(), share
+            return Occurrences(), share
         signal[mask] = level[mask]
         return find(mask, times), 0.0
 

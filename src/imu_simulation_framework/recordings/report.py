@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field, replace
 
 import pandas as pd
 
-from imu_simulation_framework.motion.stamps import Finding, StampReport
+from imu_simulation_framework.motion.stamps import Occurrences, StampReport
 
 
 @dataclass(frozen=True)
@@ -25,11 +25,11 @@ class RecordingReport:
         Samples in the recording.
     stamps : StampReport
         Of the samples whose values can be used; its ``usable`` is what remains in the end.
-    nan : stamps.Finding
+    nan : stamps.Occurrences
         Samples with a value that is no number, dropped.
-    zero_quaternions, unnormalised_quaternions : stamps.Finding
+    zero_quaternions, unnormalised_quaternions : stamps.Occurrences
         Quaternions of length zero, dropped, and of another length than one, normalised.
-    no_fix, unknown_variance : stamps.Finding
+    no_fix, unknown_variance : stamps.Occurrences
         Satellite positions without a fix, dropped, and without a variance, a usual one taken.
     absent : tuple of str
         What the recording lacks, of ``orientation``, ``gyro`` and ``accel``.
@@ -55,11 +55,11 @@ class RecordingReport:
     message_type: str = ""
     time_source: str = "column"
     stamps: StampReport = field(default_factory=StampReport)
-    nan: Finding = field(default_factory=Finding)
-    zero_quaternions: Finding = field(default_factory=Finding)
-    unnormalised_quaternions: Finding = field(default_factory=Finding)
-    no_fix: Finding = field(default_factory=Finding)
-    unknown_variance: Finding = field(default_factory=Finding)
+    nan: Occurrences = field(default_factory=Occurrences)
+    zero_quaternions: Occurrences = field(default_factory=Occurrences)
+    unnormalised_quaternions: Occurrences = field(default_factory=Occurrences)
+    no_fix: Occurrences = field(default_factory=Occurrences)
+    unknown_variance: Occurrences = field(default_factory=Occurrences)
     absent: tuple[str, ...] = ()
     orientation_source: str = ""
     fusion: dict = field(default_factory=dict)

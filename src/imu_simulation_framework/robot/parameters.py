@@ -15,7 +15,7 @@ from imu_simulation_framework.files.plain_yaml import NOT_YAML, load_plain, yaml
 from imu_simulation_framework.files.reading import read_settings
 from imu_simulation_framework.files.whole_files import reason_of
 from imu_simulation_framework.sentences import shown
-from imu_simulation_framework.tracking.drivetrain import DifferentialDrive, RobotLimits
+from imu_simulation_framework.tracking.drivetrain import DifferentialDrivetrain, RobotLimits
 
 LARGEST_NUMBER = 1e9
 """Of any of the robot's; what is computed of them stays finite."""
@@ -66,7 +66,7 @@ class RobotParameters:
     numbers : mapping of str to mapping
         All of them, section by section as in that file, checked; the description is built from
         them. A number is a float, a list a tuple.
-    drive : DifferentialDrive
+    drivetrain : DifferentialDrivetrain
         Wheel radius and half track.
     limits : RobotLimits
         Largest velocity and acceleration of a wheel.
@@ -88,7 +88,7 @@ class RobotParameters:
 
     path: Path
     numbers: Mapping[str, Mapping]
-    drive: DifferentialDrive
+    drivetrain: DifferentialDrivetrain
     limits: RobotLimits
     max_wheel_torque: float
     velocity_gain: float
@@ -123,17 +123,17 @@ def load_robot_parameters(path=None) -> RobotParameters:
     """
     path = urdf_path("robot.yaml") if path is None else Path(os.path.abspath(path))
     values = _check(_read(path), path)
-    drive = values["drive"]
+    motors = values["drive"]
     _check_balance(values, path)
     return RobotParameters(
         path=path,
         numbers=values,
-        drive=DifferentialDrive(values["wheel"]["radius"], values["wheel"]["half_track"]),
-        limits=RobotLimits(drive["max_wheel_velocity"], drive["max_wheel_acceleration"]),
-        max_wheel_torque=drive["max_wheel_torque"],
-        velocity_gain=drive["velocity_gain"],
-        velocity_integral_gain=drive["velocity_integral_gain"],
-        motor_inertia=drive["motor_inertia"],
+        drivetrain=DifferentialDrivetrain(values["wheel"]["radius"], values["wheel"]["half_track"]),
+        limits=RobotLimits(motors["max_wheel_velocity"], motors["max_wheel_acceleration"]),
+        max_wheel_torque=motors["max_wheel_torque"],
+        velocity_gain=motors["velocity_gain"],
+        velocity_integral_gain=motors["velocity_integral_gain"],
+        motor_inertia=motors["motor_inertia"],
         imu_position=values["imu"]["position"],
         imu_orientation=values["imu"]["orientation"],
         wheel_friction=values["contact"]["wheel_friction"],

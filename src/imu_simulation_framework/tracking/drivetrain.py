@@ -13,7 +13,7 @@ def _require_positive(instance):
 
 
 @dataclass(frozen=True)
-class DifferentialDrive:
+class DifferentialDrivetrain:
     """Two driven wheels on one axle that roll without slip.
 
     Rolling gives each wheel's centre the speed ``wheel_radius * w``; the axle's middle

@@ -12,7 +12,7 @@ from imu_simulation_framework.motion import trajectory
 from imu_simulation_framework.tracking import controllers as control
 from imu_simulation_framework.tracking import wheel_limits
 from imu_simulation_framework.tracking.controllers import ControllerGains, Pid, make_controller
-from imu_simulation_framework.tracking.drivetrain import DifferentialDrive, RobotLimits
+from imu_simulation_framework.tracking.drivetrain import DifferentialDrivetrain, RobotLimits
 from imu_simulation_framework.tracking.reference import (
     Pose2D,
     Reference,
@@ -20,7 +20,7 @@ from imu_simulation_framework.tracking.reference import (
     tracking_error,
 )
 
-DRIVE = DifferentialDrive(wheel_radius=0.1, half_track=0.25)
+DRIVETRAIN = DifferentialDrivetrain(wheel_radius=0.1, half_track=0.25)
 LIMITS = RobotLimits(max_wheel_velocity=15.0, max_wheel_acceleration=40.0)
 PERIOD = 0.05
 NO_ERROR = TrackingError(0.0, 0.0, 0.0, 0.0)
@@ -259,7 +259,7 @@ class Robot(NamedTuple):
 def _drive(table, controller, start=None, robot=None):
     """Return the errors (time, 4) while the robot follows a Trajectory in closed loop."""
     robot = robot or Robot()
-    reference = Reference(table, wheel_limits.wheel_velocities(table, DRIVE))
+    reference = Reference(table, wheel_limits.wheel_velocities(table, DRIVETRAIN))
     x, y, yaw = start or reference.pose_at(reference.start)
     left = right = 0.0
     step = 0.01
@@ -273,7 +273,7 @@ def _drive(table, controller, start=None, robot=None):
         for _ in range(round(PERIOD / step)):
             left += follow * (command[0] - left)
             right += follow * (command[1] - right)
-            v, yaw_rate = DRIVE.forward(robot.left_radius * left, right)
+            v, yaw_rate = DRIVETRAIN.forward(robot.left_radius * left, right)
             turn = robot.turning * yaw_rate * step
             x += v * step * math.cos(yaw + 0.5 * turn)
             y += v * step * math.sin(yaw + 0.5 * turn)

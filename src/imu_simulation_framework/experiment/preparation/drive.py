@@ -101,13 +101,13 @@ def prepare_drive(configuration: Configuration, recorded=None) -> PreparedDrive:
     if settings.check_limits:
         wheel_limits.check_limits(
             driven,
-            robot.drive,
+            robot.drivetrain,
             robot.limits,
             recorded=recorded.table,
             present_scale=settings.scale,
             present_window=settings.smoothing_window,
         )
-    driven = driven.join(wheel_limits.wheel_velocities(driven, robot.drive))
+    driven = driven.join(wheel_limits.wheel_velocities(driven, robot.drivetrain))
     # Steps of the control period exactly, whatever the recording's clock was rounded to.
     driven.index = pd.Index(np.arange(len(driven)) / configuration.control.rate, name="time")
     return PreparedDrive(
