@@ -26,7 +26,7 @@ class ConfigurationError(FrameworkError):
 
 
 class RecordingError(FrameworkError):
-    """A recording cannot be read, or its data cannot serve."""
+    """A recording cannot be read, or its data cannot be used."""
 
 
 class ImplausibleRecordingError(RecordingError):

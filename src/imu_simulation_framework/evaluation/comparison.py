@@ -124,7 +124,7 @@ class YawErrorDifference:
 class Comparison:
     """All that a figure or a summary tells about one experiment.
 
-    ``simulated``, ``real`` and ``difference`` are None where data are missing; ``notes``
+    ``simulated``, ``real`` and ``difference`` are None where data are missing; ``remarks``
     then says why, a sentence each. ``tracking`` maps the columns of ``control_error`` to
     their statistics. ``fixes`` are satellite positions x, y [m] on the trajectory, or None.
     """
@@ -137,7 +137,7 @@ class Comparison:
     real: YawComparison | None
     difference: YawErrorDifference | None
     tracking: dict[str, ErrorStatistics]
-    notes: list[str] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
     fixes: pd.DataFrame | None = None
 
 
@@ -177,27 +177,27 @@ def compare(
     Returns
     -------
     Comparison
-        Whatever is short or missing is left out and mentioned in its notes.
+        Whatever is short or missing is left out and mentioned in its remarks.
     """
     settings = ComparisonSettings() if settings is None else settings
-    notes = []
+    remarks = []
     reference = trajectory if reference is None else reference
     one_clock = replace(settings, align=False)
-    simulated = _compare_or_note(imu_simulated, ground_truth, one_clock, "simulated IMU", notes)
+    simulated = _compare_or_remark(imu_simulated, ground_truth, one_clock, "simulated IMU", remarks)
     real = None
     if imu_real is None:
-        notes.append("There is no recorded IMU, so the simulated one stands alone.")
+        remarks.append("There is no recorded IMU, so the simulated one stands alone.")
     else:
         if simulated is not None:
-            imu_real = _until(simulated.error.index[-1], imu_real, trajectory, notes)
-        real = _compare_or_note(imu_real, reference, settings, "recorded IMU", notes)
-        _note_unknown(reference, notes)
+            imu_real = _until(simulated.error.index[-1], imu_real, trajectory, remarks)
+        real = _compare_or_remark(imu_real, reference, settings, "recorded IMU", remarks)
+        _remark_on_unknown(reference, remarks)
     simulated, real = _with_relative_errors((simulated, real), trajectory)
     difference = None
     if simulated is not None and real is not None:
         difference = yaw_error_difference(real.error, simulated.error, settings)
         if difference is None:
-            notes.append("The errors of the two IMUs do not overlap in time.")
+            remarks.append("The errors of the two IMUs do not overlap in time.")
     tracking = {}
     for column in control_error.columns:
         error = control_error[column].dropna()
@@ -205,7 +205,7 @@ def compare(
         if statistics is not None:
             tracking[column] = statistics
     if not tracking:
-        notes.append("No tracking error was recorded.")
+        remarks.append("No tracking error was recorded.")
     return Comparison(
         settings=settings,
         trajectory=trajectory,
@@ -215,7 +215,7 @@ def compare(
         real=real,
         difference=difference,
         tracking=tracking,
-        notes=notes,
+        remarks=remarks,
         fixes=fixes,
     )
 
@@ -346,38 +346,38 @@ def yaw_error_difference(real_error, simulated_error, settings):
     )
 
 
-def _until(stop, imu_real, trajectory, notes):
+def _until(stop, imu_real, trajectory, remarks):
     """The part of the recording that the simulated robot has driven: errors grow with time."""
     if len(imu_real) and len(trajectory):
         whole = min(imu_real.index[-1], trajectory.index[-1])
         if whole > stop + 1.0:
-            notes.append(
+            remarks.append(
                 f"The simulation ended at {stop:.1f} s of {whole:.1f} s, and the recorded IMU is "
                 "judged up to there."
             )
     return imu_real.loc[:stop]
 
 
-def _note_unknown(reference, notes):
+def _remark_on_unknown(reference, remarks):
     if "yaw_known" not in reference or len(reference) < 2:
         return
     unknown = float((reference["yaw_known"] < 1.0).mean())
     if unknown > 0.0:
         duration = reference.index[-1] - reference.index[0]
-        notes.append(
+        remarks.append(
             f"The reference's heading is not known for {unknown * duration:.0f} of "
             f"{duration:.0f} s, in which it was too slow for a course; the recorded IMU is not "
             "judged there."
         )
 
 
-def _compare_or_note(imu, reference, settings, name, notes):
+def _compare_or_remark(imu, reference, settings, name, remarks):
     result = compare_yaw(imu["yaw"], reference["yaw"], settings, reference.get("yaw_known"))
     if result is None:
-        notes.append(f"The {name} has no sample within the time of its reference.")
+        remarks.append(f"The {name} has no sample within the time of its reference.")
         return None
     if result.time_shift is not None and result.time_shift.problem:
-        notes.append(f"The {name} was not aligned: {result.time_shift.problem}.")
+        remarks.append(f"The {name} was not aligned: {result.time_shift.problem}.")
     if result.error_spectrum is None:
-        notes.append(f"The {name} has too few samples for a power spectral density.")
+        remarks.append(f"The {name} has too few samples for a power spectral density.")
     return result

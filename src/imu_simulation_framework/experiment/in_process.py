@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.angles import yaw_from_quaternion
 from imu_simulation_framework.configuration.load import Configuration
-from imu_simulation_framework.experiment.parts import (
+from imu_simulation_framework.experiment.from_configuration import (
     make_experiment_imu,
     make_follower,
     make_terrain,

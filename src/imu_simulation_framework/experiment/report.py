@@ -154,7 +154,7 @@ def evaluate(tables, settings=None, run_information=None):
             name: _message_summary(getattr(tables, name), expected.get(name))
             for name in ("imu_simulated", "ground_truth", "control_error")
         },
-        "notes": list(comparison.notes),
+        "notes": list(comparison.remarks),
         "execution": execution,
     }
     return plain(summary), comparison

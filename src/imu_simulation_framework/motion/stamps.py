@@ -1,4 +1,4 @@
-"""Time stamps of a recording: what is wrong with them, and an order in which they serve."""
+"""Time stamps of a recording: what is wrong with them, and how they can be put in order."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Occurrences:
 
 @dataclass(frozen=True)
 class StampLimits:
-    """When time stamps are only reported, and when they cannot serve.
+    """When time stamps are only reported, and when they cannot be used.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ class StampReport:
         return self.stop - self.start
 
     def refusal(self, limits: StampLimits, place_name="sample") -> str:
-        """Why these stamps cannot serve, as half a sentence; empty if they can."""
+        """Why these stamps cannot be used, as half a sentence; empty if they can."""
         if self.backward_step > limits.backward_step:
             return (
                 f"the clock runs backwards by {self.backward_step:.3f} s at {place_name} "

@@ -241,7 +241,7 @@ class MujocoSimulator:
                 "The robot does not stand still on the ground with the given parameters."
             )
         position, quaternion = self._base_position.copy(), self._base_quaternion.copy()
-        # What little it moved and turned while it sank is no part of standing.
+        # What little it moved and turned while it sank does not belong to standing still.
         position[:2] = 0.0
         quaternion[3] = 0.0
         mujoco.mju_normalize4(quaternion)

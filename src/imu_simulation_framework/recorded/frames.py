@@ -188,7 +188,7 @@ def positions_from_frame(positions, frame):
 
 
 def levelling_roll_pitch(up) -> tuple[float, float]:
-    """Return the mounting that puts a resting IMU upright, quarter turns where it nearly is one.
+    """Return the mounting that puts an IMU at rest upright, quarter turns where it nearly is one.
 
     Parameters
     ----------

@@ -52,7 +52,7 @@ def imu_table(
     Raises
     ------
     RecordingError
-        The samples cannot serve, or lack what is required.
+        The samples cannot be used, or lack what is required.
     """
     conventions = conventions or ImuConventions()
     never_set = _is_never_set(samples)

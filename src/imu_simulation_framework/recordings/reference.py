@@ -59,7 +59,7 @@ def reference_table(
     Raises
     ------
     RecordingError
-        The samples cannot serve.
+        The samples cannot be used.
     """
     samples = conventional_reference(samples, conventions or ReferenceConventions())
     settings, limits = settings or FixSettings(), stamp_limits or StampLimits()
@@ -111,7 +111,7 @@ def _from_fixes(samples, settings, limits, minimum_samples, time_offset):
         _refuse_outside(samples, cleaner)
     variances = _variances(samples, cleaner.remarks)
     known = (variances > 0.0).all(axis=1) & np.isfinite(variances).all(axis=1)
-    cleaner.note(cleaner.keep & ~known, "unknown_variance")
+    cleaner.count(cleaner.keep & ~known, "unknown_variance")
     if (cleaner.keep & ~known).any():
         cleaner.remarks.append(
             f"where the variance of a position is not known, {UNKNOWN_VARIANCE:g} m^2 is assumed"

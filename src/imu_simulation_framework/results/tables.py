@@ -118,7 +118,7 @@ def complete_tables(folder) -> None:
     Raises
     ------
     ResultError
-        The samples cannot serve, or a table cannot be written.
+        The samples cannot be used, or a table cannot be written.
     """
     record = ExperimentRecord.left_behind(folder)
     if record is None:

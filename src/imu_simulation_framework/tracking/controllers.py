@@ -146,7 +146,7 @@ class Pid:
 
 
 def _limit_wheels(mean, half_difference, max_wheel_velocity):
-    """Return (left, right) within the limit; turning goes before driving.
+    """Return (left, right) within the limit; turning takes precedence over driving.
 
     A robot that is late on its way can catch up; one that misses a turn drives away.
     """

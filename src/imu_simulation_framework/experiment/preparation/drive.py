@@ -85,7 +85,7 @@ def prepare_drive(configuration: Configuration, recorded=None) -> PreparedDrive:
     Raises
     ------
     RecordingError
-        The recording cannot be read, or its data cannot serve.
+        The recording cannot be read, or its data cannot be used.
     TrajectoryError
         The chosen part is empty, or the robot cannot follow it.
     """
@@ -162,7 +162,7 @@ def read_configured_reference(configuration: Configuration):
     Raises
     ------
     RecordingError
-        It cannot be read, or cannot serve.
+        It cannot be read, or cannot be used.
     """
     settings = configuration.reference
     return read_reference(
@@ -242,7 +242,7 @@ def prepare_recorded_imu(configuration: Configuration, start: float, stop: float
     Raises
     ------
     RecordingError
-        It cannot be read, cannot serve, or does not overlap with the drive.
+        It cannot be read, cannot be used, or does not overlap with the drive.
     """
     settings = configuration.imu_recording
     if not settings.use:

@@ -126,7 +126,7 @@ class RecordingModel:
 
     Parameters
     ----------
-    recording : StaticSamples
+    recording : SamplesAtRest
     band : pair of float
         Of the bias instability [s].
     """

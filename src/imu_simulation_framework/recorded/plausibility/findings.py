@@ -47,7 +47,7 @@ class Finding:
     remedy : str
         What to do, where no setting does it; empty if nothing helps.
     grave : bool
-        Whether a yaw error computed from such a recording is worth nothing, or none comes about.
+        Whether a yaw error computed from such a recording is meaningless, or there can be none.
     settings : tuple of (str, str, str)
         Sections, keys and values of a config.ini that mend it.
     """

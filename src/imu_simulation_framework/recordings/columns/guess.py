@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from imu_simulation_framework.recorded.column_guessing.guess import ColumnGuess, guess_from_table
-from imu_simulation_framework.recordings.opening import read_start, read_text
+from imu_simulation_framework.recordings.file_access import read_start, read_text
 from imu_simulation_framework.recordings.text_table import parse_table
 
 _PIECES = 8

@@ -16,8 +16,8 @@ from rosbags.rosbag1 import reader as library
 
 from imu_simulation_framework.errors import RecordingError
 from imu_simulation_framework.motion.stamps import seconds_from_nanoseconds
+from imu_simulation_framework.recordings.file_access import unpacked
 from imu_simulation_framework.recordings.formats.chunks import unpack_bz2, unpack_lz4
-from imu_simulation_framework.recordings.opening import unpacked
 from imu_simulation_framework.recordings.samples import Samples
 from imu_simulation_framework.recordings.topics import choose_topic
 
@@ -50,7 +50,7 @@ def read_bag(path, topic, message_types) -> Samples:
     topic : str
         Empty for the only one with a suitable type.
     message_types : sequence of MessageType
-        Those that can serve.
+        Those that can be used.
 
     Raises
     ------

@@ -13,7 +13,7 @@ from imu_simulation_framework import topics
 from imu_simulation_framework.results.folder import ResultFolder
 from imu_simulation_framework.robot_names import WORLD_FRAME
 from imu_simulation_framework.ros.node import Node
-from imu_simulation_framework.ros.settings import EXPERIMENT_PARAMETERS
+from imu_simulation_framework.ros.node_configuration import EXPERIMENT_PARAMETERS
 
 POINT_DISTANCE = 0.05
 """Metres from one point of a path to the next."""

@@ -16,7 +16,7 @@ from std_srvs.srv import Trigger, TriggerResponse
 
 from imu_simulation_framework import topics
 from imu_simulation_framework.errors import FrameworkError
-from imu_simulation_framework.experiment.parts import (
+from imu_simulation_framework.experiment.from_configuration import (
     describe_imu,
     imu_model_and_parameters,
     published_rate,

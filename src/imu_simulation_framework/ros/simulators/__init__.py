@@ -6,7 +6,7 @@ import importlib
 
 from imu_simulation_framework import topics
 from imu_simulation_framework.configuration.load import Configuration
-from imu_simulation_framework.experiment.parts import SPECIFICATION
+from imu_simulation_framework.experiment.from_configuration import SPECIFICATION
 from imu_simulation_framework.ros.simulators.interface import SimulatorInterface
 
 SIMULATOR_INTERFACES = {

@@ -221,5 +221,5 @@ def _left(deadline) -> float:
 def _wait(condition, deadline, what) -> None:
     while not condition():
         if time.monotonic() > deadline or rospy.is_shutdown():
-            raise SimulatorError(f"Gazebo: waited for {what} in vain")
+            raise SimulatorError(f"Gazebo: gave up waiting for {what}")
         time.sleep(POLL_PERIOD)

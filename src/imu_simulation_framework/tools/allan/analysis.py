@@ -30,7 +30,7 @@ from imu_simulation_framework.identification.allan.analysis import (
     SENSORS,
     identify,
 )
-from imu_simulation_framework.identification.static_samples import StaticSettings, prepare_static
+from imu_simulation_framework.identification.samples_at_rest import RestSettings, prepare_at_rest
 from imu_simulation_framework.motion.stamps import StampLimits
 from imu_simulation_framework.recordings import read_imu
 from imu_simulation_framework.recordings.formats.listing import recording_format
@@ -55,7 +55,7 @@ def main(arguments):
         )
     if options.rate is not None and not 0.0 < options.rate < float("inf"):
         raise ConfigurationError(f"--rate is {options.rate:g} Hz, expected a number above 0")
-    settings = StaticSettings(outlier_range=options.outliers)
+    settings = RestSettings(outlier_range=options.outliers)
     columns = dict(_column(text) for text in options.column) or None
     recordings, sentences = [], []
     axes = None
@@ -81,7 +81,7 @@ def main(arguments):
             report = replace(recorded.report, absent=(), remarks=tuple(remarks))
             sentences += report.sentences()[1:]
             recordings.append(
-                prepare_static(
+                prepare_at_rest(
                     recorded.table.index.to_numpy(),
                     recorded.table[list(axes)].to_numpy(),
                     axes,
@@ -94,12 +94,12 @@ def main(arguments):
         bar.set_description("analysing")
         identification = identify(recordings, tuple(options.band), bar.update)
         bar.set_description("writing")
-        notes = write_allan_results(identification, options.out, options.name, options.recordings)
+        remarks = write_allan_results(identification, options.out, options.name, options.recordings)
     for sentence in sentences + findings(identification):
         print(sentence)
     print(terminal_table(identification))
-    for note in notes:
-        print(note)
+    for remark in remarks:
+        print(remark)
     outside = departures(identification)
     for sentence in outside:
         print(sentence)
@@ -191,7 +191,7 @@ def _parser():
     parser.add_argument(
         "--outliers",
         type=float,
-        default=StaticSettings().outlier_range,
+        default=RestSettings().outlier_range,
         metavar="IQR",
         help="samples further from the quartiles than this many interquartile ranges are "
         "outliers, 0 for none; by default %(default)g",

@@ -64,12 +64,12 @@ def write_allan_results(identification, folder, name, inputs=()) -> list[str]:
         ).encode(),
         "allan_deviation.csv": table_to_csv(_deviations(identification)).encode(),
     }
-    notes = []
+    remarks = []
     try:
         contents["kalibr_imu.yaml"], unsaid = _kalibr(identification, name)
-        notes += unsaid
+        remarks += unsaid
     except ConfigurationError as error:
-        notes.append(f"kalibr_imu.yaml is not written: {error}")
+        remarks.append(f"kalibr_imu.yaml is not written: {error}")
     for sensor in identification.sensors:
         contents[f"allan_{sensor}.png"] = picture(allan_figure(identification, sensor))
     folder = make_folder(folder)
@@ -81,8 +81,8 @@ def write_allan_results(identification, folder, name, inputs=()) -> list[str]:
     for file_name in {"kalibr_imu.yaml", *(f"allan_{sensor}.png" for sensor in SENSORS)}:
         if file_name not in contents and (folder / file_name).is_file():
             (folder / file_name).unlink()
-            notes.append(f"{file_name} of an earlier analysis is removed")
-    return notes
+            remarks.append(f"{file_name} of an earlier analysis is removed")
+    return remarks
 
 
 def _comment(identification) -> str:
@@ -138,9 +138,9 @@ def _kalibr(identification, name):
             "# Kalibr needs one, so the upper end of its 95 % interval is used.\n"
         )
     unsaid = [
-        f"kalibr_imu.yaml: {omission}"
-        for omission in writing.omissions
-        if GAUSS_MARKOV in omission or "bias_instability" in omission
+        f"kalibr_imu.yaml: {remark}"
+        for remark in writing.remarks
+        if GAUSS_MARKOV in remark or "bias_instability" in remark
     ]
     return (comment + writing.text).encode(), unsaid
 

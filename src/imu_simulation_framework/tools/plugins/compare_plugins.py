@@ -24,7 +24,7 @@ from tqdm import tqdm
 
 from imu_simulation_framework.errors import ConfigurationError, ResultError
 from imu_simulation_framework.evaluation.comparison import LONGEST_WINDOW
-from imu_simulation_framework.evaluation.resting_statistics import (
+from imu_simulation_framework.evaluation.statistics_at_rest import (
     DEVIATION_LIMIT,
     compare_with_model,
 )
@@ -32,7 +32,7 @@ from imu_simulation_framework.files.plain_yaml import NOT_YAML, load_plain
 from imu_simulation_framework.files.whole_files import write_whole
 from imu_simulation_framework.results.folder import find_result
 from imu_simulation_framework.sensors.imu_models import PRESETS, make_imu_model
-from imu_simulation_framework.tools.plugins.resting import load_resting_experiment
+from imu_simulation_framework.tools.plugins.experiment_at_rest import load_experiment_at_rest
 
 COMPARED = {
     # Every error that the plug-in has, the drifts fast enough to become stationary in minutes.
@@ -128,7 +128,7 @@ def _run_experiment(out, name, options) -> Path:
 def _compare(folder, options):
     """A name for the experiment in this folder, and the table of its statistics."""
     folder = find_result(folder)
-    experiment = load_resting_experiment(folder)
+    experiment = load_experiment_at_rest(folder)
     # Other random numbers than those of the experiment itself.
     seed = options.seed + 1
     model = make_imu_model(experiment.model, experiment.parameters, experiment.period, seed)

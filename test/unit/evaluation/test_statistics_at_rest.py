@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from imu_simulation_framework.evaluation.resting_statistics import (
+from imu_simulation_framework.evaluation.statistics_at_rest import (
     BIASES,
     DEVIATION_LIMIT,
-    RestingImu,
+    ImuAtRest,
     compare_with_model,
-    resting_statistics,
+    statistics_at_rest,
 )
 from imu_simulation_framework.sensors.imu_models import ImuReading, ImuTruth, make_imu_model
 
@@ -40,7 +40,7 @@ def recording(imu):
         np.tile((0.0, 0.0, 9.81), (SAMPLES, 1)),
     )
     reading = ImuReading(*(np.array(part)[0] for part in imu.batch(truth)))
-    return RestingImu(reading, TURNED, np.ones(SAMPLES - 1, dtype=bool))
+    return ImuAtRest(reading, TURNED, np.ones(SAMPLES - 1, dtype=bool))
 
 
 def late(imu, samples):
@@ -62,7 +62,7 @@ def late(imu, samples):
             [imu.reading.orientation[:1].repeat(samples, axis=0), imu.reading.orientation]
         )[:SAMPLES],
     }
-    return RestingImu(
+    return ImuAtRest(
         imu.reading._replace(**shifted, **consistent),
         TURNED,
         imu.consecutive,
@@ -115,7 +115,7 @@ def test_a_renormalised_quaternion_is_found():
     imu = recording(model("generic", {"gaussian_noise": 0.05}, seed=41))
     orientation = imu.reading.orientation
     unit = orientation / np.linalg.norm(orientation, axis=1, keepdims=True)
-    imu = RestingImu(imu.reading._replace(orientation=unit), TURNED, imu.consecutive)
+    imu = ImuAtRest(imu.reading._replace(orientation=unit), TURNED, imu.consecutive)
     found = outside(compare_with_model(imu, model("generic", {"gaussian_noise": 0.05}), 60))
     assert ("orientation", "mean norm less 1") in found
 
@@ -124,14 +124,14 @@ def test_lost_messages_do_not_look_like_innovation():
     whole = recording(model(seed=51))
     kept = np.arange(SAMPLES) % 10 != 3
     stamps = np.flatnonzero(kept)
-    gappy = RestingImu(
+    gappy = ImuAtRest(
         ImuReading(*(part[kept] for part in whole.reading)), TURNED, np.diff(stamps) == 1
     )
     row = ("gyroscope bias", "standard deviation of the innovation")
-    expected = resting_statistics(whole)["value"][row]
+    expected = statistics_at_rest(whole)["value"][row]
     # A fifth of the pairs of samples is not there.
     relative_error = 1.0 / np.sqrt(2.0 * 3.0 * 0.2 * SAMPLES)
-    got = resting_statistics(gappy)["value"][row]
+    got = statistics_at_rest(gappy)["value"][row]
     assert got == pytest.approx(expected, rel=4.0 * relative_error)
 
 
@@ -146,7 +146,7 @@ def test_the_statistics_are_those_of_the_signals():
         yaw_bias=np.array([0.0, 1.0, 1.0, 2.0]),
         orientation_bias=np.tile((0.0, 0.0, 0.0, 1.0), (4, 1)),
     )
-    value = resting_statistics(RestingImu(reading, TURNED, np.ones(3, dtype=bool)))["value"]
+    value = statistics_at_rest(ImuAtRest(reading, TURNED, np.ones(3, dtype=bool)))["value"]
     assert value["gyroscope noise", "standard deviation"] == 1.0
     assert value["gyroscope noise", "lag-1 correlation"] == -1.0
     assert value["accelerometer", "length of the mean"] == 9.0

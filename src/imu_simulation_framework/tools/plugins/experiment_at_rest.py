@@ -12,7 +12,7 @@ from imu_simulation_framework import topics
 from imu_simulation_framework.angles import yaw_from_quaternion
 from imu_simulation_framework.columns import ACCEL, GYRO, QUATERNION
 from imu_simulation_framework.errors import ResultError
-from imu_simulation_framework.evaluation.resting_statistics import BIASES, RestingImu
+from imu_simulation_framework.evaluation.statistics_at_rest import BIASES, ImuAtRest
 from imu_simulation_framework.recordings.formats.bag import read_bag
 from imu_simulation_framework.recordings.messages import IMU, ODOMETRY
 from imu_simulation_framework.results.folder import ResultFolder
@@ -28,12 +28,12 @@ STILL = 0.01
 
 
 @dataclass(frozen=True)
-class RestingExperiment:
+class ExperimentAtRest:
     """What an experiment with a robot at rest tells about its IMU.
 
     Attributes
     ----------
-    imu : RestingImu
+    imu : ImuAtRest
         From the moment at which the experiment's recorder began.
     model : str
         Which error model it shall have.
@@ -46,7 +46,7 @@ class RestingExperiment:
         Messages of the IMU during the drive.
     """
 
-    imu: RestingImu
+    imu: ImuAtRest
     model: str
     parameters: Mapping[str, Any]
     period: float
@@ -55,7 +55,7 @@ class RestingExperiment:
     received: int
 
 
-def load_resting_experiment(folder: ResultFolder) -> RestingExperiment:
+def load_experiment_at_rest(folder: ResultFolder) -> ExperimentAtRest:
     """Read the bag of an experiment with a robot at rest (``record:=true``).
 
     Raises
@@ -81,7 +81,7 @@ def load_resting_experiment(folder: ResultFolder) -> RestingExperiment:
         raise ResultError(f"{path}: not the summary of an experiment ({error})") from error
     bag = folder.path("experiment.bag")
     imu, period = _read(bag, preset.model == "hector", duration)
-    return RestingExperiment(imu=imu, period=period, **about)
+    return ExperimentAtRest(imu=imu, period=period, **about)
 
 
 def _read(bag, with_bias, duration):
@@ -99,7 +99,7 @@ def _read(bag, with_bias, duration):
         biases = no_bias((len(stamp),))
     period = float(np.median(np.diff(stamp)))
     start = stamp[-1] - duration
-    imu = RestingImu(
+    imu = ImuAtRest(
         ImuReading(*columns, *biases),
         _true_orientation(bag, start),
         np.rint(np.diff(stamp) / period) == 1.0,

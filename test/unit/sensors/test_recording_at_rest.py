@@ -15,7 +15,7 @@ from imu_simulation_framework.sensors.imu_specification import (
     OutputSpecification,
     TriadSpecification,
 )
-from imu_simulation_framework.sensors.static_recording import BLOCK, record_at_rest
+from imu_simulation_framework.sensors.recording_at_rest import BLOCK, record_at_rest
 
 RATE = 100.0
 SPECIFICATION = ImuSpecification(

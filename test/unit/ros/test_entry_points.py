@@ -7,7 +7,7 @@ import pytest
 
 LATE = """
 import atexit, os, signal, sys
-from imu_simulation_framework.ros.start import start_launcher
+from imu_simulation_framework.ros.entry_points import start_launcher
 atexit.register(os.kill, os.getpid(), signal.{name})
 sys.argv = ["run_experiment.py", "--help"]
 sys.exit(start_launcher())

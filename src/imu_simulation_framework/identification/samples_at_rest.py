@@ -27,8 +27,8 @@ _MOST_PARTS = 100
 
 
 @dataclass(frozen=True)
-class StaticSettings:
-    """What a static recording must be, and what counts as an outlier.
+class RestSettings:
+    """What a recording at rest must be, and what counts as an outlier.
 
     Attributes
     ----------
@@ -55,8 +55,8 @@ class StaticSettings:
 
 
 @dataclass(frozen=True)
-class StaticSamples:
-    """Contiguous parts of a static recording.
+class SamplesAtRest:
+    """Contiguous parts of a recording at rest.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ class StaticSamples:
         return sum(self.lengths) / self.rate
 
 
-def prepare_static(times, values, names, source, settings=None) -> StaticSamples:
+def prepare_at_rest(times, values, names, source, settings=None) -> SamplesAtRest:
     """Find the rate, cut at gaps, replace outliers.
 
     Parameters
@@ -115,7 +115,7 @@ def prepare_static(times, values, names, source, settings=None) -> StaticSamples
         Of the axes.
     source : str
         What the recording is called in errors.
-    settings : StaticSettings, optional
+    settings : RestSettings, optional
 
     Raises
     ------
@@ -123,7 +123,7 @@ def prepare_static(times, values, names, source, settings=None) -> StaticSamples
         The recording is too short, the sensor moves, its rate changes, an axis is constant, or so
         much is missing that no part is long enough.
     """
-    settings = settings or StaticSettings()
+    settings = settings or RestSettings()
     times = np.asarray(times, dtype=float)
     _check_duration(times, source, settings)
     period = _period(times, source)
@@ -149,7 +149,7 @@ def prepare_static(times, values, names, source, settings=None) -> StaticSamples
     mask = np.zeros(len(times), dtype=bool)
     mask[after_gap] = True
     gaps = find(mask, times)
-    return StaticSamples(
+    return SamplesAtRest(
         source,
         float(rate),
         values,

@@ -3,7 +3,7 @@
 import pytest
 
 from imu_simulation_framework.configuration.load import load_configuration
-from imu_simulation_framework.experiment.parts import published_rate
+from imu_simulation_framework.experiment.from_configuration import published_rate
 
 
 @pytest.mark.parametrize(("rate", "published"), [(50.0, 50.0), (100.0, 100.0), (400.0, 100.0)])

@@ -25,7 +25,7 @@ _UNITS = ("rad/s", "m/s^2", "rad")
 
 
 @dataclass(frozen=True)
-class RestingImu:
+class ImuAtRest:
     """An IMU that stands still.
 
     Attributes
@@ -50,7 +50,7 @@ class RestingImu:
     drift_starts: dict = field(default_factory=lambda: dict.fromkeys(BIASES, 0))
 
 
-def resting_statistics(imu: RestingImu) -> pd.DataFrame:
+def statistics_at_rest(imu: ImuAtRest) -> pd.DataFrame:
     """Return the statistics of all errors.
 
     Returns
@@ -94,12 +94,12 @@ def resting_statistics(imu: RestingImu) -> pd.DataFrame:
     return table.set_index(["quantity", "statistic"])
 
 
-def compare_with_model(imu: RestingImu, model: ImuModel, runs: int, progress=iter) -> pd.DataFrame:
+def compare_with_model(imu: ImuAtRest, model: ImuModel, runs: int, progress=iter) -> pd.DataFrame:
     """Set a recording's statistics beside those of a model.
 
     Parameters
     ----------
-    imu : RestingImu
+    imu : ImuAtRest
     model : ImuModel
         With the recorded IMU's parameters and sample period.
     runs : int
@@ -120,12 +120,12 @@ def compare_with_model(imu: RestingImu, model: ImuModel, runs: int, progress=ite
         np.zeros((samples, 3)),
         np.tile(_gravity(imu.true_orientation), (samples, 1)),
     )
-    recorded = resting_statistics(imu)
+    recorded = statistics_at_rest(imu)
     values = []
     for run in progress(range(runs)):
         batch = model.batch(truth, first_run=run)
         reading = ImuReading(*(np.asarray(part)[0] for part in batch))
-        values.append(resting_statistics(_as_recorded(reading, imu))["value"])
+        values.append(statistics_at_rest(_as_recorded(reading, imu))["value"])
     of_runs = pd.concat(values, axis=1).reindex(recorded.index)
     error = of_runs.std(axis=1, ddof=1)
     mean = of_runs.mean(axis=1)
@@ -143,7 +143,7 @@ def compare_with_model(imu: RestingImu, model: ImuModel, runs: int, progress=ite
     )
 
 
-def _as_recorded(reading: ImuReading, imu: RestingImu) -> RestingImu:
+def _as_recorded(reading: ImuReading, imu: ImuAtRest) -> ImuAtRest:
     """A realisation under the conditions of a recording.
 
     The model's drifts all begin with its first sample; each is moved to where the recording's
@@ -153,7 +153,7 @@ def _as_recorded(reading: ImuReading, imu: RestingImu) -> RestingImu:
         _later(values, imu.drift_starts[quantity])
         for quantity, values in zip(BIASES, _bias_columns(reading))
     ]
-    return RestingImu(
+    return ImuAtRest(
         reading._replace(
             # What is left of the readings without their bias is white noise in any case.
             angular_velocity=reading.angular_velocity - reading.angular_velocity_bias + columns[0],
