@@ -26,6 +26,25 @@ TRUTH = {"color": colours.TRUTH, "linewidth": 3.5, "solid_capstyle": "butt"}
 DISTANCE = {"color": colours.DISTANCE, "linewidth": 2.4, "solid_capstyle": "butt"}
 ZERO = {"color": colours.DARK_GREY, "linewidth": 0.7}
 
+# From dark to light, so that neighbours differ in print, too.
+_SERIES = (
+    ("#0b2a5b", "-"),
+    ("#e07a10", (0, (5, 1.5))),
+    ("#2fa36b", "-"),
+    ("#8c2d82", (0, (5, 1.2, 1, 1.2))),
+    ("#4aa3df", "-"),
+    ("#a3322a", (0, (2, 1))),
+    ("#b59a00", "-"),
+    ("#555555", (0, (1, 1))),
+)
+_SHADES = (
+    ("#e07a10", "-"),
+    ("#a3322a", (0, (5, 1.5))),
+    ("#d8a800", (0, (5, 1.2, 1, 1.2))),
+    ("#c26a8f", (0, (2, 1))),
+    ("#7a5a3a", (0, (1, 1))),
+)
+
 FOOTER_HEIGHT = 0.2
 """Inches that :func:`sign` keeps free."""
 
@@ -41,6 +60,23 @@ def raw(style) -> dict:
     red, green, blue = (int(style["color"][i : i + 2], 16) / 255.0 for i in (1, 3, 5))
     colour = tuple(0.35 * part + 0.65 for part in (red, green, blue))
     return {"color": colour, "linestyle": "-", "linewidth": RAW_LINEWIDTH}
+
+
+def series(count) -> list:
+    """Styles of so many lines that are all alike; of more than eight some look the same."""
+    return _styles(_SERIES, count, 1.5)
+
+
+def shades(count) -> list:
+    """Styles of so many simulated IMUs beside one that was recorded."""
+    return _styles(_SHADES, count, 1.3)
+
+
+def _styles(looks, count, width):
+    return [
+        {"color": colour, "linestyle": dashes, "linewidth": width}
+        for colour, dashes in (looks[place % len(looks)] for place in range(count))
+    ]
 
 
 def make_figure(rows=1, height=4.2, width=WIDTH, columns=1, **subplot_options):
@@ -100,6 +136,18 @@ def legend(axis, columns=2):
         )
         for line in box.get_lines():
             line.set_linewidth(max(line.get_linewidth(), LEGEND_LINEWIDTH))
+
+
+def outside_legend(figure, axes, columns=3):
+    """One legend above all axes of a figure, each name once."""
+    labelled = [axis.get_legend_handles_labels() for axis in axes]
+    handles = {name: handle for pair in labelled for handle, name in zip(*pair)}
+    box = figure.legend(
+        handles.values(), handles.keys(), loc="outside upper right", ncol=columns, fontsize=8,
+        frameon=False, handlelength=2.8,
+    )  # fmt: skip
+    for line in box.get_lines():
+        line.set_linewidth(max(line.get_linewidth(), LEGEND_LINEWIDTH))
 
 
 def sign(figure, text):

@@ -224,6 +224,38 @@ def find_result(path) -> ResultFolder:
     raise ResultError(f"{path}: no result of this name, {path.name}_{MARKER} was expected")
 
 
+def find_results(path) -> list[ResultFolder]:
+    """Find the result that a person means, or all of those in a folder and the folders in it.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    list of ResultFolder
+        In the order of their folders, numbers as numbers.
+
+    Raises
+    ------
+    ResultError
+        There is none.
+    """
+    path = Path(path)
+    found = path.glob(f"**/[!.]*_{MARKER}") if path.is_dir() else []
+    results = [ResultFolder(entry.parent, entry.name[: -len("_" + MARKER)]) for entry in found]
+    if not results:
+        return [find_result(path)]
+    return sorted(results, key=lambda result: _in_order(result.prefix_path))
+
+
+def _in_order(path):
+    return [
+        (part.isdecimal(), part.zfill(20) if part.isdecimal() else part)
+        for part in Path(path).parts
+    ]
+
+
 def _listed(names) -> str:
     more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
     return ", ".join(names[:_LISTED]) + more
