@@ -16,6 +16,7 @@ from imu_simulation_framework.angles import (
 )
 from imu_simulation_framework.columns import ACCEL, CONTROL_ERROR, GYRO, QUATERNION, WHEELS
 from imu_simulation_framework.errors import ResultError
+from imu_simulation_framework.motion.stamps import NANOSECONDS
 from imu_simulation_framework.results.sample_store import SampleStore
 
 STORED = {
@@ -26,7 +27,6 @@ STORED = {
 }
 """Name of a table -> the numbers that are stored for it."""
 
-NANOSECONDS = 1_000_000_000
 ENDING = "samples"
 
 
@@ -49,6 +49,23 @@ class Stream:
             self.backwards += 1
         else:
             self.store.append(stamp, values)
+
+    def append_rows(self, stamps, values) -> None:
+        """Add samples as :meth:`append` would, one after the other.
+
+        Parameters
+        ----------
+        stamps : ndarray of int, shape (n,)
+            [ns]
+        values : ndarray, shape (n, columns)
+        """
+        newest = self.store.newest
+        first_is_next = len(stamps) and (newest is None or newest < stamps[0])
+        if first_is_next and (stamps[1:] > stamps[:-1]).all():
+            self.store.append_rows(stamps, values)
+            return
+        for stamp, row in zip(stamps.tolist(), values):
+            self.append(stamp, row)
 
     def __len__(self) -> int:
         return len(self.store)

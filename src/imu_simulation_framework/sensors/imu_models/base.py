@@ -98,6 +98,27 @@ class ImuModel(ABC):
     def step(self, truth: ImuTruth) -> ImuReading:
         """Return the reading of the next sample."""
 
+    def steps(self, truth: ImuTruth) -> tuple[ImuReading, np.ndarray]:
+        """Return the readings of the next samples, the same numbers as of so many :meth:`step`.
+
+        Parameters
+        ----------
+        truth : ImuTruth
+            Arrays (samples, 4), (samples, 3), (samples, 3), at least one sample.
+
+        Returns
+        -------
+        reading : ImuReading
+            Arrays (samples, ...).
+        new : ndarray of bool, (samples,)
+            Which of them are new ones of the sensor.
+        """
+        readings, new = [], []
+        for sample in zip(*truth):
+            readings.append(self.step(ImuTruth(*sample)))
+            new.append(self.has_new_sample)
+        return ImuReading(*(np.array(values) for values in zip(*readings))), np.array(new)
+
     @abstractmethod
     def batch(self, truth: ImuTruth, runs: int = 1, first_run: int = 0) -> ImuReading:
         """Return independent realisations of a whole series of samples.

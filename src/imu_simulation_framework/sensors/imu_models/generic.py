@@ -69,6 +69,12 @@ class GenericImu(ImuModel):
         noise = self.parameters.gaussian_noise * self._numbers.next()
         return self._read(truth, noise, self._NO_BIAS)
 
+    def steps(self, truth: ImuTruth) -> tuple[ImuReading, np.ndarray]:
+        samples = len(truth.orientation)
+        numbers = np.array([self._numbers.next() for _ in range(samples)])
+        noise = self.parameters.gaussian_noise * numbers
+        return self._read(truth, noise, no_bias((samples,))), self.new_samples(samples)
+
     def batch(self, truth: ImuTruth, runs: int = 1, first_run: int = 0) -> ImuReading:
         samples = np.shape(truth.orientation)[0]
         noise = np.empty((runs, samples, _NUMBERS_PER_SAMPLE))

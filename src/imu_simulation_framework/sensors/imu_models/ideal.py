@@ -36,6 +36,10 @@ class IdealImu(ImuModel):
     def step(self, truth: ImuTruth) -> ImuReading:
         return ImuReading(*truth, *self._NO_BIAS)
 
+    def steps(self, truth: ImuTruth) -> tuple[ImuReading, np.ndarray]:
+        samples = len(truth.orientation)
+        return ImuReading(*truth, *no_bias((samples,))), self.new_samples(samples)
+
     def batch(self, truth: ImuTruth, runs: int = 1, first_run: int = 0) -> ImuReading:
         samples = np.shape(truth.orientation)[0]
         return ImuReading(
