@@ -15,6 +15,10 @@ import numpy as np
 import pandas as pd
 
 from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.evaluation.yaw_error_model.likelihood import (
+    ObservedDrive,
+    filter_drives,
+)
 from imu_simulation_framework.evaluation.yaw_error_model.realisations import (
     draw_runs,
     numbers_per_run,
@@ -302,43 +306,16 @@ class YawErrorModel:
                 f"the observed yaw error has the shape {observed.shape}, but the model has "
                 f"{len(self.time)} times"
             )
-        results = self._kalman_filter(observed).filter()
-        return Likelihood(
-            float(results.llf),
-            results.forecasts_error[0],
-            np.sqrt(results.forecasts_error_cov[0, 0]),
+        constants = [s.sigma * s.regressor for s in self._constants()]
+        drive = ObservedDrive(
+            observed - self.mean(),
+            np.array(constants).reshape(-1, len(self.time)).T,
+            np.empty((len(self.time), 0)),
         )
-
-    def _kalman_filter(self, observed):
-        try:
-            # Imported here, as it takes a second and only those who identify need it.
-            from statsmodels.tsa.statespace.kalman_filter import KalmanFilter
-        except ImportError as error:
-            raise ConfigurationError(
-                "the likelihood of a yaw error needs the Python library statsmodels, which is not "
-                "installed"
-            ) from error
-        space, constants = self.state_space, self._constants()
-        states, count = len(space.design), len(self.time)
-        size = states + len(constants)
-        design = np.zeros((1, size, count))
-        design[0, :states] = space.design[:, np.newaxis]
-        initial, noise, transition = np.zeros((size, size)), np.zeros((size, size)), np.eye(size)
-        transition[:states, :states] = space.transition
-        noise[:states, :states] = np.sum(space.noise, axis=0)
-        initial[:states, :states] = np.sum(space.initial, axis=0)
-        for index, source in enumerate(constants, start=states):
-            design[0, index] = source.regressor
-            initial[index, index] = source.sigma**2
-        kalman = KalmanFilter(1, size)
-        kalman.bind((observed - self.mean())[:, np.newaxis].copy())
-        kalman["design"] = design
-        kalman["transition"] = transition
-        kalman["selection"] = np.eye(size)
-        kalman["state_cov"] = noise
-        kalman["obs_cov"] = np.array([[np.sum(space.yaw_noise)]])
-        kalman.initialize_known(np.zeros(size), initial)
-        return kalman
+        filtered = filter_drives(self.state_space, [drive])
+        return Likelihood(
+            filtered.log_likelihood, filtered.innovations[0], filtered.innovation_std[0]
+        )
 
     def _known(self):
         return [source for source in self.sources if isinstance(source, KnownError)]

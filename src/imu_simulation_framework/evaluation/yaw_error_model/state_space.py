@@ -78,7 +78,7 @@ def state_space(sources: Sequence, step: float, sensor_period: float | None) -> 
         The step is no multiple of the sensor's period.
     """
     names = tuple(dict.fromkeys(source.name for source in sources))
-    states = [s for s in sources if isinstance(s, (RateRandomWalk, RateGaussMarkov))]
+    states: list = [s for s in sources if isinstance(s, (RateRandomWalk, RateGaussMarkov))]
     biases = len(states)
     states += [s for s in sources if isinstance(s, YawGaussMarkov)]
     size = 1 + len(states)
