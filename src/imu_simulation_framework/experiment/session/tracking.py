@@ -23,7 +23,7 @@ JUMP_SPEED = 5.0
 
 
 class TruePose(NamedTuple):
-    """Where the robot is at a stamp [ns]: position [m] and orientation; its velocity [m/s] there."""
+    """Where the robot is at a stamp [ns]: position [m], orientation, and velocity [m/s]."""
 
     stamp: int
     x: float

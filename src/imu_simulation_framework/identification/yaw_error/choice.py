@@ -1,4 +1,4 @@
-"""Which terms the data demand: nested models by likelihood ratio, all that were tried in a table."""
+"""Which terms the data demand: nested models by likelihood ratio, and a table of all tried."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LEVEL = 0.01
 
 
 class Choice(NamedTuple):
-    """``fit`` of the chosen model; ``tried``, a table of all; ``sentences`` on what was left out."""
+    """``fit`` of the chosen model; ``tried``, a table of all; ``sentences`` on what is left out."""
 
     fit: Fit
     tried: pd.DataFrame
@@ -104,9 +104,7 @@ class _Search:
 
     def _start(self, ordered):
         """Values of the best model that is a part of this one."""
-        parts = [
-            found for (terms, _), found in self._fits.items() if set(terms) <= set(ordered)
-        ]
+        parts = [found for (terms, _), found in self._fits.items() if set(terms) <= set(ordered)]
         return max(parts, key=lambda found: found.log_likelihood).values if parts else None
 
     def upwards(self, random, candidates):

@@ -213,5 +213,3 @@ def maximise(function, first, bounds):
 
 def _named(names, logarithms):
     return {name: float(np.exp(x)) for name, x in zip(names, logarithms)}
-
-

@@ -104,9 +104,9 @@ def identify_yaw_error(
     sentences += choice.sentences
     estimates = intervals(choice.fit)
     sentences += weak_parameters(estimates, drives)
+    filtered = choice.fit.filtered
     normalised = [
-        innovation / std
-        for innovation, std in zip(choice.fit.filtered.innovations, choice.fit.filtered.innovation_std)
+        innovation / std for innovation, std in zip(filtered.innovations, filtered.innovation_std)
     ]
     # The first observations of a drive only say where the constants are.
     burn = len(constants) + 1

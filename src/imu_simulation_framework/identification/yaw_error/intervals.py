@@ -119,5 +119,3 @@ def _crossings(profile, centre, lowest, highest, step):
             inner, reach = outer, 2.0 * reach
         found.append(crossing)
     return found
-
-

@@ -50,7 +50,7 @@ class ObservedYawError:
 
     @property
     def step(self) -> float:
-        """[s]"""
+        """Time from one sample to the next [s]."""
         return float(self.time[1] - self.time[0])
 
 

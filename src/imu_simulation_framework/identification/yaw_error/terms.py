@@ -78,9 +78,7 @@ RANDOM_TERMS = (
 
 RATE_BIAS = ConstantTerm("rate bias", "rate_bias", "rad/s")
 SCALE_FACTOR = ConstantTerm("scale factor, per net turn", "scale_factor", "1")
-DIRECTION = ConstantTerm(
-    "scale factor, per absolute turn", "scale_factor_of_absolute_turn", "1"
-)
+DIRECTION = ConstantTerm("scale factor, per absolute turn", "scale_factor_of_absolute_turn", "1")
 CONSTANT_TERMS = (RATE_BIAS, SCALE_FACTOR, DIRECTION)
 
 SPREAD = "rate_bias_spread"
@@ -155,9 +153,7 @@ def scales(drives: Sequence[ObservedYawError]) -> Scales:
     for drive in drives:
         observed = drive.error[np.isfinite(drive.error)]
         changes.append(np.diff(observed))
-        line = np.polynomial.Polynomial.fit(
-            drive.time[np.isfinite(drive.error)], observed, 1
-        )
+        line = np.polynomial.Polynomial.fit(drive.time[np.isfinite(drive.error)], observed, 1)
         totals.append(observed - line(drive.time[np.isfinite(drive.error)]))
     step_change = float(np.sqrt(np.mean(np.square(np.concatenate(changes)))))
     total_change = float(np.sqrt(np.mean(np.square(np.concatenate(totals)))))
