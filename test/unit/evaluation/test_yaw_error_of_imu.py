@@ -128,7 +128,14 @@ def test_what_does_not_go_together():
     imu = ImuSpecification()
     with pytest.raises(MotionError, match="10 s is shorter than the yaw error's period of 20 s"):
         yaw_error_model(imu, at_rest(10.0), 20.0)
-    with pytest.raises(ConfigurationError, match=r"period of 0.015 s is no multiple .* 0\.01 s"):
-        yaw_error_model(imu, at_rest(10.0), 0.015)
     with pytest.raises(ConfigurationError, match="but this is a dict"):
         yaw_error_model({}, at_rest(10.0))
+
+
+def test_period_that_is_no_multiple_of_the_sensors():
+    imu = ImuSpecification(gyroscope=TriadSpecification(white_noise=1e-3, random_walk=1e-4))
+
+    other, usual = (yaw_error_model(imu, at_rest(60.0), period) for period in (0.015, 0.01))
+
+    assert (other.sensor_period, usual.sensor_period) == (None, 0.01)
+    assert other.variance()[-1] == pytest.approx(usual.variance()[-1], rel=1e-3)

@@ -7,7 +7,7 @@ with the white noise of sensor and reference, if there are such sources.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, Sequence
 
@@ -138,6 +138,17 @@ class YawErrorModel:
     def and_sources(self, *sources: Source) -> YawErrorModel:
         """Return the same model with further sources, as the noise of a reference."""
         return YawErrorModel(self.time, (*self.sources, *sources), self.sensor_period, self.limits)
+
+    def until(self, samples: int) -> YawErrorModel:
+        """Return the same model with its first samples alone; at least two."""
+        cut = {KnownError: "curve", RandomConstant: "regressor"}
+        sources = tuple(
+            replace(source, **{cut[type(source)]: getattr(source, cut[type(source)])[:samples]})
+            if type(source) in cut
+            else source
+            for source in self.sources
+        )
+        return YawErrorModel(self.time[:samples], sources, self.sensor_period, self.limits)
 
     # What every run has, and by source.
 

@@ -70,12 +70,13 @@ def yaw_error_model(imu, motion: Motion, period: float = 1.0) -> YawErrorModel:
     motion : Motion
         Of the IMU itself, evenly sampled.
     period : float
-        Time from one of the model's times to the next [s]; a whole multiple of the sensor's.
+        Time from one of the model's times to the next [s]. Where it is no whole multiple of the
+        sensor's, the sensor's processes are taken in continuous time.
 
     Raises
     ------
     ConfigurationError
-        The errors are of another kind, or the period does not go with the sensor's.
+        The errors are of another kind.
     MotionError
         The motion is not evenly sampled, or shorter than the period.
     """
@@ -83,12 +84,7 @@ def yaw_error_model(imu, motion: Motion, period: float = 1.0) -> YawErrorModel:
     if isinstance(imu, SpecificationParameters):
         imu = imu.specification
     if isinstance(imu, ImuSpecification):
-        sample *= max(1, round(1.0 / (imu.output.rate * sample)))
-    samples = max(1, round(period / sample))
-    if abs(samples * sample - period) > 1e-6 * period:
-        raise ConfigurationError(
-            f"the yaw error's period of {period:g} s is no multiple of the sensor's {sample:g} s"
-        )
+        sample = max(sample, 1.0 / imu.output.rate)
     steps = int(motion.duration / period * (1.0 + 1e-9))
     if steps < 1:
         raise MotionError(
@@ -108,7 +104,9 @@ def yaw_error_model(imu, motion: Motion, period: float = 1.0) -> YawErrorModel:
             f"a yaw error's model needs an ImuSpecification or a plug-in's parameters, but this "
             f"is a {type(imu).__name__}"
         )
-    return YawErrorModel(time, tuple(sources), sample, tuple(limits))
+    ratio = period / sample
+    whole = round(ratio) >= 1 and abs(ratio - round(ratio)) < 1e-6 * ratio
+    return YawErrorModel(time, tuple(sources), sample if whole else None, tuple(limits))
 
 
 def _of_hector(parameters, motion, time):
