@@ -43,6 +43,7 @@ setup(
     license=manifest.findtext("license"),
     packages=find_packages("src"),
     package_dir={"": "src"},
+    package_data={manifest.findtext("name"): ["py.typed"]},
     data_files=shared_files(),
     python_requires=">=3.8",
     install_requires=[

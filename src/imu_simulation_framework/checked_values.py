@@ -35,8 +35,8 @@ def bound_of(value, minimum=None, maximum=None, above=None) -> str:
 def checked_number(name, value, minimum=None, above=None, maximum=LARGEST_NUMBER) -> float:
     """Return a finite number from ``minimum`` to ``maximum`` and greater than ``above``.
 
-    Below zero its size is bounded by ``maximum``, too. What has to be positive is not next to
-    nothing.
+    Below zero its size is bounded by ``maximum``, too. Where that is left out, what has to be
+    positive is not next to nothing either.
     """
     usable = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not (usable and abs(value) < math.inf):
@@ -52,7 +52,7 @@ def checked_number(name, value, minimum=None, above=None, maximum=LARGEST_NUMBER
         raise ConfigurationError(
             f"{name} is {shown(value)}, but it must {words.get(bound, f'be {bound}')}."
         )
-    if above is not None and value < above + 1.0 / LARGEST_NUMBER:
+    if above is not None and value < above + 1.0 / LARGEST_NUMBER and maximum >= LARGEST_NUMBER:
         raise ConfigurationError(f"{name} is {shown(value)}, which is too small.")
     return float(value)
 

@@ -2,7 +2,8 @@
 
 rosparam and xacro, once imported, make ``yaml.safe_load`` of the whole process evaluate the text
 behind ``!radians`` and in ``rad(...)`` as Python. Here nothing that a file or an argument says is
-evaluated.
+evaluated. ruamel.yaml has unique keys and YAML 1.2's numbers of itself, but neither limits aliases
+and depth (a text of ten lines keeps it busy for minutes) nor reads ``yes`` as PyYAML does.
 """
 
 from __future__ import annotations

@@ -123,7 +123,7 @@ def rounds(
     return _level(time, yaw_rate * time, speed, yaw_rate, gravity)
 
 
-def drive(name: str, laps: int | None = None, gravity: float = WORLD_GRAVITY) -> Motion:
+def read_drive(name: str, laps: int | None = None, gravity: float = WORLD_GRAVITY) -> Motion:
     """Return the true motion of one of the synthetic drives, in closed form, at 100 Hz.
 
     Parameters

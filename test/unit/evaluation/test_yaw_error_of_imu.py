@@ -7,7 +7,7 @@ from scipy.spatial.transform import Rotation
 from imu_simulation_framework.angles import yaw_from_quaternion
 from imu_simulation_framework.errors import ConfigurationError, MotionError
 from imu_simulation_framework.evaluation.yaw_error_model import yaw_error_model
-from imu_simulation_framework.motion.sources import at_rest, drive, straight
+from imu_simulation_framework.motion.sources import at_rest, read_drive, straight
 from imu_simulation_framework.sensors.imu_models import GenericParameters, HectorParameters
 from imu_simulation_framework.sensors.imu_specification import (
     ImuSpecification,
@@ -67,7 +67,7 @@ def assert_same_distribution(errors, model, sigmas=3.5):
 
 @pytest.mark.slow
 def test_every_error_on_drive_a():
-    motion = drive("a").resampled(RATE)
+    motion = read_drive("a").resampled(RATE)
     model = yaw_error_model(EVERYTHING, motion)
 
     assert model.limits == ()
@@ -76,7 +76,7 @@ def test_every_error_on_drive_a():
 
 
 def test_every_error_on_a_part_of_drive_a():
-    whole = drive("a", laps=1).resampled(RATE)
+    whole = read_drive("a", laps=1).resampled(RATE)
     model = yaw_error_model(EVERYTHING, whole)
 
     errors = ensemble(EVERYTHING, whole, 100, round(RATE))
@@ -105,7 +105,7 @@ def test_what_is_not_linear_is_said():
     imu = ImuSpecification(
         gyroscope=gyroscope, output=OutputSpecification(filter="vqf", filter_rate_bias=True)
     )
-    motion = drive("a", laps=1).mounted(rotation=Rotation.from_euler("x", 0.3))
+    motion = read_drive("a", laps=1).mounted(rotation=Rotation.from_euler("x", 0.3))
 
     tilt, saturation, resolution, filter_ = yaw_error_model(imu, motion).limits
 

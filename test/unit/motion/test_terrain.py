@@ -88,5 +88,5 @@ def test_more_bumps_than_a_simulator_can_look_at_are_refused():
     assert len(Terrain(size=100.0, spacing=1.0).spheres()) > 9000
     with pytest.raises(ConfigurationError, match="more than 10000 bumps"):
         Terrain(size=101.0, spacing=1.0)
-    with pytest.raises(ConfigurationError, match="spacing is 1e-300, which is too small"):
+    with pytest.raises(ConfigurationError, match="more than 10000 bumps"):
         Terrain(spacing=1e-300)

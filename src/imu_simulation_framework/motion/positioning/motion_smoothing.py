@@ -12,6 +12,10 @@ Means, covariances and likelihood come from the precision matrix of all states t
 is block-tridiagonal, so that its Cholesky factor costs O(n) (Rue and Held, Gaussian Markov Random
 Fields, 2005, chapter 2). The result is that of a Rauch-Tung-Striebel smoother, without a
 loop over samples.
+
+Without slow errors, velocities and outliers ``scipy.interpolate.make_smoothing_spline`` gives the
+same path; with them, which it does not know, its positions or velocities are 1.1 to 2.9 times as
+far off.
 """
 
 from __future__ import annotations
