@@ -47,7 +47,7 @@ name                 columns
                      them lacks those columns
 ``GroundTruth``      x, y, z [m], roll, pitch [rad], yaw [rad, unwrapped],
                      v [m/s], yaw_rate [rad/s]
-``WheelVelocities``  left, right [rad/s], as commanded
+``WheelVelocities``  left, right [rad/s], as commanded or as the wheels turned
 ``ControlError``     yaw_error [rad], distance_error, along_track_error,
                      cross_track_error [m]
 ``Fixes``            x, y [m], satellite positions as received, on the Trajectory

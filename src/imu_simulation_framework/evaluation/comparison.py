@@ -9,6 +9,7 @@ import pandas as pd
 
 from imu_simulation_framework import angles
 from imu_simulation_framework.declared_settings import Settings, setting
+from imu_simulation_framework.evaluation.differences.wheels import WheelComparison, compare_wheels
 from imu_simulation_framework.evaluation.error_statistics import (
     ErrorStatistics,
     edge_samples,
@@ -127,6 +128,7 @@ class Comparison:
     ``simulated``, ``real`` and ``difference`` are None where data are missing; ``remarks``
     then says why, a sentence each. ``tracking`` maps the columns of ``control_error`` to
     their statistics. ``fixes`` are satellite positions x, y [m] on the trajectory, or None.
+    ``wheels`` are the wheels' velocities, or None.
     """
 
     settings: ComparisonSettings
@@ -139,6 +141,7 @@ class Comparison:
     tracking: dict[str, ErrorStatistics]
     remarks: list[str] = field(default_factory=list)
     fixes: pd.DataFrame | None = None
+    wheels: WheelComparison | None = None
 
 
 def compare(
@@ -150,6 +153,8 @@ def compare(
     settings=None,
     reference=None,
     fixes=None,
+    wheel_velocities=None,
+    wheel_velocities_actual=None,
 ):
     """Compare an experiment's simulated IMU with the recorded one.
 
@@ -173,6 +178,8 @@ def compare(
         which smoothing has moved away from them.
     fixes : DataFrame, optional
         Satellite positions as received, for the figure.
+    wheel_velocities, wheel_velocities_actual : DataFrame, optional
+        ``WheelVelocities`` as commanded and as the wheels turned.
 
     Returns
     -------
@@ -217,6 +224,7 @@ def compare(
         tracking=tracking,
         remarks=remarks,
         fixes=fixes,
+        wheels=compare_wheels(wheel_velocities, wheel_velocities_actual),
     )
 
 

@@ -63,6 +63,7 @@ def drive_in_process(
     while True:
         recording.add_imu(*samples.imu_rows())
         recording.add_ground_truth(*samples.ground_truth_rows())
+        recording.add_wheels(*samples.wheel_rows())
         observe(samples.state)
         if tracked is not None:
             recording.add_error(tracked.stamp, tracked.time, tracked.error)

@@ -13,6 +13,8 @@ key                     holds
                         possibly null; of the two IMUs ``over_distance`` and ``over_turn``,
                         see below
 ``tracking``            statistics of each column of the control error
+``wheels``              statistics of each wheel's velocity as commanded minus as it turned;
+                        empty where that was not recorded
 ``messages``            per recorded topic: expected, received, gaps
 ``notes``               sentences on what is missing and why
 ``execution``           dates, wall time, real-time factor, versions
@@ -118,6 +120,8 @@ def evaluate(tables, settings=None, run_information=None):
         trajectory=tables.trajectory_data,
         reference=tables.reference,
         fixes=tables.fixes,
+        wheel_velocities=tables.wheel_velocities,
+        wheel_velocities_actual=tables.wheel_velocities_actual,
         control_error=tables.control_error,
         settings=settings,
     )
@@ -149,6 +153,12 @@ def evaluate(tables, settings=None, run_information=None):
         "tracking": {
             name: statistics_summary(statistics, "rad" if name == "yaw_error" else "m")
             for name, statistics in comparison.tracking.items()
+        },
+        "wheels": {
+            name: statistics_summary(statistics, "rad_per_s")
+            for name, statistics in (
+                comparison.wheels.statistics if comparison.wheels else {}
+            ).items()
         },
         "messages": {
             name: _message_summary(getattr(tables, name), expected.get(name))

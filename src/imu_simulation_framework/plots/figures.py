@@ -1,9 +1,10 @@
-"""The nine figures of an experiment, each from its :class:`.Comparison`."""
+"""The ten figures of an experiment, each from its :class:`.Comparison`."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from imu_simulation_framework.columns import WHEELS
 from imu_simulation_framework.evaluation.spectrum import confidence_factors, logarithmic_average
 from imu_simulation_framework.plots import colours, style
 from imu_simulation_framework.plots.path_figures import trajectory, yaw_error_along_path
@@ -142,10 +143,41 @@ def yaw_psd(comparison):
     return _spectra(comparison, "yaw_spectrum", "Power spectral density of yaw, detrended")
 
 
+def wheel_velocities(comparison):
+    """Velocities of both wheels as commanded and as they turned, and how far these are apart."""
+    wheels = comparison.wheels
+    if wheels is None:
+        return style.message_figure("There are no wheel velocities to show: none was commanded.")
+    known = wheels.error is not None
+    figure, axes = style.make_figure(
+        rows=3 if known else 2, height=7.2 if known else 5.0, sharex=True
+    )
+    for axis, wheel in zip(axes, WHEELS):
+        _line(axis, wheels.commanded.index, wheels.commanded[wheel], style.REFERENCE, "commanded")
+        if known:
+            line = {**style.REAL, "linewidth": 1.0}
+            _line(axis, wheels.actual.index, wheels.actual[wheel], line, "actual")
+        style.label(axis, y="velocity [rad/s]", title=f"{wheel.capitalize()} wheel")
+    style.legend(axes[0])
+    if known:
+        axes[-1].axhline(0.0, **style.ZERO)
+        lines = {
+            "left": {**style.REAL, "linewidth": 1.0},
+            "right": {**style.SIMULATED, "linewidth": 1.0},
+        }
+        for wheel in WHEELS:
+            _line(axes[-1], wheels.error.index, wheels.error[wheel], lines[wheel], wheel)
+        style.label(axes[-1], y="difference [rad/s]", title="Commanded minus actual")
+        style.legend(axes[-1])
+    style.label(axes[-1], x="time [s]")
+    return figure
+
+
 FIGURES = {
     "control_error": control_error,
     "imu_yaw": imu_yaw,
     "trajectory": trajectory,
+    "wheel_velocities": wheel_velocities,
     "yaw_error": yaw_error,
     "yaw_error_along_path": yaw_error_along_path,
     "yaw_error_relative": yaw_error_relative,
@@ -157,7 +189,7 @@ FIGURES = {
 
 
 def make_figures(comparison) -> dict:
-    """All nine figures, by file name."""
+    """All ten figures, by file name."""
     return {name: make(comparison) for name, make in FIGURES.items()}
 
 

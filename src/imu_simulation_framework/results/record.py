@@ -24,8 +24,12 @@ STORED = {
     "ground_truth": ("x", "y", "z", *QUATERNION, "v_x", "v_y", "yaw_rate"),
     "control_error": (*CONTROL_ERROR, "time_from_start"),
     "wheel_velocities": WHEELS,
+    "wheel_velocities_actual": WHEELS,
 }
 """Name of a table -> the numbers that are stored for it."""
+
+NOT_ALWAYS = ("wheel_velocities_actual",)
+"""Tables that an experiment may lack: not every simulator tells how fast the wheels turn."""
 
 ENDING = "samples"
 
@@ -133,7 +137,8 @@ class ExperimentRecord:
 
     ``imu`` takes orientation (x, y, z, w), angular velocity and specific force;
     ``ground_truth`` position, orientation, velocity along x and y, and yaw rate; ``errors``
-    the four tracking errors and the time from the start. Commands have no stamp: the first is
+    the four tracking errors and the time from the start; ``wheels`` how fast they turn, left and
+    right [rad/s], once a control period. Commands have no stamp: the first is
     given at time zero, and each further one answers one tracking error, so they are numbered.
     """
 
@@ -155,6 +160,10 @@ class ExperimentRecord:
     @property
     def commands(self) -> Stream:
         return self._streams["wheel_velocities"]
+
+    @property
+    def wheels(self) -> Stream:
+        return self._streams["wheel_velocities_actual"]
 
     def append_command(self, left: float, right: float) -> None:
         """Add one pair of wheel velocities [rad/s]."""
@@ -192,6 +201,8 @@ class ExperimentRecord:
             return None
         record = cls()
         for name, columns in STORED.items():
+            if name in NOT_ALWAYS and not paths[name].exists():
+                continue
             store = SampleStore.open(paths[name])
             if store.columns != columns:
                 raise ResultError(
@@ -226,15 +237,18 @@ class ExperimentRecord:
         Returns
         -------
         dict of RecordedTable
-            imu_simulated, ground_truth, control_error, wheel_velocities; columns as in
-            the package's docstring.
+            imu_simulated, ground_truth, control_error, wheel_velocities and, if they were
+            recorded, wheel_velocities_actual; columns as in the package's docstring.
         """
-        return {
+        tables = {
             "imu_simulated": RecordedTable(lambda: self._imu_blocks(zero, end)),
             "ground_truth": RecordedTable(lambda: self._ground_truth_blocks(zero, end)),
             "wheel_velocities": RecordedTable(lambda: [self._wheel_velocities(zero, end)]),
             "control_error": RecordedTable(lambda: self._control_error_blocks(zero, end)),
         }
+        if len(self.wheels):
+            tables["wheel_velocities_actual"] = RecordedTable(lambda: self._wheel_blocks(zero, end))
+        return tables
 
     def _imu_blocks(self, zero, end):
         attitude = _Attitude()
@@ -253,6 +267,10 @@ class ExperimentRecord:
     def _control_error_blocks(self, zero, end):
         for time, values in _at_least_one(self.errors, zero, end):
             yield _table(time, dict(zip(CONTROL_ERROR, values.T)))
+
+    def _wheel_blocks(self, zero, end):
+        for time, values in _at_least_one(self.wheels, zero, end):
+            yield _table(time, dict(zip(WHEELS, values.T)))
 
     def _wheel_velocities(self, zero, end):
         times = [time for time, _ in self.errors.blocks(zero, end)]

@@ -46,6 +46,10 @@ class Samples(NamedTuple):
         columns = (state.position, state.orientation, velocity, turning)
         return self.stamps, np.concatenate(columns, axis=1)
 
+    def wheel_rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """Stamp and values of the wheels' velocities, as joint states have them: the last ones."""
+        return self.stamps[-1:], self.state.wheel_velocities[-1:]
+
 
 class SimulatedRobot:
     """The configured robot at rest, its IMU's errors beginning.

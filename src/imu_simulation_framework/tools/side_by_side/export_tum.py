@@ -49,13 +49,13 @@ def main(arguments):
             pair = tum_of_comparison(result, poses)
             texts.update({f"{name}_{which}": text for which, text in pair.items()})
     if comparison.simulated is None and comparison.real is None:
-        raise ResultError(f"{folder.prefix_path}: {' '.join(comparison.notes)}")
+        raise ResultError(f"{folder.prefix_path}: {' '.join(comparison.remarks)}")
     out = make_folder(options.out)
     for name, text in texts.items():
         write_whole(out / f"{name}.tum", text.encode("ascii"))
         print(out / f"{name}.tum")
-    for note in comparison.notes:
-        print(note)
+    for remark in comparison.remarks:
+        print(remark)
 
 
 def _parser():

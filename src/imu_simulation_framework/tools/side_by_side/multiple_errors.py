@@ -86,7 +86,7 @@ def main(arguments):
     options = _parser().parse_args(arguments)
     settings = ComparisonSettings(median_window=options.median_window, align=options.align)
     folders = _without_repeats(folder for path in options.results for folder in find_results(path))
-    rows, notes = _rows(folders, settings, options.until)
+    rows, remarks = _rows(folders, settings, options.until)
     rows = [
         row for row in rows if options.imu in ("both", "recorded" if row.recorded else "simulated")
     ]
@@ -109,8 +109,8 @@ def main(arguments):
     table = pd.DataFrame([_statistics(row) for row in rows])
     out = make_folder(options.out)
     print(table_text.table_text(table, COLUMNS), end="")
-    for note in notes:
-        print(note)
+    for remark in remarks:
+        print(remark)
     figures = {
         NAME: yaw_errors(errors, settings.median_window),
         f"{NAME}_psd": yaw_error_spectra(errors),
@@ -161,9 +161,9 @@ def _without_repeats(folders) -> list[ResultFolder]:
 
 
 def _rows(folders, settings, until) -> tuple[list[_Row], list[str]]:
-    """The IMUs of all results, each drive's recorded one once; and notes on what is missing."""
+    """The IMUs of all results, each drive's recorded one once; and remarks on what is missing."""
     rows: list[_Row] = []
-    notes: list[str] = []
+    remarks: list[str] = []
     lengths: dict = {}
     for folder in folders:
         run = previous_summary(folder).get("run", {})
@@ -186,13 +186,13 @@ def _rows(folders, settings, until) -> tuple[list[_Row], list[str]]:
             )
             rows.append(row)
         if comparison.real is None:
-            notes.append(f"{folder.prefix_path}: has no recorded IMU to show")
+            remarks.append(f"{folder.prefix_path}: has no recorded IMU to show")
         elif not any(_same_recorded(row, drive, comparison.real) for row in rows):
             others = any(row.recorded and row.drive == drive for row in rows)
             rows.append(_Row(drive, RECORDED, number if others else "", "", comparison.real))
     # The recorded one first, then runs as they were named.
     drives = list(dict.fromkeys(row.drive for row in rows))
-    return sorted(rows, key=lambda row: (drives.index(row.drive), not row.recorded)), notes
+    return sorted(rows, key=lambda row: (drives.index(row.drive), not row.recorded)), remarks
 
 
 def _evaluated(folder, settings, until) -> Comparison:

@@ -18,7 +18,7 @@ from imu_simulation_framework.recordings.formats.listing import (
     topics_of_bag,
 )
 from imu_simulation_framework.recordings.messages import IMU_TYPES, REFERENCE_TYPES
-from imu_simulation_framework.recordings.opening import storage_files
+from imu_simulation_framework.recordings.file_access import storage_files
 from imu_simulation_framework.results.folder import MARKER, ResultFolder, find_result
 from imu_simulation_framework.results.tables import OPTIONAL, load_table
 from imu_simulation_framework.sentences import listed, shown
