@@ -49,9 +49,9 @@ def test_circles_in_closed_form():
     assert bands["std"] == pytest.approx(std, rel=1e-6)
     assert bands["upper_95"] == pytest.approx(mean + 1.959964 * std, abs=1e-4)
     budget = pd.read_csv("heading_budget/budget.csv").set_index("source")
-    assert budget.loc["scale factor", "mean"] == pytest.approx(mean, abs=1e-4)
-    assert budget["share"].sum() == pytest.approx(100.0)
-    assert budget.loc["angle random walk", "share"] == pytest.approx(4.0, abs=0.01)
+    assert budget.loc["scale factor", "mean [deg]"] == pytest.approx(mean, abs=1e-4)
+    assert budget["share of variance [%]"].sum() == pytest.approx(100.0)
+    assert budget.loc["angle random walk", "share of variance [%]"] == pytest.approx(4.0, abs=0.01)
     within = 100.0 * (norm.cdf(10.0, mean, std) - norm.cdf(-10.0, mean, std))
     assert f"{within:.3g} %" in text
     assert Path("heading_budget/heading_budget.png").read_bytes().startswith(PNG)
