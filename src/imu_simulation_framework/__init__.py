@@ -82,6 +82,10 @@ if TYPE_CHECKING:  # who checks types does not ask __getattr__; a test holds bot
     from imu_simulation_framework.configuration.load import load_configuration as load_configuration
     from imu_simulation_framework.errors import FrameworkError as FrameworkError
     from imu_simulation_framework.evaluation.yaw_error import yaw_error as yaw_error
+    from imu_simulation_framework.evaluation.yaw_error_model import YawErrorModel as YawErrorModel
+    from imu_simulation_framework.evaluation.yaw_error_model import (
+        yaw_error_model as yaw_error_model,
+    )
     from imu_simulation_framework.experiment.in_process import robot_motion as robot_motion
     from imu_simulation_framework.experiment.in_process import run_in_process as run_in_process
     from imu_simulation_framework.experiment.preparation.motion import read_motion as read_motion
@@ -125,6 +129,7 @@ _FRONT_DOOR = {
     "configuration.imu_specification_file": ("read_imu_specification",),
     "imu_formats": ("read_imu_parameters", "write_imu_parameters"),
     "evaluation.yaw_error": ("yaw_error",),
+    "evaluation.yaw_error_model": ("YawErrorModel", "yaw_error_model"),
     "recordings": ("read_imu", "read_reference"),
     "configuration.load": ("Configuration", "load_configuration"),
     "experiment.in_process": ("robot_motion", "run_in_process"),

@@ -15,6 +15,7 @@ and at a constant tilt.
 from __future__ import annotations
 
 import math
+from typing import Union, cast
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -60,12 +61,16 @@ YAW_NOISE = "yaw noise"
 _LARGEST_TILT = math.radians(10.0)
 
 
-def yaw_error_model(imu, motion: Motion, period: float = 1.0) -> YawErrorModel:
+LinearImu = Union[ImuSpecification, SpecificationParameters, HectorParameters, GenericParameters]
+"""What says which errors an IMU has, of those whose yaw error is linear in them."""
+
+
+def yaw_error_model(imu: LinearImu, motion: Motion, period: float = 1.0) -> YawErrorModel:
     """Return the distribution of an IMU's yaw error along a motion.
 
     Parameters
     ----------
-    imu : ImuSpecification, HectorParameters, GenericParameters, SpecificationParameters
+    imu : LinearImu
         Its errors.
     motion : Motion
         Of the IMU itself, evenly sampled.
@@ -82,7 +87,8 @@ def yaw_error_model(imu, motion: Motion, period: float = 1.0) -> YawErrorModel:
     """
     sample = motion.period
     if isinstance(imu, SpecificationParameters):
-        imu = imu.specification
+        # The parameters have made one of a mapping.
+        imu = cast(ImuSpecification, imu.specification)
     if isinstance(imu, ImuSpecification):
         sample = max(sample, 1.0 / imu.output.rate)
     steps = int(motion.duration / period * (1.0 + 1e-9))

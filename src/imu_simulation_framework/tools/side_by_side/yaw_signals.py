@@ -12,13 +12,13 @@ from imu_simulation_framework.errors import RecordingError, ResultError
 from imu_simulation_framework.experiment.preparation.setup import guess_where_unknown
 from imu_simulation_framework.recordings import read_imu, read_reference
 from imu_simulation_framework.recordings.columns.guess import guess_columns
+from imu_simulation_framework.recordings.file_access import storage_files
 from imu_simulation_framework.recordings.formats.listing import (
     likely_topics,
     recording_format,
     topics_of_bag,
 )
 from imu_simulation_framework.recordings.messages import IMU_TYPES, REFERENCE_TYPES
-from imu_simulation_framework.recordings.file_access import storage_files
 from imu_simulation_framework.results.folder import MARKER, ResultFolder, find_result
 from imu_simulation_framework.results.tables import OPTIONAL, load_table
 from imu_simulation_framework.sentences import listed, shown
