@@ -66,7 +66,7 @@ def checked_choice(name, value, choices):
 
 
 def _sequence(value):
-    """A list, tuple or array as a list; anything else as it is."""
+    """Return a list, tuple or array as a list; anything else as it is."""
     value = value.tolist() if hasattr(value, "tolist") else value
     return list(value) if isinstance(value, (list, tuple)) else value
 

@@ -74,7 +74,7 @@ class Configuration:
     given: Mapping[str, Mapping[str, str]] = field(compare=False, default_factory=dict)
 
     def to_ini(self) -> str:
-        """The settings in force, as the text of a config.ini that gives them again."""
+        """Return the settings in force, as the text of a config.ini that gives them again."""
         parser = _new_parser()
         for name in SECTIONS:
             section = getattr(self, name)
@@ -182,7 +182,7 @@ def load_configuration(
 
 
 def is_default(section, key, text) -> bool:
-    """Whether a key's text says what its absence says too."""
+    """Return whether a key's text says what its absence says too."""
     if text == "":
         return True
     keys = {f.name: f for f in dataclasses.fields(SECTIONS[section])} if section in SECTIONS else {}
@@ -272,6 +272,6 @@ def _to_text(value: Any) -> str:
 
 
 def _is_path(key: dataclasses.Field, value) -> bool:
-    """Whether a value is a path; where a name may stand instead, by its ending."""
+    """Return whether a value is a path; where a name may stand instead, by its ending."""
     ending = key.metadata["path"]
     return ending is True or (bool(ending) and str(value).endswith(f".{ending}"))

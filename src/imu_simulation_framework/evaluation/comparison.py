@@ -229,7 +229,7 @@ def compare(
 
 
 def _with_relative_errors(comparisons, trajectory):
-    """The comparisons with their relative errors, over what of the trajectory was driven."""
+    """Return the comparisons with their relative errors, over what of the trajectory was driven."""
     ends = [result.error.index[-1] for result in comparisons if result is not None]
     driven = trajectory.loc[: max(ends, default=0.0)]
     distance, turn = travelled(driven), turned(driven)
@@ -313,7 +313,7 @@ def compare_yaw(imu_yaw, reference_yaw, settings, reference_known=None):
 
 
 def _without_spurious_turns(time, error):
-    """The error without whole turns that a guessed heading made, or a fix that jumped.
+    """Return the error without whole turns that a guessed heading made, or a fix that jumped.
 
     What counts is where the error is for most of some seconds, as a direction: a turn that is over
     sooner leaves no trace in that.

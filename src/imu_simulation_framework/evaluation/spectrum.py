@@ -45,7 +45,7 @@ def median_rate(time) -> float:
 
 
 def uniform_grid(start, stop, rate) -> np.ndarray:
-    """Times [s] from ``start`` in steps of 1 / rate that do not pass ``stop``."""
+    """Return times [s] from ``start`` in steps of 1 / rate that do not pass ``stop``."""
     # A stop that is a whole number of steps away must not be lost to rounding.
     count = int(np.floor((stop - start) * rate + 1e-6)) + 1
     return np.minimum(start + np.arange(count) / rate, stop)
@@ -212,7 +212,7 @@ _COVARIANCES = _covariances()
 
 
 def _bands(spectrum, per_decade):
-    """First value of each band that is not empty, and how many values it has."""
+    """Return the first value of each band that is not empty, and how many values it has."""
     band = np.floor(per_decade * np.log10(spectrum.frequency / spectrum.frequency[0]))
     _, first = np.unique(band, return_index=True)
     return first, np.diff(np.append(first, len(band)))

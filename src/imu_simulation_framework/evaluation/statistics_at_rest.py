@@ -144,7 +144,7 @@ def compare_with_model(imu: ImuAtRest, model: ImuModel, runs: int, progress=iter
 
 
 def _as_recorded(reading: ImuReading, imu: ImuAtRest) -> ImuAtRest:
-    """A realisation under the conditions of a recording.
+    """Return a realisation under the conditions of a recording.
 
     The model's drifts all begin with its first sample; each is moved to where the recording's
     begins.
@@ -208,7 +208,7 @@ def _noise_rows(quantity, unit, values, consecutive):
 
 
 def _quaternion_noise(imu):
-    """Deviation of the quaternion's components from the truth, whichever sign it has."""
+    """Return the deviation of the quaternion's components from the truth, whichever sign it has."""
     orientation = imu.reading.orientation
     sign = np.sign(orientation @ imu.true_orientation)
     return orientation * sign[:, np.newaxis] - imu.true_orientation

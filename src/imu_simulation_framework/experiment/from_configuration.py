@@ -21,7 +21,7 @@ SPECIFICATION = "specification"
 
 
 def make_follower(configuration: Configuration, trajectory) -> Follower:
-    """What commands the wheels along a trajectory, as section control says.
+    """Return what commands the wheels along a trajectory, as section control says.
 
     Parameters
     ----------
@@ -38,12 +38,12 @@ def make_follower(configuration: Configuration, trajectory) -> Follower:
 
 
 def make_terrain(configuration: Configuration) -> Terrain | None:
-    """The bumps of section terrain; None on level ground."""
+    """Return the bumps of section terrain; None on level ground."""
     return None if configuration.terrain.kind == "flat" else configuration.terrain
 
 
 def samples_per_tick(configuration: Configuration) -> int:
-    """How many samples of the IMU a control period has.
+    """Return how many samples of the IMU a control period has.
 
     Raises
     ------
@@ -61,7 +61,7 @@ def samples_per_tick(configuration: Configuration) -> int:
 
 
 def imu_model_and_parameters(configuration: Configuration):
-    """The IMU model's name (or its preset's) and the parameters given for it.
+    """Return the IMU model's name (or its preset's) and the parameters given for it.
 
     Returns
     -------
@@ -75,7 +75,7 @@ def imu_model_and_parameters(configuration: Configuration):
 
 
 def make_experiment_imu(configuration: Configuration):
-    """The simulated IMU's error model, its random numbers from the experiment's seed."""
+    """Return the simulated IMU's error model, its random numbers from the experiment's seed."""
     name, parameters = imu_model_and_parameters(configuration)
     return make_imu_model(
         name, parameters, 1.0 / configuration.imu.rate, configuration.experiment.seed
@@ -83,7 +83,7 @@ def make_experiment_imu(configuration: Configuration):
 
 
 def published_rate(configuration: Configuration) -> float:
-    """Messages per second of simulated time on the IMU's topic [Hz]."""
+    """Return messages per second of simulated time on the IMU's topic [Hz]."""
     model = make_experiment_imu(configuration)
     if model.drop_repeated:
         # Nobody measures more often than there are samples of the truth.
@@ -92,7 +92,7 @@ def published_rate(configuration: Configuration) -> float:
 
 
 def describe_imu(configuration: Configuration) -> dict:
-    """The IMU model's name, its label and all its parameters, for the summary."""
+    """Return the IMU model's name, its label and all its parameters, for the summary."""
     imu = make_experiment_imu(configuration)
     return {
         "model": configuration.imu.model,
@@ -102,5 +102,5 @@ def describe_imu(configuration: Configuration) -> dict:
 
 
 def imu_label(configuration: Configuration) -> str:
-    """Name of the IMU model and its parameters, for the results' folder."""
+    """Return the name of the IMU model and its parameters, for the results' folder."""
     return make_experiment_imu(configuration).label

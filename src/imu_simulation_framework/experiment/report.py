@@ -171,7 +171,7 @@ def evaluate(tables, settings=None, run_information=None):
 
 
 def statistics_summary(statistics, unit) -> dict:
-    """The fields of an :class:`.ErrorStatistics` with their unit in the key."""
+    """Return the fields of an :class:`.ErrorStatistics` with their unit in the key."""
     values = dataclasses.asdict(statistics)
     summary = {"samples": values.pop("samples")}
     drift = values.pop("drift")
@@ -252,7 +252,7 @@ def _write_summary(folder, summary):
 
 
 def caption(folder, summary) -> str:
-    """What stands below each figure: drive, IMUs, seed and date of an experiment."""
+    """Return what stands below each figure: drive, IMUs, seed and date of an experiment."""
     run = summary["run"]
     imu = run.get("imu")
     label = (imu.get("label") or imu.get("model")) if isinstance(imu, dict) else imu
@@ -290,7 +290,7 @@ def _write_figures(folder, comparison, formats, footer):
 
 
 def terminal_table(summary) -> str:
-    """A few aligned lines on a summary, for the person who waited for it.
+    """Return a few aligned lines on a summary, for the person who waited for it.
 
     Behind rms, largest and final yaw error and drift over time stands the rms change of the error
     over stretches of path and of turning, as long as fit :data:`OFTEN` times.
@@ -348,7 +348,7 @@ def terminal_table(summary) -> str:
 
 
 def _telling_length(imus, key, length):
-    """The longest stretch that fits often enough into what is known of each IMU; or None."""
+    """Return the longest stretch that fits often enough into what is known of each IMU; or None."""
     often = [
         {entry[length] for entry in imu.get(key) or () if entry["independent"] >= OFTEN}
         for imu in imus

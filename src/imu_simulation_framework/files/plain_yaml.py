@@ -131,7 +131,7 @@ def load_plain(text):
 
 
 def yaml_fault(error) -> str:
-    """What is wrong with a text that is no YAML, in one line, for the end of a sentence."""
+    """Return what is wrong with a text that is no YAML, in one line, for the end of a sentence."""
     if isinstance(error, RecursionError):
         return "it is nested too deeply"
     return " ".join(str(error).split())

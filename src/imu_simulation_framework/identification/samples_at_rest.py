@@ -171,7 +171,7 @@ def _check_duration(times, source, settings):
 
 
 def _period(times, source) -> float:
-    """Median period; it must be the same at all times."""
+    """Return the median period; it must be the same at all times."""
     steps = np.diff(times)
     period = float(np.median(steps))
     blocks = np.array_split(steps, min(_RATE_BLOCKS, max(1, len(steps) // 50)))
@@ -197,7 +197,7 @@ def _period(times, source) -> float:
 
 
 def _find_gaps(times, period) -> np.ndarray:
-    """Indices of the samples behind a gap.
+    """Return indices of the samples behind a gap.
 
     A late sample is followed by one that is as much early: a long step is a gap only if all
     that follows is shifted by it.
@@ -216,7 +216,7 @@ def _find_gaps(times, period) -> np.ndarray:
 
 
 def _useful(parts, minimum):
-    """The longest parts that add something, in the order of time."""
+    """Return the longest parts that add something, in the order of time."""
     longest = max(stop - start for start, stop in parts)
     kept = [part for part in parts if part[1] - part[0] >= min(minimum, longest)]
     kept.sort(key=lambda part: part[0] - part[1])
@@ -250,7 +250,7 @@ def _clean(times, values, names, rate, source, settings):
             )
 
     def outliers_of(signal):
-        """Where they were, and the share of those that are too many to be any."""
+        """Return where they were, and the share of those that are too many to be any."""
         if not settings.outlier_range:
             return Occurrences(), 0.0
         mask, level = _outliers(signal, rate, settings.outlier_range)
@@ -273,7 +273,7 @@ def _clean(times, values, names, rate, source, settings):
 
 
 def _outliers(signal, rate, limit):
-    """Where the outliers are, and the medians around.
+    """Return where the outliers are, and the medians around.
 
     Quartiles are those of the deviations from the medians of short blocks: a bias that wanders
     over hours neither hides outliers nor makes any.

@@ -106,7 +106,7 @@ def read(path, rate: float | None = None) -> Reading:
 
 
 def _read_sensor(values, unit, key, noise, minimum, remarks):
-    """The two numbers of a sensor's axes, (3,) each."""
+    """Return the two numbers of a sensor's axes, (3,) each."""
     sensor = values.mapping(key)
     if "unit" in sensor and sensor.text("unit").strip() != unit:
         raise sensor.error("unit", f"is {shown(sensor.text('unit'))}, but must be {unit!r}")

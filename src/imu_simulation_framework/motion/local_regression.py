@@ -67,7 +67,7 @@ def local_quadratic(times, values, window):
 
 
 def _tricube(distance):
-    """Weights at distances in half windows; beyond one they are none."""
+    """Return weights at distances in half windows; beyond one they are none."""
     size = np.abs(distance)
     weight = np.maximum(1.0 - size * size * size, 0.0)
     return weight * weight * weight

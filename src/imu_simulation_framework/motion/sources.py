@@ -184,7 +184,7 @@ def planar(
 
 
 def _level(time, yaw, speed, yaw_rate, gravity):
-    """Constant speed and yaw rate, from the world's origin."""
+    """Return constant speed and yaw rate, from the world's origin."""
     if not (math.isfinite(speed)):
         raise MotionError(f"the speed of a motion is {speed}, but it must be a finite number")
     yaw = np.broadcast_to(yaw, time.shape)

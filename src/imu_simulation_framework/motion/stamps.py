@@ -102,7 +102,7 @@ class StampReport:
         return self.stop - self.start
 
     def refusal(self, limits: StampLimits, place_name="sample") -> str:
-        """Why these stamps cannot be used, as half a sentence; empty if they can."""
+        """Return why these stamps cannot be used, as half a sentence; empty if they can."""
         if self.backward_step > limits.backward_step:
             return (
                 f"the clock runs backwards by {self.backward_step:.3f} s at {place_name} "
@@ -122,7 +122,7 @@ class StampReport:
         return ""
 
     def to_dict(self) -> dict:
-        """Plain numbers, for a summary; what is not a number is None."""
+        """Return plain numbers, for a summary; what is not a number is None."""
         values = asdict(self)
         return {
             key: None if isinstance(value, float) and not np.isfinite(value) else value

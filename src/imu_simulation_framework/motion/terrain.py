@@ -65,7 +65,7 @@ class Terrain(Settings):
             )
 
     def spheres(self):
-        """Middles of the spheres.
+        """Return middles of the spheres.
 
         Returns
         -------
@@ -82,13 +82,13 @@ class Terrain(Settings):
         return spheres[np.hypot(middles[:, 0], middles[:, 1]) >= START_CLEARANCE]
 
     def has_bumps_near(self, x, y, distance) -> bool:
-        """Whether a bump is within a distance [m] of a position [m]."""
+        """Return whether a bump is within a distance [m] of a position [m]."""
         spheres = self.spheres()
         reach = np.sqrt(self.radius**2 - spheres[:, 2] ** 2)
         return bool(np.any(np.hypot(spheres[:, 0] - x, spheres[:, 1] - y) < reach + distance))
 
     def height_at(self, x, y):
-        """Height of the ground at positions [m]; arrays of one shape, or scalars."""
+        """Return the height of the ground at positions [m]; arrays of one shape, or scalars."""
         x, y = np.broadcast_arrays(np.asarray(x, dtype=float), np.asarray(y, dtype=float))
         ground = np.zeros(x.shape)
         for middle_x, middle_y, middle_z in self.spheres():

@@ -24,7 +24,7 @@ _LONGEST_DETAIL = 60.0
 
 
 def control_error(comparison):
-    """Tracking error of the simulated robot: yaw, along and across the track, distance."""
+    """Return tracking error of the simulated robot: yaw, along and across the track, distance."""
     table = comparison.control_error
     if len(table) == 0:
         return style.message_figure("No tracking error was recorded.")
@@ -47,7 +47,7 @@ def control_error(comparison):
 
 
 def imu_yaw(comparison):
-    """Heading of both IMUs and what is right for each, the whole drive and its end.
+    """Return the heading of both IMUs and what is right for each, the whole drive and its end.
 
     Each pair has a zero of its own, the recording's and the simulator's. Both are turned as the
     trajectory is, which starts at zero.
@@ -94,7 +94,7 @@ def _turned_from_start(result, trajectory):
 
 
 def yaw_error(comparison):
-    """Yaw error of both IMUs over time, as it is and its trend."""
+    """Return yaw error of both IMUs over time, as it is and its trend."""
     imus = style.imus(comparison)
     if not imus:
         return style.message_figure(NO_IMU)
@@ -112,7 +112,7 @@ def yaw_error(comparison):
 
 
 def yaw_errors_difference(comparison):
-    """How much the recorded IMU's error exceeds the simulated one's."""
+    """Return how much the recorded IMU's error exceeds the simulated one's."""
     if comparison.difference is None:
         return style.message_figure(
             "There is no difference to show: it takes a recorded and a simulated IMU."
@@ -134,12 +134,12 @@ def yaw_errors_difference(comparison):
 
 
 def yaw_errors_psd(comparison):
-    """Power spectral density of the yaw errors."""
+    """Return the power spectral density of the yaw errors."""
     return _spectra(comparison, "error_spectrum", "Power spectral density of the yaw errors")
 
 
 def yaw_psd(comparison):
-    """Power spectral density of the headings, their linear trend removed."""
+    """Return the power spectral density of the headings, their linear trend removed."""
     return _spectra(comparison, "yaw_spectrum", "Power spectral density of yaw, detrended")
 
 

@@ -40,7 +40,7 @@ class ShownError:
 
 
 def yaws(names, series, differences):
-    """Yaws over time, each from zero at its start, and how far each is from the first.
+    """Return yaws over time, each from zero at its start, and how far each is from the first.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def yaws(names, series, differences):
 
 
 def yaw_errors(errors, window):
-    """Trends of yaw errors over time, a panel for each drive.
+    """Return trends of yaw errors over time, a panel for each drive.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def yaw_errors(errors, window):
 
 
 def yaw_error_spectra(errors):
-    """Power spectral densities of yaw errors, a panel for each drive."""
+    """Return the power spectral densities of yaw errors, a panel for each drive."""
     errors = [
         error
         for error in errors
@@ -115,7 +115,7 @@ def yaw_error_spectra(errors):
 
 
 def _panels(errors, title):
-    """A figure with a panel per drive and, for each error, its panel and line.
+    """Return a figure with a panel per drive and, for each error, its panel and line.
 
     If each drive has one line only they share a panel: there the drives are what is compared.
     """

@@ -56,19 +56,19 @@ LEGEND_LINEWIDTH = 1.5
 
 
 def raw(style) -> dict:
-    """The style of a signal before filtering: its colour, mixed with white, and thin."""
+    """Return the style of a signal before filtering: its colour, mixed with white, and thin."""
     red, green, blue = (int(style["color"][i : i + 2], 16) / 255.0 for i in (1, 3, 5))
     colour = tuple(0.35 * part + 0.65 for part in (red, green, blue))
     return {"color": colour, "linestyle": "-", "linewidth": RAW_LINEWIDTH}
 
 
 def series(count) -> list:
-    """Styles of so many lines that are all alike; of more than eight some look the same."""
+    """Return styles of so many lines that are all alike; of more than eight some look the same."""
     return _styles(_SERIES, count, 1.5)
 
 
 def shades(count) -> list:
-    """Styles of so many simulated IMUs beside one that was recorded."""
+    """Return styles of so many simulated IMUs beside one that was recorded."""
     return _styles(_SHADES, count, 1.3)
 
 
@@ -80,7 +80,7 @@ def _styles(looks, count, width):
 
 
 def make_figure(rows=1, height=4.2, width=WIDTH, columns=1, **subplot_options):
-    """A figure with axes in rows and columns, without any global state.
+    """Return a figure with axes in rows and columns, without any global state.
 
     Returns
     -------
@@ -104,7 +104,7 @@ def make_figure(rows=1, height=4.2, width=WIDTH, columns=1, **subplot_options):
 
 
 def imus(comparison):
-    """The IMUs that were compared, each with its line and name: the recorded one first."""
+    """Return the IMUs that were compared, each with its line and name: the recorded one first."""
     every = (
         (comparison.real, REAL, "recorded IMU"),
         (comparison.simulated, SIMULATED, "simulated IMU"),
@@ -172,7 +172,7 @@ def sign(figure, text):
 
 
 def message_figure(sentence):
-    """A figure that says why there is nothing to see."""
+    """Return a figure that says why there is nothing to see."""
     figure, (axis,) = make_figure(height=2.0)
     axis.set_axis_off()
     axis.text(
@@ -256,7 +256,7 @@ def thin_path(x, y, points=DRAWN_POINTS):
 
 
 def path_steps(x, y, points=DRAWN_POINTS):
-    """Indices of the points that :func:`thin_path` keeps."""
+    """Return indices of the points that :func:`thin_path` keeps."""
     if len(x) <= 2:
         return np.arange(len(x))
     travelled = np.concatenate(([0.0], np.cumsum(np.hypot(np.diff(x), np.diff(y)))))

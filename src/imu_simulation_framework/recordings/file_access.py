@@ -41,7 +41,7 @@ _TUM_NUMBERS = 8
 
 
 def read_start(path, size=65536) -> bytes:
-    """The first bytes of a file, unpacked.
+    """Return the first bytes of a file, unpacked.
 
     Raises
     ------
@@ -83,7 +83,7 @@ def storage_files(path) -> list[Path]:
 
 
 def is_ros2_bag(path) -> bool:
-    """Whether this is a ROS 2 bag, or a folder, which can be nothing else."""
+    """Return whether this is a ROS 2 bag, or a folder, which can be nothing else."""
     if os.path.isdir(path):
         return True
     return os.path.exists(path) and read_start(path).startswith(_ROS2_MAGICS)
@@ -133,7 +133,7 @@ def _is_tum(line) -> bool:
 
 
 def read_text(path) -> str:
-    """The whole of a text file, unpacked.
+    """Return the whole of a text file, unpacked.
 
     Raises
     ------
@@ -182,7 +182,7 @@ def unpacked(path):
 
 
 def unpacked_blocks(path):
-    """The content of a file, without gzip, block by block.
+    """Yield the content of a file, without gzip, block by block.
 
     Raises
     ------
@@ -194,7 +194,7 @@ def unpacked_blocks(path):
 
 
 def limited(path, blocks, packed=None):
-    """What is unpacked from a file, as long as it is not more than a recording would be.
+    """Yield what is unpacked from a file, as long as it is not more than a recording would be.
 
     Parameters
     ----------

@@ -73,7 +73,7 @@ class RecordingReport:
         return self.stamps.usable
 
     def sentences(self) -> list[str]:
-        """One sentence on what was read, and one for each thing found."""
+        """Return one sentence on what was read, and one for each thing found."""
         stamps = self.stamps
         kind = f" ({self.message_type})" if self.message_type else ""
         source = f"{self.path}, topic {self.topic}" if self.topic else self.path
@@ -119,7 +119,7 @@ class RecordingReport:
         return f"the first is {self.place_name} {finding.first_place}{time}"
 
     def to_dict(self) -> dict:
-        """Everything as plain values, for a summary."""
+        """Return everything as plain values, for a summary."""
         values = asdict(replace(self, fixes=None))
         values.pop("fixes")
         values.update(

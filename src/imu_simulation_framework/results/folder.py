@@ -49,7 +49,7 @@ class ResultFolder:
 
     @classmethod
     def from_prefix(cls, prefix_path) -> ResultFolder:
-        """The folder behind ``"<folder>/<prefix>"``, as nodes hand it to each other.
+        """Return the folder behind ``"<folder>/<prefix>"``, as nodes hand it to each other.
 
         Raises
         ------
@@ -75,7 +75,7 @@ class ResultFolder:
         return str(self.folder / self.prefix)
 
     def path(self, name) -> Path:
-        """The path of one file; ``name`` has its extension."""
+        """Return the path of one file; ``name`` has its extension."""
         return self.folder / f"{self.prefix}_{name}"
 
     def write_table(self, name, table) -> Path:

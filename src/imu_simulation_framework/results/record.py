@@ -93,7 +93,7 @@ class Stream:
         return before + int((end - begin + 0.5) / NANOSECONDS * rate) + 1
 
     def count_until(self, end: int) -> int:
-        """How many samples have a stamp of at most ``end`` [ns]."""
+        """Return how many samples have a stamp of at most ``end`` [ns]."""
         return bisect.bisect_right(self.store.stamps, end)
 
     def span(self, zero: int, end: int):
@@ -127,7 +127,7 @@ class RecordedTable:
     blocks: Callable
 
     def whole(self, columns=None) -> pd.DataFrame:
-        """The table at once, all columns or those that are named."""
+        """Return the table at once, all columns or those that are named."""
         wanted = slice(None) if columns is None else list(columns)
         return pd.concat([block.loc[:, wanted] for block in self.blocks()])
 
@@ -189,7 +189,7 @@ class ExperimentRecord:
 
     @classmethod
     def left_behind(cls, folder) -> ExperimentRecord | None:
-        """What an experiment has left that was killed, None if it has left nothing.
+        """Return what an experiment has left that was killed, None if it has left nothing.
 
         Raises
         ------
@@ -225,14 +225,14 @@ class ExperimentRecord:
         return min(-1 if stream.newest is None else stream.newest for stream in streams)
 
     def complete_until(self, end: int) -> bool:
-        """Whether everything is there until ``end`` [ns], each error with its command."""
+        """Return whether everything is there until ``end`` [ns], each error with its command."""
         streams = (self.imu, self.ground_truth, self.errors)
         if any(stream.newest is None or stream.newest < end for stream in streams):
             return False
         return len(self.commands) > self.errors.count_until(end)
 
     def tables(self, zero: int, end: int):
-        """Tables of the experiment from stamp ``zero`` to ``end`` [ns].
+        """Return tables of the experiment from stamp ``zero`` to ``end`` [ns].
 
         Returns
         -------
@@ -281,7 +281,7 @@ class ExperimentRecord:
 
 
 def _at_least_one(stream, zero, end):
-    """The stream's blocks; an empty one if there is none, for the columns' names."""
+    """Yield the stream's blocks; an empty one if there is none, for the columns' names."""
     empty = True
     for block in stream.blocks(zero, end):
         empty = False
@@ -298,7 +298,7 @@ class _Attitude:
         self._turns = 0
 
     def columns(self, orientation):
-        """Columns roll, pitch and yaw of orientations of shape (n, 4)."""
+        """Return columns roll, pitch and yaw of orientations of shape (n, 4)."""
         roll, pitch, wrapped = roll_pitch_yaw_from_quaternion(orientation).T
         yaw = wrapped
         if len(wrapped):

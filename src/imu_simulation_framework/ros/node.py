@@ -52,7 +52,7 @@ when the nodes do not keep up."""
 
 
 def advertise(topic, message_type, latch=False) -> rospy.Publisher:
-    """A publisher that hands each message to the network before it returns.
+    """Return a publisher that hands each message to the network before it returns.
 
     Without a queue rospy neither drops a message nor wakes a second thread, and a slow
     subscriber slows the publisher down instead of losing data. rospy warns against it
@@ -234,7 +234,7 @@ class Node:
 
 
 def experiment_parameter(name: str, default):
-    """A parameter that all nodes of the experiment share."""
+    """Return a parameter that all nodes of the experiment share."""
     value = ask_master("getParam", rospy.resolve_name(f"{EXPERIMENT_PARAMETERS}/{name}"))
     return default if value is None else value
 

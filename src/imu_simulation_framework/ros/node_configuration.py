@@ -20,7 +20,7 @@ keys as config.ini has, and ``settings_text``, which is the same as the text of 
 def node_configuration(
     node: str, experiment: Mapping[str, Any], private: Mapping[str, Any]
 ) -> Configuration:
-    """The experiment's config.ini, overridden by the shared settings, then by private ones.
+    """Return the experiment's config.ini, overridden by the shared settings, then by private ones.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def node_configuration(
 
 
 def _settings_of(text) -> Mapping[str, Any]:
-    """The sections in the text of a YAML mapping; none in an empty one."""
+    """Return the sections in the text of a YAML mapping; none in an empty one."""
     text = str(text)
     given, expected = as_written(text), "expected {section: {key: value}}"
     try:

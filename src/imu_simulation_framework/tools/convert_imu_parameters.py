@@ -52,7 +52,7 @@ def main(arguments):
 
 
 def _origin(options, reading):
-    """Lines for the beginning of the output: where its numbers come from."""
+    """Return lines for the beginning of the output: where its numbers come from."""
     lines = [f"Converted from {Path(options.input).name} ({options.source})."]
     return lines + [f"- {remark}" for remark in reading.remarks]
 

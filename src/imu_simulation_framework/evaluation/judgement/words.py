@@ -93,7 +93,7 @@ def _manner_of_curve(observed, median, envelope, statistics):
 
 
 def _manner(value, centre, low, high):
-    """What is wrong with a model that gives ``low`` to ``high`` where ``value`` was seen."""
+    """Return what is wrong with a model that gives ``low`` to ``high`` where ``value`` was seen."""
     if abs(value) >= max(abs(low), abs(high)):
         return TOO_LITTLE
     return OTHER_DIRECTION if value * centre < 0.0 else TOO_MUCH

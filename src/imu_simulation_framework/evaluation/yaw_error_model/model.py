@@ -352,7 +352,7 @@ def normal_within(mean, std, limit):
 
 
 def _variances(space, noise, initial, count):
-    """Variances of design times state, (n, g), for covariances (g, m, m)."""
+    """Return variances of design times state, (n, g), for covariances (g, m, m)."""
     variances = np.empty((count, len(noise)))
     state = initial
     for index in range(count):

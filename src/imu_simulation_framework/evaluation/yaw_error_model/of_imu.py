@@ -206,7 +206,7 @@ class _Along:
         self._time = time
 
     def integrated(self, rate_error):
-        """Yaw error (len(time),) [rad] that errors of the rate (samples, 3) lead to."""
+        """Return yaw error (len(time),) [rad] that errors of the rate (samples, 3) lead to."""
         turned = np.sum(self._up * rate_error, axis=1)
         angle = np.zeros(len(turned))
         np.cumsum(turned[1:] * self._period, out=angle[1:])
@@ -214,7 +214,7 @@ class _Along:
 
 
 def _limits(imu, up, rate, sample):
-    """Sentences on where this sensor on this motion is not linear."""
+    """Return sentences on where this sensor on this motion is not linear."""
     gyroscope, limits = imu.gyroscope, []
     tilt = float(np.max(np.arccos(np.clip(up[:, 2], -1.0, 1.0))))
     if tilt > _LARGEST_TILT:

@@ -86,7 +86,7 @@ class RecordingCheck:
         return [finding for finding in self.findings if finding.grave]
 
     def to_dict(self) -> list[dict]:
-        """The findings as plain values, for a summary."""
+        """Return the findings as plain values, for a summary."""
         return [vars(finding) for finding in self.findings]
 
 
@@ -148,7 +148,7 @@ def check_recording(configuration: Configuration) -> RecordingCheck:
 
 
 def _mended(check):
-    """Sections in which the findings' settings are."""
+    """Return sections in which the findings' settings are."""
     return [section for finding in check.findings for section, _, _ in finding.settings]
 
 

@@ -179,7 +179,7 @@ def read_configured_reference(configuration: Configuration):
 
 
 def _during(table, start, stop):
-    """The samples between two stamps [s], on a clock that is zero at the first of the two.
+    """Return the samples between two stamps [s], on a clock that is zero at the first of the two.
 
     The last one before the start and the first one after the stop belong to it, so that the
     table can be interpolated everywhere between.
@@ -192,14 +192,14 @@ def _during(table, start, stop):
 
 
 def _placed(poses, settings):
-    """Poses where and how large the robot is to drive them."""
+    """Return poses where and how large the robot is to drive them."""
     if settings.to_origin:
         poses = trajectory.move_to_origin(poses)
     return trajectory.scale(poses, settings.scale)
 
 
 def _fixes_on(poses, fixes, settings):
-    """The fixes during the poses, moved, turned and scaled together with these."""
+    """Return the fixes during the poses, moved, turned and scaled together with these."""
     if fixes is None:
         return None
     start, stop = float(poses.index[0]), float(poses.index[-1])
@@ -271,7 +271,7 @@ def prepare_recorded_imu(configuration: Configuration, start: float, stop: float
 
 
 def coverage_remarks(source, times, start, stop) -> list[str]:
-    """A sentence if an IMU's samples at ``times`` [s] leave out some of the drive."""
+    """Return a sentence if an IMU's samples at ``times`` [s] leave out some of the drive."""
     times = times[(times >= start) & (times <= stop)]
     covered = (times[-1] - times[0]) / (stop - start) if len(times) else 0.0
     if covered >= COVERED:
@@ -283,7 +283,7 @@ def coverage_remarks(source, times, start, stop) -> list[str]:
 
 
 def is_bundled(configuration: Configuration) -> bool:
-    """Whether the drive is one of the package's own instead of a recording."""
+    """Return whether the drive is one of the package's own instead of a recording."""
     return not (configuration.recording.path or configuration.reference.path)
 
 
@@ -319,12 +319,12 @@ def recording_sources(configuration: Configuration) -> RecordingSources:
 
 
 def drive_name(configuration: Configuration) -> str:
-    """What the drive is called in paths and figures: as set, or after the recording."""
+    """Return what the drive is called in paths and figures: as set, or after the recording."""
     return configuration.experiment.name or recording_sources(configuration).name
 
 
 def _name_of(path: str) -> str:
-    """Name of a recording: its folder's and its own, without extensions.
+    """Return the name of a recording: its folder's and its own, without extensions.
 
     Recordings of one name (``gps.csv``, ``drive.bag``) are told apart by their folders.
     """

@@ -103,7 +103,7 @@ class _Search:
         return self._fits[key]
 
     def _start(self, ordered):
-        """Values of the best model that is a part of this one."""
+        """Return values of the best model that is a part of this one."""
         parts = [found for (terms, _), found in self._fits.items() if set(terms) <= set(ordered)]
         return max(parts, key=lambda found: found.log_likelihood).values if parts else None
 

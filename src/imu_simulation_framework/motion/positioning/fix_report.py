@@ -83,7 +83,7 @@ class FixReport:
         return float(taken / self.stated_deviation**2)
 
     def sentences(self, place_name="sample") -> list[str]:
-        """What a person should know."""
+        """Return what a person should know."""
         density = f"{self.acceleration_density:.3g} m/s^2/sqrt(Hz)"
         origin = "estimated from the fixes" if self.estimated else "as set"
         doppler = ""
@@ -162,7 +162,7 @@ class FixReport:
         return sentences
 
     def to_dict(self) -> dict:
-        """Everything as plain values, for a summary; angles in degrees."""
+        """Return everything as plain values, for a summary; angles in degrees."""
         values = asdict(self)
         values["variance_scale"] = self.variance_scale
         values["heading_deviation_deg"] = (

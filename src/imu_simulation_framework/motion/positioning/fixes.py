@@ -144,7 +144,7 @@ def variances_from_quality(position_error=None, hdop=None):
 
 
 def repeated_fixes(times, coordinates, minimum_speed):
-    """Which rows only repeat a position that the receiver gave before.
+    """Return which rows only repeat a position that the receiver gave before.
 
     While the robot moves every row but the first of those with one position is a repetition. A
     receiver that is seen to hold its positions so is taken to do it at rest too, so that
@@ -205,7 +205,7 @@ class FixTrajectory:
 def trajectory_from_fixes(
     fix, settings=None, places=None, rate: float = TRAJECTORY_RATE
 ) -> FixTrajectory:
-    """Trajectory of a robot, from its fixes.
+    """Return the trajectory of a robot, from its fixes.
 
     Parameters
     ----------
@@ -366,7 +366,7 @@ def _with_sensible_velocities(fixes):
 
 
 def _expected_deviation(velocities, speeds, variances, minimum_speed):
-    """Rms of the course's standard deviation [rad] above a speed [m/s], and that speed."""
+    """Return rms of the course's standard deviation [rad] above a speed [m/s], and that speed."""
     above = HEADING_SPEED if np.any(speeds > HEADING_SPEED) else minimum_speed
     fast = speeds > above
     if not fast.any():

@@ -74,7 +74,7 @@ class SmoothMotion:
     _factor: np.ndarray
 
     def covariances(self):
-        """Covariance of position and velocity at each time.
+        """Return the covariance of position and velocity at each time.
 
         The blocks on the diagonal of the inverse are those of the two-filter form (Fraser and
         Potter, The optimum linear smoother as a combination of two optimum linear filters,
@@ -143,7 +143,7 @@ class MotionModel:
         return band, np.sum(np.log(determinant))
 
     def _band(self, innovation, transition, first):
-        """Precision of a pair of states in lower banded form, ``band[i - j, step, j]``."""
+        """Return precision of a pair of states in lower banded form, ``band[i - j, step, j]``."""
         (a, b, c), ((f, g), (h, k)) = innovation, transition
         band = np.zeros((2 * self._size, len(self.times), self._size))
         diagonal = band[0, :, first], band[1, :, first], band[0, :, first + 1]
@@ -243,7 +243,7 @@ def _log_sum(variances):
 
 
 def _blocks(band, count, size):
-    """Blocks on the diagonal of a symmetric matrix in lower banded form, shape (n, s, s)."""
+    """Return blocks on the diagonal of a symmetric matrix in lower banded form, shape (n, s, s)."""
     blocks = np.zeros((count, size, size))
     for a in range(size):
         for b in range(a + 1):
@@ -252,6 +252,6 @@ def _blocks(band, count, size):
 
 
 def _pivots(factor, count, size):
-    """What is left of the blocks on the diagonal when all before them are eliminated."""
+    """Return what is left of the blocks on the diagonal when all before them are eliminated."""
     lower = np.tril(_blocks(factor, count, size))
     return lower @ np.swapaxes(lower, 1, 2)

@@ -246,7 +246,7 @@ def _ros1_name(kind):
 
 
 def _plain(message):
-    """A message without compression of its own."""
+    """Return a message without compression of its own."""
     if message[:4] == ZSTD_MAGIC:
         return unpack_zstd(message, LARGEST_MESSAGE)
     return message

@@ -153,7 +153,7 @@ def _stamps(time):
 
 
 def _columns(block, covariances):
-    """What follows the header in each message, (samples, 37)."""
+    """Return what follows the header in each message, (samples, 37)."""
     orientation, rate, force = (np.tile(x, (len(block.time), 1)) for x in covariances)
     return np.hstack(
         [block.orientation, orientation, block.angular_velocity, rate, block.specific_force, force]

@@ -21,7 +21,7 @@ LIFELESS = 3.0
 
 
 def make_simulator_interface(configuration: Configuration) -> SimulatorInterface:
-    """The interface of the simulator that the configuration names."""
+    """Return the interface of the simulator that the configuration names."""
     module, class_name = SIMULATOR_INTERFACES[configuration.simulation.simulator]
     simulator = getattr(importlib.import_module(f"{__name__}.{module}"), class_name)()
     simulator.silence = LIFELESS * configuration.simulation.command_timeout

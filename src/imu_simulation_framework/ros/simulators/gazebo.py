@@ -59,7 +59,7 @@ POLL_PERIOD = 0.05
 
 
 def plugin_of(model: str) -> str:
-    """Which plug-in simulates an IMU model, or a preset of one: hector or generic.
+    """Return which plug-in simulates an IMU model, or a preset of one: hector or generic.
 
     Hector's, with all errors zero, is also the ideal IMU: it measures at equal intervals.
     """

@@ -101,7 +101,7 @@ class GazeboPace:
 
     @staticmethod
     def _call(service) -> bool:
-        """Whether the service was called; that Gazebo has gone is for others to say."""
+        """Return whether the service was called; that Gazebo has gone is for others to say."""
         try:
             service()
         except (rospy.ServiceException, rospy.ROSException):

@@ -108,7 +108,7 @@ def main(arguments):
 
 
 def _guessed(path, rate, sentences):
-    """Columns of a text file with names of its own, as they seem to be."""
+    """Return columns of a text file with names of its own, as they seem to be."""
     if recording_format(path) != "csv":
         return None
     guessed, _ = guess_where_unknown(path, "imu_recording")
@@ -131,7 +131,7 @@ def _check_duplicates(path, report):
 
 
 def _axes(path, table, wanted, before) -> tuple[str, ...]:
-    """The axes to analyse: those wanted, or all that were recorded."""
+    """Return the axes to analyse: those wanted, or all that were recorded."""
     recorded = tuple(axis for axis in AXES if axis in table)
     chosen = {axis for name in wanted for axis in _SHORT_NAMES.get(name, (name,))}
     missing = sorted(chosen - set(recorded))

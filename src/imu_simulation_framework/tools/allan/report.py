@@ -117,7 +117,7 @@ def _comment(identification) -> str:
 
 
 def _kalibr(identification, name):
-    """Content of Kalibr's file, and what of the slow drift it cannot say."""
+    """Return the content of Kalibr's file, and what of the slow drift it cannot say."""
     missing = [
         axis for axes in SENSORS.values() for axis in axes if axis not in identification.axes
     ]
@@ -199,7 +199,7 @@ def _axis(sensor, result) -> dict:
 
 
 def _gauss_markov(sensor, result):
-    """The Gauss-Markov process, None if there is none."""
+    """Return the Gauss-Markov process, None if there is none."""
     fit = result.fit
     if GAUSS_MARKOV not in fit.terms:
         return None
@@ -248,7 +248,7 @@ def _number(value):
 
 
 def _deviations(identification):
-    """Table of Allan deviations, one line for each averaging time of each recording."""
+    """Return the table of Allan deviations, one line for each averaging time of each recording."""
     tables = []
     for number in range(len(identification.recordings)):
         columns = {"recording": number + 1}

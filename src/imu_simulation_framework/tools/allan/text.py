@@ -16,7 +16,7 @@ _SHOWN_LINES = 5
 
 
 def terminal_table(identification) -> str:
-    """A table of all terms: SI, the 95 % interval, and the units of datasheets."""
+    """Return a table of all terms: SI, the 95 % interval, and the units of datasheets."""
     lines = []
     for sensor, axes in identification.sensors.items():
         for term in TERMS:
@@ -79,7 +79,7 @@ def _gauss_markov(identification, sensor, axes) -> list[str]:
 
 
 def findings(identification) -> list[str]:
-    """What a person should know about the recordings and the fit, a sentence each."""
+    """Return what a person should know about the recordings and the fit, a sentence each."""
     sentences = []
     for recording in identification.recordings:
         sentences.append(
@@ -133,7 +133,7 @@ def _fit_findings(identification, sensor, name):
 
 
 def lines_text(lines, unit) -> str:
-    """The strongest lines, with frequency and amplitude."""
+    """Return the strongest lines, with frequency and amplitude."""
     shown = [f"{line.frequency:.4g} Hz ({line.amplitude:.2g} {unit})" for line in lines]
     rest = len(shown) - _SHOWN_LINES
     return ", ".join(shown[:_SHOWN_LINES]) + (f" and {rest} weaker" if rest > 0 else "")

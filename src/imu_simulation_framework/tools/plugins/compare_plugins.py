@@ -126,7 +126,7 @@ def _run_experiment(out, name, options) -> Path:
 
 
 def _compare(folder, options):
-    """A name for the experiment in this folder, and the table of its statistics."""
+    """Return a name for the experiment in this folder, and the table of its statistics."""
     folder = find_result(folder)
     experiment = load_experiment_at_rest(folder)
     # Other random numbers than those of the experiment itself.

@@ -110,7 +110,7 @@ def _read(bag, with_bias, duration):
 
 
 def _true_orientation(bag, start):
-    """The robot's orientation, which must not change from ``start`` on."""
+    """Return the robot's orientation, which must not change from ``start`` on."""
     truth = read_bag(bag, TRUTH_TOPIC, [ODOMETRY])
     settled = truth.columns["stamp"] >= start
     poses = truth.matrix(("x", "y", *QUATERNION))[settled]

@@ -114,7 +114,7 @@ def _parser():
 
 
 def _distinct(signals):
-    """Names without what all of one result share, numbered where several are the same."""
+    """Return names without what all of one result share, numbered where several are the same."""
     names = [signal.name for signal in signals]
     if len({signal.group for signal in signals}) == 1 and signals[0].group:
         names = [signal.name[len(signal.group) :].strip() for signal in signals]

@@ -209,7 +209,7 @@ def _evaluated(folder, settings, until) -> Comparison:
 
 
 def _above(folder, levels):
-    """Name of the folder so many levels above a run's, which says drive or IMU."""
+    """Return the name of the folder so many levels above a run's, which says drive or IMU."""
     parts = folder.folder.resolve().parts
     return parts[-1 - levels] if len(parts) > levels + 1 else folder.folder.name
 

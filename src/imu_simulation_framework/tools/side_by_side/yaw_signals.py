@@ -101,7 +101,7 @@ def read_yaw_signals(text) -> list[YawSignal]:
 
 
 def _split(text):
-    """Path and what of it; a path with the sign in its name is left whole."""
+    """Return the path and what of it; a path with the sign in its name is left whole."""
     if os.path.exists(text) or SIGN not in text:
         return text, ""
     places = [place for place, letter in enumerate(text) if letter == SIGN]
@@ -179,7 +179,7 @@ def _of_column(path, column):
 
 
 def _of_text(path, format):
-    """The poses' yaw; the IMU's where there are none; else the course of satellite fixes."""
+    """Return the poses' yaw; the IMU's where there are none; else the course of satellite fixes."""
     if format == "tum":
         return _of_recording(read_reference, path)
     readings, refusals = [], []
