@@ -139,7 +139,7 @@ def chosen_motion(options: argparse.Namespace, rate: float = sources.RATE) -> Ch
         motion = sources.rounds(options.rounds, radius, speed, rate)
         return ChosenMotion(f"{options.rounds:g} rounds of {radius:g} m radius", motion, ())
     if options.drive in DRIVES and not Path(options.drive).exists():
-        motion = sources.drive(options.drive)
+        motion = sources.read_drive(options.drive)
         if rate != sources.RATE:
             motion = motion.resampled(rate)
         return ChosenMotion(f"drive {options.drive}", motion, ())
