@@ -11,9 +11,18 @@ import math
 import warnings
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 TWO_PI = 2.0 * math.pi
+
+_LEVEL = 0.43
+"""Half the sine of less than 60 degrees of pitch."""
+
+
+def _rotation():
+    # Imported here, since every node knows angles, and it takes 27 MB.
+    from scipy.spatial.transform import Rotation
+
+    return Rotation
 
 
 def wrap(angle):
@@ -112,10 +121,11 @@ def roll_pitch_yaw_from_quaternion(quaternions):
     quaternions = np.asarray(quaternions, dtype=float)
     if quaternions.size == 0:
         return np.empty(quaternions.shape[:-1] + (3,))
+    rotations = _rotation().from_quat(quaternions.reshape(-1, 4))
     with warnings.catch_warnings():
         # With the nose straight up roll and yaw are one rotation, which scipy calls yaw.
         warnings.filterwarnings("ignore", "Gimbal lock detected")
-        yaw_pitch_roll = Rotation.from_quat(quaternions.reshape(-1, 4)).as_euler("ZYX")
+        yaw_pitch_roll = rotations.as_euler("ZYX")
     return yaw_pitch_roll[:, ::-1].reshape(quaternions.shape[:-1] + (3,))
 
 
@@ -129,6 +139,12 @@ def yaw_from_quaternion(quaternions):
     ValueError
         If a quaternion has length zero.
     """
+    if len(quaternions) == 4 and np.ndim(quaternions[0]) == 0:
+        x, y, z, w = quaternions
+        # Of one that is no nearer to the vertical than 60 degrees scipy does not warn; to tell it
+        # not to takes longer than the yaw.
+        if abs(w * y - x * z) < _LEVEL * (x * x + y * y + z * z + w * w):
+            return float(_rotation().from_quat(quaternions).as_euler("ZYX")[0])
     yaw = roll_pitch_yaw_from_quaternion(quaternions)[..., 2]
     return float(yaw) if yaw.ndim == 0 else yaw
 
@@ -149,7 +165,7 @@ def quaternion_from_roll_pitch_yaw(roll_pitch_yaw):
     angles = np.asarray(roll_pitch_yaw, dtype=float)
     if angles.size == 0:
         return np.empty(angles.shape[:-1] + (4,))
-    quaternions = Rotation.from_euler("ZYX", angles.reshape(-1, 3)[:, ::-1]).as_quat()
+    quaternions = _rotation().from_euler("ZYX", angles.reshape(-1, 3)[:, ::-1]).as_quat()
     quaternions = np.where(quaternions[:, 3:] < 0.0, -quaternions, quaternions)
     return quaternions.reshape(angles.shape[:-1] + (4,))
 

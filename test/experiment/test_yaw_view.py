@@ -9,12 +9,18 @@ import numpy as np
 import pytest
 from PIL import ImageGrab
 
+from imu_simulation_framework.plots import colours
+
 pytestmark = pytest.mark.slow
 
 STAYS = "the live view stays until its window is closed"
 SHORT = "settings:={trajectory: {stop: 8.0}}"
 SCREEN = (1024, 768)
-COLOURS = {"ground truth": "#b3b3b3", "recorded IMU": "#0b2d5c", "simulated IMU": "#e08214"}
+COLOURS = {
+    "ground truth": colours.LIVE_TRUTH,
+    "recorded IMU": colours.REAL,
+    "simulated IMU": colours.SIMULATED,
+}
 
 
 @pytest.fixture(scope="module")

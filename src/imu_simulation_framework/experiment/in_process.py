@@ -9,26 +9,26 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.angles import yaw_from_quaternion
 from imu_simulation_framework.configuration.load import Configuration
-from imu_simulation_framework.experiment.parts import (
-    make_experiment_imu,
-    make_follower,
-    make_terrain,
-    samples_per_tick,
-)
+from imu_simulation_framework.experiment.from_configuration import make_follower
 from imu_simulation_framework.experiment.preparation.check import ensure_plausible
 from imu_simulation_framework.experiment.preparation.drive import (
     PreparedDrive,
     prepare_drive,
     prepare_recorded_imu,
 )
+from imu_simulation_framework.experiment.session.driving import DriveSession
+from imu_simulation_framework.experiment.session.recording import RecordingSession
+from imu_simulation_framework.experiment.session.simulation import SimulatedRobot
+from imu_simulation_framework.experiment.session.tracking import (
+    TrackedPose,
+    TrackingSession,
+    TruePose,
+)
 from imu_simulation_framework.motion.motion import Motion
-from imu_simulation_framework.mujoco_simulator.simulator import MujocoSimulator, SimulatorState
-from imu_simulation_framework.results.record import NANOSECONDS, ExperimentRecord
+from imu_simulation_framework.mujoco_simulator.simulator import SimulatorState
+from imu_simulation_framework.results.record import ExperimentRecord
 from imu_simulation_framework.results.tables import ExperimentTables
-from imu_simulation_framework.robot.parameters import load_robot_parameters
-from imu_simulation_framework.tracking.reference import Pose2D, tracking_error
 
 
 def drive_in_process(
@@ -41,44 +41,54 @@ def drive_in_process(
     configuration : Configuration
     drive : PreparedDrive
     observe : callable, optional
-        Called with each of the simulator's states.
+        Called with the simulator's states, those of a control period at a time.
 
     Returns
     -------
     ExperimentRecord
         From stamp 0 to the drive's end.
     """
-    robot = load_robot_parameters(configuration.robot.parameters or None)
-    rate = configuration.imu.rate
-    per_tick = samples_per_tick(configuration)
+    robot = SimulatedRobot(configuration)
     follower = make_follower(configuration, drive.trajectory)
-    imu = make_experiment_imu(configuration)
-    simulator = MujocoSimulator(robot, sample_rate=rate, terrain=make_terrain(configuration))
-    first = follower.reference.pose_at(0.0)
-    state = simulator.set_pose(first.x, first.y, first.yaw)
-
-    record = ExperimentRecord()
+    leader = DriveSession(follower)
+    tracking = TrackingSession(1.0 / configuration.control.rate, lock_step=True)
+    recording = RecordingSession()
     observe = observe or (lambda _: None)
-    _append(record, 0, state, imu)
-    observe(state)
-    command = follower.command(0.0)
-    samples = 0
+
+    tracking.follow(follower.reference)
+    robot.set_pose(*leader.first_pose())
+    samples = robot.last
+    command = leader.begin()
+    tracked = _answer(samples, tracking)
     while True:
-        record.append_command(*command)
-        simulator.set_wheel_velocities(*command)
-        for _ in range(per_tick):
-            state = simulator.step()
-            samples += 1
-            stamp = round(samples / rate * NANOSECONDS)
-            _append(record, stamp, state, imu)
-            observe(state)
-        time = stamp / NANOSECONDS
-        error = tracking_error(follower.reference.pose_at(time), _pose(state))
-        record.errors.append(stamp, (*error, time))
-        if follower.finished(time):
-            record.append_command(0.0, 0.0)
-            return record
-        command = follower.command(time, error)
+        recording.add_imu(*samples.imu_rows())
+        recording.add_ground_truth(*samples.ground_truth_rows())
+        recording.add_wheels(*samples.wheel_rows())
+        observe(samples.state)
+        if tracked is not None:
+            recording.add_error(tracked.stamp, tracked.time, tracked.error)
+            command = leader.answer(tracked.time, tracked.error)
+        recording.add_command(*command)
+        if leader.finished:
+            return recording.record
+        tracking.commanded()
+        samples = robot.tick(*command)
+        tracked = _answer(samples, tracking)
+
+
+def _answer(samples, tracking) -> TrackedPose | None:
+    """What the ground truth of one control period is answered with."""
+    state = samples.state
+    answer = None
+    for stamp, position, orientation, velocity in zip(
+        samples.stamps.tolist(),
+        state.position.tolist(),
+        state.orientation.tolist(),
+        state.linear_velocity.tolist(),
+    ):
+        pose = TruePose(stamp, *position[:2], tuple(orientation), *velocity[:2])
+        answer = tracking.ground_truth(pose) or answer
+    return answer
 
 
 def robot_motion(configuration: Configuration) -> Motion:
@@ -96,14 +106,13 @@ def robot_motion(configuration: Configuration) -> Motion:
     states: list[SimulatorState] = []
     check = ensure_plausible(configuration)
     drive_in_process(configuration, prepare_drive(configuration, check.reference), states.append)
-    orientation = np.array([state.orientation for state in states])
-    velocity = np.array([state.linear_velocity for state in states])
+    state = SimulatorState(*map(np.concatenate, zip(*states)))
     return Motion.from_states(
-        [state.time for state in states],
-        [state.position for state in states],
-        orientation,
-        Rotation.from_quat(orientation).apply(velocity),
-        [state.angular_velocity for state in states],
+        state.time,
+        state.position,
+        state.orientation,
+        Rotation.from_quat(state.orientation).apply(state.linear_velocity),
+        state.angular_velocity,
     )
 
 
@@ -127,25 +136,3 @@ def run_in_process(configuration: Configuration) -> ExperimentTables:
         imu_real=recorded_imu.table if recorded_imu else None,
         **{name: table.whole() for name, table in tables.items()},
     )
-
-
-def _append(record, stamp, state, imu) -> None:
-    reading = imu.step(state.imu_truth)
-    if imu.has_new_sample or not imu.drop_repeated:
-        record.imu.append(
-            stamp, (*reading.orientation, *reading.angular_velocity, *reading.specific_force)
-        )
-    record.ground_truth.append(
-        stamp,
-        (
-            *state.position,
-            *state.orientation,
-            *state.linear_velocity[:2],
-            state.angular_velocity[2],
-        ),
-    )
-
-
-def _pose(state) -> Pose2D:
-    yaw = float(yaw_from_quaternion(state.orientation))
-    return Pose2D(float(state.position[0]), float(state.position[1]), yaw)

@@ -1,6 +1,6 @@
 """What all formats of IMU parameters share: what reading and writing gives, and what is unsaid.
 
-No format but our own can say everything. Whoever reads gets notes on what was in the file and has
+No format but our own can say everything. Whoever reads gets remarks on what was in the file and has
 no place in a specification; whoever writes gets the list of what the format cannot say.
 """
 
@@ -19,14 +19,14 @@ class Reading(NamedTuple):
     """A specification, and sentences on what of the file it does not say."""
 
     specification: ImuSpecification
-    notes: list[str]
+    remarks: list[str]
 
 
 class Writing(NamedTuple):
     """A file's text, and sentences on what of the specification it does not say."""
 
     text: str
-    omissions: list[str]
+    remarks: list[str]
 
 
 class WriteOptions(NamedTuple):

@@ -188,7 +188,7 @@ def write(
     lines = [f"name: {_quoted(specification.name)}\n", f"rate: {number(rate)}  # Hz\n"]
     said = {"output.rate", "white_noise", "bias_instability"}
     said.update(parameter for parameter, _ in _PLAIN.values() if parameter != "temperature_bias")
-    omissions = []
+    remarks = []
     for name in IMU_TRIADS:
         triad = getattr(specification, name)
         entries = []
@@ -211,9 +211,9 @@ def write(
         if entries:
             lines.append(f"{name}:\n")
             lines.extend(f"  {line}\n" for line in entries)
-    omissions.extend(unsaid(specification, said))
-    comment = yaml_comment(heading(specification, "datasheet", omissions))
-    return Writing(comment + "".join(lines), omissions)
+    remarks.extend(unsaid(specification, said))
+    comment = yaml_comment(heading(specification, "datasheet", remarks))
+    return Writing(comment + "".join(lines), remarks)
 
 
 def _entry(key, value_key, values, triad, kind, *more):

@@ -24,6 +24,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from imu_simulation_framework import topics
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.imu_formats.base import (
     NO_OPTIONS,
@@ -64,10 +65,10 @@ def read(path, rate: float | None = None) -> Reading:
         A key is missing, or its value is not a number above zero.
     """
     values = read_mapping(path)
-    notes = []
+    remarks = []
     if _FILE_OF_OPENVINS in values:
         named = Path(path).parent / values.text(_FILE_OF_OPENVINS)
-        notes.append(f"The IMU's parameters are those of {named}, which this file names.")
+        remarks.append(f"The IMU's parameters are those of {named}, which this file names.")
         values = read_mapping(named)
     inner = [key for key in values.names() if key.startswith("imu") and values.is_mapping(key)]
     if len(inner) > 1:
@@ -86,8 +87,8 @@ def read(path, rate: float | None = None) -> Reading:
     others = [key for key in values.names() if key not in (*needed, *_PLACE)]
     said = [values.path(key) for key in others if not values.is_neutral(key)]
     if said:
-        notes.append(f"No noise parameters, and left out: {', '.join(said)}.")
-    return Reading(ImuSpecification(**triads, output=output), notes)
+        remarks.append(f"No noise parameters, and left out: {', '.join(said)}.")
+    return Reading(ImuSpecification(**triads, output=output), remarks)
 
 
 def write(
@@ -104,17 +105,17 @@ def write(
     ConfigurationError
         A number that Kalibr needs to be above zero is zero.
     """
-    notes: list[str] = []
+    remarks: list[str] = []
     lines = []
     said = {"white_noise", "output.rate"}
     for name in ("accelerometer", "gyroscope"):
         triad = getattr(specification, name)
-        noise = one_value(triad.white_noise, f"{name}.white_noise", notes)
+        noise = one_value(triad.white_noise, f"{name}.white_noise", remarks)
         if any(triad.random_walk):
-            walk = one_value(triad.random_walk, f"{name}.random_walk", notes)
+            walk = one_value(triad.random_walk, f"{name}.random_walk", remarks)
             said.add(f"{name}.random_walk")
         else:
-            walk = _initial_walk(triad, name, notes)
+            walk = _initial_walk(triad, name, remarks)
             said.update((f"{name}.gauss_markov_sigma", f"{name}.gauss_markov_time"))
         for key, value in (("noise_density", noise), ("random_walk", walk)):
             if value <= 0.0:
@@ -123,21 +124,21 @@ def write(
                     f"{name}.{_PARAMETERS[key]} is 0."
                 )
             lines.append(f"{name}_{key}: {number(value)}\n")
-    lines.append("rostopic: /imu/data\n")
+    lines.append(f"rostopic: {topics.in_root(topics.IMU)}\n")
     lines.append(f"update_rate: {number(rate)}\n")
-    omissions = notes + unsaid(specification, said)
-    comment = yaml_comment(heading(specification, "kalibr", omissions))
-    return Writing(comment + "".join(lines), omissions)
+    remarks += unsaid(specification, said)
+    comment = yaml_comment(heading(specification, "kalibr", remarks))
+    return Writing(comment + "".join(lines), remarks)
 
 
-def _initial_walk(triad, name, notes) -> float:
+def _initial_walk(triad, name, remarks) -> float:
     density = tuple(
         float(q) for q in driving_density(triad.gauss_markov_sigma, triad.gauss_markov_time)
     )
     if any(density):
-        notes.append(
+        remarks.append(
             f"{name}.gauss_markov_sigma = {shown(triad.gauss_markov_sigma)} is said as a random "
             "walk with its driving density, which is the same for times well below its "
             f"correlation time of {shown(triad.gauss_markov_time)} s only."
         )
-    return one_value(density, f"{name}.random_walk", notes)
+    return one_value(density, f"{name}.random_walk", remarks)

@@ -365,7 +365,7 @@ class Motion:
         return Motion(time=time, orientation=orientation, gravity=self.gravity, **values)
 
     def _derivatives(self, values):
-        """First and second derivatives of (n, 3) by time, at the samples."""
+        """Return the first and second derivatives of (n, 3) by time, at the samples."""
         self._require_samples()
         spline = CubicSpline(self.time, values)
         return spline(self.time, 1), spline(self.time, 2)

@@ -2,8 +2,31 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import mujoco
 import numpy as np
+
+
+class BaseSamples(NamedTuple):
+    """What was observed at the ends of n sample periods.
+
+    Attributes
+    ----------
+    velocity : ndarray (n, 3)
+        Of the base's origin, in the base's axes [m/s].
+    imu_quaternion : ndarray (n, 4)
+        Orientation of the IMU in the world.
+    imu_angular_velocity : ndarray (n, 3)
+        In the IMU's axes [rad/s].
+    imu_specific_force : ndarray (n, 3)
+        In the IMU's axes [m/s^2].
+    """
+
+    velocity: np.ndarray
+    imu_quaternion: np.ndarray
+    imu_angular_velocity: np.ndarray
+    imu_specific_force: np.ndarray
 
 
 class IntegratingImu:
@@ -37,10 +60,11 @@ class IntegratingImu:
         self._gravity = gravity
         self._vertical = np.array([0.0, 0.0, 1.0])
         self._world_to_base = np.empty(4)
-        self._velocity = np.empty(3)
         self._up = np.empty(3)
+        self._turn = np.empty(3)
+        self._force = np.empty(3)
         self._quaternion = np.empty(4)
-        self._motion = ()
+        self._motion: tuple[float, ...] = ()
 
     @property
     def position(self) -> np.ndarray:
@@ -52,90 +76,70 @@ class IntegratingImu:
         """Orientation of the IMU in the base (4,)."""
         return self._mounting
 
-    def start(self, quaternion):
-        """Begin anew with a base at rest.
+    def start(self, quaternion) -> BaseSamples:
+        """Begin anew with a base at rest; return one sample, of an IMU at rest."""
+        self._quaternion = np.array(quaternion)
+        rest = np.zeros((1, 3))
+        samples, (self._motion,) = self._observe(self._quaternion[np.newaxis], rest, rest)
+        force = samples.imu_specific_force
+        force[0] = self._in_imu_axes(self._gravity * np.array(self._motion[6:]))
+        return samples
 
-        Returns
-        -------
-        imu_quaternion : ndarray (4,)
-        angular_velocity, specific_force : ndarray (3,)
-            Of an IMU at rest, in its axes.
-        """
-        rest = np.zeros(3)
-        self._quaternion[:] = quaternion
-        self._motion = self._base_motion(quaternion, rest, rest)
-        force = self._in_imu_axes(self._gravity * self._up)
-        return self._orientation(quaternion), rest, force
-
-    def sample(self, quaternion, velocity, angular_velocity):
-        """Take the base's motion at the end of a sample period.
+    def samples(self, quaternions, velocities, angular_velocities) -> BaseSamples:
+        """Take the base's motion at the ends of consecutive sample periods.
 
         Parameters
         ----------
-        quaternion : ndarray (4,)
+        quaternions : ndarray (n, 4)
             Orientation of the base in the world.
-        velocity : ndarray (3,)
+        velocities : ndarray (n, 3)
             Of the base's origin in the world's axes [m/s].
-        angular_velocity : ndarray (3,)
+        angular_velocities : ndarray (n, 3)
             In the base's axes [rad/s].
-
-        Returns
-        -------
-        imu_quaternion : ndarray (4,)
-            Orientation of the IMU in the world.
-        angular_velocity : ndarray (3,)
-            In the IMU's axes [rad/s].
-        specific_force : ndarray (3,)
-            In the IMU's axes [m/s^2].
         """
-        rotation = np.empty(3)
-        mujoco.mju_subQuat(rotation, quaternion, self._quaternion)
-        self._quaternion[:] = quaternion
-        rotation *= self._rate
-        motion = self._base_motion(quaternion, velocity, angular_velocity)
-        vx, vy, vz, cx, cy, cz, ux, uy, uz = motion
-        vx0, vy0, vz0, cx0, cy0, cz0, ux0, uy0, uz0 = self._motion
-        self._motion = motion
+        samples, motions = self._observe(quaternions, velocities, angular_velocities)
         rate, half_gravity = self._rate, 0.5 * self._gravity
-        force = np.array(
-            [
+        for row, motion in enumerate(motions):
+            vx, vy, vz, cx, cy, cz, ux, uy, uz = motion
+            vx0, vy0, vz0, cx0, cy0, cz0, ux0, uy0, uz0 = self._motion
+            self._motion = motion
+            force = (
                 rate * (vx - vx0) + 0.5 * (cx + cx0) + half_gravity * (ux + ux0),
                 rate * (vy - vy0) + 0.5 * (cy + cy0) + half_gravity * (uy + uy0),
                 rate * (vz - vz0) + 0.5 * (cz + cz0) + half_gravity * (uz + uz0),
-            ]
-        )
-        return (
-            self._orientation(quaternion),
-            self._in_imu_axes(rotation),
-            self._in_imu_axes(force),
-        )
+            )
+            turn = self._turn
+            mujoco.mju_subQuat(turn, quaternions[row], self._quaternion)
+            self._quaternion = quaternions[row]
+            turn *= rate
+            mujoco.mju_rotVecQuat(samples.imu_angular_velocity[row], turn, self._base_to_imu)
+            self._force[:] = force
+            mujoco.mju_rotVecQuat(samples.imu_specific_force[row], self._force, self._base_to_imu)
+        return samples
 
-    def _base_motion(self, quaternion, velocity, angular_velocity):
+    def _observe(self, quaternions, velocities, angular_velocities):
         # In the base's axes: velocity v of the IMU, omega x v, and the vertical. Plain numbers:
         # numpy would take longer for three of them.
-        mujoco.mju_negQuat(self._world_to_base, quaternion)
-        mujoco.mju_rotVecQuat(self._velocity, velocity, self._world_to_base)
-        mujoco.mju_rotVecQuat(self._up, self._vertical, self._world_to_base)
-        vx, vy, vz = self._velocity.tolist()
-        wx, wy, wz = angular_velocity.tolist()
-        rx, ry, rz = self._position
-        vx += wy * rz - wz * ry
-        vy += wz * rx - wx * rz
-        vz += wx * ry - wy * rx
-        return (
-            vx,
-            vy,
-            vz,
-            wy * vz - wz * vy,
-            wz * vx - wx * vz,
-            wx * vy - wy * vx,
-            *self._up.tolist(),
+        count = len(quaternions)
+        samples = BaseSamples(
+            np.empty((count, 3)), np.empty((count, 4)), np.zeros((count, 3)), np.empty((count, 3))
         )
-
-    def _orientation(self, quaternion):
-        orientation = np.empty(4)
-        mujoco.mju_mulQuat(orientation, quaternion, self._mounting)
-        return orientation
+        world_to_base, up, vertical = self._world_to_base, self._up, self._vertical
+        rx, ry, rz = self._position
+        motions = []
+        for row, (wx, wy, wz) in enumerate(angular_velocities.tolist()):
+            quaternion, velocity = quaternions[row], samples.velocity[row]
+            mujoco.mju_negQuat(world_to_base, quaternion)
+            mujoco.mju_rotVecQuat(velocity, velocities[row], world_to_base)
+            mujoco.mju_rotVecQuat(up, vertical, world_to_base)
+            mujoco.mju_mulQuat(samples.imu_quaternion[row], quaternion, self._mounting)
+            vx, vy, vz = velocity.tolist()
+            vx += wy * rz - wz * ry
+            vy += wz * rx - wx * rz
+            vz += wx * ry - wy * rx
+            turning = (wy * vz - wz * vy, wz * vx - wx * vz, wx * vy - wy * vx)
+            motions.append((vx, vy, vz, *turning, *up.tolist()))
+        return samples, motions
 
     def _in_imu_axes(self, vector):
         turned = np.empty(3)

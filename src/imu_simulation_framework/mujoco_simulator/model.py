@@ -9,11 +9,9 @@ from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.motion.terrain import Terrain
 from imu_simulation_framework.robot.description import robot_description
 from imu_simulation_framework.robot.parameters import RobotParameters
+from imu_simulation_framework.robot_names import ROBOT_FRAME, WHEEL_JOINTS
 
-BASE = "base_footprint"
-IMU = "imu_link"
 GROUND = "ground"
-WHEEL_JOINTS = ("left_wheel_joint", "right_wheel_joint")
 # Where the degrees of freedom are in MuJoCo's vectors of positions and velocities.
 BASE_POSITION, BASE_QUATERNION, WHEEL_POSITIONS = slice(0, 3), slice(3, 7), slice(7, 9)
 BASE_VELOCITY, BASE_ANGULAR_VELOCITY, WHEEL_VELOCITIES = slice(0, 3), slice(3, 6), slice(6, 8)
@@ -46,7 +44,7 @@ def build_model(parameters: RobotParameters, physics_rate: float, terrain: Terra
     """
     spec = _specification(robot_description(parameters))
     # A URDF's root link is fixed to the world unless it gets a joint.
-    _body(spec, BASE).add_freejoint()
+    _body(spec, ROBOT_FRAME).add_freejoint()
     _add_ground(spec, terrain)
     for joint in WHEEL_JOINTS:
         _add_velocity_control(spec, joint, parameters)

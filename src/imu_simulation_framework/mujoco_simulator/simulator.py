@@ -15,13 +15,13 @@ from imu_simulation_framework.mujoco_simulator.model import (
     BASE_POSITION,
     BASE_QUATERNION,
     BASE_VELOCITY,
-    IMU,
     WHEEL_POSITIONS,
     WHEEL_VELOCITIES,
     build_model,
 )
 from imu_simulation_framework.mujoco_simulator.motors import WheelMotors
 from imu_simulation_framework.robot.parameters import RobotParameters
+from imu_simulation_framework.robot_names import IMU_FRAME
 from imu_simulation_framework.sensors.imu_models import ImuTruth
 
 _SETTLING_TIME = 2.0  # s; the contacts' oscillation dies out within tenths of it
@@ -30,7 +30,9 @@ _XYZW = [1, 2, 3, 0]  # MuJoCo's quaternions are in the order w, x, y, z
 
 
 class SimulatorState(NamedTuple):
-    """The robot at one sample time; all arrays are the receiver's own.
+    """The robot at one sample time, or at several: all then have the samples as their first axis.
+
+    All arrays are the receiver's own.
 
     ``time`` [s]. ``position`` (3,) [m] and ``orientation`` (4,) [quaternion x, y, z, w] of
     base_footprint in the world; its ``linear_velocity`` (3,) [m/s] and ``angular_velocity`` (3,)
@@ -40,7 +42,7 @@ class SimulatorState(NamedTuple):
     the sample period that ends now.
     """
 
-    time: float
+    time: float | np.ndarray
     position: np.ndarray
     orientation: np.ndarray
     linear_velocity: np.ndarray
@@ -55,6 +57,10 @@ class SimulatorState(NamedTuple):
     def imu_truth(self) -> ImuTruth:
         """What an IMU without errors would say."""
         return ImuTruth(self.imu_orientation, self.imu_angular_velocity, self.specific_force)
+
+    def sample(self, number: int) -> SimulatorState:
+        """Return one of several samples, counted from 0."""
+        return SimulatorState(*(values[number] for values in self))
 
 
 class MujocoSimulator:
@@ -103,13 +109,9 @@ class MujocoSimulator:
         # Views of MuJoCo's memory.
         self._base_position = self._data.qpos[BASE_POSITION]
         self._base_quaternion = self._data.qpos[BASE_QUATERNION]
-        self._base_velocity = self._data.qvel[BASE_VELOCITY]
-        self._base_angular_velocity = self._data.qvel[BASE_ANGULAR_VELOCITY]
-        self._wheel_positions = self._data.qpos[WHEEL_POSITIONS]
         self._wheel_velocities = self._data.qvel[WHEEL_VELOCITIES]
         self._warnings = self._data.warning.number
         self._motors = WheelMotors(parameters, self.sample_period)
-        self._world_to_base = np.empty(4)
         self._imu = self._mount_imu()
         self._rest_position, self._rest_quaternion = self._settle()
         self.reset()
@@ -117,6 +119,8 @@ class MujocoSimulator:
     @property
     def state(self) -> SimulatorState:
         """The state after the last step or change of the pose."""
+        if self._state is None:
+            self._state = self._states.sample(-1)
         return self._state
 
     @property
@@ -159,8 +163,9 @@ class MujocoSimulator:
         self._data.qacc_warmstart[:] = 0.0
         if self._terrain is not None:
             self._stand_on_bumps(x, y)
-        self._state = self._observe(self._imu.start(self._base_quaternion))
-        return self._state
+        samples = self._imu.start(self._base_quaternion)
+        self._keep(self._data.qpos[np.newaxis].copy(), self._data.qvel[np.newaxis].copy(), samples)
+        return self.state
 
     def set_wheel_velocities(self, left, right):
         """Command the wheels [rad/s]; what exceeds their largest velocity is cut off.
@@ -182,40 +187,57 @@ class MujocoSimulator:
         SimulatorError
             The physics became unstable.
         """
-        self._data.ctrl[:] = self._motors.control(*self._wheel_velocities.tolist())
-        mujoco.mj_step(self._model, self._data, self._steps_per_sample)
-        self._samples += 1
-        self._require_stable()
-        signals = self._imu.sample(
-            self._base_quaternion, self._base_velocity, self._base_angular_velocity
-        )
-        self._state = self._observe(signals)
-        return self._state
+        return self.steps(1).sample(0)
 
-    def _observe(self, imu_signals):
-        imu_quaternion, imu_angular_velocity, specific_force = imu_signals
-        mujoco.mju_negQuat(self._world_to_base, self._base_quaternion)
-        linear_velocity = np.empty(3)
-        mujoco.mju_rotVecQuat(linear_velocity, self._base_velocity, self._world_to_base)
-        return SimulatorState(
-            self._samples / self._sample_rate,
-            self._base_position.copy(),
-            self._base_quaternion[_XYZW],
-            linear_velocity,
-            self._base_angular_velocity.copy(),
-            self._wheel_positions.copy(),
-            self._wheel_velocities.copy(),
-            imu_quaternion[_XYZW],
-            imu_angular_velocity,
-            specific_force,
+    def steps(self, count: int) -> SimulatorState:
+        """Advance by several sample periods, at least one; return all their samples.
+
+        Raises
+        ------
+        SimulatorError
+            The physics became unstable.
+        """
+        data, model = self._data, self._model
+        positions = np.empty((count, model.nq))
+        velocities = np.empty((count, model.nv))
+        for row in range(count):
+            data.ctrl[:] = self._motors.control(*self._wheel_velocities.tolist())
+            mujoco.mj_step(model, data, self._steps_per_sample)
+            positions[row] = data.qpos
+            velocities[row] = data.qvel
+        self._samples += count
+        self._require_stable()
+        samples = self._imu.samples(
+            positions[:, BASE_QUATERNION],
+            velocities[:, BASE_VELOCITY],
+            velocities[:, BASE_ANGULAR_VELOCITY],
         )
+        return self._keep(positions, velocities, samples)
+
+    def _keep(self, positions, velocities, samples) -> SimulatorState:
+        """Put observed samples together; the last one is the state from now on."""
+        count = len(positions)
+        states = SimulatorState(
+            np.arange(self._samples + 1 - count, self._samples + 1) / self._sample_rate,
+            positions[:, BASE_POSITION],
+            positions[:, BASE_QUATERNION][:, _XYZW],
+            samples.velocity,
+            velocities[:, BASE_ANGULAR_VELOCITY],
+            positions[:, WHEEL_POSITIONS],
+            velocities[:, WHEEL_VELOCITIES],
+            samples.imu_quaternion[:, _XYZW],
+            samples.imu_angular_velocity,
+            samples.imu_specific_force,
+        )
+        self._states, self._state = states, None
+        return states
 
     def _mount_imu(self):
         # With the base at the world's origin, world axes are the base's.
         self._base_position[:] = 0.0
         self._base_quaternion[:] = 1.0, 0.0, 0.0, 0.0
         mujoco.mj_kinematics(self._model, self._data)
-        imu = self._data.body(IMU)
+        imu = self._data.body(IMU_FRAME)
         return IntegratingImu(imu.xpos, imu.xquat, self._sample_rate, self._gravity)
 
     def _stand_on_bumps(self, x, y):
@@ -241,7 +263,7 @@ class MujocoSimulator:
                 "The robot does not stand still on the ground with the given parameters."
             )
         position, quaternion = self._base_position.copy(), self._base_quaternion.copy()
-        # What little it moved and turned while it sank is no part of standing.
+        # What little it moved and turned while it sank does not belong to standing still.
         position[:2] = 0.0
         quaternion[3] = 0.0
         mujoco.mju_normalize4(quaternion)

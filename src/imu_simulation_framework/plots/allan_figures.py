@@ -10,30 +10,29 @@ from imu_simulation_framework.identification.allan.model import (
     SYMBOLS,
     allan_variance_of_terms,
 )
-from imu_simulation_framework.plots import style
+from imu_simulation_framework.plots import colours, style
 from imu_simulation_framework.sensors.triads import TRIADS
 
 READ_OFF = (1.0, 3.0)
 """Averaging times [s] at which N and K are where their lines pass."""
 
-_DATA = ("#0b2a5b", "#4a7fb5", "#7b5ea7", "#5a8a80")
-_FIT = {"color": "#e07a10", "linewidth": 1.8}
-_SENSOR = {"color": "#000000", "linewidth": 1.1, "linestyle": (0, (2, 1.5))}
-_LINES = {"color": "#c03030", "marker": "x", "markersize": 4.0, "linestyle": "none"}
+_FIT = {"color": colours.SIMULATED, "linewidth": 1.8}
+_SENSOR = {"color": colours.SENSOR, "linewidth": 1.1, "linestyle": (0, (2, 1.5))}
+_LINES = {"color": colours.OUTSIDE, "marker": "x", "markersize": 4.0, "linestyle": "none"}
 _OUTSIDE = {
-    "color": "#c03030", "marker": "o", "markersize": 9.0, "markerfacecolor": "none",
+    "color": colours.OUTSIDE, "marker": "o", "markersize": 9.0, "markerfacecolor": "none",
     "linestyle": "none",
 }  # fmt: skip
 _IDENTIFIED, _UNSURE = 1.4, 0.6
 """Line widths of a term that the recording shows, and of one of which it only gives a limit."""
 
 _TERMS = {
-    "quantisation": {"color": "#7a4a2a", "linestyle": (0, (1, 1.5))},
-    "white_noise": {"color": "#555555", "linestyle": (0, (6, 2))},
-    "bias_instability": {"color": "#1d6b4f", "linestyle": (0, (4, 1.5, 1, 1.5))},
-    "random_walk": {"color": "#8a2b4a", "linestyle": (0, (3, 2))},
-    "rate_ramp": {"color": "#a08a10", "linestyle": (0, (1, 3))},
-    GAUSS_MARKOV: {"color": "#2a6ab0", "linestyle": (0, (5, 1, 1, 1, 1, 1))},
+    "quantisation": {"color": colours.QUANTISATION, "linestyle": (0, (1, 1.5))},
+    "white_noise": {"color": colours.DARK_GREY, "linestyle": (0, (6, 2))},
+    "bias_instability": {"color": colours.DIFFERENCE, "linestyle": (0, (4, 1.5, 1, 1.5))},
+    "random_walk": {"color": colours.RANDOM_WALK, "linestyle": (0, (3, 2))},
+    "rate_ramp": {"color": colours.RATE_RAMP, "linestyle": (0, (1, 3))},
+    GAUSS_MARKOV: {"color": colours.GAUSS_MARKOV, "linestyle": (0, (5, 1, 1, 1, 1, 1))},
 }
 
 
@@ -61,7 +60,9 @@ def allan_figure(identification, sensor):
     for axis in axes:
         handles.update(zip(*reversed(axis.get_legend_handles_labels())))
     for name, width in (("a term, identified", _IDENTIFIED), ("a term, at its limit", _UNSURE)):
-        handles[name] = Line2D([], [], color="#555555", linestyle=(0, (4, 2)), linewidth=width)
+        handles[name] = Line2D(
+            [], [], color=colours.DARK_GREY, linestyle=(0, (4, 2)), linewidth=width
+        )
     figure.legend(
         handles.values(), handles.keys(), loc="outside upper center", ncol=3, fontsize=9,
         frameon=False, handlelength=3.2,
@@ -73,7 +74,7 @@ def _draw_axis(axis, identification, name):
     result = identification.axes[name]
     several = len(result.curves) > 1
     for number, curve in enumerate(result.curves):
-        colour = _DATA[number % len(_DATA)]
+        colour = colours.RECORDINGS[number % len(colours.RECORDINGS)]
         label = f"recording {number + 1}" if several else "recording"
         axis.fill_between(
             curve.tau, curve.low, curve.high, color=colour, alpha=0.18, linewidth=0.0,
@@ -128,7 +129,7 @@ def _draw_model(axis, identification, result):
     axis.plot(dense[described], np.sqrt(np.maximum(total, 0.0)), label="fit", **_FIT)
     axis.plot(dense, np.sqrt(shapes @ result.squares), label="identified sensor", **_SENSOR)
     if fit.start > tau[0]:
-        axis.axvspan(tau[0], fit.start, color="#000000", alpha=0.05, linewidth=0.0,
+        axis.axvspan(tau[0], fit.start, color=colours.SHADE, alpha=0.05, linewidth=0.0,
                      label="not described")  # fmt: skip
     words = (
         [f"model error {50.0 * fit.model_error:.1f} % of the deviation"] if fit.model_error else []
@@ -149,10 +150,10 @@ def _mark_points(axis, result):
     tau = result.curves[0].tau
     names = list(result.fit.terms)
     for time, term in zip(READ_OFF, ("white_noise", "random_walk")):
-        axis.axvline(time, color="#999999", linewidth=0.6)
+        axis.axvline(time, color=colours.LINE_GREY, linewidth=0.6)
         axis.annotate(
             f"{time:g} s", (time, 0.02), xycoords=("data", "axes fraction"), fontsize=8,
-            color="#666666", xytext=(2, 0), textcoords="offset points",
+            color=colours.TEXT_GREY, xytext=(2, 0), textcoords="offset points",
         )  # fmt: skip
         value = np.sqrt(max(0.0, result.fit.squares[names.index(term)]))
         if tau[0] <= time <= tau[-1] and value > 0.0:

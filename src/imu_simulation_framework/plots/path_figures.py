@@ -7,13 +7,13 @@ from matplotlib.collections import LineCollection
 from matplotlib.colors import Normalize
 
 from imu_simulation_framework.evaluation.stretches import behind_gaps
-from imu_simulation_framework.plots import style
+from imu_simulation_framework.plots import colours, style
 
 ARROWS = 8
 """Along a path, evenly."""
 
-FIXES = {"color": "#2fa36b", "linestyle": "none", "marker": ".", "markersize": 2.5}
-COLOURS = "coolwarm"
+FIXES = {"color": colours.FIXES, "linestyle": "none", "marker": ".", "markersize": 2.5}
+COLOUR_MAP = "coolwarm"
 COLOURED_POINTS = 800
 """Along the longer side of the path's box; each is an object of its own in a PDF or SVG."""
 
@@ -21,7 +21,7 @@ NOTHING = "There is no path to show: the robot did not drive."
 
 
 def trajectory(comparison):
-    """Path to be followed and path of the simulated robot, and the fixes it was made of."""
+    """Return path to be followed and path of the simulated robot, and the fixes it was made of."""
     wanted, driven, fixes = comparison.trajectory, comparison.ground_truth, comparison.fixes
     figure, (axis,) = style.make_figure(width=7.0, height=_height(wanted, driven))
     if fixes is not None and len(fixes):
@@ -43,7 +43,7 @@ def trajectory(comparison):
 
 
 def yaw_error_along_path(comparison):
-    """Yaw error of each IMU as a colour on the path, where it is judged."""
+    """Return yaw error of each IMU as a colour on the path, where it is judged."""
     imus = [
         (result, name, path)
         for result, name, path in (
@@ -61,7 +61,7 @@ def yaw_error_along_path(comparison):
     height = 1.1 + rows * min(4.5, (6.5 / columns) * share)
     figure, axes = style.make_figure(rows, height=height, columns=columns)
     for axis, (result, name, path) in zip(axes, imus):
-        axis.plot(*style.thin_path(path["x"], path["y"]), color="#999999", linewidth=0.6)
+        axis.plot(*style.thin_path(path["x"], path["y"]), color=colours.LINE_GREY, linewidth=0.6)
         lines = _coloured(axis, result.error, path)
         _ends(axis, path)
         axis.set_aspect("equal", adjustable="datalim")
@@ -77,7 +77,7 @@ def yaw_error_along_path(comparison):
 
 
 def _coloured(axis, error, path):
-    """The path at the error's times, each piece in the colour of its error."""
+    """Return the path at the error's times, each piece in the colour of its error."""
     time = error.index.to_numpy(dtype=float)
     x, y = (np.interp(time, path.index, path[name]) for name in ("x", "y"))
     pieces, values = [], []
@@ -90,7 +90,7 @@ def _coloured(axis, error, path):
     # Zero in the middle of the colours, and some span even of an ideal IMU.
     largest = float(np.max(np.abs(values), initial=1e-3))
     lines = LineCollection(
-        np.concatenate(pieces), cmap=COLOURS, norm=Normalize(-largest, largest), linewidth=3.0,
+        np.concatenate(pieces), cmap=COLOUR_MAP, norm=Normalize(-largest, largest), linewidth=3.0,
         capstyle="round",
     )  # fmt: skip
     lines.set_array(values)
@@ -125,7 +125,7 @@ def _arrows(axis, path):
     axis.quiver(
         *at(places)[:, moving], *ahead, angles="xy", scale_units="inches", scale=6.0,
         units="inches", width=0.022, headwidth=6.5, headlength=6.0, headaxislength=5.0,
-        pivot="mid", color="#c0392b", zorder=4, label="direction",
+        pivot="mid", color=colours.DIRECTION, zorder=4, label="direction",
     )  # fmt: skip
 
 

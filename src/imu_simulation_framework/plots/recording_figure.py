@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from imu_simulation_framework.plots import style
+from imu_simulation_framework.plots import colours, style
 from imu_simulation_framework.recorded.plausibility.headings import (
     gyro_heading,
     imu_heading,
     reference_heading,
 )
 
-GYROSCOPE = {"color": "#1d6b4f", "linestyle": (0, (1, 1.2)), "linewidth": 1.8}
+GYROSCOPE = {"color": colours.DIFFERENCE, "linestyle": (0, (1, 1.2)), "linewidth": 1.8}
 
 
 def recording_figure(observations, title):
@@ -89,7 +89,12 @@ def _shade_unknown(axis, reference):
     label = "reference's yaw not known"
     for first, behind in zip(edges[::2], edges[1::2]):
         axis.axvspan(
-            times[first], times[behind - 1], color="#000000", alpha=0.1, linewidth=0.0, label=label
+            times[first],
+            times[behind - 1],
+            color=colours.SHADE,
+            alpha=0.1,
+            linewidth=0.0,
+            label=label,
         )
         label = None
 

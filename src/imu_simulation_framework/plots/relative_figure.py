@@ -6,14 +6,14 @@ import numpy as np
 from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 from imu_simulation_framework.evaluation.error_statistics import variance_interval
-from imu_simulation_framework.plots import style
+from imu_simulation_framework.plots import colours, style
 
 CONFIDENCE = 0.95
 TOO_SHORT = "There is no drift over distance or turn to show: the drive is too short for it."
 
 
 def yaw_error_relative(comparison):
-    """Rms change of the yaw error over stretches of growing length."""
+    """Return the rms change of the yaw error over stretches of growing length."""
     imus = style.imus(comparison)
     if not any(result.over_distance or result.over_turn for result, _, _ in imus):
         return style.message_figure(TOO_SHORT)
@@ -52,7 +52,7 @@ def yaw_error_relative(comparison):
     )  # fmt: skip
     style.label(turn, x="turn accumulated [deg]", title="Drift over turn")
     turn.fill_between(
-        [], [], color="#888888", alpha=0.3, linewidth=0.0,
+        [], [], color=colours.BAND_GREY, alpha=0.3, linewidth=0.0,
         label=f"{100.0 * CONFIDENCE:.0f} %, if stretches are independent",
     )  # fmt: skip
     # One for both, each name once.

@@ -7,6 +7,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from imu_simulation_framework.evaluation.stretches import behind_gaps
+from imu_simulation_framework.plots import colours
 
 WIDTH = 8.0
 """Inches; with ``DOTS_PER_INCH`` a figure fits a page and a screen."""
@@ -16,14 +17,33 @@ DOTS_PER_INCH = 150
 DRAWN_POINTS = 4000
 """Points left of a long line, more than three per column of pixels."""
 
-# Luminance as well as hue and dashes tell the signals apart, so they survive a grey print.
-REAL = {"color": "#0b2a5b", "linestyle": "-", "linewidth": 1.6}
-SIMULATED = {"color": "#e07a10", "linestyle": (0, (5, 1.5)), "linewidth": 1.8}
-DIFFERENCE = {"color": "#1d6b4f", "linestyle": "-", "linewidth": 1.6}
-REFERENCE = {"color": "#a8b8d0", "linewidth": 5.5, "solid_capstyle": "butt"}
-TRUTH = {"color": "#f6d6a8", "linewidth": 3.5, "solid_capstyle": "butt"}
-DISTANCE = {"color": "#c2c2c2", "linewidth": 2.4, "solid_capstyle": "butt"}
-ZERO = {"color": "#555555", "linewidth": 0.7}
+# Dashes tell the signals apart, too, where there is no colour.
+REAL = {"color": colours.REAL, "linestyle": "-", "linewidth": 1.6}
+SIMULATED = {"color": colours.SIMULATED, "linestyle": (0, (5, 1.5)), "linewidth": 1.8}
+DIFFERENCE = {"color": colours.DIFFERENCE, "linestyle": "-", "linewidth": 1.6}
+REFERENCE = {"color": colours.REFERENCE, "linewidth": 5.5, "solid_capstyle": "butt"}
+TRUTH = {"color": colours.TRUTH, "linewidth": 3.5, "solid_capstyle": "butt"}
+DISTANCE = {"color": colours.DISTANCE, "linewidth": 2.4, "solid_capstyle": "butt"}
+ZERO = {"color": colours.DARK_GREY, "linewidth": 0.7}
+
+# From dark to light, so that neighbours differ in print, too.
+_SERIES = (
+    ("#0b2a5b", "-"),
+    ("#e07a10", (0, (5, 1.5))),
+    ("#2fa36b", "-"),
+    ("#8c2d82", (0, (5, 1.2, 1, 1.2))),
+    ("#4aa3df", "-"),
+    ("#a3322a", (0, (2, 1))),
+    ("#b59a00", "-"),
+    ("#555555", (0, (1, 1))),
+)
+_SHADES = (
+    ("#e07a10", "-"),
+    ("#a3322a", (0, (5, 1.5))),
+    ("#d8a800", (0, (5, 1.2, 1, 1.2))),
+    ("#c26a8f", (0, (2, 1))),
+    ("#7a5a3a", (0, (1, 1))),
+)
 
 FOOTER_HEIGHT = 0.2
 """Inches that :func:`sign` keeps free."""
@@ -36,14 +56,31 @@ LEGEND_LINEWIDTH = 1.5
 
 
 def raw(style) -> dict:
-    """The style of a signal before filtering: its colour, mixed with white, and thin."""
+    """Return the style of a signal before filtering: its colour, mixed with white, and thin."""
     red, green, blue = (int(style["color"][i : i + 2], 16) / 255.0 for i in (1, 3, 5))
     colour = tuple(0.35 * part + 0.65 for part in (red, green, blue))
     return {"color": colour, "linestyle": "-", "linewidth": RAW_LINEWIDTH}
 
 
+def series(count) -> list:
+    """Return styles of so many lines that are all alike; of more than eight some look the same."""
+    return _styles(_SERIES, count, 1.5)
+
+
+def shades(count) -> list:
+    """Return styles of so many simulated IMUs beside one that was recorded."""
+    return _styles(_SHADES, count, 1.3)
+
+
+def _styles(looks, count, width):
+    return [
+        {"color": colour, "linestyle": dashes, "linewidth": width}
+        for colour, dashes in (looks[place % len(looks)] for place in range(count))
+    ]
+
+
 def make_figure(rows=1, height=4.2, width=WIDTH, columns=1, **subplot_options):
-    """A figure with axes in rows and columns, without any global state.
+    """Return a figure with axes in rows and columns, without any global state.
 
     Returns
     -------
@@ -57,7 +94,7 @@ def make_figure(rows=1, height=4.2, width=WIDTH, columns=1, **subplot_options):
     FigureCanvasAgg(figure)
     axes = list(figure.subplots(rows, columns, squeeze=False, **subplot_options).flat)
     for axis in axes:
-        axis.grid(True, color="#d8d8d8", linewidth=0.6)
+        axis.grid(True, color=colours.GRID, linewidth=0.6)
         axis.set_axisbelow(True)
         axis.margins(x=0.01)
         axis.tick_params(labelsize=9)
@@ -67,7 +104,7 @@ def make_figure(rows=1, height=4.2, width=WIDTH, columns=1, **subplot_options):
 
 
 def imus(comparison):
-    """The IMUs that were compared, each with its line and name: the recorded one first."""
+    """Return the IMUs that were compared, each with its line and name: the recorded one first."""
     every = (
         (comparison.real, REAL, "recorded IMU"),
         (comparison.simulated, SIMULATED, "simulated IMU"),
@@ -101,6 +138,18 @@ def legend(axis, columns=2):
             line.set_linewidth(max(line.get_linewidth(), LEGEND_LINEWIDTH))
 
 
+def outside_legend(figure, axes, columns=3):
+    """One legend above all axes of a figure, each name once."""
+    labelled = [axis.get_legend_handles_labels() for axis in axes]
+    handles = {name: handle for pair in labelled for handle, name in zip(*pair)}
+    box = figure.legend(
+        handles.values(), handles.keys(), loc="outside upper right", ncol=columns, fontsize=8,
+        frameon=False, handlelength=2.8,
+    )  # fmt: skip
+    for line in box.get_lines():
+        line.set_linewidth(max(line.get_linewidth(), LEGEND_LINEWIDTH))
+
+
 def sign(figure, text):
     """Write small below a figure what it shows: drive, model, seed, date.
 
@@ -115,7 +164,7 @@ def sign(figure, text):
     room = FOOTER_HEIGHT / height
     figure.get_layout_engine().set(rect=(0.0, room, 1.0, 1.0 - room))
     footer = figure.text(
-        1.0 - 0.08 / width, 0.05 / height, text, fontsize=FOOTER_SIZE, color="#777777",
+        1.0 - 0.08 / width, 0.05 / height, text, fontsize=FOOTER_SIZE, color=colours.FOOTER_GREY,
         ha="right", va="bottom", parse_math=False,
     )  # fmt: skip
     taken = footer.get_window_extent(figure.canvas.get_renderer()).width
@@ -123,7 +172,7 @@ def sign(figure, text):
 
 
 def message_figure(sentence):
-    """A figure that says why there is nothing to see."""
+    """Return a figure that says why there is nothing to see."""
     figure, (axis,) = make_figure(height=2.0)
     axis.set_axis_off()
     axis.text(
@@ -207,7 +256,7 @@ def thin_path(x, y, points=DRAWN_POINTS):
 
 
 def path_steps(x, y, points=DRAWN_POINTS):
-    """Indices of the points that :func:`thin_path` keeps."""
+    """Return indices of the points that :func:`thin_path` keeps."""
     if len(x) <= 2:
         return np.arange(len(x))
     travelled = np.concatenate(([0.0], np.cumsum(np.hypot(np.diff(x), np.diff(y)))))

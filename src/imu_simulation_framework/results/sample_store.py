@@ -125,6 +125,23 @@ class SampleStore:
                 # The last one may be replaced yet.
                 self._write_out(len(self._tail) - self._row.size)
 
+    def append_rows(self, stamps, values) -> None:
+        """Add rows with ascending stamps, the first one greater than the last one's so far.
+
+        Parameters
+        ----------
+        stamps : array_like of int, shape (n,)
+            [ns]; at least one.
+        values : array_like, shape (n, columns)
+        """
+        rows = np.empty(len(stamps), dtype=self._type)
+        rows["stamp"], rows["values"] = stamps, values
+        with self._lock:
+            self._newest = int(stamps[-1])
+            self._tail += rows.tobytes()
+            if self._file is not None and len(self._tail) >= self._due:
+                self._write_out(len(self._tail) - self._row.size)
+
     def _write_out(self, count) -> None:
         """Bring so many bytes of the tail to the file, as far as there is room."""
         size = self._row.size
@@ -155,7 +172,7 @@ class SampleStore:
         return _Stamps(self)
 
     def rows(self, first: int, last: int):
-        """Rows from number ``first`` to before ``last``.
+        """Return rows from number ``first`` to before ``last``.
 
         Returns
         -------

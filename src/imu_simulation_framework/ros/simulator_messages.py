@@ -8,10 +8,7 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Imu, JointState
 from tf2_msgs.msg import TFMessage
 
-WORLD_FRAME = "odom"
-ROBOT_FRAME = "base_footprint"
-IMU_FRAME = "imu_link"
-WHEEL_JOINTS = ("left_wheel_joint", "right_wheel_joint")
+from imu_simulation_framework.robot_names import IMU_FRAME, ROBOT_FRAME, WHEEL_JOINTS, WORLD_FRAME
 
 
 class TickMessages:
@@ -53,7 +50,7 @@ class TickMessages:
         self._stamp.secs, self._stamp.nsecs = divmod(nanoseconds, 1_000_000_000)
 
     def imu_data(self, reading) -> Imu:
-        """What the IMU says."""
+        """Return what the IMU says."""
         _fill_imu(self._imu, reading.orientation, reading.angular_velocity, reading.specific_force)
         return self._imu
 
@@ -68,7 +65,7 @@ class TickMessages:
         return self._bias
 
     def ground_truth(self, state) -> Odometry:
-        """Pose of base_footprint in the world; twist in the robot's own axes (REP-103)."""
+        """Return pose of base_footprint in the world; twist in the robot's own axes (REP-103)."""
         pose, twist = self._odometry.pose.pose, self._odometry.twist.twist
         _fill_vector(pose.position, state.position)
         _fill_quaternion(pose.orientation, state.orientation)
@@ -77,7 +74,7 @@ class TickMessages:
         return self._odometry
 
     def joint_states(self, state) -> JointState:
-        """Angles and velocities of the driven wheels."""
+        """Return angles and velocities of the driven wheels."""
         self._joints.position = state.wheel_positions.tolist()
         self._joints.velocity = state.wheel_velocities.tolist()
         return self._joints

@@ -158,7 +158,7 @@ class TemperatureProfile:
     time_constant : float
         [s]
     table : tuple of (float, float)
-        Times, increasing [s], and temperatures [degC]; if not empty, it goes before the above.
+        Times, increasing [s], and temperatures [degC]; if not empty, it replaces the above.
 
     Raises
     ------

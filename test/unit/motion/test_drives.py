@@ -21,9 +21,9 @@ from imu_simulation_framework.sensors.drive_sensors import DRIVE_IMU, RESOLUTION
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification, OutputSpecification
 from imu_simulation_framework.sensors.simulation import imu_model, imu_truth
 from imu_simulation_framework.tracking import wheel_limits
-from imu_simulation_framework.tracking.drivetrain import DifferentialDrive, RobotLimits
+from imu_simulation_framework.tracking.drivetrain import DifferentialDrivetrain, RobotLimits
 
-DRIVE = DifferentialDrive(wheel_radius=0.1, half_track=0.25)
+DRIVETRAIN = DifferentialDrivetrain(wheel_radius=0.1, half_track=0.25)
 LIMITS = RobotLimits(max_wheel_velocity=15.0, max_wheel_acceleration=40.0)
 
 
@@ -77,9 +77,9 @@ def test_true_motion_is_that_of_a_differential_drive(simulated):
 
 def test_robot_can_drive_the_truth_and_the_smoothed_reference(simulated):
     motion, poses, _ = simulated
-    wheel_limits.check_limits(motion, DRIVE, LIMITS)
+    wheel_limits.check_limits(motion, DRIVETRAIN, LIMITS)
     prepared = trajectory.smooth(trajectory.resample(poses, 20.0), 1.5)
-    wheel_limits.check_limits(trajectory.add_velocities(prepared), DRIVE, LIMITS)
+    wheel_limits.check_limits(trajectory.add_velocities(prepared), DRIVETRAIN, LIMITS)
 
 
 def test_speed_is_usual_for_a_mobile_robot(simulated):

@@ -113,6 +113,22 @@ def test_a_stepped_run_is_that_run_of_a_batch(make, truth):
         stepped.reset()
 
 
+def test_several_steps_at_once_are_as_many_single_ones(make, truth):
+    model, alone, first = make(), make(), 0
+    for count in (1, 5, 2, 30):
+        some = ImuTruth(*(values[first : first + count] for values in truth))
+        reading, new = model.steps(some)
+        expected, news = [], []
+        for sample in zip(*some):
+            expected.append(alone.step(ImuTruth(*sample)))
+            news.append(alone.has_new_sample)
+        for name in PARTS:
+            values = [getattr(each, name) for each in expected]
+            np.testing.assert_array_equal(getattr(reading, name), values)
+        assert new.tolist() == news
+        first += count
+
+
 def test_runs_do_not_depend_on_how_many_are_drawn_together(make, truth):
     together = make().batch(truth, 5, parts=PARTS)
     apart = [make().batch(truth, 2, parts=PARTS), make().batch(truth, 3, first_run=2, parts=PARTS)]

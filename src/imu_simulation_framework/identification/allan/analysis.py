@@ -1,6 +1,6 @@
 """Identify the noise parameters of an IMU from recordings at rest.
 
-The way: contiguous parts (:mod:`.identification.static_samples`), overlapping
+The way: contiguous parts (:mod:`.identification.samples_at_rest`), overlapping
 Allan variances (:mod:`.allan.deviation`), and for each axis one
 fit to those of all recordings (:mod:`.allan.axis`).
 """
@@ -21,7 +21,7 @@ from imu_simulation_framework.identification.allan.axis import (
 )
 from imu_simulation_framework.identification.allan.duration import DurationPlanner
 from imu_simulation_framework.identification.allan.model import GAUSS_MARKOV, TERMS
-from imu_simulation_framework.identification.static_samples import StaticSamples
+from imu_simulation_framework.identification.samples_at_rest import SamplesAtRest
 from imu_simulation_framework.sensors.imu_specification import (
     IMU_TRIADS,
     ImuSpecification,
@@ -43,14 +43,14 @@ class AllanIdentification:
 
     Attributes
     ----------
-    recordings : tuple of StaticSamples
+    recordings : tuple of SamplesAtRest
     axes : dict of str to AxisResult
         For each axis of ``AXES`` that was recorded.
     band : pair of float
         Averaging times between which bias instability was assumed [s].
     """
 
-    recordings: tuple[StaticSamples, ...]
+    recordings: tuple[SamplesAtRest, ...]
     axes: dict[str, AxisResult]
     band: tuple[float, float]
 
@@ -120,7 +120,7 @@ def identify(recordings, band=DEFAULT_BAND, progress=None) -> AllanIdentificatio
 
     Parameters
     ----------
-    recordings : sequence of StaticSamples
+    recordings : sequence of SamplesAtRest
         With the same axes, of ``AXES``.
     band : pair of float
         Averaging times between which bias instability is assumed [s].

@@ -139,7 +139,7 @@ USES = {"poses": _POSE, "positions": _POSITIONS, "fixes": _FIX, "IMU": _IMU}
 
 
 def documentation() -> str:
-    """The table as Markdown."""
+    """Return the table as Markdown."""
     kinds = list(USES)
     lines = [
         f"| quantity | meaning | units, the first if none is given | {' | '.join(kinds)} |",

@@ -12,20 +12,21 @@ import numpy as np
 from rosbags.rosbag1 import Writer
 from rosbags.typesys import Stores, get_typestore
 
+from imu_simulation_framework import topics
 from imu_simulation_framework.angles import roll_pitch_yaw_from_quaternion
 from imu_simulation_framework.columns import IMU_RECORD
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.files.whole_files import written_aside
 from imu_simulation_framework.recordings.messages import IMU
 from imu_simulation_framework.recordings.simulated.bundled_drives import FIRST_STAMP, IMU_FIELDS
+from imu_simulation_framework.robot_names import IMU_FRAME
 from imu_simulation_framework.sensors.imu_models.reading import ImuSamples
 from imu_simulation_framework.sentences import shown
 
 FORMATS = ("bag", "rostopic_csv", "csv")
 """By their names in config.ini; the second and third also packed, with ``.gz`` at the end."""
 
-TOPIC = "/imu/data"
-FRAME = "imu_link"
+TOPIC = topics.in_root(topics.IMU)
 
 
 def format_of(path, format="") -> str:
@@ -86,7 +87,7 @@ def write_imu_recording(path, blocks: Iterable[ImuSamples], covariances, format=
 
 def _write_bag(path, blocks, covariances, packed):
     store = get_typestore(Stores.ROS1_NOETIC)
-    frame = FRAME.encode()
+    frame = IMU_FRAME.encode()
     message = np.dtype(
         [("sequence", "<u4"), ("seconds", "<u4"), ("nanoseconds", "<u4"), ("length", "<u4")]
         + [("frame", f"S{len(frame)}"), ("payload", IMU.payload)]
@@ -118,7 +119,7 @@ def _write_rostopic_csv(path, blocks, covariances, packed):
         for block in blocks:
             rows = zip(_stamps(block.time).tolist(), _lines(_columns(block, covariances)))
             for number, (stamp, line) in enumerate(rows, sequence):
-                file.write(f"{stamp},{number},{stamp},{FRAME},{line}\n")
+                file.write(f"{stamp},{number},{stamp},{IMU_FRAME},{line}\n")
             sequence += len(block.time)
 
 
@@ -152,7 +153,7 @@ def _stamps(time):
 
 
 def _columns(block, covariances):
-    """What follows the header in each message, (samples, 37)."""
+    """Return what follows the header in each message, (samples, 37)."""
     orientation, rate, force = (np.tile(x, (len(block.time), 1)) for x in covariances)
     return np.hstack(
         [block.orientation, orientation, block.angular_velocity, rate, block.specific_force, force]

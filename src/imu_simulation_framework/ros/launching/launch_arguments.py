@@ -11,7 +11,7 @@ import roslaunch.config
 
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.files.locations import package_share
-from imu_simulation_framework.ros.settings import EXPERIMENT_PARAMETERS
+from imu_simulation_framework.ros.node_configuration import EXPERIMENT_PARAMETERS
 
 BOOLEANS = ("true", "false")
 CHOICES = {

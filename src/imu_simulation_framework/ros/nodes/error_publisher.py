@@ -9,10 +9,10 @@ from typing import Any
 from nav_msgs.msg import Odometry
 from std_msgs.msg import Float64MultiArray
 
+from imu_simulation_framework import topics
 from imu_simulation_framework.angles import yaw_from_quaternion
 from imu_simulation_framework.errors import SimulatorError
 from imu_simulation_framework.msg import ErrorCoordinates2
-from imu_simulation_framework.ros import topics
 from imu_simulation_framework.ros.node import advertise, ensure_finite
 from imu_simulation_framework.ros.participant import Participant
 from imu_simulation_framework.ros.simulators import make_simulator_interface

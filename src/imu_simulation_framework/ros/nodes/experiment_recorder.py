@@ -13,10 +13,10 @@ import rosbag
 import rospy
 from std_srvs.srv import Trigger, TriggerResponse
 
+from imu_simulation_framework import topics
 from imu_simulation_framework.errors import FrameworkError, ResultError
 from imu_simulation_framework.files.whole_files import reason_of
 from imu_simulation_framework.msg import ErrorCoordinates2
-from imu_simulation_framework.ros import topics
 from imu_simulation_framework.ros.node import subscribe
 from imu_simulation_framework.ros.participant import (
     EARLY_END_TIMEOUT,
@@ -27,8 +27,8 @@ from imu_simulation_framework.ros.simulators import make_simulator_interface
 from imu_simulation_framework.ros.unfinished import ACTIVE, BAG
 
 RECORDED_TOPICS = (
-    "/clock",
-    "/tf",
+    topics.CLOCK,
+    topics.TRANSFORMS,
     topics.IMU,
     topics.IMU_BIAS,
     topics.GROUND_TRUTH,

@@ -13,8 +13,9 @@ from nav_msgs.msg import Odometry
 from std_srvs.srv import Empty
 from tf2_msgs.msg import TFMessage
 
+from imu_simulation_framework import topics
 from imu_simulation_framework.errors import SimulatorError
-from imu_simulation_framework.experiment.parts import (
+from imu_simulation_framework.experiment.from_configuration import (
     SPECIFICATION,
     imu_model_and_parameters,
     make_terrain,
@@ -24,22 +25,27 @@ from imu_simulation_framework.robot.gazebo_world import (
     terrain_sdf,
 )
 from imu_simulation_framework.robot.parameters import load_robot_parameters
-from imu_simulation_framework.ros import topics
+from imu_simulation_framework.robot_names import (
+    JOINT_STATE_CONTROLLER,
+    ROBOT_FRAME,
+    WHEEL_CONTROLLER,
+    WHEEL_JOINTS,
+    WORLD_FRAME,
+)
 from imu_simulation_framework.ros.node import Node, subscribe
-from imu_simulation_framework.ros.simulator_messages import ROBOT_FRAME, WORLD_FRAME
 from imu_simulation_framework.ros.simulators.gazebo import CONTROLLERS, MODEL, READY, plugin_of
 from imu_simulation_framework.ros.simulators.gazebo_pace import set_speed
 from imu_simulation_framework.ros.simulators.interface import call, wait_for_service
 from imu_simulation_framework.sensors.imu_models import IMU_MODELS, PRESETS
 
 CONTROLLER_PARAMETERS: dict[str, dict] = {
-    "joint_state_controller": {
+    JOINT_STATE_CONTROLLER: {
         "type": "joint_state_controller/JointStateController",
         "publish_rate": 20,
     },
-    "wheel_velocity_controller": {
+    WHEEL_CONTROLLER: {
         "type": "velocity_controllers/JointGroupVelocityController",
-        "joints": ["left_wheel_joint", "right_wheel_joint"],
+        "joints": list(WHEEL_JOINTS),
     },
 }
 
@@ -88,7 +94,7 @@ class GazeboRobot(Node):
         self._spawn_terrain()
         self._spawn_robot()
         self._start_controllers(timeout)
-        self._transforms = rospy.Publisher("/tf", TFMessage, queue_size=10)
+        self._transforms = rospy.Publisher(topics.TRANSFORMS, TFMessage, queue_size=10)
         subscribe(topics.GROUND_TRUTH, Odometry, self._on_ground_truth, queue_size=1)
         self._checked_at = time.monotonic()
         rospy.set_param(READY, True)

@@ -8,8 +8,8 @@ import numpy as np
 from sensor_msgs.msg import Imu
 from std_msgs.msg import Float64MultiArray
 
-from imu_simulation_framework.experiment.parts import make_experiment_imu
-from imu_simulation_framework.ros import topics
+from imu_simulation_framework import topics
+from imu_simulation_framework.experiment.from_configuration import make_experiment_imu
 from imu_simulation_framework.ros.node import advertise
 from imu_simulation_framework.ros.participant import Participant
 from imu_simulation_framework.ros.simulator_messages import TickMessages

@@ -10,10 +10,10 @@ from nav_msgs.msg import Odometry
 from sensor_msgs.msg import Imu
 from std_msgs.msg import Header
 
+from imu_simulation_framework import topics
 from imu_simulation_framework.angles import difference, wrap, yaw_from_quaternion
 from imu_simulation_framework.evaluation.streamed_yaw_error import StreamedYawError
 from imu_simulation_framework.msg import ErrorCoordinates2, ImuYaw
-from imu_simulation_framework.ros import topics
 from imu_simulation_framework.ros.node import advertise, subscribe
 from imu_simulation_framework.ros.participant import Participant
 

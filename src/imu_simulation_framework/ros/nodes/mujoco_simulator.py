@@ -14,8 +14,9 @@ from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Empty, EmptyResponse
 from tf2_msgs.msg import TFMessage
 
+from imu_simulation_framework import topics
 from imu_simulation_framework.errors import ConfigurationError, FrameworkError
-from imu_simulation_framework.experiment.parts import (
+from imu_simulation_framework.experiment.from_configuration import (
     imu_model_and_parameters,
     make_terrain,
     samples_per_tick,
@@ -23,7 +24,6 @@ from imu_simulation_framework.experiment.parts import (
 from imu_simulation_framework.files.plain_yaml import NOT_YAML, load_plain
 from imu_simulation_framework.mujoco_simulator.simulator import MujocoSimulator
 from imu_simulation_framework.robot.parameters import load_robot_parameters
-from imu_simulation_framework.ros import topics
 from imu_simulation_framework.ros.node import Node, advertise
 from imu_simulation_framework.ros.simulator_messages import TickMessages
 from imu_simulation_framework.ros.simulators.mujoco import (
@@ -78,12 +78,12 @@ class MujocoSimulatorNode(Node):
         model, parameters = imu_model_and_parameters(settings)
         self._make_imu = self._imu_factory(model, parameters, settings.experiment.seed)
         self._imu = self._make_imu()
-        self._clock = advertise("/clock", Clock)
+        self._clock = advertise(topics.CLOCK, Clock)
         self._imu_data = advertise(topics.IMU, Imu)
         self._imu_bias = advertise(topics.IMU_BIAS, Imu)
         self._ground_truth = advertise(topics.GROUND_TRUTH, Odometry)
         self._joint_states = advertise(topics.JOINT_STATES, JointState)
-        self._transforms = advertise("/tf", TFMessage)
+        self._transforms = advertise(topics.TRANSFORMS, TFMessage)
         self._messages = TickMessages(self._imu.covariances())
         self._held_state = self._simulator.state
         self._held_reading = self._reading(self._held_state)

@@ -13,14 +13,14 @@ import rospy
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 
+from imu_simulation_framework import topics
 from imu_simulation_framework.errors import SimulatorError
-from imu_simulation_framework.experiment.parts import imu_label, make_follower
+from imu_simulation_framework.experiment.from_configuration import imu_label, make_follower
 from imu_simulation_framework.experiment.preparation.check import ensure_plausible
 from imu_simulation_framework.experiment.preparation.drive import prepare_drive
 from imu_simulation_framework.files.json_text import json_text
 from imu_simulation_framework.msg import ErrorCoordinates2
 from imu_simulation_framework.results.folder import create_result_folder
-from imu_simulation_framework.ros import topics
 from imu_simulation_framework.ros.answers import ask_master, is_started_by_roslaunch
 from imu_simulation_framework.ros.node import (
     POLL_PERIOD,
@@ -30,7 +30,7 @@ from imu_simulation_framework.ros.node import (
     experiment_parameter,
     log_remarks,
 )
-from imu_simulation_framework.ros.settings import EXPERIMENT_PARAMETERS
+from imu_simulation_framework.ros.node_configuration import EXPERIMENT_PARAMETERS
 from imu_simulation_framework.ros.simulators import make_simulator_interface, needs_error_model
 from imu_simulation_framework.ros.simulators.interface import call_service, wait_for_service
 from imu_simulation_framework.srv import StartStopTime

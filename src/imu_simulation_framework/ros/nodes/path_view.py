@@ -9,11 +9,11 @@ import rospy
 from geometry_msgs.msg import PoseStamped
 from nav_msgs.msg import Odometry, Path
 
+from imu_simulation_framework import topics
 from imu_simulation_framework.results.folder import ResultFolder
-from imu_simulation_framework.ros import topics
+from imu_simulation_framework.robot_names import WORLD_FRAME
 from imu_simulation_framework.ros.node import Node
-from imu_simulation_framework.ros.settings import EXPERIMENT_PARAMETERS
-from imu_simulation_framework.ros.simulator_messages import WORLD_FRAME
+from imu_simulation_framework.ros.node_configuration import EXPERIMENT_PARAMETERS
 
 POINT_DISTANCE = 0.05
 """Metres from one point of a path to the next."""
@@ -29,8 +29,8 @@ class PathView(Node):
 
     def __init__(self) -> None:
         super().__init__()
-        self._reference = rospy.Publisher("reference_path", Path, latch=True, queue_size=1)
-        self._driven = rospy.Publisher("driven_path", Path, latch=True, queue_size=1)
+        self._reference = rospy.Publisher(topics.REFERENCE_PATH, Path, latch=True, queue_size=1)
+        self._driven = rospy.Publisher(topics.DRIVEN_PATH, Path, latch=True, queue_size=1)
         self._points: list[tuple[float, float]] = []
         self._reference_sent = False
         self._published_at = 0.0

@@ -14,9 +14,9 @@ from sensor_msgs.msg import Imu
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger, TriggerResponse
 
+from imu_simulation_framework import topics
 from imu_simulation_framework.errors import FrameworkError
-from imu_simulation_framework.evaluation.comparison import ComparisonSettings
-from imu_simulation_framework.experiment.parts import (
+from imu_simulation_framework.experiment.from_configuration import (
     describe_imu,
     imu_model_and_parameters,
     published_rate,
@@ -33,7 +33,6 @@ from imu_simulation_framework.results.tables import (
     load_table,
     write_recorded_tables,
 )
-from imu_simulation_framework.ros import topics
 from imu_simulation_framework.ros.node import experiment_parameter, log_remarks
 from imu_simulation_framework.ros.participant import (
     EARLY_END_TIMEOUT,
@@ -291,7 +290,7 @@ class ResultComparison(Participant):
         summary = write_report(
             self.folder,
             tables,
-            ComparisonSettings(**dataclasses.asdict(configuration.comparison)),
+            configuration.comparison,
             {
                 "completed": completed,
                 "drive": drive_name(configuration),

@@ -9,23 +9,27 @@ import matplotlib
 import rospy
 from matplotlib import pyplot
 
+from imu_simulation_framework import topics
 from imu_simulation_framework.errors import FrameworkError
-from imu_simulation_framework.experiment.parts import imu_label
+from imu_simulation_framework.experiment.from_configuration import imu_label
 from imu_simulation_framework.experiment.preparation.drive import drive_name
 from imu_simulation_framework.msg import ImuYaw
-from imu_simulation_framework.ros import topics
+from imu_simulation_framework.plots import colours
 from imu_simulation_framework.ros.node import Node
 
 DRAWING_PERIOD = 0.1
 """Wall-clock seconds from one picture to the next."""
 
+_TRUTH = {"color": colours.LIVE_TRUTH, "linewidth": 4}
+_REAL = {"color": colours.REAL}
+_SIMULATED = {"color": colours.SIMULATED, "linestyle": "--"}
 CURVES = (
     # topic, axes, label, style
-    (topics.YAW_GROUND_TRUTH, 0, "ground truth", {"color": "0.7", "linewidth": 4}),
-    (topics.YAW_REAL, 0, "recorded IMU", {"color": "#0b2d5c"}),
-    (topics.YAW_SIMULATED, 0, "simulated IMU", {"color": "#e08214", "linestyle": "--"}),
-    (topics.YAW_ERROR_REAL, 1, "recorded IMU", {"color": "#0b2d5c"}),
-    (topics.YAW_ERROR_SIMULATED, 1, "simulated IMU", {"color": "#e08214", "linestyle": "--"}),
+    (topics.YAW_GROUND_TRUTH, 0, "ground truth", _TRUTH),
+    (topics.YAW_REAL, 0, "recorded IMU", _REAL),
+    (topics.YAW_SIMULATED, 0, "simulated IMU", _SIMULATED),
+    (topics.YAW_ERROR_REAL, 1, "recorded IMU", _REAL),
+    (topics.YAW_ERROR_SIMULATED, 1, "simulated IMU", _SIMULATED),
 )
 
 
@@ -60,7 +64,7 @@ class YawView(Node):
         drive, imu = drive_name(settings), imu_label(settings)
         self._figure.suptitle(
             f"{drive}, simulated IMU {imu}, seed {settings.experiment.seed}",
-            fontsize=9, color="#777777", parse_math=False,
+            fontsize=9, color=colours.FOOTER_GREY, parse_math=False,
         )  # fmt: skip
         for topic, axes_index, label, style in CURVES:
             (line,) = self._axes[axes_index].plot([], [], label=label, **style)

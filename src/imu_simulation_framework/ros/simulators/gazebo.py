@@ -16,13 +16,14 @@ from gazebo_msgs.srv import GetPhysicsProperties, GetWorldProperties, SetModelSt
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import Imu
 
+from imu_simulation_framework import topics
 from imu_simulation_framework.angles import (
     difference,
     quaternion_from_roll_pitch_yaw,
     yaw_from_quaternion,
 )
 from imu_simulation_framework.errors import SimulatorError
-from imu_simulation_framework.ros import topics
+from imu_simulation_framework.robot_names import JOINT_STATE_CONTROLLER, WHEEL_CONTROLLER
 from imu_simulation_framework.ros.simulators.gazebo_pace import GazeboPace, set_speed
 from imu_simulation_framework.ros.simulators.interface import (
     SimulatorInterface,
@@ -36,8 +37,7 @@ MODEL = "robot"
 READY = "gazebo_robot/ready"
 """Parameter that is true once the robot stands in the world and its controllers run."""
 
-CONTROLLERS = ("joint_state_controller", "wheel_velocity_controller")
-
+CONTROLLERS = (JOINT_STATE_CONTROLLER, WHEEL_CONTROLLER)
 
 HECTOR_SENSORS = ("accel", "rate", "yaw")
 _DRIFTING = ("gaussian_noise", "offset", "drift", "drift_frequency")
@@ -59,7 +59,7 @@ POLL_PERIOD = 0.05
 
 
 def plugin_of(model: str) -> str:
-    """Which plug-in simulates an IMU model, or a preset of one: hector or generic.
+    """Return which plug-in simulates an IMU model, or a preset of one: hector or generic.
 
     Hector's, with all errors zero, is also the ideal IMU: it measures at equal intervals.
     """
@@ -221,5 +221,5 @@ def _left(deadline) -> float:
 def _wait(condition, deadline, what) -> None:
     while not condition():
         if time.monotonic() > deadline or rospy.is_shutdown():
-            raise SimulatorError(f"Gazebo: waited for {what} in vain")
+            raise SimulatorError(f"Gazebo: gave up waiting for {what}")
         time.sleep(POLL_PERIOD)

@@ -10,6 +10,7 @@ from gazebo_msgs.srv import GetPhysicsProperties, SetPhysicsProperties
 from rosgraph_msgs.msg import Clock
 from std_srvs.srv import Empty
 
+from imu_simulation_framework import topics
 from imu_simulation_framework.errors import SimulatorError
 from imu_simulation_framework.robot.gazebo_world import HIGHEST_UPDATE_RATE, PHYSICS_RATE
 from imu_simulation_framework.ros.simulators.interface import call
@@ -48,7 +49,7 @@ class GazeboPace:
         self.paused_for = 0.0
         self._pause = rospy.ServiceProxy("/gazebo/pause_physics", Empty, persistent=True)
         self._unpause = rospy.ServiceProxy("/gazebo/unpause_physics", Empty, persistent=True)
-        self._clock = rospy.Subscriber("/clock", Clock, self._on_clock, tcp_nodelay=True)
+        self._clock = rospy.Subscriber(topics.CLOCK, Clock, self._on_clock, tcp_nodelay=True)
         self._begun = False
         self._ended = threading.Event()
 
@@ -100,7 +101,7 @@ class GazeboPace:
 
     @staticmethod
     def _call(service) -> bool:
-        """Whether the service was called; that Gazebo has gone is for others to say."""
+        """Return whether the service was called; that Gazebo has gone is for others to say."""
         try:
             service()
         except (rospy.ServiceException, rospy.ROSException):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from dataclasses import fields
 from typing import Iterable, Tuple
 
 import numpy as np
 
-from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.checked_values import checked_number
 from imu_simulation_framework.noise.streams import run_seed
 from imu_simulation_framework.sensors.imu_models.reading import (
     SIGNALS,
@@ -17,8 +16,8 @@ from imu_simulation_framework.sensors.imu_models.reading import (
     ImuTruth,
     checked_parts,
     gathered,
+    joined,
 )
-from imu_simulation_framework.sentences import shown
 
 Covariance = Tuple[float, ...]
 
@@ -43,8 +42,7 @@ class ImuModel(ABC):
     """
 
     def __init__(self, parameters, period: float, seed=0):
-        if not (math.isfinite(period) and period > 0.0):
-            raise ConfigurationError(f"The IMU's period is {period} s, but it must be positive.")
+        checked_number("The IMU's period", period, above=0.0)
         self.parameters = parameters
         self.period = period
         self._seed = seed
@@ -77,6 +75,27 @@ class ImuModel(ABC):
     @abstractmethod
     def step(self, truth: ImuTruth) -> ImuReading:
         """Return the reading of the next sample."""
+
+    def steps(self, truth: ImuTruth) -> tuple[ImuReading, np.ndarray]:
+        """Return the readings of the next samples, the same numbers as of so many :meth:`step`.
+
+        Parameters
+        ----------
+        truth : ImuTruth
+            Arrays (samples, 4), (samples, 3), (samples, 3), at least one sample.
+
+        Returns
+        -------
+        reading : ImuReading
+            Arrays (samples, ...).
+        new : ndarray of bool, (samples,)
+            Which of them are new ones of the sensor.
+        """
+        readings, new = [], []
+        for sample in zip(*truth):
+            readings.append(self.step(ImuTruth(*sample)))
+            new.append(self.has_new_sample)
+        return joined(readings), np.array(new)
 
     def batch(
         self,
@@ -155,18 +174,9 @@ def require_numbers(parameters, not_negative=()):
         Naming the field.
     """
     for field in fields(parameters):
-        value = getattr(parameters, field.name)
-        number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        if not (number and math.isfinite(value)):
-            raise ConfigurationError(
-                f"The IMU's {field.name} is {shown(value)}, but it must be a finite number."
-            )
-        if abs(value) > LARGEST_PARAMETER:
-            raise ConfigurationError(
-                f"The IMU's {field.name} is {shown(value)}, but it must be at most "
-                f"{LARGEST_PARAMETER:g}."
-            )
-        if field.name in not_negative and value < 0.0:
-            raise ConfigurationError(
-                f"The IMU's {field.name} is {shown(value)}, but it must not be negative."
-            )
+        checked_number(
+            f"The IMU's {field.name}",
+            getattr(parameters, field.name),
+            minimum=0.0 if field.name in not_negative else None,
+            maximum=LARGEST_PARAMETER,
+        )

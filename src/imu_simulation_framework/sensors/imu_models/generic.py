@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from imu_simulation_framework.noise.streams import NormalStreams, run_seed
 from imu_simulation_framework.sensors.imu_models.base import ImuModel, diagonal, require_numbers
 from imu_simulation_framework.sensors.imu_models.reading import ImuReading, ImuTruth, without_bias
@@ -57,6 +59,12 @@ class GenericImu(ImuModel):
 
     def step(self, truth: ImuTruth) -> ImuReading:
         return self._read(truth, self.parameters.gaussian_noise * self._numbers.next())
+
+    def steps(self, truth: ImuTruth) -> tuple[ImuReading, np.ndarray]:
+        samples = len(truth.orientation)
+        numbers = np.array([self._numbers.next() for _ in range(samples)])
+        noise = self.parameters.gaussian_noise * numbers
+        return self._read(truth, noise), self.new_samples(samples)
 
     def _realise(self, truth, seed):
         noise = self._streams(seed).take(len(truth.orientation))

@@ -37,6 +37,9 @@ class IdealImu(ImuModel):
             without_bias, orientation=orientation, angular_velocity=rate, specific_force=force
         )
 
+    def steps(self, truth: ImuTruth) -> tuple[ImuReading, np.ndarray]:
+        return self.step(truth), self.new_samples(len(truth.orientation))
+
     def batch(self, truth, runs=1, first_run=0, parts=SIGNALS):
         reading = self._realise(truth, None)
         values = {name: getattr(reading, name) for name in checked_parts(parts)}

@@ -177,6 +177,11 @@ def gathered(readings: Iterable[ImuReading], parts: tuple[str, ...], runs: int) 
     return ImuReading(None, **arrays)
 
 
+def joined(readings: list[ImuReading]) -> ImuReading:
+    """Return the readings of single samples as one of many, (samples, ...)."""
+    return ImuReading(lambda _, name: np.array([getattr(reading, name) for reading in readings]))
+
+
 _NO_BIAS: Mapping[str, np.ndarray] = {
     "angular_velocity_bias": np.zeros(3),
     "specific_force_bias": np.zeros(3),

@@ -26,7 +26,12 @@ from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.noise.streams import child_seed, run_seed
 from imu_simulation_framework.sensors.fusion import make_filter
 from imu_simulation_framework.sensors.imu_models.base import ImuModel
-from imu_simulation_framework.sensors.imu_models.reading import ImuReading, ImuTruth, without_bias
+from imu_simulation_framework.sensors.imu_models.reading import (
+    ImuReading,
+    ImuTruth,
+    joined,
+    without_bias,
+)
 from imu_simulation_framework.sensors.imu_specification import (
     ImuSpecification,
 )
@@ -144,9 +149,7 @@ class SpecificationImu(ImuModel):
             return ImuReading(without_bias, **truth._asdict())
         if self._stride > 1 or self._count < self._first:
             readings = [self.step(ImuTruth(*values)) for values in zip(*truth)]
-            return ImuReading(
-                lambda _, name: np.array([getattr(reading, name) for reading in readings])
-            )
+            return joined(readings)
         time = (np.arange(self._count, self._count + samples) * self.period)[:, np.newaxis]
         reading = self._series(truth, time, self._noises, self._filter, self._count > self._first)
         self._count += samples

@@ -1,0 +1,135 @@
+"""The robot in MuJoCo and its IMU, a control period at a time."""
+
+from __future__ import annotations
+
+from typing import Any, Mapping, NamedTuple
+
+import numpy as np
+
+from imu_simulation_framework.configuration.load import Configuration
+from imu_simulation_framework.experiment.from_configuration import (
+    imu_model_and_parameters,
+    make_terrain,
+    samples_per_tick,
+)
+from imu_simulation_framework.motion.stamps import NANOSECONDS
+from imu_simulation_framework.mujoco_simulator.simulator import MujocoSimulator, SimulatorState
+from imu_simulation_framework.robot.parameters import load_robot_parameters
+from imu_simulation_framework.sensors.imu_models import ImuModel, ImuReading, make_imu_model
+
+
+class Samples(NamedTuple):
+    """Samples that follow each other.
+
+    ``stamps`` (n,) [ns]. ``state`` and ``reading`` have the samples as the first axis of all their
+    arrays. ``published`` (n,) of bool: which readings the IMU gives away.
+    """
+
+    stamps: np.ndarray
+    state: SimulatorState
+    reading: ImuReading
+    published: np.ndarray
+
+    def imu_rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """Stamps and values of the IMU's readings, as an :class:`.ExperimentRecord` takes them."""
+        reading = self.reading
+        signals = (reading.orientation, reading.angular_velocity, reading.specific_force)
+        rows = np.concatenate(signals, axis=1)
+        if self.published.all():
+            return self.stamps, rows
+        return self.stamps[self.published], rows[self.published]
+
+    def ground_truth_rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """Stamps and values of the ground truth, as an :class:`.ExperimentRecord` takes them."""
+        state = self.state
+        velocity, turning = state.linear_velocity[:, :2], state.angular_velocity[:, 2:]
+        columns = (state.position, state.orientation, velocity, turning)
+        return self.stamps, np.concatenate(columns, axis=1)
+
+    def wheel_rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """Stamp and values of the wheels' velocities, as joint states have them: the last ones."""
+        return self.stamps[-1:], self.state.wheel_velocities[-1:]
+
+
+class SimulatedRobot:
+    """The configured robot at rest, its IMU's errors beginning.
+
+    Parameters
+    ----------
+    configuration : Configuration
+
+    Raises
+    ------
+    FrameworkError
+        Something of it cannot be simulated.
+    """
+
+    def __init__(self, configuration: Configuration) -> None:
+        self._rate = configuration.imu.rate
+        self._samples_per_tick = samples_per_tick(configuration)
+        self._simulator = MujocoSimulator(
+            load_robot_parameters(configuration.robot.parameters or None),
+            sample_rate=self._rate,
+            terrain=make_terrain(configuration),
+        )
+        self._samples = 0
+        model, parameters = imu_model_and_parameters(configuration)
+        self.set_imu(model, parameters, configuration.experiment.seed)
+
+    @property
+    def imu(self) -> ImuModel:
+        """The IMU's error model."""
+        return self._imu
+
+    @property
+    def last(self) -> Samples:
+        """The samples of the last tick; before the first one, that of the robot where it stands."""
+        return self._last
+
+    @property
+    def time(self) -> float:
+        """Simulated time [s]."""
+        return self._samples / self._rate
+
+    def set_pose(self, x: float, y: float, yaw: float) -> None:
+        """Put the robot at rest at this pose [m, m, rad]; its IMU starts anew."""
+        self._simulator.set_pose(x, y, yaw)
+        self._restart_imu()
+
+    def set_imu(self, model: str, parameters: Mapping[str, Any], seed: int) -> None:
+        """Give the robot another IMU, whose errors begin now.
+
+        Raises
+        ------
+        ConfigurationError
+            There is no such model, or it refuses the parameters; the IMU stays as it was.
+        """
+        imu = make_imu_model(model, parameters, 1.0 / self._rate, seed)
+        self._imu_arguments = (model, parameters, 1.0 / self._rate, seed)
+        self._read(imu)
+
+    def tick(self, left: float, right: float) -> Samples:
+        """Drive for one control period with these wheel velocities [rad/s]; return its samples."""
+        self._simulator.set_wheel_velocities(left, right)
+        return self._take(self._simulator.steps(self._samples_per_tick), self._samples_per_tick)
+
+    def _restart_imu(self) -> None:
+        self._read(make_imu_model(*self._imu_arguments))
+
+    def _read(self, imu) -> None:
+        """Let another IMU measure the robot where it stands."""
+        self._imu = imu
+        standing = self._simulator.state
+        self._take(SimulatorState(*(np.array([values]) for values in standing)), 0)
+
+    def _take(self, state, steps) -> Samples:
+        numbers = np.arange(len(state.time)) + (self._samples + min(steps, 1))
+        self._samples += steps
+        reading, new = self._imu.steps(state.imu_truth)
+        self._last = Samples(
+            np.rint(numbers / self._rate * NANOSECONDS).astype(np.int64),
+            state,
+            reading,
+            new if self._imu.drop_repeated else np.ones(len(new), dtype=bool),
+        )
+        return self._last

@@ -1,0 +1,129 @@
+"""How far the robot is from the reference, once a control period."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from imu_simulation_framework.angles import yaw_from_quaternion
+from imu_simulation_framework.errors import SimulatorError
+from imu_simulation_framework.motion.stamps import NANOSECONDS
+from imu_simulation_framework.tracking.reference import (
+    Pose2D,
+    Reference,
+    TrackingError,
+    tracking_error,
+)
+
+STAMP_TOLERANCE = 1e-6
+"""Stamps that differ by less are the same instant, s."""
+
+JUMP_SPEED = 5.0
+"""A robot that moves by this much more [m/s] than three times its speed was put elsewhere."""
+
+
+class TruePose(NamedTuple):
+    """Where the robot is at a stamp [ns]: position [m], orientation, and velocity [m/s]."""
+
+    stamp: int
+    x: float
+    y: float
+    orientation: tuple[float, float, float, float]
+    v_x: float
+    v_y: float
+
+
+class TrackedPose(NamedTuple):
+    """An error of a stamp [ns], ``time`` [s] after the drive's beginning, and the two poses."""
+
+    stamp: int
+    time: float
+    error: TrackingError
+    reference: Pose2D
+    actual: Pose2D
+
+
+class TrackingSession:
+    """Answers the ground truth of each control period with one tracking error.
+
+    Time zero of the experiment is the stamp of the ground truth at which the first wheel
+    command was given. In lock-step time stands still until then, so it is the stamp of
+    the first ground truth, whichever of the two comes first; otherwise it is the newest ground
+    truth when the command comes.
+
+    Parameters
+    ----------
+    period : float
+        Control period [s].
+    lock_step : bool
+        Whether simulated time stands still until the first command.
+    """
+
+    def __init__(self, period: float, lock_step: bool) -> None:
+        self._period = period
+        self._lock_step = lock_step
+        self._reference: Reference | None = None
+        self._held_stamp: int | None = None
+        self._zero: int | None = None
+        self._last: tuple[int, float, float] | None = None
+        self._answers = 0
+
+    @property
+    def begun(self) -> bool:
+        """Whether any ground truth has come."""
+        return self._held_stamp is not None
+
+    def follow(self, reference: Reference) -> None:
+        """Judge the robot against this reference; before, nothing is a first command."""
+        self._reference = reference
+
+    def commanded(self) -> None:
+        """A wheel command was given."""
+        if self._reference is not None and self._zero is None:
+            self._zero = self._held_stamp
+
+    def ground_truth(self, pose: TruePose) -> TrackedPose | None:
+        """Take one sample of the ground truth; return the answer if one is due.
+
+        Raises
+        ------
+        SimulatorError
+            It is not finite, or somebody has put the robot elsewhere during the drive.
+        """
+        numbers = (pose.x, pose.y, *pose.orientation)
+        if not all(map(math.isfinite, numbers)):
+            raise SimulatorError(f"ground truth: expected finite numbers, got {list(numbers)}")
+        if self._zero is None:
+            self._look_for_zero(pose.stamp)
+        if self._zero is None or self._reference is None:
+            return None
+        self._ensure_driven(pose)
+        time = (pose.stamp - self._zero) / NANOSECONDS
+        if time < (self._answers + 1) * self._period - STAMP_TOLERANCE:
+            return None
+        # A due message that was lost is not answered late, the next one is.
+        self._answers = int((time + STAMP_TOLERANCE) / self._period)
+        actual = Pose2D(pose.x, pose.y, float(yaw_from_quaternion(pose.orientation)))
+        reference = self._reference.pose_at(time)
+        return TrackedPose(pose.stamp, time, tracking_error(reference, actual), reference, actual)
+
+    def _look_for_zero(self, stamp) -> None:
+        if not self._lock_step or self._held_stamp is None:
+            self._held_stamp = stamp
+        elif stamp > self._held_stamp and self._reference is not None:
+            self._zero = self._held_stamp
+
+    def _ensure_driven(self, pose) -> None:
+        last, self._last = self._last, (pose.stamp, pose.x, pose.y)
+        if last is None:
+            return
+        moved = math.hypot(pose.x - last[1], pose.y - last[2])
+        elapsed = (pose.stamp - last[0]) / NANOSECONDS
+        # Half a period more: a simulator may say its speed of a step before.
+        longest = abs(elapsed) + 0.5 * self._period
+        if moved > (JUMP_SPEED + 3.0 * math.hypot(pose.v_x, pose.v_y)) * longest:
+            raise SimulatorError(
+                f"the robot was moved {moved:.2f} m within {elapsed:.2f} s, "
+                f"{(pose.stamp - self._zero) / NANOSECONDS:.2f} s after the start: somebody has "
+                "set its pose"
+            )

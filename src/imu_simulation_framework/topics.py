@@ -1,0 +1,31 @@
+"""Names of the topics of an experiment; remap them as usual.
+
+They are relative: in the root namespace, as in a bag, :func:`in_root` gives their names. A test
+holds ``urdf/``, ``rviz/`` and the views to them.
+"""
+
+from __future__ import annotations
+
+from imu_simulation_framework.robot_names import WHEEL_CONTROLLER
+
+CLOCK = "/clock"
+TRANSFORMS = "/tf"
+IMU = "imu/data"
+IMU_IDEAL = "imu/ideal"
+IMU_BIAS = "imu/data/bias"
+GROUND_TRUTH = "ground_truth/state"
+WHEEL_COMMAND = f"{WHEEL_CONTROLLER}/command"
+TRAJECTORY_ERROR = "trajectory_error"
+JOINT_STATES = "joint_states"
+YAW_SIMULATED = "imu_yaw/simulated"
+YAW_REAL = "imu_yaw/real"
+YAW_GROUND_TRUTH = "imu_yaw/ground_truth"
+YAW_ERROR_SIMULATED = "imu_yaw/simulated_error"
+YAW_ERROR_REAL = "imu_yaw/real_error"
+REFERENCE_PATH = "reference_path"
+DRIVEN_PATH = "driven_path"
+
+
+def in_root(topic: str) -> str:
+    """Return a topic's full name in the root namespace."""
+    return f"/{topic.lstrip('/')}"

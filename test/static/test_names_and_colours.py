@@ -1,0 +1,107 @@
+"""Names and colours that files of other tools repeat are those of the library."""
+
+import re
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+import yaml
+
+from imu_simulation_framework import robot_names, topics
+from imu_simulation_framework.plots import colours
+from imu_simulation_framework.robot.description import robot_description
+from imu_simulation_framework.robot.parameters import load_robot_parameters
+
+OF_TITLE = {
+    "ground truth": colours.LIVE_TRUTH,
+    "recorded IMU": colours.REAL,
+    "simulated IMU": colours.SIMULATED,
+}
+
+
+def known_topics():
+    """Return the full names of all topics."""
+    names = [value for name, value in vars(topics).items() if name.isupper()]
+    return {topics.in_root(name) for name in names}
+
+
+@pytest.fixture(scope="module")
+def rviz(repository):
+    settings = yaml.safe_load((repository / "rviz/experiment.rviz").read_text(encoding="utf-8"))
+    return settings["Visualization Manager"]
+
+
+@pytest.fixture(scope="module")
+def curves(repository):
+    tree = ElementTree.parse(repository / "rqt_multiplot_imu_config.xml")
+    found = [item for item in tree.iter() if re.fullmatch(r"curve_\d+", item.tag)]
+    assert found
+    return found
+
+
+def test_the_robot_has_the_frames_and_joints_of_the_library():
+    robot = ElementTree.fromstring(robot_description(load_robot_parameters()))
+    links = {link.get("name") for link in robot.iter("link")}
+    turning = {
+        joint.get("name") for joint in robot.iter("joint") if joint.get("type") == "continuous"
+    }
+    assert {robot_names.ROBOT_FRAME, robot_names.IMU_FRAME} <= links
+    assert turning == set(robot_names.WHEEL_JOINTS)
+
+
+@pytest.mark.parametrize("plugin", ["generic", "hector"])
+def test_gazebo_publishes_on_topics_and_in_frames_of_the_library(plugin):
+    robot = ElementTree.fromstring(
+        robot_description(load_robot_parameters(), simulator="gazebo", imu_plugin=plugin)
+    )
+    published = {topics.in_root(item.text) for item in robot.iter("topicName")}
+    assert published == {topics.in_root(topics.GROUND_TRUTH), topics.in_root(topics.IMU)}
+    frames = {item.text for tag in ("frameName", "frameId") for item in robot.iter(tag)}
+    bodies = {item.text for item in robot.iter("bodyName")}
+    assert frames == {robot_names.WORLD_FRAME, robot_names.IMU_FRAME}
+    assert bodies == {robot_names.ROBOT_FRAME, robot_names.IMU_FRAME}
+    driven = {item.get("name") for item in robot.findall("transmission/joint")}
+    assert driven == set(robot_names.WHEEL_JOINTS)
+
+
+def test_the_plug_in_speaks_of_the_ground_truth_by_its_name(repository):
+    source = (repository / "src/gazebo/ground_truth.cpp").read_text(encoding="utf-8")
+    assert f'"topicName", "{topics.GROUND_TRUTH}"' in source
+
+
+def test_rviz_looks_at_frames_and_topics_of_the_library(rviz):
+    displayed = {item["Topic"] for item in rviz["Displays"] if "Topic" in item}
+    expected = {topics.in_root(name) for name in (topics.REFERENCE_PATH, topics.DRIVEN_PATH)}
+    assert displayed == expected
+    assert rviz["Global Options"]["Fixed Frame"] == robot_names.WORLD_FRAME
+    assert rviz["Views"]["Current"]["Target Frame"] == robot_names.ROBOT_FRAME
+
+
+def test_rviz_paints_paths_in_the_colours_of_the_library(rviz):
+    painted = {item["Name"]: item["Color"] for item in rviz["Displays"] if "Topic" in item}
+    of_rviz = {
+        name: "#" + "".join(f"{int(part):02x}" for part in colour.split(";"))
+        for name, colour in painted.items()
+    }
+    assert of_rviz == {
+        "Reference path": colours.LIVE_REFERENCE_PATH,
+        "Driven path": colours.SIMULATED,
+    }
+
+
+def test_rqt_multiplot_shows_topics_in_colours_of_the_library(curves):
+    for curve in curves:
+        shown = {item.text for item in curve.iter("topic")}
+        assert shown <= known_topics()
+        assert curve.find("color/custom_color").text == OF_TITLE[curve.find("title").text]
+
+
+def test_no_other_module_of_the_library_says_a_colour_or_a_frame(repository):
+    homes = {"colours.py", "robot_names.py", "topics.py"}
+    quoted = re.compile(
+        r'"(#[0-9a-f]{6}|/?imu/data(/bias)?|/?ground_truth/state|base_footprint|imu_link|'
+        r'(left|right)_wheel_joint|/clock|/tf)"'
+    )
+    for path in (repository / "src/imu_simulation_framework").rglob("*.py"):
+        if path.name not in homes:
+            found = quoted.search(path.read_text(encoding="utf-8"))
+            assert found is None, f"{path.name}: {found.group()}"
