@@ -15,7 +15,13 @@ from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.angles import roll_pitch_yaw_from_quaternion
 from imu_simulation_framework.constants import WORLD_GRAVITY
-from imu_simulation_framework.sensors.imu_models.base import ImuModel, ImuReading, ImuTruth
+from imu_simulation_framework.sensors.imu_models.base import ImuModel
+from imu_simulation_framework.sensors.imu_models.reading import (
+    SIGNALS,
+    SLOW_ERRORS,
+    ImuReading,
+    ImuTruth,
+)
 
 DEVIATION_LIMIT = 3.0
 """Standard errors; further away a recording contradicts the model."""
@@ -123,8 +129,7 @@ def compare_with_model(imu: ImuAtRest, model: ImuModel, runs: int, progress=iter
     recorded = statistics_at_rest(imu)
     values = []
     for run in progress(range(runs)):
-        batch = model.batch(truth, first_run=run)
-        reading = ImuReading(*(np.asarray(part)[0] for part in batch))
+        reading = model.batch(truth, first_run=run, parts=(*SIGNALS, *SLOW_ERRORS))[0]
         values.append(statistics_at_rest(_as_recorded(reading, imu))["value"])
     of_runs = pd.concat(values, axis=1).reindex(recorded.index)
     error = of_runs.std(axis=1, ddof=1)
@@ -154,7 +159,7 @@ def _as_recorded(reading: ImuReading, imu: ImuAtRest) -> ImuAtRest:
         for quantity, values in zip(BIASES, _bias_columns(reading))
     ]
     return ImuAtRest(
-        reading._replace(
+        reading.replaced(
             # What is left of the readings without their bias is white noise in any case.
             angular_velocity=reading.angular_velocity - reading.angular_velocity_bias + columns[0],
             specific_force=reading.specific_force - reading.specific_force_bias + columns[1],

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from imu_simulation_framework.angles import quaternion_product
 from imu_simulation_framework.declared_settings import Settings, setting
-from imu_simulation_framework.sensors.fusion import quaternion_product
 from imu_simulation_framework.sensors.imu_specification import FILTERS, OutputSpecification
 from imu_simulation_framework.units import factors
 

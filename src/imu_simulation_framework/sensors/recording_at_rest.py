@@ -8,8 +8,7 @@ from typing import Iterator
 import numpy as np
 
 from imu_simulation_framework.constants import WORLD_GRAVITY
-from imu_simulation_framework.sensors.drive_sensors import ImuSamples
-from imu_simulation_framework.sensors.imu_models.base import ImuTruth
+from imu_simulation_framework.sensors.imu_models.reading import ImuSamples, ImuTruth
 from imu_simulation_framework.sensors.imu_models.specification import (
     SpecificationImu,
     SpecificationParameters,

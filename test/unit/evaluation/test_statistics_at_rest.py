@@ -10,7 +10,13 @@ from imu_simulation_framework.evaluation.statistics_at_rest import (
     compare_with_model,
     statistics_at_rest,
 )
-from imu_simulation_framework.sensors.imu_models import ImuReading, ImuTruth, make_imu_model
+from imu_simulation_framework.sensors.imu_models import (
+    SIGNALS,
+    SLOW_ERRORS,
+    ImuReading,
+    ImuTruth,
+    make_imu_model,
+)
 
 SAMPLES = 6000
 PERIOD = 0.01
@@ -39,7 +45,7 @@ def recording(imu):
         np.zeros((SAMPLES, 3)),
         np.tile((0.0, 0.0, 9.81), (SAMPLES, 1)),
     )
-    reading = ImuReading(*(np.array(part)[0] for part in imu.batch(truth)))
+    reading = imu.batch(truth, parts=(*SIGNALS, *SLOW_ERRORS))[0]
     return ImuAtRest(reading, TURNED, np.ones(SAMPLES - 1, dtype=bool))
 
 
@@ -63,7 +69,7 @@ def late(imu, samples):
         )[:SAMPLES],
     }
     return ImuAtRest(
-        imu.reading._replace(**shifted, **consistent),
+        imu.reading.replaced(**shifted, **consistent),
         TURNED,
         imu.consecutive,
         settled=samples,
@@ -115,7 +121,7 @@ def test_a_renormalised_quaternion_is_found():
     imu = recording(model("generic", {"gaussian_noise": 0.05}, seed=41))
     orientation = imu.reading.orientation
     unit = orientation / np.linalg.norm(orientation, axis=1, keepdims=True)
-    imu = ImuAtRest(imu.reading._replace(orientation=unit), TURNED, imu.consecutive)
+    imu = ImuAtRest(imu.reading.replaced(orientation=unit), TURNED, imu.consecutive)
     found = outside(compare_with_model(imu, model("generic", {"gaussian_noise": 0.05}), 60))
     assert ("orientation", "mean norm less 1") in found
 
@@ -124,9 +130,7 @@ def test_lost_messages_do_not_look_like_innovation():
     whole = recording(model(seed=51))
     kept = np.arange(SAMPLES) % 10 != 3
     stamps = np.flatnonzero(kept)
-    gappy = ImuAtRest(
-        ImuReading(*(part[kept] for part in whole.reading)), TURNED, np.diff(stamps) == 1
-    )
+    gappy = ImuAtRest(whole.reading[kept], TURNED, np.diff(stamps) == 1)
     row = ("gyroscope bias", "standard deviation of the innovation")
     expected = statistics_at_rest(whole)["value"][row]
     # A fifth of the pairs of samples is not there.

@@ -20,7 +20,7 @@ from imu_simulation_framework.files.whole_files import written_aside
 from imu_simulation_framework.recordings.messages import IMU
 from imu_simulation_framework.recordings.simulated.bundled_drives import FIRST_STAMP, IMU_FIELDS
 from imu_simulation_framework.robot_names import IMU_FRAME
-from imu_simulation_framework.sensors.drive_sensors import ImuSamples
+from imu_simulation_framework.sensors.imu_models.reading import ImuSamples
 from imu_simulation_framework.sentences import shown
 
 FORMATS = ("bag", "rostopic_csv", "csv")

@@ -16,8 +16,8 @@ from imu_simulation_framework.evaluation.statistics_at_rest import BIASES, ImuAt
 from imu_simulation_framework.recordings.formats.bag import read_bag
 from imu_simulation_framework.recordings.messages import IMU, ODOMETRY
 from imu_simulation_framework.results.folder import ResultFolder
-from imu_simulation_framework.sensors.imu_models import PRESETS, ImuReading
-from imu_simulation_framework.sensors.imu_models.base import no_bias
+from imu_simulation_framework.sensors.imu_models import PRESETS, SIGNALS, SLOW_ERRORS, ImuReading
+from imu_simulation_framework.sensors.imu_models.reading import without_bias
 
 IMU_TOPIC = topics.in_root(topics.IMU)
 BIAS_TOPIC = topics.in_root(topics.IMU_BIAS)
@@ -88,6 +88,7 @@ def _read(bag, with_bias, duration):
     samples = read_bag(bag, IMU_TOPIC, [IMU])
     # A stamp of zero, not a number here, is the first that the MuJoCo simulator gives.
     stamped = np.isfinite(samples.columns["stamp"])
+    biases: dict[str, Any] = {}
     columns = [samples.matrix(names)[stamped] for names in (QUATERNION, GYRO, ACCEL)]
     stamp = samples.columns["stamp"][stamped]
     if with_bias:
@@ -95,16 +96,15 @@ def _read(bag, with_bias, duration):
         stamp, ours, theirs = np.intersect1d(stamp, bias.columns["stamp"], return_indices=True)
         columns = [values[ours] for values in columns]
         biases = _biases(bias, theirs)
-    else:
-        biases = no_bias((len(stamp),))
+    reading = ImuReading(without_bias, **dict(zip(SIGNALS, columns)), **biases)
     period = float(np.median(np.diff(stamp)))
     start = stamp[-1] - duration
     imu = ImuAtRest(
-        ImuReading(*columns, *biases),
+        reading,
         _true_orientation(bag, start),
         np.rint(np.diff(stamp) / period) == 1.0,
         int(np.searchsorted(stamp, start)),
-        dict(zip(BIASES, map(_first_drift, biases))),
+        {name: _first_drift(getattr(reading, part)) for name, part in zip(BIASES, SLOW_ERRORS)},
     )
     return imu, period
 
@@ -123,7 +123,8 @@ def _true_orientation(bag, start):
 def _biases(samples, index):
     orientation = samples.matrix(QUATERNION)[index]
     yaw = yaw_from_quaternion(orientation)
-    return samples.matrix(GYRO)[index], samples.matrix(ACCEL)[index], yaw, orientation
+    parts = (samples.matrix(GYRO)[index], samples.matrix(ACCEL)[index], yaw, orientation)
+    return dict(zip(SLOW_ERRORS, parts))
 
 
 def _first_drift(bias) -> int:
