@@ -31,6 +31,9 @@ SERIES = (REAL, SIMULATED, FIXES, "#8c2d82", "#4aa3df", "#a3322a", "#b59a00")
 SIMULATED_SERIES = (SIMULATED, "#a3322a", "#d8a800", "#c26a8f", "#7a5a3a")
 """Of several simulated IMUs beside a recorded one."""
 
+SIMULATED_BANDS = (TRUTH, "#efb877", "#e39a44")
+"""Of what simulated IMUs have, from the widest band to the narrowest."""
+
 # What is not data.
 SHADE = "#000000"
 DARK_GREY = "#555555"
