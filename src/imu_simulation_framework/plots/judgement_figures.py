@@ -7,9 +7,9 @@ import textwrap
 import numpy as np
 
 from imu_simulation_framework.evaluation.judgement.statistics import PSD
-from imu_simulation_framework.plots import style
+from imu_simulation_framework.plots import colours, style
 
-_BAND_COLOURS = ("#f6d6a8", "#efb877", "#e39a44")
+_BAND_COLOURS = colours.SIMULATED_BANDS
 """From the widest band to the narrowest."""
 
 _LETTERS_PER_LINE = 78
@@ -55,7 +55,7 @@ def _curve(axis, result):
             color=colour, linewidth=0.0, label=f"{100.0 * band.level:g} % at each time",
         )  # fmt: skip
     envelope = result.envelope
-    line = {"color": "#555555", "linestyle": (0, (4, 2)), "linewidth": 1.1}
+    line = {"color": colours.DARK_GREY, "linestyle": (0, (4, 2)), "linewidth": 1.1}
     name = f"{100.0 * envelope.level:g} % for the whole curve"
     for edge, label in ((envelope.low, name), (envelope.high, None)):
         axis.plot(*style.thin_with_gaps(result.time, np.degrees(edge)), label=label, **line)
