@@ -90,8 +90,8 @@ def read_yaw_signals(text) -> list[YawSignal]:
     for signal in signals:
         if len(signal.yaw) < FEWEST_COMMON:
             raise RecordingError(
-                f"{signal.sources[0]}: holds too few yaws, {len(signal.yaw)}; at least {FEWEST_COMMON} are needed to "
-                "compare"
+                f"{signal.sources[0]}: holds too few yaws, {len(signal.yaw)}; at least "
+                f"{FEWEST_COMMON} are needed to compare"
             )
     return signals
 
