@@ -81,6 +81,7 @@ if TYPE_CHECKING:  # who checks types does not ask __getattr__; a test holds bot
     from imu_simulation_framework.configuration.load import Configuration as Configuration
     from imu_simulation_framework.configuration.load import load_configuration as load_configuration
     from imu_simulation_framework.errors import FrameworkError as FrameworkError
+    from imu_simulation_framework.evaluation.judgement.judge import judge as judge
     from imu_simulation_framework.evaluation.yaw_error import yaw_error as yaw_error
     from imu_simulation_framework.evaluation.yaw_error_model import YawErrorModel as YawErrorModel
     from imu_simulation_framework.evaluation.yaw_error_model import (
@@ -128,6 +129,7 @@ _FRONT_DOOR = {
     "sensors.simulation": ("simulate_imu",),
     "configuration.imu_specification_file": ("read_imu_specification",),
     "imu_formats": ("read_imu_parameters", "write_imu_parameters"),
+    "evaluation.judgement.judge": ("judge",),
     "evaluation.yaw_error": ("yaw_error",),
     "evaluation.yaw_error_model": ("YawErrorModel", "yaw_error_model"),
     "recordings": ("read_imu", "read_reference"),

@@ -1,3 +1,4 @@
+import dataclasses
 import os
 from pathlib import Path
 
@@ -152,6 +153,11 @@ def test_what_cannot_be_compared_is_refused_in_a_sentence(tmp_path, tables):
     write_tum("one.tum", tables.ground_truth.iloc[:1])
     refused(run("truth.tum", "one.tum"), "one.tum")
     refused(run("truth.tum", "truth.tum@yaw"), "this is tum, which has one yaw only")
+    one = tables.imu_simulated.iloc[:1]
+    folder = write_result(tmp_path / "one", tables=dataclasses.replace(tables, imu_simulated=one))
+    refused(
+        run(folder.folder), folder.path("imu_simulated.csv"), "holds too few yaws, 1; at least 2"
+    )
     folder = write_result(tmp_path / "results", with_real_imu=False)
     refused(run(f"{folder.folder}@imu_real", "truth.tum"), "has no recorded IMU (imu_real)")
     refused(run(f"{folder.folder}@yaw", "truth.tum"), "a result has no yaw 'yaw'", "imu_real")

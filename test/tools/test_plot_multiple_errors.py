@@ -122,3 +122,4 @@ def test_what_cannot_be_shown_is_refused_in_a_sentence(tmp_path):
         write_result(tmp_path / "panels", f"d{number}", duration=5.0)
     refused(run(tmp_path / "panels"), "9 drives are more than 8 panels")
     refused(run(tmp_path / "many", "--median-window", 0), "median_window")
+    refused(run(tmp_path / "many", "--until", "nan"), "--until is nan")

@@ -86,7 +86,8 @@ def _answer(samples, tracking) -> TrackedPose | None:
         state.orientation.tolist(),
         state.linear_velocity.tolist(),
     ):
-        pose = TruePose(stamp, *position[:2], tuple(orientation), *velocity[:2])
+        (x, y), (v_x, v_y) = position[:2], velocity[:2]
+        pose = TruePose(stamp, x, y, tuple(orientation), v_x, v_y)
         answer = tracking.ground_truth(pose) or answer
     return answer
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from imu_simulation_framework.errors import RecordingError
+from imu_simulation_framework.declared_settings import Settings, setting
+from imu_simulation_framework.errors import ConfigurationError, RecordingError
 from imu_simulation_framework.identification.rest_check import check_at_rest
 from imu_simulation_framework.motion.stamps import Occurrences, find
 
@@ -27,7 +28,7 @@ _MOST_PARTS = 100
 
 
 @dataclass(frozen=True)
-class RestSettings:
+class RestSettings(Settings):
     """What a recording at rest must be, and what counts as an outlier.
 
     Attributes
@@ -39,19 +40,15 @@ class RestSettings:
         The longest part without a gap must last as long [s].
     """
 
-    outlier_range: float = 3.0
-    minimum_duration: float = 60.0
+    outlier_range: float = setting(3.0, minimum=0.0)
+    minimum_duration: float = setting(60.0, unit="s", minimum=10.0)
 
-    def __post_init__(self):
-        for name, allowed in (
-            ("outlier_range", self.outlier_range == 0.0 or self.outlier_range >= 1.0),
-            ("minimum_duration", self.minimum_duration >= 10.0),
-        ):
-            if not (allowed and np.isfinite(getattr(self, name))):
-                raise RecordingError(
-                    f"{name} is {getattr(self, name):g}, expected 0 or at least 1 for "
-                    "outlier_range, and at least 10 s for minimum_duration"
-                )
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if 0.0 < self.outlier_range < 1.0:
+            raise ConfigurationError(
+                f"outlier_range is {self.outlier_range:g}, but it must be 0 or at least 1."
+            )
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 import mujoco
 import numpy as np
@@ -60,7 +60,7 @@ class SimulatorState(NamedTuple):
 
     def sample(self, number: int) -> SimulatorState:
         """Return one of several samples, counted from 0."""
-        return SimulatorState(*(values[number] for values in self))
+        return SimulatorState(*(values[number] for values in cast(Any, self)))
 
 
 class MujocoSimulator:
@@ -90,6 +90,8 @@ class MujocoSimulator:
     SimulatorError
         The robot does not stand still on the ground.
     """
+
+    _state: SimulatorState | None
 
     def __init__(
         self, parameters: RobotParameters, physics_rate=1000, sample_rate=100, terrain=None

@@ -11,7 +11,7 @@ from imu_simulation_framework.plots import colours, style
 
 _BANDS = (("99", 0.16), ("95", 0.28), ("50", 0.5))
 _ROW_HEIGHT = 2.7
-_SOURCES = ("#0b2a5b", "#e07a10", "#2fa36b", "#8c2d82", "#4aa3df", "#a3322a", "#b59a00", "#777777")
+_SOURCES = (*colours.SERIES, colours.FOOTER_GREY)
 _HATCHES = ("", "///", "", "...", "", "xxx", "", "\\\\\\")
 
 

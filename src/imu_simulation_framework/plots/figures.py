@@ -189,7 +189,7 @@ FIGURES = {
 
 
 def make_figures(comparison) -> dict:
-    """All ten figures, by file name."""
+    """Return all ten figures, by file name."""
     return {name: make(comparison) for name, make in FIGURES.items()}
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from imu_simulation_framework.evaluation.comparison import YawComparison
 from imu_simulation_framework.evaluation.spectrum import logarithmic_average
-from imu_simulation_framework.plots import style
+from imu_simulation_framework.plots import colours, style
 from imu_simulation_framework.plots.figures import BANDS
 
 MOST_PANELS = 8
@@ -107,7 +107,7 @@ def yaw_error_spectra(errors):
         frequency, density = logarithmic_average(error.comparison.error_spectrum, BANDS)
         axis.loglog(frequency, density, label=error.name, **line)
     for axis in axes:
-        axis.grid(True, which="minor", axis="x", color="#ececec", linewidth=0.4)
+        axis.grid(True, which="minor", axis="x", color=colours.FINE_GRID, linewidth=0.4)
         style.label(axis, y="[rad$^2$/Hz]")
     style.label(axes[-1], x="frequency [Hz]")
     style.outside_legend(figure, axes)

@@ -27,23 +27,19 @@ DISTANCE = {"color": colours.DISTANCE, "linewidth": 2.4, "solid_capstyle": "butt
 ZERO = {"color": colours.DARK_GREY, "linewidth": 0.7}
 
 # From dark to light, so that neighbours differ in print, too.
-_SERIES = (
-    ("#0b2a5b", "-"),
-    ("#e07a10", (0, (5, 1.5))),
-    ("#2fa36b", "-"),
-    ("#8c2d82", (0, (5, 1.2, 1, 1.2))),
-    ("#4aa3df", "-"),
-    ("#a3322a", (0, (2, 1))),
-    ("#b59a00", "-"),
-    ("#555555", (0, (1, 1))),
+_SERIES_DASHES = (
+    "-",
+    (0, (5, 1.5)),
+    "-",
+    (0, (5, 1.2, 1, 1.2)),
+    "-",
+    (0, (2, 1)),
+    "-",
+    (0, (1, 1)),
 )
-_SHADES = (
-    ("#e07a10", "-"),
-    ("#a3322a", (0, (5, 1.5))),
-    ("#d8a800", (0, (5, 1.2, 1, 1.2))),
-    ("#c26a8f", (0, (2, 1))),
-    ("#7a5a3a", (0, (1, 1))),
-)
+_SERIES = tuple(zip((*colours.SERIES, colours.DARK_GREY), _SERIES_DASHES))
+_SHADES_DASHES = ("-", (0, (5, 1.5)), (0, (5, 1.2, 1, 1.2)), (0, (2, 1)), (0, (1, 1)))
+_SHADES = tuple(zip(colours.SIMULATED_SERIES, _SHADES_DASHES))
 
 FOOTER_HEIGHT = 0.2
 """Inches that :func:`sign` keeps free."""

@@ -71,8 +71,8 @@ def yaw_differences(names, yaws, settings=None, first_known=None) -> list[YawDif
     for name, yaw in zip(names, yaws):
         if len(yaw) < FEWEST_COMMON:
             raise RecordingError(
-                f"{name}: {len(yaw)} sample of a yaw is too short to compare, at least "
-                f"{FEWEST_COMMON} are needed"
+                f"{name}: holds too few yaws, {len(yaw)}; at least {FEWEST_COMMON} are needed to "
+                "compare"
             )
     first = yaws[0]
     found = []

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from imu_simulation_framework.evaluation.judgement import words
 from imu_simulation_framework.evaluation.judgement.bands import (
@@ -64,7 +66,15 @@ class Judgement:
     sentence: str
 
 
-def judge(time, observed, ensemble, *, levels=LEVELS, level=0.95, final_window=3.0) -> Judgement:
+def judge(
+    time: npt.ArrayLike,
+    observed: npt.ArrayLike,
+    ensemble: npt.ArrayLike,
+    *,
+    levels: Sequence[float] = LEVELS,
+    level: float = 0.95,
+    final_window: float = 3.0,
+) -> Judgement:
     """Judge an observed error by an ensemble of simulated ones.
 
     Both have to be treated alike: if the observed error starts at zero on the median of its
@@ -91,11 +101,11 @@ def judge(time, observed, ensemble, *, levels=LEVELS, level=0.95, final_window=3
     EnsembleError
         The arrays do not fit each other, or there are too few runs for this level.
     """
-    time, observed, ensemble = require_ensemble(time, observed, ensemble)
-    envelope = global_envelope(observed, ensemble, level)
-    median, bands = pointwise_bands(ensemble, levels)
-    seen = curve_statistics(time, observed[np.newaxis], final_window)
-    simulated = curve_statistics(time, ensemble, final_window)
+    times, error, simulations = require_ensemble(time, observed, ensemble)
+    envelope = global_envelope(error, simulations, level)
+    median, bands = pointwise_bands(simulations, levels)
+    seen = curve_statistics(times, error[np.newaxis], final_window)
+    simulated = curve_statistics(times, simulations, final_window)
     statistics = [judge_statistic(name, seen[name][0], simulated[name]) for name in seen]
     adjusted = holm([envelope.p_value] + [look.p_value for look in statistics])
     statistics = [
@@ -103,17 +113,17 @@ def judge(time, observed, ensemble, *, levels=LEVELS, level=0.95, final_window=3
     ]
     refuted = bool(np.min(adjusted) <= 1.0 - level + 1e-12)
     verdict, sentence = words.verdict(
-        observed, median, envelope, float(adjusted[0]), statistics, refuted
+        error, median, envelope, float(adjusted[0]), statistics, refuted
     )
     needed = fewest_runs(level, len(adjusted))
-    if not refuted and len(ensemble) < needed:
+    if not refuted and len(simulations) < needed:
         sentence += (
-            f" With {len(ensemble)} drives no look can be small enough, as {len(adjusted)} were "
+            f" With {len(simulations)} drives no look can be small enough, as {len(adjusted)} were "
             f"taken; simulate at least {needed}."
         )
     return Judgement(
-        time=time,
-        observed=observed,
+        time=times,
+        observed=error,
         median=median,
         bands=bands,
         envelope=envelope,

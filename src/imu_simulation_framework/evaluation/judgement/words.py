@@ -12,10 +12,10 @@ TOO_MUCH = "too much"
 OTHER_DIRECTION = "other direction"
 
 _NAMES = {
-    "final": ("a final error", "far to this side"),
-    "drift": ("a drift over time", "far to this side"),
-    "maximum": ("a largest error", ""),
-    "rms": ("an rms error", ""),
+    "final": "A final error",
+    "drift": "A drift over time",
+    "maximum": "A largest error",
+    "rms": "An rms error",
 }
 
 
@@ -54,11 +54,11 @@ def how_often(count, runs) -> str:
 
 
 def _like_this(look):
-    if look.name in _NAMES:
-        name, how = _NAMES[look.name]
-        how = how or ("so large" if look.tail > 0 else "so small")
-        return f"{name.capitalize()} {how}"
+    if look.name in SIGNED:
+        return f"{_NAMES[look.name]} so {'high' if look.tail > 0 else 'low'}"
     size = "large" if look.tail > 0 else "small"
+    if look.name in _NAMES:
+        return f"{_NAMES[look.name]} so {size}"
     return f"A power spectral density so {size} at {look.name[len(PSD) :]}"
 
 

@@ -65,7 +65,7 @@ def state_space(sources: Sequence, step: float, sensor_period: float | None) -> 
     Parameters
     ----------
     sources : sequence of Source
-        Of :data:`PROCESSES`.
+        Of ``PROCESSES``.
     step : float
         [s]
     sensor_period : float or None

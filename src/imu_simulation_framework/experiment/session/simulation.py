@@ -18,7 +18,7 @@ from imu_simulation_framework.robot.parameters import load_robot_parameters
 from imu_simulation_framework.sensors.imu_models import ImuModel, ImuReading, make_imu_model
 
 
-class Samples(NamedTuple):
+class SimulatedSamples(NamedTuple):
     """Samples that follow each other.
 
     ``stamps`` (n,) [ns]. ``state`` and ``reading`` have the samples as the first axis of all their
@@ -82,7 +82,7 @@ class SimulatedRobot:
         return self._imu
 
     @property
-    def last(self) -> Samples:
+    def last(self) -> SimulatedSamples:
         """The samples of the last tick; before the first one, that of the robot where it stands."""
         return self._last
 
@@ -108,7 +108,7 @@ class SimulatedRobot:
         self._imu_arguments = (model, parameters, 1.0 / self._rate, seed)
         self._read(imu)
 
-    def tick(self, left: float, right: float) -> Samples:
+    def tick(self, left: float, right: float) -> SimulatedSamples:
         """Drive for one control period with these wheel velocities [rad/s]; return its samples."""
         self._simulator.set_wheel_velocities(left, right)
         return self._take(self._simulator.steps(self._samples_per_tick), self._samples_per_tick)
@@ -122,11 +122,11 @@ class SimulatedRobot:
         standing = self._simulator.state
         self._take(SimulatorState(*(np.array([values]) for values in standing)), 0)
 
-    def _take(self, state, steps) -> Samples:
+    def _take(self, state, steps) -> SimulatedSamples:
         numbers = np.arange(len(state.time)) + (self._samples + min(steps, 1))
         self._samples += steps
         reading, new = self._imu.steps(state.imu_truth)
-        self._last = Samples(
+        self._last = SimulatedSamples(
             np.rint(numbers / self._rate * NANOSECONDS).astype(np.int64),
             state,
             reading,

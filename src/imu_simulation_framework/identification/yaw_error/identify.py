@@ -33,7 +33,7 @@ class YawErrorIdentification:
     fit : Fit
         Of the chosen model.
     estimates : dict of Estimate
-        By parameter, see :data:`.terms.UNITS`.
+        By parameter, see ``UNITS`` of :mod:`.yaw_error.terms`.
     tried : pandas.DataFrame
         terms, parameters, log_likelihood, aic, above_best: of all models that were compared.
     checks : tuple of ResidualCheck

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import math
 from pathlib import Path
 from typing import NamedTuple
 
@@ -84,6 +85,8 @@ class _Row(NamedTuple):
 def main(arguments):
     """Show the results named on the command line side by side."""
     options = _parser().parse_args(arguments)
+    if options.until is not None and not 0.0 < options.until < math.inf:
+        raise ResultError(f"--until is {options.until:g}, expected a number of seconds above 0")
     settings = ComparisonSettings(median_window=options.median_window, align=options.align)
     folders = _without_repeats(folder for path in options.results for folder in find_results(path))
     rows, remarks = _rows(folders, settings, options.until)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from imu_simulation_framework.errors import RecordingError, ResultError
+from imu_simulation_framework.evaluation.differences.yaws import FEWEST_COMMON
 from imu_simulation_framework.experiment.preparation.setup import guess_where_unknown
 from imu_simulation_framework.recordings import read_imu, read_reference
 from imu_simulation_framework.recordings.columns.guess import guess_columns
@@ -85,7 +86,17 @@ def read_yaw_signals(text) -> list[YawSignal]:
     RecordingError, ResultError
         There is no such thing, it cannot be read, or it has no yaw.
     """
-    path, what = _split(text)
+    signals = _signals(*_split(text))
+    for signal in signals:
+        if len(signal.yaw) < FEWEST_COMMON:
+            raise RecordingError(
+                f"{signal.sources[0]}: holds too few yaws, {len(signal.yaw)}; at least "
+                f"{FEWEST_COMMON} are needed to compare"
+            )
+    return signals
+
+
+def _signals(path, what) -> list[YawSignal]:
     if _is_result(path):
         return _of_result(path, what)
     if not os.path.exists(path):
