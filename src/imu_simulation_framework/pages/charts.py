@@ -171,9 +171,13 @@ class Chart:
         """Draw a histogram: ``edges`` (n + 1,) and ``counts`` (n,)."""
         edges = np.asarray(edges, dtype=float)
         self._add(
-            0.5 * (edges[1:] + edges[:-1]), counts, name, type="bar",
-            width=_numbers(np.diff(edges)), marker={"color": colour, "line": {"width": 0.5, "color": "white"}},
-        )  # fmt: skip
+            0.5 * (edges[1:] + edges[:-1]),
+            counts,
+            name,
+            type="bar",
+            width=_numbers(np.diff(edges)),
+            marker={"color": colour, "line": {"width": 0.5, "color": "white"}},
+        )
 
     def level(self, value, look, name):
         """Draw a horizontal line through the panel."""
@@ -190,7 +194,7 @@ class Chart:
         title = _TITLE if self._panels[0].title else 6
         layout: dict[str, Any] = {
             "height": inside + title + _TOP + _BOTTOM, "autosize": True, "hovermode": self._hover,
-            "margin": {"l": 64, "r": 16, "t": title + _TOP, "b": _BOTTOM},
+            "margin": {"l": 48, "r": 16, "t": title + _TOP, "b": _BOTTOM},
             "font": {"family": "system-ui, sans-serif", "size": 12.5, "color": colours.SENSOR},
             "hoverlabel": {"namelength": -1}, "plot_bgcolor": "white", "paper_bgcolor": "white",
             "legend": {
@@ -217,8 +221,9 @@ class Chart:
                 )  # fmt: skip
         for number, through, shape in self._shapes:
             x, y = _axes(number)
-            through = {"xref": f"{x} domain"} if through == "x" else {"yref": f"{y} domain"}
-            layout["shapes"].append({"type": "line", "xref": x, "yref": y, **shape, **through})
+            ends = {"xref": x, "yref": y}
+            ends[through + "ref"] += " domain"
+            layout["shapes"].append({"type": "line", **ends, **shape})
         data = []
         for number, trace in self._traces:
             trace = {**trace, **dict(zip(("xaxis", "yaxis"), _axes(number)))}

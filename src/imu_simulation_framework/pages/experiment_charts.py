@@ -45,8 +45,8 @@ def _yaw_error(comparison):
         figure=chart.figure(),
         how_to_read=(
             "The main result: reference minus IMU, zero over the first seconds. The trend, a "
-            f"median over {comparison.settings.median_window:g} s, is the drift; what is around it is "
-            "noise."
+            f"median over {comparison.settings.median_window:g} s, is the drift; what "
+            "is around it is noise."
         ),
     )
 

@@ -3,8 +3,8 @@
     report.py experiment_results/drive_a/generic/1
 
 The page is one file that asks for no other: it opens from the disk, without a network. Figures can
-be zoomed and moved, and each says how to read it. It is evaluated as the experiment was; for another
-filter or alignment call offline_result_comparison.py first.
+be zoomed and moved, and each says how to read it. It is evaluated as the experiment was; for
+another filter or alignment call offline_result_comparison.py first.
 """
 
 from __future__ import annotations
