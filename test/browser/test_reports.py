@@ -1,6 +1,7 @@
 """Reports as a reader has them: in a browser, without a network, on a screen, a phone and paper."""
 
 import base64
+import json
 import sys
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -19,6 +20,14 @@ from written_results import write_result
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 HOSTILE = "<img src='http://127.0.0.1:{port}/leak' onerror='document.title=1'>"
+
+SPECIFICATION = """
+gyroscope:
+  white_noise: 1.0e-4
+  turn_on_bias_sigma: 2.0e-4
+  bias_instability: 1.0e-5
+  scale_factor_and_misalignment: [[0, 0, 0], [0, 0, 0], [0, 0, 0.002]]
+"""
 
 
 @pytest.fixture(scope="module")
@@ -53,10 +62,20 @@ def reports(tmp_path_factory, server):
     result = write_result(folder, drive=name, duration=120.0)
     done = call_tool("report.py", result.folder)
     assert done.returncode == 0, done.stderr
-    return {"experiment": result.path("report.html")}
+    specification = folder / "mine.yaml"
+    specification.write_text(f"name: {json.dumps(name)}\n{SPECIFICATION}")
+    done = call_tool(
+        "heading_budget.py", "a", "--imu", specification, "--imu", "hector_slow", "--require",
+        "5deg", "--report", "--out", folder / "budget",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return {
+        "experiment": result.path("report.html"),
+        "budget": folder / "budget" / "heading_budget.html",
+    }
 
 
-KINDS = ["experiment"]
+KINDS = ["experiment", "budget"]
 
 
 def opened(driver, path):

@@ -85,8 +85,33 @@ def test_what_a_limit_requires():
     assert float(table.loc["rate bias", "if alone"]) == pytest.approx(rate_bias, rel=5e-3)
     assert float(table.loc["angle random walk", "if alone"]) == pytest.approx(walk, rel=5e-3)
     assert table.loc["scale factor", "if alone"] == "any"
-    assert "in 95 % of drives, each error at most" in text
+    assert "To stay within 5 deg after 600 s in 95 % of drives, each error at most:" in text
     assert not Path("heading_budget/heading_budget.png").exists()
+
+
+def test_a_report_has_bands_causes_and_what_was_asked():
+    text = answered(
+        "--straight", "10min", "--imu", "bno055", "--imu", "hector", "--require", "2deg", "--report"
+    )  # fmt: skip
+
+    assert "heading_budget/heading_budget.html\n" in text
+    page = Path("heading_budget/heading_budget.html").read_text(encoding="utf-8")
+    for words in (
+        "<h2>Yaw error over time</h2>",
+        "<h2>Causes</h2>",
+        "<h2>To stay within 2 deg after 600 s in 95 % of drives, each error at most</h2>",
+        "bno055 holds what a sensor shows at rest",
+        "<td>imu/hector/yaw_drift</td><td>0.5</td>",
+        "<td>seed</td><td>1</td>",
+    ):
+        assert words in page, words
+
+
+def test_a_report_of_requirements_alone_has_no_figure():
+    answered("--straight", "10min", "--require", "2deg", "--report")
+    page = Path("heading_budget/heading_budget.html").read_text(encoding="utf-8")
+    assert "<h1>What a heading requires</h1>" in page
+    assert "<script" not in page
 
 
 @pytest.mark.parametrize(

@@ -129,7 +129,7 @@ def evaluate(tables, settings=None, run_information=None):
     wall_time = execution.get("wall_time_s")
     if wall_time and "real_time_factor" not in execution:
         execution["real_time_factor"] = recorded / wall_time
-    execution.setdefault("versions", _versions())
+    execution.setdefault("versions", versions())
     summary = {
         "run": run,
         "durations": {
@@ -236,7 +236,8 @@ def _duration(table) -> float:
     return float(table.index[-1] - table.index[0]) if len(table) else 0.0
 
 
-def _versions() -> dict:
+def versions() -> dict:
+    """Return the versions of this package, Python and the libraries that decide the digits."""
     return {
         "imu_simulation_framework": imu_simulation_framework.__version__,
         "python": platform.python_version(),

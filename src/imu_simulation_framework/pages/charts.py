@@ -57,6 +57,11 @@ class Chart:
         self._shapes: list[tuple[int, str, dict]] = []
         self._shown: set[str] = set()
 
+    @property
+    def empty(self) -> bool:
+        """Whether it has no panel yet."""
+        return not self._panels
+
     def panel(
         self, y, title="", x=None, logarithmic=False, equal=False, height=250, limits=None
     ) -> Chart:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Iterator, Mapping
 
+import numpy as np
+
 from imu_simulation_framework.pages.page import Table
 
 LONGEST = 300
@@ -29,6 +31,8 @@ def said(value) -> str:
         return "yes" if value else "no"
     if isinstance(value, float):
         return f"{value:.6g}"
+    if isinstance(value, np.ndarray):
+        return said(value.tolist())
     if isinstance(value, (list, tuple)):
         return _cut(", ".join(map(said, value)) or "none")
     if isinstance(value, Mapping):

@@ -39,9 +39,7 @@ def budget_figure(budgets: Sequence[ShownBudget], limit: float, title: str):
     )
     longest = max(float(budget.model.time[-1]) for budget in budgets)
     unit, name = (60.0, "min") if longest > 180.0 else (1.0, "s")
-    every = list(dict.fromkeys(n for b in budgets for n in b.model.names))
-    # A source looks the same in all rows.
-    look = {source: place % len(_SOURCES) for place, source in enumerate(every)}
+    look = looks_of_sources(budgets)
     for row, budget in enumerate(budgets):
         time = budget.model.time / unit
         _bands(axes[2 * row], time, budget.model, np.degrees(limit))
@@ -55,6 +53,28 @@ def budget_figure(budgets: Sequence[ShownBudget], limit: float, title: str):
     return figure
 
 
+def looks_of_sources(budgets: Sequence[ShownBudget]) -> dict[str, tuple[str, str]]:
+    """Return colour and hatch of each source, the same in the panels of all budgets."""
+    every = dict.fromkeys(name for budget in budgets for name in budget.model.names)
+    return {
+        source: (_SOURCES[place % len(_SOURCES)], _HATCHES[place % len(_HATCHES)])
+        for place, source in enumerate(every)
+    }
+
+
+def shown_limit(bands, limit: float) -> bool:
+    """Tell whether a limit is drawn: far outside it would squeeze the bands to a line.
+
+    Parameters
+    ----------
+    bands : DataFrame
+        With lower_99 and upper_99, in the limit's unit.
+    limit : float
+    """
+    reach = float(np.max(np.abs(bands[["lower_99", "upper_99"]].to_numpy())))
+    return limit < 3.0 * max(reach, 1e-12)
+
+
 def _bands(axis, time, model, limit):
     bands = np.degrees(model.bands([float(p) / 100.0 for p, _ in _BANDS]))
     for probability, alpha in _BANDS:
@@ -63,9 +83,7 @@ def _bands(axis, time, model, limit):
             color=colours.SIMULATED, alpha=alpha, linewidth=0.0, label=f"{probability} % of drives",
         )  # fmt: skip
     axis.plot(time, bands["mean"], color=colours.REAL, linewidth=1.4, label="mean")
-    # A limit far outside would squeeze the bands to a line.
-    reach = float(np.max(np.abs(bands[["lower_99", "upper_99"]].to_numpy())))
-    if limit < 3.0 * max(reach, 1e-12):
+    if shown_limit(bands, limit):
         for sign in (1.0, -1.0):
             axis.axhline(
                 sign * limit, color=colours.OUTSIDE, linewidth=1.0, linestyle=(0, (4, 2)),
@@ -89,10 +107,10 @@ def _shares(axis, time, model, look):
         time[total > 0.0],
         [share[total > 0.0] for share in shares],
         labels=random,
-        colors=[_SOURCES[look[name]] for name in random],
+        colors=[look[name][0] for name in random],
         edgecolor="white",
         linewidth=0.3,
     )
     for patch, name in zip(axis.collections, random):
-        patch.set_hatch(_HATCHES[look[name]])
+        patch.set_hatch(look[name][1])
     axis.set_ylim(0.0, 100.0)

@@ -14,11 +14,13 @@ error of a gyroscope must be. Writes to DIR:
     bands.csv             mean, standard deviation and bands over time [deg]
     budget.csv            what each source adds at the time asked for
     requirements.csv      with --require
+    heading_budget.html   with --report: all of this as one web page
 """
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import math
 from pathlib import Path
 from typing import NamedTuple
@@ -26,16 +28,20 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from imu_simulation_framework import __version__
 from imu_simulation_framework.configuration.sections import FIGURE_FORMATS
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.evaluation.yaw_error_model import YawErrorModel, yaw_error_model
 from imu_simulation_framework.evaluation.yaw_error_model.requirements import requirements
+from imu_simulation_framework.experiment.report import versions
 from imu_simulation_framework.files.whole_files import (
     make_folder,
     picture,
     refuse_overwriting,
     write_whole,
 )
+from imu_simulation_framework.pages.budget_page import budget_page
+from imu_simulation_framework.pages.page_text import page_html
 from imu_simulation_framework.plots.budget_figure import ShownBudget, budget_figure
 from imu_simulation_framework.sensors.errors_in_motion import inflated, understated_in_motion
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
@@ -52,6 +58,7 @@ MOST_STEPS = 2000
 
 class _Budget(NamedTuple):
     name: str
+    errors: object
     model: YawErrorModel
     remarks: list[str]
 
@@ -75,6 +82,7 @@ def main(arguments):
     written += [f"budget.{table_text.ENDINGS[f]}" for f in options.table] if imus else []
     if options.require is not None:
         written += [f"requirements.{table_text.ENDINGS[f]}" for f in options.table]
+    written += [f"{NAME}.html"] if options.report else []
     sources = [*chosen.files, *(file for imu in imus for file in imu.files)]
     for name in written:
         refuse_overwriting(out / name, sources)
@@ -82,15 +90,21 @@ def main(arguments):
     budgets = [_budget(imu, motion, period, at, options.inflate) for imu in imus]
     turn = math.degrees(motion.yaw[np.searchsorted(motion.time - motion.time[0], at - 1e-9)])
     turn -= math.degrees(motion.yaw[0])
-    print(f"{chosen.name}: yaw error after {at:g} s, in which it turns by {turn:.0f} deg")
+    words = f"{chosen.name}: yaw error after {at:g} s, in which it turns by {turn:.0f} deg"
+    print(words)
+    names = _distinct([budget.name for budget in budgets])
+    budgets = [budget._replace(name=name) for name, budget in zip(names, budgets)]
+    tables = {}
     if imus:
-        _show_budgets(options, out, f"{chosen.name}, to {at:g} s", budgets)
+        tables.update(_show_budgets(options, out, f"{chosen.name}, to {at:g} s", budgets))
     if options.require is not None:
-        _requirements(options, out, motion, at)
+        tables.update(_requirements(options, out, motion, at))
+    if options.report:
+        _write_report(options, out, words, at, period, budgets, tables)
 
 
 def _show_budgets(options, out, title, budgets):
-    names = _distinct([budget.name for budget in budgets])
+    names = [budget.name for budget in budgets]
     summary = pd.DataFrame(
         [_summary(name, budget.model, options) for name, budget in zip(names, budgets)]
     )
@@ -116,6 +130,10 @@ def _show_budgets(options, out, title, budgets):
     print(out / "bands.csv")
     for path in table_text.write_tables(out, "budget", table, _SOURCE_COLUMNS, options.table):
         print(path)
+    return {
+        "Result": table_text.page_table(summary, _summary_columns(options.within)),
+        "What each source adds": table_text.page_table(table, _SOURCE_COLUMNS, texts=2),
+    }
 
 
 def _period(at):
@@ -141,7 +159,7 @@ def _budget(imu, motion, period, at, factor):
     model = model.until(min(steps, len(model.time)))
     remarks += [f"{imu.name}: {sentence}" for sentence in model.limits]
     name = imu.name if factor is None else errors.name
-    return _Budget(name, model, remarks)
+    return _Budget(name, errors, model, remarks)
 
 
 def _summary(name, model, options):
@@ -216,10 +234,11 @@ def _sources(name, model):
 
 def _requirements(options, out, motion, at):
     table = requirements(motion, options.require, at, options.probability).reset_index()
-    print(
-        f"\nto stay within {math.degrees(options.require):g} deg after {at:g} s in "
-        f"{100.0 * options.probability:g} % of drives, each error at most:"
+    sentence = (
+        f"To stay within {math.degrees(options.require):g} deg after {at:g} s in "
+        f"{100.0 * options.probability:g} % of drives, each error at most"
     )
+    print(f"\n{sentence}:")
     for column in ("alone", "equal_shares"):
         table[column] = ["any" if math.isinf(value) else f"{value:.3g}" for value in table[column]]
     print(table_text.table_text(table, _REQUIREMENT_COLUMNS), end="")
@@ -228,6 +247,7 @@ def _requirements(options, out, motion, at):
         out, "requirements", table, _REQUIREMENT_COLUMNS, options.table
     ):
         print(path)
+    return {sentence: table_text.page_table(table, _REQUIREMENT_COLUMNS)}
 
 
 _REQUIREMENT_COLUMNS = (
@@ -236,6 +256,32 @@ _REQUIREMENT_COLUMNS = (
     Column("equal_shares", "with all others"),
     Column("unit", "unit"),
 )
+
+
+def _write_report(options, out, words, at, period, budgets, tables):
+    page = budget_page(
+        words + ".",
+        [ShownBudget(budget.name, budget.model) for budget in budgets],
+        options.within,
+        tables,
+        {
+            "at [s]": at,
+            "within [deg]": math.degrees(options.within),
+            "step of the model [s]": period,
+            "seed": options.seed,
+            "runs drawn for all the time": RUNS,
+            "inflate": options.inflate,
+            "imu": {
+                budget.name: dataclasses.asdict(budget.errors)  # type: ignore[call-overload]
+                for budget in budgets
+            },
+            "versions": versions(),
+        },
+        list(dict.fromkeys(remark for budget in budgets for remark in budget.remarks)),
+        f"{NAME}, imu_simulation_framework {__version__}, seed {options.seed}",
+    )
+    write_whole(out / f"{NAME}.html", page_html(page).encode("utf-8"))
+    print(out / f"{NAME}.html")
 
 
 def _distinct(names):
@@ -272,6 +318,7 @@ def _parser():
         "--inflate", type=float, metavar="FACTOR",
         help="multiply the noise of specifications, which recordings at rest give too small",
     )  # fmt: skip
+    parser.add_argument("--report", action="store_true", help="write a web page, too")
     parser.add_argument("--seed", type=int, default=1, metavar="S", help="default: 1")
     table_text.add_option(parser)
     parser.add_argument(

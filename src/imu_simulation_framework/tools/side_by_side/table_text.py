@@ -10,6 +10,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from imu_simulation_framework.files.whole_files import write_whole
+from imu_simulation_framework.pages.page import Table
 
 ENDINGS = {"csv": "csv", "markdown": "md", "latex": "tex"}
 """Format -> ending of its file's name."""
@@ -73,14 +74,20 @@ def table_text(table: pd.DataFrame, columns, format="terminal") -> str:
     """Return a table as text that ends with a new line; CSV has all digits, the others some."""
     if format == "csv":
         return _csv(table, columns)
-    rows = [[column.heading for column in columns]]
-    rows += [
-        [_cell(value, column.digits) for value, column in zip(values, columns)]
-        for values in table[[column.key for column in columns]].itertuples(index=False)
-    ]
+    shown = page_table(table, columns)
+    rows = [list(shown.headings), *map(list, shown.rows)]
     left = [column.digits is None for column in columns]
     lines = {"terminal": _terminal, "markdown": _markdown, "latex": _latex}[format](rows, left)
     return "\n".join(lines) + "\n"
+
+
+def page_table(table: pd.DataFrame, columns, texts: int = 1) -> Table:
+    """Return a table as a page has it, in which only the first columns stand to the left."""
+    rows = [
+        [_cell(value, column.digits) for value, column in zip(values, columns)]
+        for values in table[[column.key for column in columns]].itertuples(index=False)
+    ]
+    return Table([column.heading for column in columns], rows, numbers=len(columns) - texts)
 
 
 def _cell(value, digits) -> str:
