@@ -9,7 +9,7 @@ import numpy as np
 
 from imu_simulation_framework.pages.charts import Chart
 from imu_simulation_framework.pages.facts import facts
-from imu_simulation_framework.pages.page import Page, Section, Table
+from imu_simulation_framework.pages.page import Page, Section
 from imu_simulation_framework.plots import colours, style
 from imu_simulation_framework.plots.budget_figure import (
     ShownBudget,
@@ -26,7 +26,7 @@ def budget_page(
     motion: str,
     budgets: Sequence[ShownBudget],
     limit: float,
-    tables: Mapping[str, Table],
+    answers: Sequence[Section],
     settings: Mapping[str, Any],
     remarks: Sequence[str] = (),
     footer: str = "",
@@ -41,20 +41,19 @@ def budget_page(
         None, where only requirements were asked for.
     limit : float
         Whose probability was asked for [rad].
-    tables : Mapping of str to Table
-        By heading, the first of them the answer.
+    answers : sequence of Section
+        Tables, the first of them before the figures.
     settings : Mapping
         What was asked, versions, and the parameters of each IMU.
     remarks : sequence of str
         What limits the answer.
     footer : str
     """
-    answer, *others = tables.items()
-    sections = [Section(answer[0], text=tuple(remarks), table=answer[1])]
+    answer, *others = answers
+    sections = [answer._replace(text=(*answer.text, *remarks))]
     if budgets:
         sections += [_bands(budgets, limit), _causes(budgets)]
-    sections += [Section(heading, table=table) for heading, table in others]
-    sections.append(Section("Settings", table=facts(settings), folded=True))
+    sections += [*others, Section("Settings", table=facts(settings), folded=True)]
     return Page(
         title="How far the heading drifts" if budgets else "What a heading requires",
         summary=[motion, *(_said(budget, limit) for budget in budgets)],

@@ -164,7 +164,7 @@ class Chart:
         for name, values in parts.items():
             colour, hatch = looks[name]
             pattern = {
-                "shape": hatch, "bgcolor": colour, "fgcolor": "white", "size": 7, "solidity": 0.25,
+                "shape": hatch, "bgcolor": colour, "fgcolor": "white", "size": 10, "solidity": 0.15,
             }  # fmt: skip
             self._add(
                 _at(x, kept), _at(values, kept), name, mode="lines", fillcolor=colour,

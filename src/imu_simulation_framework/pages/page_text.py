@@ -17,6 +17,9 @@ from pathlib import Path
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.pages.page import Page, Section, Table
 
+_WIDE = 4
+"""Columns that do not fit beside each other on a phone."""
+
 _UNSAFE = re.compile(r"[^a-z0-9]+")
 
 
@@ -118,22 +121,25 @@ def _section(name, section: Section) -> str:
 
 def _table(table: Table) -> str:
     first_number = len(table.headings) - table.numbers
+    # On a phone each row of such a table becomes a list, which names its columns.
+    wide = len(table.headings) >= _WIDE and any(table.headings)
+
+    def cell(place, text, tag):
+        kind = ' class="number"' if place >= first_number else ""
+        heading = escape(str(table.headings[place]))
+        label = f' data-label="{heading}"' if wide and tag == "td" else ""
+        return f"<{tag}{kind}{label}>{escape(str(text))}</{tag}>"
 
     def row(cells, tag):
-        return "".join(
-            (f'<{tag} class="number">' if place >= first_number else f"<{tag}>")
-            + f"{escape(str(cell))}</{tag}>"
-            for place, cell in enumerate(cells)
-        )
+        return "".join(cell(place, text, tag) for place, text in enumerate(cells))
 
-    lines = [f"<tr>{row(cells, 'td')}</tr>" for cells in table.rows]
-    head = f"<thead><tr>{row(table.headings, 'th')}</tr></thead>"
+    head = f"<thead><tr>{row(table.headings, 'th')}</tr></thead>" if any(table.headings) else ""
     return "\n".join(
         [
-            '<div class="table"><table>',
-            head if any(table.headings) else "",
+            '<div class="table"><table class="wide">' if wide else '<div class="table"><table>',
+            head,
             "<tbody>",
-            *lines,
+            *(f"<tr>{row(cells, 'td')}</tr>" for cells in table.rows),
             "</tbody></table></div>",
         ]
     )

@@ -41,6 +41,7 @@ from imu_simulation_framework.files.whole_files import (
     write_whole,
 )
 from imu_simulation_framework.pages.budget_page import budget_page
+from imu_simulation_framework.pages.page import Section
 from imu_simulation_framework.pages.page_text import page_html
 from imu_simulation_framework.plots.budget_figure import ShownBudget, budget_figure
 from imu_simulation_framework.sensors.errors_in_motion import inflated, understated_in_motion
@@ -94,13 +95,13 @@ def main(arguments):
     print(words)
     names = _distinct([budget.name for budget in budgets])
     budgets = [budget._replace(name=name) for name, budget in zip(names, budgets)]
-    tables = {}
+    answers = []
     if imus:
-        tables.update(_show_budgets(options, out, f"{chosen.name}, to {at:g} s", budgets))
+        answers += _show_budgets(options, out, f"{chosen.name}, to {at:g} s", budgets)
     if options.require is not None:
-        tables.update(_requirements(options, out, motion, at))
+        answers.append(_requirements(options, out, motion, at))
     if options.report:
-        _write_report(options, out, words, at, period, budgets, tables)
+        _write_report(options, out, words, at, period, budgets, answers)
 
 
 def _show_budgets(options, out, title, budgets):
@@ -130,10 +131,12 @@ def _show_budgets(options, out, title, budgets):
     print(out / "bands.csv")
     for path in table_text.write_tables(out, "budget", table, _SOURCE_COLUMNS, options.table):
         print(path)
-    return {
-        "Result": table_text.page_table(summary, _summary_columns(options.within)),
-        "What each source adds": table_text.page_table(table, _SOURCE_COLUMNS, texts=2),
-    }
+    return [
+        Section("Result", table=table_text.page_table(summary, _summary_columns(options.within))),
+        Section(
+            "What each source adds", table=table_text.page_table(table, _SOURCE_COLUMNS, texts=2)
+        ),
+    ]
 
 
 def _period(at):
@@ -242,14 +245,19 @@ def _requirements(options, out, motion, at):
     for column in ("alone", "equal_shares"):
         table[column] = ["any" if math.isinf(value) else f"{value:.3g}" for value in table[column]]
     print(table_text.table_text(table, _REQUIREMENT_COLUMNS), end="")
-    print("any: this motion does not show it on a level robot")
+    print(_ANY)
     for path in table_text.write_tables(
         out, "requirements", table, _REQUIREMENT_COLUMNS, options.table
     ):
         print(path)
-    return {sentence: table_text.page_table(table, _REQUIREMENT_COLUMNS)}
+    return Section(
+        "Requirements",
+        text=[f"{sentence}. {_ANY[0].upper()}{_ANY[1:]}."],
+        table=table_text.page_table(table, _REQUIREMENT_COLUMNS),
+    )
 
 
+_ANY = "any: this motion does not show it on a level robot"
 _REQUIREMENT_COLUMNS = (
     Column("name", "error"),
     Column("alone", "if alone"),
@@ -258,12 +266,12 @@ _REQUIREMENT_COLUMNS = (
 )
 
 
-def _write_report(options, out, words, at, period, budgets, tables):
+def _write_report(options, out, words, at, period, budgets, answers):
     page = budget_page(
         words + ".",
         [ShownBudget(budget.name, budget.model) for budget in budgets],
         options.within,
-        tables,
+        answers,
         {
             "at [s]": at,
             "within [deg]": math.degrees(options.within),
