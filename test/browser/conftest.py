@@ -1,7 +1,13 @@
 """The browsers of the tests, started once."""
 
+import sys
+from pathlib import Path
+
 import pytest
 from browsers import browser
+
+TESTS = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(TESTS / "tools"), str(TESTS / "unit" / "pages")]
 
 
 @pytest.fixture(scope="module")

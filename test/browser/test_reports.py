@@ -2,20 +2,21 @@
 
 import base64
 import json
-import sys
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from pathlib import Path
 
 import pytest
 from browsers import WIDTHS, requested
+from page_examples import drawn_errors, fitted_drive, shown_ensemble
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tools"))
-
 from tool_calls import call_tool
 from written_results import write_result
+
+from imu_simulation_framework.evaluation.judgement.judge import judge
+from imu_simulation_framework.pages.ensemble_page import ensemble_page
+from imu_simulation_framework.pages.identification_page import identification_page
+from imu_simulation_framework.pages.page_text import page_html
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -63,19 +64,31 @@ def reports(tmp_path_factory, server):
     done = call_tool("report.py", result.folder)
     assert done.returncode == 0, done.stderr
     specification = folder / "mine.yaml"
-    specification.write_text(f"name: {json.dumps(name)}\n{SPECIFICATION}")
+    # A specification's name may have no slash.
+    specification.write_text(f"name: {json.dumps(name.replace('/', ''))}\n{SPECIFICATION}")
     done = call_tool(
         "heading_budget.py", "a", "--imu", specification, "--imu", "hector_slow", "--require",
         "5deg", "--report", "--out", folder / "budget",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
+    time, errors = drawn_errors()
+    judgement = judge(time, 0.1 * time / time[-1], errors)
+    pages = {
+        "identification": identification_page(name, [fitted_drive(name)], [], {"name": name}),
+        "ensemble": ensemble_page(
+            name, shown_ensemble(time, errors), 0.1, {"name": name}, judgement=judgement
+        ),
+    }
+    for kind, page in pages.items():
+        (folder / f"{kind}.html").write_text(page_html(page), encoding="utf-8")
     return {
         "experiment": result.path("report.html"),
         "budget": folder / "budget" / "heading_budget.html",
+        **{kind: folder / f"{kind}.html" for kind in pages},
     }
 
 
-KINDS = ["experiment", "budget"]
+KINDS = ["experiment", "budget", "identification", "ensemble"]
 
 
 def opened(driver, path):

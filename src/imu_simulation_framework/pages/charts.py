@@ -23,7 +23,7 @@ _AXIS = {
     "showline": True, "linecolor": colours.LINE_GREY, "ticks": "outside", "ticklen": 4,
     "tickcolor": colours.LINE_GREY, "automargin": True,
 }  # fmt: skip
-_LOGARITHMIC = {"type": "log", "exponentformat": "power", "dtick": 1}
+_LOGARITHMIC = {"type": "log", "exponentformat": "power"}
 
 
 class _Panel(NamedTuple):

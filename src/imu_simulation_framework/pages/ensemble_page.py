@@ -224,8 +224,8 @@ def _judged(judgement):
         figure=chart.figure(),
         how_to_read=(
             "A drive of the model stays within the dashed lines all the time with a probability of "
-            f"{100.0 * envelope.level:g} %; the recorded one has p = {envelope.p_value:.2g}, that "
-            "is so often a drive of the model is as extreme."
+            f"{100.0 * envelope.level:g} %; the recorded one has p = {envelope.p_value:.2g}, the "
+            "share of the model's drives that are at least as extreme."
         ),
     )
 

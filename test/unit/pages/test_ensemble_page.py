@@ -6,34 +6,21 @@ import math
 import numpy as np
 import plotly.graph_objects
 import pytest
+from page_examples import drawn_errors, shown_ensemble
 
 from imu_simulation_framework.evaluation.judgement.judge import judge
 from imu_simulation_framework.evaluation.judgement.statistics import curve_statistics
 from imu_simulation_framework.pages.ensemble_page import ShownEnsemble, ensemble_page
 from imu_simulation_framework.pages.page_text import page_html
 
-PROBABILITIES = (0.005, 0.025, 0.25, 0.5, 0.75, 0.975, 0.995)
-
 
 @pytest.fixture(scope="module")
 def drawn():
-    generator = np.random.default_rng(1)
-    time = np.arange(0.0, 300.0)
-    return time, np.cumsum(generator.normal(size=(800, 300)), axis=1) * 1e-3
-
-
-def shown(drawn, **changes):
-    time, errors = drawn
-    quantiles = dict(zip(PROBABILITIES, np.quantile(errors, PROBABILITIES, axis=0)))
-    ensemble = ShownEnsemble(
-        len(errors), time, quantiles, curve_statistics(time, errors), np.array([0.01, 0.1]),
-        np.array([1.0, 0.1]), time, errors[:5],
-    )  # fmt: skip
-    return ensemble._replace(**changes)
+    return drawn_errors()
 
 
 def test_bands_distributions_and_spectrum(drawn):
-    page = ensemble_page("drive a, mine", shown(drawn), math.radians(1.0), {"seed": 1})
+    page = ensemble_page("drive a, mine", shown_ensemble(*drawn), math.radians(1.0), {"seed": 1})
     assert [section.heading for section in page.sections] == [
         "Statistics of all runs",
         "Yaw error over time",
@@ -50,7 +37,7 @@ def test_bands_distributions_and_spectrum(drawn):
 
 
 def test_its_size_does_not_grow_with_the_runs(drawn):
-    ensemble = shown(drawn)
+    ensemble = shown_ensemble(*drawn)
     many = {name: np.tile(values, 100) for name, values in ensemble.statistics.items()}
     few = ensemble_page("a", ensemble, 0.1, {})
     more = ensemble_page("a", ensemble._replace(statistics=many, runs=80_000), 0.1, {})
@@ -62,7 +49,7 @@ def test_a_judgement_stands_first_and_in_the_distributions(drawn):
     time, errors = drawn
     observed = 0.2 * time / time[-1]
     result = judge(time, observed, errors)
-    page = ensemble_page("a", shown(drawn), 0.1, {}, judgement=result)
+    page = ensemble_page("a", shown_ensemble(*drawn), 0.1, {}, judgement=result)
     assert page.summary[0] == result.sentence
     assert page.sections[0].heading == "The recorded error in the ensemble"
     looks = page.sections[1].table.rows

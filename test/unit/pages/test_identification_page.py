@@ -1,30 +1,16 @@
 """The page of an identification, from tables alone."""
 
 import numpy as np
-import pandas as pd
 import plotly.graph_objects
+from page_examples import fitted_drive as drive
 
-from imu_simulation_framework.pages.identification_page import FittedDrive, identification_page
+from imu_simulation_framework.pages.identification_page import identification_page
 from imu_simulation_framework.pages.page import Section, Table
 from imu_simulation_framework.pages.page_text import page_html
 
 ESTIMATES = Section(
     "Estimates", table=Table(("parameter", "value"), [("rate bias", "3")], numbers=1)
 )
-
-
-def drive(name, count=400, seed=1, known=None):
-    generator = np.random.default_rng(seed)
-    time = pd.Index(np.arange(float(count)), name="time")
-    bias, walk = 1e-4 * time.to_numpy(), np.cumsum(generator.normal(size=count)) * 1e-3
-    parts = pd.DataFrame(
-        {"error": bias + walk, "rate bias": bias, "angle random walk": walk}, index=time
-    )
-    normalised = generator.normal(size=count)
-    if known is not None:
-        normalised[known:] = np.nan
-        parts.loc[known:, "error"] = np.nan
-    return FittedDrive(name, parts, normalised)
 
 
 def test_error_parts_and_what_is_left_of_each_drive():
