@@ -66,6 +66,7 @@ setup(
         "zstandard>=0.18",
     ],
     extras_require={
+        "cluster": ["dask[distributed]>=2023.5"],
         "report": ["plotly>=6.0,<7"],
         "simulator": ["mujoco>=3.2,<4", "xacro>=2.0"],
     },

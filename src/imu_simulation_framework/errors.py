@@ -71,3 +71,7 @@ class ResultError(FrameworkError):
 
 class EnsembleError(FrameworkError):
     """An ensemble of simulated errors is too small, or does not fit what is judged by it."""
+
+
+class ClusterError(FrameworkError):
+    """Processes that shall share work do not answer, do not fit, or have given up."""

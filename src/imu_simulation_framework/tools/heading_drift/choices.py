@@ -143,7 +143,7 @@ def chosen_motion(options: argparse.Namespace, rate: float = sources.RATE) -> Ch
         if rate != sources.RATE:
             motion = motion.resampled(rate)
         return ChosenMotion(f"drive {options.drive}", motion, ())
-    motion = read_motion(options.drive, rate, **_settings(options.setting))
+    motion = read_motion(options.drive, rate, **settings(options.setting))
     return ChosenMotion(Path(options.drive).name, motion, (options.drive,))
 
 
@@ -205,7 +205,14 @@ def _refuse_idle(options):
         raise ConfigurationError(f"{idle[0]} has no meaning for the motion that is named")
 
 
-def _settings(texts):
+def settings(texts) -> dict[str, dict[str, str]]:
+    """Return settings by section and key, of words as ``reference/topic=/odom``.
+
+    Raises
+    ------
+    ConfigurationError
+        One is no setting.
+    """
     sections: dict[str, dict[str, str]] = {}
     for text in texts:
         name, equals, value = text.partition("=")

@@ -1,0 +1,222 @@
+"""What is kept of many errors over time, so that a hundred thousand travel as megabytes.
+
+Mean and variance at each time; counts on a fixed grid at some of the times, for quantiles; each
+run's statistics; the mean of the power spectral densities; and the whole curves of some runs, for
+:mod:`.evaluation.judgement`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from imu_simulation_framework.errors import EnsembleError
+from imu_simulation_framework.evaluation.ensemble import quantile_grid
+from imu_simulation_framework.evaluation.ensemble.moments import Moments
+from imu_simulation_framework.evaluation.judgement.statistics import curve_statistics
+from imu_simulation_framework.evaluation.spectrum import (
+    logarithmic_average,
+    power_spectral_density,
+)
+
+MOST_TIMES = 121
+"""Times at which quantiles are known."""
+BANDS_PER_DECADE = 10
+"""Of frequency, in which the density is averaged."""
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """What is kept of runs that follow each other.
+
+    Attributes
+    ----------
+    time : ndarray, shape (n,)
+        [s]
+    error : Moments
+        Of the errors at each time, (n,) [rad].
+    places : ndarray of int, shape (m,)
+        Which of the times are those of ``counts``; the last one is among them.
+    counts : ndarray, shape (m, :data:`.quantile_grid.COUNT`)
+    statistics : dict of str to ndarray of float32, shape (runs,)
+        Of :func:`.curve_statistics`, of each run.
+    frequency : ndarray, shape (bands,)
+        [Hz]; none if there are too few times for a spectrum.
+    density : Moments
+        Of the power spectral densities, (bands,) [rad^2/Hz].
+    curves : ndarray of float32, shape (kept, n)
+        The first runs as a whole [rad].
+    """
+
+    time: np.ndarray
+    error: Moments
+    places: np.ndarray
+    counts: np.ndarray
+    statistics: Mapping[str, np.ndarray]
+    frequency: np.ndarray
+    density: Moments
+    curves: np.ndarray
+
+    @property
+    def runs(self) -> int:
+        """How many there are."""
+        return self.error.count
+
+    def quantiles(self, probabilities: Sequence[float]) -> np.ndarray:
+        """Return quantiles of the error at ``time[places]``, (m, len(probabilities)) [rad].
+
+        Wrong by at most :data:`.quantile_grid.RESOLUTION` of their size.
+        """
+        return quantile_grid.quantiles(self.counts, probabilities)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Return all of it as few and small arrays, without the time."""
+        occupied = np.flatnonzero(self.counts)
+        return {
+            "runs": np.array(self.runs),
+            "mean": self.error.mean,
+            "squares": self.error.squares,
+            # Steps compress better than places.
+            "occupied": _small(np.diff(occupied, prepend=0)),
+            "counts": _small(self.counts.ravel()[occupied]),
+            "names": np.array(list(self.statistics), dtype=str),
+            "statistics": np.array(list(self.statistics.values())),
+            "frequency": self.frequency,
+            "density": self.density.mean,
+            "density_squares": self.density.squares,
+            "curves": self.curves,
+        }
+
+    @classmethod
+    def of_arrays(cls, time: np.ndarray, arrays: Mapping[str, np.ndarray]) -> Reduction:
+        """Return what :meth:`arrays` was made of.
+
+        Raises
+        ------
+        EnsembleError
+            It was of something else.
+        """
+        time = np.asarray(time, dtype=float)
+        places = quantile_places(len(time))
+        counts = np.zeros((len(places), quantile_grid.COUNT), dtype=np.int64)
+        try:
+            runs = int(arrays["runs"])
+            occupied = np.cumsum(arrays["occupied"].astype(np.int64))
+            counts.ravel()[occupied] = arrays["counts"]
+            reduction = cls(
+                time,
+                Moments(runs, arrays["mean"], arrays["squares"]),
+                places,
+                counts,
+                dict(zip(arrays["names"].tolist(), arrays["statistics"])),
+                arrays["frequency"],
+                Moments(runs, arrays["density"], arrays["density_squares"]),
+                arrays["curves"],
+            )
+        except (KeyError, ValueError, IndexError, TypeError) as error:
+            raise EnsembleError("these arrays are no part of an ensemble at these times") from error
+        fits = (
+            reduction.error.mean.shape == time.shape == reduction.error.squares.shape
+            and np.all(counts.sum(axis=1) == runs)
+            and all(values.shape == (runs,) for values in reduction.statistics.values())
+            and reduction.curves.shape[1:] == time.shape
+        )
+        if not fits:
+            raise EnsembleError("these arrays are no part of an ensemble at these times")
+        return reduction
+
+
+def quantile_places(times: int) -> np.ndarray:
+    """Return which of so many times have quantiles, evenly and with the last one."""
+    step = -(-times // MOST_TIMES)
+    return np.arange((times - 1) % step, times, step)
+
+
+def reduce_runs(time, errors, keep: int = 0) -> Reduction:
+    """Return what is kept of some runs.
+
+    Parameters
+    ----------
+    time : array_like, shape (n,)
+        Strictly ascending, at least two [s].
+    errors : ndarray, shape (runs, n)
+        [rad]
+    keep : int
+        How many of the first curves are kept as a whole.
+
+    Raises
+    ------
+    EnsembleError
+        There is no run, there are less than two times, or an error is not finite.
+    """
+    time, errors = np.asarray(time, dtype=float), np.asarray(errors, dtype=float)
+    if len(errors) == 0 or len(time) < 2:
+        raise EnsembleError(
+            f"{len(errors)} runs of {len(time)} samples are no ensemble; it needs at least one run "
+            "and two samples"
+        )
+    finite = np.isfinite(errors).all(axis=1)
+    if not finite.all():
+        raise EnsembleError(f"the error of run {int(np.argmin(finite))} is not finite throughout")
+    places = quantile_places(len(time))
+    spectrum = power_spectral_density(time, errors)
+    if spectrum is None:
+        frequency, density = np.empty(0), np.empty((len(errors), 0))
+    else:
+        frequency, density = logarithmic_average(spectrum, BANDS_PER_DECADE)
+    return Reduction(
+        time,
+        Moments.of(errors),
+        places,
+        quantile_grid.counts_of(errors[:, places]),
+        {name: v.astype(np.float32) for name, v in curve_statistics(time, errors).items()},
+        frequency,
+        Moments.of(density),
+        errors[:keep].astype(np.float32),
+    )
+
+
+def merged(reductions: Iterable[Reduction]) -> Reduction:
+    """Return what is kept of all runs of several parts, in their order.
+
+    Only one of the parts is in memory at a time, apart from the statistics of each run.
+
+    Raises
+    ------
+    EnsembleError
+        There is no part, or they are at different times.
+    """
+    whole = None
+    statistics: dict[str, list[np.ndarray]] = {}
+    curves = []
+    for part in reductions:
+        if whole is None:
+            whole = part
+            error, density, counts = part.error, part.density, part.counts.copy()
+        else:
+            if not np.array_equal(part.time, whole.time):
+                raise EnsembleError("the parts of an ensemble are at different times")
+            error, density = error.and_then(part.error), density.and_then(part.density)
+            counts += part.counts
+        for name, values in part.statistics.items():
+            statistics.setdefault(name, []).append(values)
+        curves.append(part.curves)
+    if whole is None:
+        raise EnsembleError("an ensemble of no part has no run")
+    return Reduction(
+        whole.time,
+        error,
+        whole.places,
+        counts,
+        {name: np.concatenate(parts) for name, parts in statistics.items()},
+        whole.frequency,
+        density,
+        np.concatenate(curves),
+    )
+
+
+def _small(values):
+    """The same whole numbers in as few bytes as they need."""
+    return values.astype(np.min_scalar_type(int(values.max(initial=0))))

@@ -1,0 +1,128 @@
+"""monte_carlo.py, as a person calls it."""
+
+import gzip
+import math
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from tool_calls import call_tool, run_as_process
+
+PNG = b"\x89PNG\r\n\x1a\n"
+SPECIFICATION = """
+name: mine
+gyroscope:
+  turn_on_bias_sigma: 1.0e-3
+"""
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("mine.yaml").write_text(SPECIFICATION)
+
+
+def drawn(*arguments):
+    done = call_tool("monte_carlo.py", *arguments, "--workers", "1")
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def refused(*arguments):
+    done = call_tool("monte_carlo.py", *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1
+    return done.stderr
+
+
+def test_files_and_text_of_an_ensemble_that_is_known_in_closed_form():
+    runs = 4000
+    text = drawn(
+        "--straight", "60s", "--imu", "mine.yaml", "--runs", runs, "--what", "linear",
+        "--within", "5deg",
+    )  # fmt: skip
+    assert text.startswith("straight on for 60 s, mine (linear): 4000 runs of 60 s, seed 1\n")
+    # The error after t is t times a bias of 1e-3 rad/s.
+    out = Path("monte_carlo")
+    over_time = pd.read_csv(out / "summary.csv")
+    last = over_time.iloc[-1]
+    sigma = math.degrees(1e-3 * 60.0)
+    assert last["time [s]"] == 60.0
+    assert abs(last["std [deg]"] / sigma - 1.0) < 4.0 / math.sqrt(2.0 * runs)
+    # Of a quantile of a normal number: sqrt(p (1 - p) / n) / density.
+    for p, z, density in (
+        (2.5, -1.95996, 0.058445),
+        (50, 0.0, 0.398942),
+        (97.5, 1.95996, 0.058445),
+    ):
+        error = sigma * math.sqrt(0.01 * p * (1.0 - 0.01 * p) / runs) / density
+        assert abs(last[f"{p:g} % [deg]"] - z * sigma) < 4.0 * error + 0.01 * abs(z) * sigma
+    with gzip.open(out / "runs.csv.gz", "rt") as file:
+        of_runs = pd.read_csv(file)
+    assert len(of_runs) == runs and list(of_runs["run"][:3]) == [0, 1, 2]
+    curves = np.load(out / "curves.npz")
+    assert curves["errors"].shape == (1000, 61)
+    np.testing.assert_allclose(
+        of_runs["maximum [deg]"][:1000],
+        np.degrees(np.max(np.abs(curves["errors"]), axis=1)),
+        rtol=1e-6,
+    )
+    np.testing.assert_allclose(
+        of_runs["drift [deg/min]"], of_runs["final [deg]"] / 58.5 * 60.0, rtol=0.02
+    )
+    assert (out / "ensemble.png").read_bytes().startswith(PNG)
+    assert (out / "ensemble.txt").read_text() in text
+    share = np.mean(of_runs["maximum [deg]"] <= 5.0)
+    assert f"within 5 deg all the time: {100.0 * share:.4g} %" in text
+
+
+def test_called_again_it_writes_the_same_and_draws_nothing():
+    first = drawn("--straight", "20s", "--imu", "mine.yaml", "--runs", "100")
+    files = {path: path.read_bytes() for path in Path().rglob("*.*") if path.is_file()}
+    assert drawn("--straight", "20s", "--imu", "mine.yaml", "--runs", "100") == first
+    assert all(path.read_bytes() == content for path, content in files.items())
+
+
+def test_a_damaged_chunk_is_drawn_again_with_a_note():
+    arguments = ("--straight", "20s", "--imu", "mine.yaml", "--runs", "100", "--workers", "1")
+    first = call_tool("monte_carlo.py", *arguments)
+    path = Path("monte_carlo/chunks/runs_000000064.chunk")
+    path.write_bytes(path.read_bytes()[:-1])
+    again = call_tool("monte_carlo.py", *arguments)
+    assert (again.returncode, again.stdout) == (0, first.stdout)
+    assert again.stderr.startswith(f"note: {path}: is damaged")
+
+
+def test_an_experiment_with_physics(tmp_path):
+    text = drawn(
+        "a", "--imu", "hector", "--runs", "2", "--what", "experiment",
+        "--setting", "trajectory/stop=5", "--setting", "terrain/kind=uneven",
+    )  # fmt: skip
+    assert text.startswith("a, hector (experiment): 2 runs of ")
+
+
+def test_what_cannot_be_drawn_is_one_sentence():
+    motion = ("--straight", "20s", "--imu", "mine.yaml")
+    assert "0 runs" in refused(*motion, "--runs", "0")
+    assert "no address" in refused(*motion, "--runs", "5", "--scheduler", "here")
+    assert "no drift to draw" in refused("--straight", "0.5s", "--imu", "mine.yaml", "--runs", "5")
+    assert "follows a drive" in refused(*motion, "--runs", "5", "--what", "experiment")
+    assert "convert_imu_parameters.py" in refused(
+        "a", "--imu", "kalibr:imu.yaml", "--runs", "5", "--what", "experiment"
+    )
+
+
+def test_the_folder_of_another_ensemble_is_refused():
+    drawn("--straight", "20s", "--imu", "mine.yaml", "--runs", "5")
+    sentence = refused("--straight", "20s", "--imu", "mine.yaml", "--runs", "5", "--seed", "2")
+    assert "another seed" in sentence
+
+
+@pytest.mark.slow
+def test_a_scheduler_that_does_not_answer_ends_the_program_within_seconds():
+    done = run_as_process(
+        "monte_carlo.py", "a", "--imu", "bno055", "--runs", "5", "--scheduler", "127.0.0.1:9"
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "no Dask scheduler answers at 127.0.0.1:9" in done.stderr

@@ -1,0 +1,126 @@
+"""What is kept of an ensemble: the same in any pieces, and right."""
+
+import numpy as np
+import pytest
+
+from imu_simulation_framework.errors import EnsembleError
+from imu_simulation_framework.evaluation.ensemble import (
+    Reduction,
+    merged,
+    quantile_grid,
+    reduce_runs,
+)
+from imu_simulation_framework.evaluation.ensemble.moments import Moments
+from imu_simulation_framework.evaluation.ensemble.reduction import quantile_places
+
+TIME = np.arange(301.0)
+
+
+def walks(runs, seed=1):
+    return np.cumsum(1e-4 * np.random.default_rng(seed).standard_normal((runs, 301)), axis=1)
+
+
+def equal(one, other):
+    return all(np.array_equal(one.arrays()[key], other.arrays()[key]) for key in one.arrays())
+
+
+def test_moments_of_parts_are_those_of_the_whole():
+    values = 1e6 + np.random.default_rng(2).standard_normal((1000, 5))
+    parts = np.split(values, [1, 37, 600])
+    whole = Moments.of(parts[0])
+    for part in parts[1:]:
+        whole = whole.and_then(Moments.of(part))
+    assert whole.count == 1000
+    np.testing.assert_allclose(whole.mean, values.mean(axis=0), rtol=1e-14)
+    # A million is rounded to 1e-10.
+    np.testing.assert_allclose(whole.std, values.std(axis=0, ddof=1), rtol=1e-9)
+
+
+def test_one_value_has_a_mean_and_no_spread():
+    moments = Moments.of(np.ones((1, 3)))
+    assert np.all(moments.mean == 1.0) and np.all(np.isnan(moments.std))
+
+
+def test_counts_add_up_in_any_pieces_and_order():
+    errors = walks(200)
+    whole = reduce_runs(TIME, errors)
+    one = merged([reduce_runs(TIME, part) for part in np.split(errors, [3, 100])])
+    other = merged([reduce_runs(TIME, errors[100:]), reduce_runs(TIME, errors[:100])])
+    assert np.array_equal(whole.counts, one.counts)
+    assert np.array_equal(whole.counts, other.counts)
+    assert np.array_equal(one.statistics["final"], whole.statistics["final"])
+    np.testing.assert_allclose(one.error.mean, whole.error.mean, rtol=0, atol=1e-18)
+    np.testing.assert_allclose(one.density.mean, whole.density.mean, rtol=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1e-4, 1.0, 1e3])
+def test_quantiles_are_within_a_bin_of_those_of_all_values(scale):
+    values = scale * np.random.default_rng(3).standard_normal((20000, 2)) + 0.3 * scale
+    probabilities = [0.005, 0.025, 0.25, 0.5, 0.75, 0.975, 0.995]
+    found = quantile_grid.quantiles(quantile_grid.counts_of(values), probabilities)
+    exact = np.quantile(values, probabilities, axis=0).T
+    assert np.all(np.abs(found - exact) <= quantile_grid.RESOLUTION * np.abs(exact) + 1.1e-8)
+
+
+def test_quantiles_of_equal_values_are_in_the_bin_of_the_value():
+    counts = quantile_grid.counts_of(np.full((7, 1), -0.2))
+    found = quantile_grid.quantiles(counts, [0.0, 0.5, 1.0])
+    np.testing.assert_allclose(found, -0.2, rtol=quantile_grid.RESOLUTION)
+
+
+def test_a_value_beyond_the_grid_is_counted_there_and_gives_an_infinite_quantile():
+    counts = quantile_grid.counts_of(np.array([[-1e9], [0.1], [0.1], [1e9]]))
+    assert counts[0, 0] == 1 and counts[0, -1] == 1
+    low, middle, high = quantile_grid.quantiles(counts, [0.1, 0.5, 0.99])[0]
+    assert low == -np.inf and high == np.inf and middle == pytest.approx(0.1, rel=0.01)
+
+
+def test_quantiles_are_known_at_few_times_of_which_one_is_the_last():
+    for times in (2, 121, 122, 601, 86401):
+        places = quantile_places(times)
+        assert places[-1] == times - 1 and len(places) <= 121
+    assert quantile_places(601)[0] == 0
+
+
+def test_arrays_give_the_same_reduction_again():
+    reduction = reduce_runs(TIME, walks(50), keep=7)
+    again = Reduction.of_arrays(TIME, reduction.arrays())
+    assert equal(again, reduction) and again.curves.shape == (7, 301)
+    np.testing.assert_array_equal(again.quantiles([0.5]), reduction.quantiles([0.5]))
+
+
+def test_a_thousand_runs_are_a_hundred_kilobytes():
+    arrays = reduce_runs(TIME, walks(1000)).arrays()
+    assert sum(values.nbytes for values in arrays.values()) < 250_000
+
+
+def test_arrays_of_something_else_are_refused():
+    arrays = reduce_runs(TIME, walks(5)).arrays()
+    with pytest.raises(EnsembleError, match="no part"):
+        Reduction.of_arrays(TIME[:-1], arrays)
+    with pytest.raises(EnsembleError, match="no part"):
+        Reduction.of_arrays(TIME, {"runs": np.array(5)})
+
+
+def test_no_run_one_time_and_infinite_errors_are_refused():
+    with pytest.raises(EnsembleError, match="0 runs"):
+        reduce_runs(TIME, np.empty((0, 301)))
+    with pytest.raises(EnsembleError, match="1 samples"):
+        reduce_runs([0.0], np.zeros((3, 1)))
+    errors = walks(3)
+    errors[1, 5] = np.nan
+    with pytest.raises(EnsembleError, match="run 1 is not finite"):
+        reduce_runs(TIME, errors)
+    with pytest.raises(EnsembleError, match="no part"):
+        merged([])
+
+
+def test_parts_at_different_times_are_refused():
+    with pytest.raises(EnsembleError, match="different times"):
+        merged([reduce_runs(TIME, walks(2)), reduce_runs(2.0 * TIME, walks(2))])
+
+
+def test_a_short_drive_has_no_spectrum():
+    reduction = reduce_runs([0.0, 1.0], [[0.0, 0.1]])
+    assert len(reduction.frequency) == 0
+    assert reduction.statistics["final"][0] == pytest.approx(0.1)

@@ -1,0 +1,226 @@
+"""Ensembles: whatever the pieces and interruptions, the same numbers; damage is noticed."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from imu_simulation_framework.configuration.load import load_configuration
+from imu_simulation_framework.errors import (
+    ConfigurationError,
+    EnsembleError,
+    MotionError,
+    ResultError,
+)
+from imu_simulation_framework.evaluation.yaw_error import yaw_error
+from imu_simulation_framework.evaluation.yaw_error_model import yaw_error_model
+from imu_simulation_framework.experiment.ensemble import (
+    ExperimentDrawing,
+    LinearDrawing,
+    SensorDrawing,
+    monte_carlo,
+)
+from imu_simulation_framework.experiment.ensemble.drawings import Drawing
+from imu_simulation_framework.motion import sources
+from imu_simulation_framework.sensors.imu_models import GenericParameters, HectorParameters
+from imu_simulation_framework.sensors.imu_specification import (
+    ImuSpecification,
+    OutputSpecification,
+    TriadSpecification,
+)
+from imu_simulation_framework.sensors.simulation import simulate_imu
+
+GYROSCOPE = TriadSpecification(white_noise=(1e-4,) * 3, turn_on_bias_sigma=(1e-3,) * 3)
+SENSOR = ImuSpecification(name="sensor", gyroscope=GYROSCOPE)
+
+
+class Walks(Drawing):
+    """Quick to draw; counts what was drawn."""
+
+    chunk = 8
+    time = np.arange(50.0)
+
+    def __init__(self, seed=1):
+        self.seed = seed
+        self.drawn = []
+
+    def errors(self, first_run, runs):
+        self.drawn.append((first_run, runs))
+        numbers = [np.random.default_rng([self.seed, first_run + run]) for run in range(runs)]
+        return np.array([np.cumsum(generator.standard_normal(50)) for generator in numbers]) * 1e-3
+
+    def identity(self):
+        return {"what": "walks", "seed": self.seed}
+
+
+def equal(one, other):
+    return all(np.array_equal(one.arrays()[key], other.arrays()[key]) for key in one.arrays())
+
+
+def test_a_finished_job_is_not_drawn_again(tmp_path):
+    first, again = Walks(), Walks()
+    whole = monte_carlo(first, 30, tmp_path)
+    told = []
+    assert equal(monte_carlo(again, 30, tmp_path, on_runs=told.append), whole)
+    assert first.drawn == [(0, 8), (8, 8), (16, 8), (24, 6)] and again.drawn == []
+    assert sum(told) == 30
+
+
+def test_an_interrupted_job_goes_on_from_its_chunks(tmp_path):
+    whole = monte_carlo(Walks(), 40)
+
+    def interrupt(_):
+        if len(interrupted.drawn) == 3:
+            raise KeyboardInterrupt
+
+    interrupted = Walks()
+    with pytest.raises(KeyboardInterrupt):
+        monte_carlo(interrupted, 40, tmp_path, on_runs=interrupt)
+    again = Walks()
+    assert equal(monte_carlo(again, 40, tmp_path), whole)
+    assert again.drawn == [(24, 8), (32, 8)]
+
+
+def test_more_runs_go_on_from_those_that_are_there(tmp_path):
+    monte_carlo(Walks(), 12, tmp_path)
+    more = Walks()
+    assert equal(monte_carlo(more, 24, tmp_path), monte_carlo(Walks(), 24))
+    # The last chunk was not full.
+    assert more.drawn == [(8, 8), (16, 8)]
+
+
+@pytest.mark.parametrize("damage", ["flipped", "cut", "empty", "text"])
+def test_a_damaged_chunk_is_named_and_drawn_again(tmp_path, damage):
+    whole = monte_carlo(Walks(), 24, tmp_path)
+    path = tmp_path / "chunks" / "runs_000000008.chunk"
+    content = path.read_bytes()
+    middle = len(content) // 2
+    flipped = content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
+    damaged = {"flipped": flipped, "cut": content[:-10], "empty": b"", "text": b"hello\n"}
+    path.write_bytes(damaged[damage])
+    again, remarks = Walks(), []
+    assert equal(monte_carlo(again, 24, tmp_path, on_remark=remarks.append), whole)
+    assert again.drawn == [(8, 8)]
+    (remark,) = remarks
+    assert str(path) in remark and "drawn again" in remark
+    assert path.read_bytes() == content
+
+
+def test_the_folder_of_another_job_is_refused(tmp_path):
+    monte_carlo(Walks(), 8, tmp_path)
+    with pytest.raises(ResultError, match="with another seed"):
+        monte_carlo(Walks(seed=2), 8, tmp_path)
+    with pytest.raises(ResultError, match="with another kept as curves"):
+        monte_carlo(Walks(), 8, tmp_path, keep=3)
+
+
+def test_another_version_of_a_library_is_another_job(tmp_path):
+    monte_carlo(Walks(), 8, tmp_path)
+    job = json.loads((tmp_path / "job.json").read_text())
+    job["versions"]["numpy"] = "1.0"
+    (tmp_path / "job.json").write_text(json.dumps(job))
+    with pytest.raises(ResultError, match="another versions"):
+        monte_carlo(Walks(), 8, tmp_path)
+
+
+def test_the_chunk_of_another_job_is_refused(tmp_path):
+    monte_carlo(Walks(), 8, tmp_path / "one")
+    monte_carlo(Walks(seed=2), 8, tmp_path / "other")
+    name = "runs_000000000.chunk"
+    path = tmp_path / "one" / "chunks" / name
+    path.write_bytes((tmp_path / "other" / "chunks" / name).read_bytes())
+    with pytest.raises(ResultError, match="of another ensemble"):
+        monte_carlo(Walks(), 8, tmp_path / "one")
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{"])
+def test_a_damaged_description_of_the_job_is_refused(tmp_path, text):
+    monte_carlo(Walks(), 8, tmp_path)
+    (tmp_path / "job.json").write_text(text)
+    with pytest.raises(ResultError, match=r"job\.json"):
+        monte_carlo(Walks(), 8, tmp_path)
+    (tmp_path / "job.json").unlink()
+    with pytest.raises(ResultError, match="is missing"):
+        monte_carlo(Walks(), 8, tmp_path)
+
+
+def test_whole_curves_of_the_first_runs_are_kept():
+    ensemble = monte_carlo(Walks(), 30, keep=11)
+    np.testing.assert_array_equal(ensemble.curves, Walks().errors(0, 11).astype(np.float32))
+
+
+@pytest.mark.parametrize("runs", [0, -5])
+def test_no_run_is_refused(runs):
+    with pytest.raises(EnsembleError, match=f"{runs} runs"):
+        monte_carlo(Walks(), runs)
+
+
+def test_a_sensor_is_drawn_as_simulate_imu_draws_it():
+    motion = sources.rounds(2, 5.0)
+    for imu in (SENSOR, HectorParameters(yaw_offset=0.1), GenericParameters()):
+        drawing = SensorDrawing(motion, imu, seed=7)
+        errors = drawing.errors(3, 2)
+        for row, run in zip(errors, (3, 4)):
+            expected = yaw_error(simulate_imu(motion, imu, seed=7, run=run), motion)
+            np.testing.assert_allclose(row, expected.to_numpy()[::100], rtol=0, atol=1e-12)
+        np.testing.assert_array_equal(drawing.time, np.arange(63.0))
+
+
+def test_a_slower_sensor_is_looked_at_where_it_has_new_samples():
+    motion = sources.straight(20.0)
+    output = OutputSpecification(rate=20.0, start_offset=0.03)
+    drawing = SensorDrawing(
+        motion, ImuSpecification(gyroscope=GYROSCOPE, output=output), period=0.5
+    )
+    np.testing.assert_allclose(drawing.time, 0.03 + 0.5 * np.arange(40))
+    with pytest.raises(ConfigurationError, match="no multiple"):
+        SensorDrawing(motion, ImuSpecification(output=output), period=0.13)
+
+
+def test_a_motion_of_one_sample_is_refused():
+    with pytest.raises(MotionError):
+        SensorDrawing(sources.straight(0.001), SENSOR)
+    with pytest.raises(MotionError, match="no drift to draw"):
+        SensorDrawing(sources.straight(0.5), SENSOR)
+
+
+def test_the_ensemble_of_a_sensor_has_the_spread_of_its_linear_model():
+    motion = sources.straight(20.0)
+    model = yaw_error_model(SENSOR, motion)
+    runs = 256
+    sensor = monte_carlo(SensorDrawing(motion, SENSOR), runs)
+    linear = monte_carlo(LinearDrawing(model), runs)
+    expected = math.sqrt(model.variance()[-1])
+    for ensemble in (sensor, linear):
+        # A standard deviation of n normal numbers scatters by 1 / sqrt(2 n).
+        assert abs(ensemble.error.std[-1] / expected - 1.0) < 4.0 / math.sqrt(2.0 * runs)
+    assert (sensor.runs, len(sensor.time)) == (runs, 21)
+
+
+def test_another_motion_imu_or_seed_is_another_job():
+    base = SensorDrawing(sources.straight(20.0), SENSOR).identity()
+    others = [
+        SensorDrawing(sources.straight(20.0, speed=2.0), SENSOR),
+        SensorDrawing(sources.rounds(1, 5.0), SENSOR),
+        SensorDrawing(sources.straight(20.0), ImuSpecification()),
+        SensorDrawing(sources.straight(20.0), SENSOR, seed=2),
+        SensorDrawing(sources.straight(20.0), SENSOR, period=2.0),
+    ]
+    identities = [json.dumps(drawing.identity()) for drawing in others]
+    # Level motion on a straight line feels the same at any speed.
+    assert json.dumps(base) == identities[0]
+    assert len({json.dumps(base), *identities[1:]}) == 5
+
+
+def test_experiments_with_physics_differ_by_their_seeds_alone():
+    overrides = {
+        "trajectory": {"stop": 5.0},
+        "imu": {"model": "hector"},
+        "terrain": {"kind": "uneven"},
+    }
+    drawing = ExperimentDrawing(load_configuration(overrides=overrides), seed=3)
+    errors = drawing.errors(0, 3)
+    assert errors.shape == (3, len(drawing.time)) and np.all(np.isfinite(errors))
+    assert len({row.tobytes() for row in errors}) == 3
+    np.testing.assert_array_equal(drawing.errors(2, 1), errors[2:])
