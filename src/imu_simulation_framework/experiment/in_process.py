@@ -52,7 +52,7 @@ def drive_in_process(
     follower = make_follower(configuration, drive.trajectory)
     leader = DriveSession(follower)
     tracking = TrackingSession(1.0 / configuration.control.rate, lock_step=True)
-    recording = RecordingSession()
+    recording = RecordingSession(1.0 / configuration.control.rate)
     observe = observe or (lambda _: None)
 
     tracking.follow(follower.reference)
@@ -85,7 +85,7 @@ def _answer(samples, tracking) -> TrackedPose | None:
         state.orientation.tolist(),
         state.linear_velocity.tolist(),
     ):
-        pose = TruePose(stamp, *position[:2], tuple(orientation), *velocity[:2])
+        pose = TruePose(stamp, position[0], position[1], orientation, velocity[0], velocity[1])
         answer = tracking.ground_truth(pose) or answer
     return answer
 

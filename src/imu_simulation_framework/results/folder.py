@@ -6,8 +6,7 @@ import re
 import unicodedata
 from datetime import datetime
 from pathlib import Path
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from imu_simulation_framework.errors import ResultError
 from imu_simulation_framework.files.csv_tables import csv_of, read_csv
@@ -18,6 +17,9 @@ from imu_simulation_framework.files.whole_files import (
     write_whole,
     written_aside,
 )
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 PREFIX_FORMAT = "%Y%m%d-%H%M%S"
 MARKER = "trajectory_data.csv"

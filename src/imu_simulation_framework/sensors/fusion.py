@@ -34,7 +34,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.constants import STANDARD_GRAVITY
 from imu_simulation_framework.errors import ConfigurationError
@@ -192,6 +191,8 @@ class VqfFilter:
         ndarray (..., 4)
             Orientation.
         """
+        from scipy.spatial.transform import Rotation
+
         started = _level(orientation, specific_force)
         self._filters = [self._make() for _ in range(int(np.prod(started.shape[:-1])))]
         fused = self._advance(np.zeros(np.shape(specific_force)), specific_force)
@@ -280,6 +281,8 @@ def fuse(output: OutputSpecification, period, orientation, angular_velocity, spe
 
 def _level(orientation, specific_force):
     """The orientation turned the shortest way, so that the specific force points up."""
+    from scipy.spatial.transform import Rotation
+
     shape = np.shape(orientation)
     given = Rotation.from_quat(np.reshape(np.asarray(orientation, dtype=float), (-1, 4)))
     up = given.apply(np.reshape(specific_force, (-1, 3)))
@@ -292,6 +295,8 @@ def _level(orientation, specific_force):
 
 
 def _from_vqf(quaternions):
+    from scipy.spatial.transform import Rotation
+
     # Its order is w, x, y, z.
     return Rotation.from_quat(np.roll(quaternions, -1, axis=-1))
 

@@ -19,7 +19,11 @@ from pathlib import Path
 from imu_simulation_framework.configuration.sections import FIGURE_FORMATS
 from imu_simulation_framework.errors import ConfigurationError, ResultError
 from imu_simulation_framework.evaluation.comparison import ComparisonSettings
-from imu_simulation_framework.experiment.report import terminal_table, write_report
+from imu_simulation_framework.experiment.report import (
+    RunDescription,
+    terminal_table,
+    write_report,
+)
 from imu_simulation_framework.results.folder import ResultFolder, find_result
 from imu_simulation_framework.results.tables import ExperimentTables, complete_tables
 from imu_simulation_framework.sentences import shown
@@ -39,13 +43,13 @@ def main(arguments):
     previous = _previous_summary(source)
     path = source.path("summary.json")
     settings = _settings(options, previous, path)
-    information = _run_information(previous, path)
+    run = _described_run(previous, path)
     target = source if options.out is None else _make_target(options.out, source.prefix)
     summary = write_report(
         target,
         tables,
         settings,
-        information,
+        run,
         save_tables=False,
         formats=dict.fromkeys(options.formats),
     )
@@ -159,21 +163,21 @@ def _settings(options, previous, path) -> ComparisonSettings:
     return ComparisonSettings(**of_summary, **values)
 
 
-def _run_information(previous, path) -> dict:
-    # Without a summary the experiment has not come to its end.
-    information = dict(previous.get("run", {})) if previous else {"completed": False}
-    information["execution"] = previous.get("execution", {})
-    information["messages_expected"] = expected = {}
+def _described_run(previous, path) -> RunDescription:
+    expected: dict[str, int] = {}
     for name, counts in previous.get("messages", {}).items():
         if not isinstance(counts, dict):
             raise _unusable(path, f"messages: {name} is {shown(counts)}, expected counts")
         if counts.get("expected_according_to") == "simulator":
-            count = expected[name] = counts.get("expected")
+            count = counts.get("expected")
             if not (isinstance(count, int) and 0 <= count < MOST_MESSAGES):
                 raise _unusable(
                     path, f"messages: {name} expects {shown(count)}, expected a whole number"
                 )
-    return information
+            expected[name] = count
+    # Without a summary the experiment has not come to its end.
+    facts = previous.get("run", {}) if previous else {"completed": False}
+    return RunDescription(facts, previous.get("execution", {}), expected)
 
 
 def _make_target(folder, prefix) -> ResultFolder:

@@ -30,14 +30,18 @@ class Samples(NamedTuple):
     reading: ImuReading
     published: np.ndarray
 
+    def published_readings(self) -> tuple[np.ndarray, ImuReading]:
+        """Stamps and values of the readings that the IMU gives away."""
+        if self.published.all():
+            return self.stamps, self.reading
+        kept = (values[self.published] for values in self.reading)
+        return self.stamps[self.published], ImuReading(*kept)
+
     def imu_rows(self) -> tuple[np.ndarray, np.ndarray]:
         """Stamps and values of the IMU's readings, as an :class:`.ExperimentRecord` takes them."""
-        reading = self.reading
+        stamps, reading = self.published_readings()
         signals = (reading.orientation, reading.angular_velocity, reading.specific_force)
-        rows = np.concatenate(signals, axis=1)
-        if self.published.all():
-            return self.stamps, rows
-        return self.stamps[self.published], rows[self.published]
+        return stamps, np.concatenate(signals, axis=1)
 
     def ground_truth_rows(self) -> tuple[np.ndarray, np.ndarray]:
         """Stamps and values of the ground truth, as an :class:`.ExperimentRecord` takes them."""

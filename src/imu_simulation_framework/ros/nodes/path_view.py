@@ -70,7 +70,6 @@ def _append(points, point) -> None:
 def _path(points) -> Path:
     path = Path()
     path.header.frame_id = WORLD_FRAME
-    path.header.stamp = rospy.get_rostime()
     for x, y in points:
         pose = PoseStamped(header=path.header)
         pose.pose.position.x, pose.pose.position.y = float(x), float(y)

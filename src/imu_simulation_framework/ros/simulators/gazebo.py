@@ -184,7 +184,7 @@ class GazeboInterface(SimulatorInterface):
             time = call(world, timeout=2.0).sim_time
         except SimulatorError:
             return "gzserver does not answer"
-        known = rospy.get_time()
+        known = self._pace.now if self._pace is not None else 0.0
         if time < known:
             return (
                 f"simulated time went back from {known:.2f} to {time:.2f} s: was the simulation "

@@ -56,9 +56,15 @@ class GazeboPace:
     def begin(self) -> None:
         """From now on every control period has to be answered."""
         with self._lock:
-            self._answered = self._now = rospy.get_time()
+            self._answered = self._now
             self._begun = True
         threading.Thread(target=self._end_long_pauses, daemon=True).start()
+
+    @property
+    def now(self) -> float:
+        """The newest simulated time that was heard of [s]."""
+        with self._lock:
+            return self._now
 
     def answered(self, stamp: float) -> None:
         """The command that answers the message of this stamp was given."""
@@ -78,6 +84,9 @@ class GazeboPace:
     def _on_clock(self, message) -> None:
         now = message.clock.to_sec()
         with self._lock:
+            if self._now == 0.0:
+                # The drive may have begun before this first one.
+                self._answered = max(self._answered, now)
             self._now = now
             overdue = now - self._answered > self._longest_lag
             wanted = self._begun and overdue and not self._ended.is_set()
