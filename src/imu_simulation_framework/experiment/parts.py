@@ -46,7 +46,7 @@ def make_follower(configuration: Configuration, trajectory) -> Follower:
     settings = {key: getattr(control, key) for key in CONTROLLER_SETTINGS}
     period = 1.0 / control.rate
     controller = make_controller(control.controller, settings, period, robot.limits)
-    reference = Reference(trajectory, trajectory[["left", "right"]])
+    reference = Reference.of_table(trajectory, trajectory)
     return Follower(reference, controller, period)
 
 

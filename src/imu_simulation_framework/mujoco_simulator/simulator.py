@@ -113,6 +113,7 @@ class MujocoSimulator:
         self._warnings = self._data.warning.number
         self._motors = WheelMotors(parameters, self.sample_period)
         self._imu = self._mount_imu()
+        self._state: SimulatorState | None = None
         self._rest_position, self._rest_quaternion = self._settle()
         self.reset()
 
@@ -231,7 +232,7 @@ class MujocoSimulator:
             samples.imu_specific_force,
         )
         self._states = states
-        self._state: SimulatorState | None = None
+        self._state = None
         return states
 
     def _mount_imu(self):

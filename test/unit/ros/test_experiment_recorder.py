@@ -2,10 +2,10 @@
 
 import threading
 
-import pandas as pd
 import pytest
 
 from imu_simulation_framework.errors import FrameworkError
+from imu_simulation_framework.msg import ReferenceTrajectory
 from imu_simulation_framework.results.folder import ResultFolder
 from imu_simulation_framework.ros.nodes.experiment_recorder import ExperimentRecorder
 
@@ -15,7 +15,7 @@ def recorder(tmp_path):
     """A recorder as a start request finds it, without a ROS master."""
     recorder = ExperimentRecorder.__new__(ExperimentRecorder)
     recorder.folder = ResultFolder(tmp_path, "20260101-000000")
-    recorder.folder.write_table("trajectory_data", pd.DataFrame({"x": [0.0]}, index=[0.0]))
+    recorder.reference_trajectory = lambda: ReferenceTrajectory(time=[0.0, 1.0])
     recorder.failure = ""
     recorder._lock = threading.Lock()
     recorder._ended, recorder._awake = threading.Event(), threading.Event()

@@ -256,7 +256,7 @@ class Robot(NamedTuple):
 def _drive(table, controller, start=None, robot=None):
     """Return the errors (time, 4) while the robot follows a Trajectory in closed loop."""
     robot = robot or Robot()
-    reference = Reference(table, wheel_limits.wheel_velocities(table, DRIVE))
+    reference = Reference.of_table(table, wheel_limits.wheel_velocities(table, DRIVE))
     x, y, yaw = start or reference.pose_at(reference.start)
     left = right = 0.0
     step = 0.01

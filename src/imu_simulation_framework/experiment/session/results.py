@@ -27,15 +27,12 @@ class PreparedResults:
 
     Attributes
     ----------
-    duration : float
-        Of the drive [s].
     recorded_imu : dict or None
         What the report says of the recorded IMU; None if there is none.
     remarks : tuple of str
         Sentences on it.
     """
 
-    duration: float
     recorded_imu: dict | None
     remarks: tuple[str, ...]
 
@@ -50,12 +47,11 @@ def prepare_results(
     FrameworkError
         The recording cannot be used, or the table cannot be written.
     """
-    duration = float(folder.read_table("trajectory_data", ["x"]).index[-1])
     recorded = prepare_recorded_imu(configuration, start, stop)
     if recorded is None:
-        return PreparedResults(duration, None, ())
+        return PreparedResults(None, ())
     folder.write_table("imu_real", recorded.table)
-    return PreparedResults(duration, recorded.report, tuple(recorded.remarks))
+    return PreparedResults(recorded.report, tuple(recorded.remarks))
 
 
 def write_results(

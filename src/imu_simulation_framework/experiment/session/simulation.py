@@ -34,7 +34,7 @@ class Samples(NamedTuple):
         """Stamps and values of the readings that the IMU gives away."""
         if self.published.all():
             return self.stamps, self.reading
-        kept = (values[self.published] for values in self.reading)
+        kept = (np.asarray(values)[self.published] for values in self.reading)
         return self.stamps[self.published], ImuReading(*kept)
 
     def imu_rows(self) -> tuple[np.ndarray, np.ndarray]:

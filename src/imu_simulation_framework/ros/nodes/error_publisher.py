@@ -46,7 +46,8 @@ class ErrorPublisher(Participant):
         self.offer_start()
 
     def prepare(self, start, stop):
-        reference = Reference(self.folder.read_table("trajectory_data"))
+        trajectory = self.reference_trajectory()
+        reference = Reference(trajectory.time, trajectory.x, trajectory.y, trajectory.yaw)
         with self._lock:
             self._session.follow(reference)
         # Only the ground truth: nobody commands before everybody is ready.

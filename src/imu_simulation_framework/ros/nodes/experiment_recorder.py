@@ -80,7 +80,7 @@ class ExperimentRecorder(Participant):
         self.offer_start()
 
     def prepare(self, start, stop):
-        self._duration = self.folder.read_table("trajectory_data").index[-1]
+        self._duration = self.reference_trajectory().time[-1]
         self._path = str(self.folder.path(BAG))
         with self._lock, self._whole_or_not_at_all():
             self.ensure_not_ended()

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 import rospy
-from std_msgs.msg import Float64MultiArray
+from std_msgs.msg import Float64MultiArray, Header
 from std_srvs.srv import Trigger
 
 from imu_simulation_framework import topics
@@ -21,8 +21,9 @@ from imu_simulation_framework.experiment.preparation.drive import prepare_drive
 from imu_simulation_framework.experiment.session.driving import DriveSession
 from imu_simulation_framework.files.json_text import json_text
 from imu_simulation_framework.motion.stamps import NANOSECONDS
-from imu_simulation_framework.msg import ErrorCoordinates2
+from imu_simulation_framework.msg import ErrorCoordinates2, ReferenceTrajectory
 from imu_simulation_framework.results.folder import create_result_folder
+from imu_simulation_framework.robot_names import WORLD_FRAME
 from imu_simulation_framework.ros.answers import ask_master, is_started_by_roslaunch
 from imu_simulation_framework.ros.node import (
     POLL_PERIOD,
@@ -30,6 +31,7 @@ from imu_simulation_framework.ros.node import (
     advertise,
     experiment_parameter,
     log_remarks,
+    release_memory,
 )
 from imu_simulation_framework.ros.raw_messages import tracking_error
 from imu_simulation_framework.ros.settings import EXPERIMENT_PARAMETERS
@@ -79,13 +81,15 @@ class PathFollower(Node):
         self._progressed_at = 0.0
         self._started_at = 0.0
         self._command = Float64MultiArray()
+        self._trajectory = advertise(topics.REFERENCE_TRAJECTORY, ReferenceTrajectory, latch=True)
         self._publisher = advertise(topics.WHEEL_COMMAND, Float64MultiArray)
         self.subscribe(topics.TRAJECTORY_ERROR, ErrorCoordinates2, self._on_error, raw=True)
 
     def run(self):
         self.nothing_to_save = True
-        folder, drive = self._prepare()
-        self._start(folder, drive)
+        folder, *span = self._prepare()
+        release_memory()
+        self._start(folder, *span)
         code = super().run()
         if code == 0 and not self._supervised:
             self._end_roslaunch()
@@ -131,7 +135,9 @@ class PathFollower(Node):
         folder.write_text("config.ini", self.configuration.to_ini())
         report = {"reference": drive.report, "findings": check.to_dict()}
         folder.write_text("recording.json", json_text(report))
-        self._session = DriveSession(make_follower(self.configuration, drive.trajectory))
+        follower = make_follower(self.configuration, drive.trajectory)
+        self._session = DriveSession(follower)
+        self._trajectory.publish(_message(follower.reference))
         rospy.loginfo(
             "driving %s: %.1f s, %.1f m, with %s; results in %s",
             drive.name,
@@ -140,13 +146,13 @@ class PathFollower(Node):
             self.configuration.control.controller,
             folder.folder,
         )
-        return folder, drive
+        return folder, drive.start, drive.stop
 
-    def _start(self, folder, drive) -> None:
+    def _start(self, folder, begin: float, end: float) -> None:
         """Wait for everybody, put the robot at its first pose, and give the first command."""
         timeout = self.configuration.simulation.startup_timeout
         self._simulator.wait_until_ready(timeout)
-        start, stop = (rospy.Time.from_sec(stamp) for stamp in (drive.start, drive.stop))
+        start, stop = (rospy.Time.from_sec(stamp) for stamp in (begin, end))
         for participant in self._participants:
             name = f"{participant}/start"
             wait_for_service(name, timeout)
@@ -233,3 +239,7 @@ class PathFollower(Node):
                 call_service(service, silence=self._simulator.silence)
             except SimulatorError as error:
                 self.fail(str(error))
+
+
+def _message(reference) -> ReferenceTrajectory:
+    return ReferenceTrajectory(Header(frame_id=WORLD_FRAME), *reference.poses())

@@ -18,7 +18,11 @@ from imu_simulation_framework.experiment.parts import imu_model_and_parameters
 from imu_simulation_framework.experiment.session.recording import RecordingSession
 from imu_simulation_framework.experiment.session.results import prepare_results, write_results
 from imu_simulation_framework.msg import ErrorCoordinates2
-from imu_simulation_framework.ros.node import experiment_parameter, log_remarks
+from imu_simulation_framework.ros.node import (
+    experiment_parameter,
+    log_remarks,
+    release_memory,
+)
 from imu_simulation_framework.ros.participant import (
     EARLY_END_TIMEOUT,
     LAST_MESSAGES_TIMEOUT,
@@ -75,11 +79,13 @@ class ResultComparison(Participant):
 
     def prepare(self, start, stop):
         configuration = self.configuration
+        duration = self.reference_trajectory().time[-1]
         prepared = prepare_results(self.folder, configuration, start, stop)
+        release_memory()
         log_remarks(prepared.remarks)
         with self._lock:
             self._prepared = prepared
-            self._session.ends_after(prepared.duration)
+            self._session.ends_after(duration)
         simulator = self._simulator
         simulator.wait_until_ready(configuration.simulation.startup_timeout)
         model, parameters = imu_model_and_parameters(configuration)
