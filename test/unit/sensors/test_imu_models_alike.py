@@ -153,3 +153,17 @@ def test_one_more_error_does_not_change_the_others_random_numbers(truth):
     other = specified(random_walk=1e-3, white_noise=5e-3) - specified(white_noise=5e-3)
     np.testing.assert_allclose(walk, other, rtol=0.0, atol=1e-12)
     assert np.ptp(walk) > 0.0
+
+
+def test_several_steps_at_once_are_those_steps(make, truth):
+    one_by_one = step_all(make(), truth)
+    model, parts, begin = make(), [], 0
+    for count in (1, 5, 5, 40):
+        part = ImuTruth(*(values[begin : begin + count] for values in truth))
+        reading, new = model.steps(part)
+        assert new.shape == (count,)
+        parts.append(reading)
+        begin += count
+    for name, expected in zip(parts[0]._fields, one_by_one):
+        got = np.concatenate([getattr(part, name) for part in parts])
+        np.testing.assert_array_equal(got, expected[:begin], err_msg=name)

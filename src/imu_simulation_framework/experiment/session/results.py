@@ -4,60 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from dataclasses import dataclass
-
-import pandas as pd
 
 from imu_simulation_framework.configuration.load import Configuration
 from imu_simulation_framework.evaluation.comparison import ComparisonSettings
 from imu_simulation_framework.experiment.parts import describe_imu, published_rate
-from imu_simulation_framework.experiment.preparation.drive import drive_name, prepare_recorded_imu
 from imu_simulation_framework.experiment.session.recording import RecordingSession
 from imu_simulation_framework.results.folder import ResultFolder
-from imu_simulation_framework.results.tables import (
-    ExperimentTables,
-    load_table,
-    write_recorded_tables,
-)
 
-
-@dataclass(frozen=True)
-class PreparedResults:
-    """What is known before the drive of what is told after it.
-
-    Attributes
-    ----------
-    recorded_imu : dict or None
-        What the report says of the recorded IMU; None if there is none.
-    remarks : tuple of str
-        Sentences on it.
-    """
-
-    recorded_imu: dict | None
-    remarks: tuple[str, ...]
-
-
-def prepare_results(
-    folder: ResultFolder, configuration: Configuration, start: float, stop: float
-) -> PreparedResults:
-    """Write what the recorded IMU said between the recording's stamps ``start`` and ``stop`` [s].
-
-    Raises
-    ------
-    FrameworkError
-        The recording cannot be used, or the table cannot be written.
-    """
-    recorded = prepare_recorded_imu(configuration, start, stop)
-    if recorded is None:
-        return PreparedResults(None, ())
-    folder.write_table("imu_real", recorded.table)
-    return PreparedResults(recorded.report, tuple(recorded.remarks))
+DRIVE, RECORDED_IMU = "drive", "recorded_imu"
+"""Keys of recording.json with the drive's name, and with what is told of the recorded IMU."""
 
 
 def write_results(
     folder: ResultFolder,
     configuration: Configuration,
-    prepared: PreparedResults,
     session: RecordingSession,
     wall_time: float,
     imu_is_regular: bool = True,
@@ -69,7 +29,6 @@ def write_results(
     folder : ResultFolder
         With what was prepared before the drive.
     configuration : Configuration
-    prepared : PreparedResults
     session : RecordingSession
         It has begun; what it has kept in files is discarded once the tables are written.
     wall_time : float
@@ -87,9 +46,16 @@ def write_results(
     ResultError
         A file cannot be written; what was recorded stays.
     """
-    # Imported here: before the drive's end nothing is drawn, which takes 100 MB.
+    # Imported here: before the drive's end nothing is written and drawn, which takes 150 MB.
     from imu_simulation_framework.experiment.report import RunDescription, write_report
+    from imu_simulation_framework.results.tables import (
+        ExperimentTables,
+        load_table,
+        write_recorded_tables,
+    )
 
+    recording = json.loads(folder.read_text("recording.json"))
+    drive, recorded_imu = recording.pop(DRIVE, None), recording.pop(RECORDED_IMU, None)
     record, zero, end, completed = session.record, session.zero, session.end(), session.complete
     assert zero is not None
     # If they cannot be written the samples stay.
@@ -99,7 +65,7 @@ def write_results(
         trajectory_data=folder.read_table("trajectory_data"),
         reference=folder.read_table("reference"),
         fixes=load_table(folder, "fixes"),
-        imu_real=None if prepared.recorded_imu is None else _recorded_yaw(folder),
+        imu_real=None if recorded_imu is None else _recorded_yaw(folder),
         **recorded,
     )
     rate = configuration.imu.rate
@@ -114,14 +80,14 @@ def write_results(
     record.discard()
     run = {
         "completed": completed,
-        "drive": drive_name(configuration),
+        "drive": drive,
         "trajectory_scale": configuration.trajectory.scale,
         "simulator": configuration.simulation.simulator,
         "imu": describe_imu(configuration),
         "controller": configuration.control.controller,
         "seed": configuration.experiment.seed,
-        "recording": json.loads(folder.read_text("recording.json")),
-        "recorded_imu": prepared.recorded_imu,
+        "recording": recording,
+        "recorded_imu": recorded_imu,
         "messages_out_of_order": backwards,
     }
     return write_report(
@@ -134,6 +100,6 @@ def write_results(
     )
 
 
-def _recorded_yaw(folder) -> pd.DataFrame:
+def _recorded_yaw(folder):
     """The recorded IMU's yaw; a long recording should not be in memory as a whole."""
     return folder.read_table("imu_real", ["yaw"])

@@ -17,8 +17,12 @@ from imu_simulation_framework import topics
 from imu_simulation_framework.errors import SimulatorError
 from imu_simulation_framework.experiment.parts import imu_label, make_follower
 from imu_simulation_framework.experiment.preparation.check import ensure_plausible
-from imu_simulation_framework.experiment.preparation.drive import prepare_drive
+from imu_simulation_framework.experiment.preparation.drive import (
+    prepare_drive,
+    prepare_recorded_imu,
+)
 from imu_simulation_framework.experiment.session.driving import DriveSession
+from imu_simulation_framework.experiment.session.results import DRIVE, RECORDED_IMU
 from imu_simulation_framework.files.json_text import json_text
 from imu_simulation_framework.motion.stamps import NANOSECONDS
 from imu_simulation_framework.msg import ErrorCoordinates2, ReferenceTrajectory
@@ -133,7 +137,12 @@ class PathFollower(Node):
         if drive.fixes is not None:
             folder.write_table("fixes", drive.fixes)
         folder.write_text("config.ini", self.configuration.to_ini())
-        report = {"reference": drive.report, "findings": check.to_dict()}
+        report = {"reference": drive.report, "findings": check.to_dict(), DRIVE: drive.name}
+        recorded_imu = prepare_recorded_imu(self.configuration, drive.start, drive.stop)
+        if recorded_imu is not None:
+            log_remarks(recorded_imu.remarks)
+            folder.write_table("imu_real", recorded_imu.table)
+            report[RECORDED_IMU] = recorded_imu.report
         folder.write_text("recording.json", json_text(report))
         follower = make_follower(self.configuration, drive.trajectory)
         self._session = DriveSession(follower)

@@ -16,13 +16,9 @@ from imu_simulation_framework import topics
 from imu_simulation_framework.errors import FrameworkError, SimulatorError
 from imu_simulation_framework.experiment.parts import imu_model_and_parameters
 from imu_simulation_framework.experiment.session.recording import RecordingSession
-from imu_simulation_framework.experiment.session.results import prepare_results, write_results
+from imu_simulation_framework.experiment.session.results import write_results
 from imu_simulation_framework.msg import ErrorCoordinates2
-from imu_simulation_framework.ros.node import (
-    experiment_parameter,
-    log_remarks,
-    release_memory,
-)
+from imu_simulation_framework.ros.node import experiment_parameter
 from imu_simulation_framework.ros.participant import (
     EARLY_END_TIMEOUT,
     LAST_MESSAGES_TIMEOUT,
@@ -61,7 +57,6 @@ class ResultComparison(Participant):
         self._truth_messages: list[bytes] = []
         self._received = 0
         self._prints_table = experiment_parameter("table", True)
-        self._prepared: Any = None  # from prepare on: PreparedResults
         # From the drive's beginning on:
         self._commanded_at: Any = None
         self._message_at: float | None = None
@@ -80,11 +75,7 @@ class ResultComparison(Participant):
     def prepare(self, start, stop):
         configuration = self.configuration
         duration = self.reference_trajectory().time[-1]
-        prepared = prepare_results(self.folder, configuration, start, stop)
-        release_memory()
-        log_remarks(prepared.remarks)
         with self._lock:
-            self._prepared = prepared
             self._session.ends_after(duration)
         simulator = self._simulator
         simulator.wait_until_ready(configuration.simulation.startup_timeout)
@@ -223,7 +214,6 @@ class ResultComparison(Participant):
         summary = write_results(
             self.folder,
             configuration,
-            self._prepared,
             self._session,
             wall_time=ended - self._commanded_at,
             imu_is_regular=self._simulator.is_imu_regular(configuration.imu.model),

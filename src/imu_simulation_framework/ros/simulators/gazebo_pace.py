@@ -45,13 +45,14 @@ class GazeboPace:
         self._answered = self._now = 0.0
         self._paused = False
         self._paused_at = 0.0
-        self.pauses = 0
-        self.paused_for = 0.0
+        self._pauses = 0
+        self._paused_for = 0.0
         self._pause = rospy.ServiceProxy("/gazebo/pause_physics", Empty, persistent=True)
         self._unpause = rospy.ServiceProxy("/gazebo/unpause_physics", Empty, persistent=True)
-        self._clock = rospy.Subscriber(topics.CLOCK, Clock, self._on_clock, tcp_nodelay=True)
         self._begun = False
         self._ended = threading.Event()
+        # Last: from now on another thread is in here.
+        self._clock = rospy.Subscriber(topics.CLOCK, Clock, self._on_clock, tcp_nodelay=True)
 
     def begin(self) -> None:
         """From now on every control period has to be answered."""
@@ -59,6 +60,12 @@ class GazeboPace:
             self._answered = self._now
             self._begun = True
         threading.Thread(target=self._end_long_pauses, daemon=True).start()
+
+    @property
+    def waited(self) -> tuple[int, float]:
+        """How many times Gazebo had to wait, and how long in all [s]."""
+        with self._lock:
+            return self._pauses, self._paused_for
 
     @property
     def now(self) -> float:
@@ -93,7 +100,7 @@ class GazeboPace:
             if wanted and not self._paused and self._call(self._pause):
                 self._paused = True
                 self._paused_at = time.monotonic()
-                self.pauses += 1
+                self._pauses += 1
 
     def _end_long_pauses(self) -> None:
         while not self._ended.wait(WATCH_PERIOD):
@@ -106,7 +113,7 @@ class GazeboPace:
         """Let time run again; if Gazebo does not hear it, the pause goes on, and counts once."""
         if self._call(self._unpause):
             self._paused = False
-            self.paused_for += time.monotonic() - self._paused_at
+            self._paused_for += time.monotonic() - self._paused_at
 
     @staticmethod
     def _call(service) -> bool:
