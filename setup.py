@@ -43,6 +43,7 @@ setup(
     license=manifest.findtext("license"),
     packages=find_packages("src"),
     package_dir={"": "src"},
+    package_data={manifest.findtext("name"): ["py.typed"]},
     data_files=shared_files(),
     python_requires=">=3.8",
     install_requires=[
@@ -57,6 +58,7 @@ setup(
         "rosbags>=0.9.16,<0.10",
         "scipy>=1.8,<2",
         "tqdm>=4.50",
+        "statsmodels>=0.14,<0.15",
         "vqf>=2.0",
         "zstandard>=0.18",
     ],

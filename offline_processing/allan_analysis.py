@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Identify an IMU's noise parameters from recordings at rest, by their Allan deviation.
 
-See imu_simulation_framework.tools.allan_analysis.
+See imu_simulation_framework.tools.allan.analysis.
 """
 
 import sys
 
-from imu_simulation_framework.tools.allan_analysis import main
+from imu_simulation_framework.tools.allan.analysis import main
 from imu_simulation_framework.tools.command_line import run_tool
 
 if __name__ == "__main__":

@@ -11,6 +11,6 @@ import sys
 if __name__ == "__main__":
     # From here on Ctrl+C ends it at once, without a traceback.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    from imu_simulation_framework.ros.start import start_launcher
+    from imu_simulation_framework.ros.entry_points import start_launcher
 
     sys.exit(start_launcher())

@@ -6,6 +6,6 @@ import signal
 if __name__ == "__main__":
     # From here on SIGINT ends it at once, without a traceback.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    from imu_simulation_framework.ros.start import start_node
+    from imu_simulation_framework.ros.entry_points import start_node
 
     start_node("yaw_view", "YawView")

@@ -47,7 +47,7 @@ name                 columns
                      them lacks those columns
 ``GroundTruth``      x, y, z [m], roll, pitch [rad], yaw [rad, unwrapped],
                      v [m/s], yaw_rate [rad/s]
-``WheelVelocities``  left, right [rad/s], as commanded
+``WheelVelocities``  left, right [rad/s], as commanded or as the wheels turned
 ``ControlError``     yaw_error [rad], distance_error, along_track_error,
                      cross_track_error [m]
 ``Fixes``            x, y [m], satellite positions as received, on the Trajectory
@@ -70,12 +70,54 @@ Every error meant for a person derives from
 
 import importlib
 import warnings
+from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
 
+if TYPE_CHECKING:  # who checks types does not ask __getattr__; a test holds both equal
+    from imu_simulation_framework.configuration.imu_specification_file import (
+        read_imu_specification as read_imu_specification,
+    )
+    from imu_simulation_framework.configuration.load import Configuration as Configuration
+    from imu_simulation_framework.configuration.load import load_configuration as load_configuration
+    from imu_simulation_framework.errors import FrameworkError as FrameworkError
+    from imu_simulation_framework.evaluation.judgement.judge import judge as judge
+    from imu_simulation_framework.evaluation.yaw_error import yaw_error as yaw_error
+    from imu_simulation_framework.evaluation.yaw_error_model import YawErrorModel as YawErrorModel
+    from imu_simulation_framework.evaluation.yaw_error_model import (
+        yaw_error_model as yaw_error_model,
+    )
+    from imu_simulation_framework.experiment.in_process import robot_motion as robot_motion
+    from imu_simulation_framework.experiment.in_process import run_in_process as run_in_process
+    from imu_simulation_framework.experiment.preparation.motion import read_motion as read_motion
+    from imu_simulation_framework.imu_formats import read_imu_parameters as read_imu_parameters
+    from imu_simulation_framework.imu_formats import write_imu_parameters as write_imu_parameters
+    from imu_simulation_framework.motion.motion import Motion as Motion
+    from imu_simulation_framework.motion.sources import at_rest as at_rest
+    from imu_simulation_framework.motion.sources import read_drive as read_drive
+    from imu_simulation_framework.motion.sources import rounds as rounds
+    from imu_simulation_framework.motion.sources import straight as straight
+    from imu_simulation_framework.recordings import read_imu as read_imu
+    from imu_simulation_framework.recordings import read_reference as read_reference
+    from imu_simulation_framework.sensors.imu_models import GenericParameters as GenericParameters
+    from imu_simulation_framework.sensors.imu_models import HectorParameters as HectorParameters
+    from imu_simulation_framework.sensors.imu_specification import (
+        ImuSpecification as ImuSpecification,
+    )
+    from imu_simulation_framework.sensors.imu_specification import (
+        OutputSpecification as OutputSpecification,
+    )
+    from imu_simulation_framework.sensors.imu_specification import (
+        TemperatureProfile as TemperatureProfile,
+    )
+    from imu_simulation_framework.sensors.imu_specification import (
+        TriadSpecification as TriadSpecification,
+    )
+    from imu_simulation_framework.sensors.simulation import simulate_imu as simulate_imu
+
 _FRONT_DOOR = {
     "motion.motion": ("Motion",),
-    "motion.sources": ("at_rest", "rounds", "straight"),
+    "motion.sources": ("at_rest", "read_drive", "rounds", "straight"),
     "experiment.preparation.motion": ("read_motion",),
     "sensors.imu_specification": (
         "ImuSpecification",
@@ -87,15 +129,15 @@ _FRONT_DOOR = {
     "sensors.simulation": ("simulate_imu",),
     "configuration.imu_specification_file": ("read_imu_specification",),
     "imu_formats": ("read_imu_parameters", "write_imu_parameters"),
+    "evaluation.judgement.judge": ("judge",),
     "evaluation.yaw_error": ("yaw_error",),
+    "evaluation.yaw_error_model": ("YawErrorModel", "yaw_error_model"),
     "recordings": ("read_imu", "read_reference"),
     "configuration.load": ("Configuration", "load_configuration"),
     "experiment.in_process": ("robot_motion", "run_in_process"),
     "errors": ("FrameworkError",),
 }
 _HOMES = {name: module for module, names in _FRONT_DOOR.items() for name in names}
-_OTHER_NAMES = {"read_drive": ("motion.sources", "drive")}
-_HOMES.update({name: module for name, (module, _) in _OTHER_NAMES.items()})
 
 __all__ = sorted([*_HOMES, "__version__"])
 
@@ -107,8 +149,7 @@ def __getattr__(name):
     # Imported when it is used: nobody waits for MuJoCo or a reader of bags that is not needed.
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = importlib.import_module(f"{__name__}.{_HOMES[name]}")
-    return getattr(module, _OTHER_NAMES.get(name, ("", name))[1])
+    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
 
 
 def __dir__():

@@ -168,3 +168,40 @@ def quaternion_from_roll_pitch_yaw(roll_pitch_yaw):
     quaternions = _rotation().from_euler("ZYX", angles.reshape(-1, 3)[:, ::-1]).as_quat()
     quaternions = np.where(quaternions[:, 3:] < 0.0, -quaternions, quaternions)
     return quaternions.reshape(angles.shape[:-1] + (4,))
+
+
+def quaternion_product(x, y, z, w, x2, y2, z2, w2):
+    """Return x, y, z, w of the product of two quaternions, given by component.
+
+    For inner loops, with numbers or with arrays; elsewhere scipy's Rotation says more clearly
+    what is meant.
+    """
+    return (
+        w * x2 + x * w2 + y * z2 - z * y2,
+        w * y2 - x * z2 + y * w2 + z * x2,
+        w * z2 + x * y2 - y * x2 + z * w2,
+        w * w2 - x * x2 - y * y2 - z * z2,
+    )
+
+
+def turns(first, second):
+    """Return the rotation vectors that lead from orientations to others, in the axes of the first.
+
+    Parameters
+    ----------
+    first, second : ndarray, shape (n, 4)
+        Quaternions x, y, z, w of length one.
+
+    Returns
+    -------
+    ndarray, shape (n, 3)
+        Axis times angle [rad], of at most half a turn.
+    """
+    x, y, z, w = first.T
+    # For many rotations several times faster than scipy's Rotation.
+    product = np.array(quaternion_product(-x, -y, -z, w, *second.T))
+    product *= np.where(product[3] < 0.0, -1.0, 1.0)
+    vector, size = product[:3], np.sqrt((product[:3] * product[:3]).sum(axis=0))
+    small = size < 1e-10
+    scale = 2.0 * np.arctan2(size, product[3]) / np.where(small, 1.0, size)
+    return (np.where(small, 2.0, scale) * vector).T

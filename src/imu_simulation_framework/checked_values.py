@@ -21,19 +21,39 @@ LARGEST_NUMBER = 1e12
 """In any SI unit; powers and products of such, as covariances are, stay finite."""
 
 
-def checked_number(name, value, minimum=None, above=None) -> float:
-    """Return a finite number, not below ``minimum`` and greater than ``above`` (each None or 0)."""
+def bound_of(value, minimum=None, maximum=None, above=None) -> str:
+    """Return the bound that a number does not keep, as in "expected at least 3"; empty for none."""
+    if above is not None and not value > above:
+        return f"more than {above}"
+    if minimum is not None and value < minimum:
+        return f"at least {minimum}"
+    if maximum is not None and value > maximum:
+        return f"at most {maximum}"
+    return ""
+
+
+def checked_number(name, value, minimum=None, above=None, maximum=LARGEST_NUMBER) -> float:
+    """Return a finite number from ``minimum`` to ``maximum`` and greater than ``above``.
+
+    Below zero its size is bounded by ``maximum``, too. Where that is left out, what has to be
+    positive is not next to nothing either.
+    """
     usable = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not (usable and abs(value) < math.inf):
         raise ConfigurationError(f"{name} is {shown(value)}, but it must be a finite number.")
-    if minimum is not None and value < minimum:
-        raise ConfigurationError(f"{name} is {shown(value)}, but it must not be negative.")
-    if above is not None and not value > above:
-        raise ConfigurationError(f"{name} is {shown(value)}, but it must be positive.")
-    if above is not None and value < 1.0 / LARGEST_NUMBER:
-        raise ConfigurationError(f"{name} is {shown(value)}, which is too small.")
-    if abs(value) > LARGEST_NUMBER:
+    if abs(value) > LARGEST_NUMBER <= maximum:
         raise ConfigurationError(f"{name} is {shown(value)}, which is too large.")
+    if abs(value) > maximum:
+        raise ConfigurationError(f"{name} is {shown(value)}, but it must be at most {maximum:g}.")
+    bound = bound_of(value, minimum, None, above)
+    if bound:
+        words = {f"at least {minimum}": "not be negative"} if minimum == 0 else {}
+        words.update({f"more than {above}": "be positive"} if above == 0 else {})
+        raise ConfigurationError(
+            f"{name} is {shown(value)}, but it must {words.get(bound, f'be {bound}')}."
+        )
+    if above is not None and value < above + 1.0 / LARGEST_NUMBER and maximum >= LARGEST_NUMBER:
+        raise ConfigurationError(f"{name} is {shown(value)}, which is too small.")
     return float(value)
 
 
@@ -46,9 +66,20 @@ def checked_choice(name, value, choices):
 
 
 def _sequence(value):
-    """A list, tuple or array as a list; anything else as it is."""
+    """Return a list, tuple or array as a list; anything else as it is."""
     value = value.tolist() if hasattr(value, "tolist") else value
     return list(value) if isinstance(value, (list, tuple)) else value
+
+
+def checked_numbers(name, value, count, **bounds):
+    """Return a tuple of as many numbers as there have to be, or one number for a count of 0."""
+    numbers = _sequence(value)
+    if isinstance(numbers, list) != bool(count) or (count and len(numbers) != count):
+        expected = f"a list of {count} numbers" if count else "one number"
+        raise ConfigurationError(f"{name} is {shown(value)}, but it must be {expected}.")
+    if not count:
+        return checked_number(name, value, **bounds)
+    return tuple(checked_number(name, number, **bounds) for number in numbers)
 
 
 def checked_axes(name, value, **bounds) -> Axes:

@@ -26,7 +26,7 @@ class ConfigurationError(FrameworkError):
 
 
 class RecordingError(FrameworkError):
-    """A recording cannot be read, or its data cannot serve."""
+    """A recording cannot be read, or its data cannot be used."""
 
 
 class ImplausibleRecordingError(RecordingError):
@@ -67,3 +67,7 @@ class SimulatorError(FrameworkError):
 
 class ResultError(FrameworkError):
     """A result cannot be written or read back."""
+
+
+class EnsembleError(FrameworkError):
+    """An ensemble of simulated errors is too small, or does not fit what is judged by it."""

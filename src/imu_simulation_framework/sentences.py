@@ -12,7 +12,7 @@ MOST_LISTED = 40
 
 
 def shown(value) -> str:
-    """A value as Python writes it; what is too long loses its middle and gets its size.
+    """Return a value as Python writes it; what is too long loses its middle and gets its size.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def shown(value) -> str:
 
 
 def as_written(text) -> str:
-    """A text without quotation marks, as :func:`shown` has it otherwise."""
+    """Return a text without quotation marks, as :func:`shown` has it otherwise."""
     return text if len(text) <= LONGEST_VALUE else _cut(text, str)
 
 
@@ -36,7 +36,7 @@ def _cut(text, form) -> str:
 
 
 def listed(names) -> str:
-    """Names with commas between; of very many the first, and how many more there are."""
+    """Return names with commas between; of very many the first, and how many more there are."""
     names = [as_written(str(name)) for name in names]
     if len(names) <= MOST_LISTED:
         return ", ".join(names)
@@ -61,3 +61,11 @@ class _Short(reprlib.Repr):
 
 
 _SHORT = _Short()
+
+
+def duration_text(seconds) -> str:
+    """Return a duration as a person would say it."""
+    for unit, size in (("days", 86400.0), ("h", 3600.0), ("min", 60.0)):
+        if seconds >= 2.0 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} s"

@@ -12,7 +12,7 @@ import numpy as np
 
 from imu_simulation_framework.identification.allan.analysis import AXES, identify
 from imu_simulation_framework.identification.allan.deviation import averaging_factors
-from imu_simulation_framework.identification.static_samples import prepare_static
+from imu_simulation_framework.identification.samples_at_rest import prepare_at_rest
 
 RATE, HOURS = 100.0, 6.0
 
@@ -32,7 +32,7 @@ def main():
     """Measure once each; both take seconds."""
     times, values = recording()
     started = time.perf_counter()
-    samples = prepare_static(times, values, AXES, "made")
+    samples = prepare_at_rest(times, values, AXES, "made")
     prepared = time.perf_counter()
     identify([samples])
     identified = time.perf_counter()

@@ -27,7 +27,7 @@ from imu_simulation_framework.configuration.imu_specification_file import (
 )
 from imu_simulation_framework.identification.allan.analysis import AXES, SENSORS, identify
 from imu_simulation_framework.identification.allan.model import SYMBOLS, TERMS
-from imu_simulation_framework.identification.static_samples import prepare_static
+from imu_simulation_framework.identification.samples_at_rest import prepare_at_rest
 from imu_simulation_framework.noise.processes import (
     BiasInstability,
     Quantisation,
@@ -100,7 +100,7 @@ def study(task):
         for triad in triads
     ]
     values = np.hstack([values for values, _ in noises])
-    made = prepare_static(np.arange(samples) / RATE, values, AXES, "made")
+    made = prepare_at_rest(np.arange(samples) / RATE, values, AXES, "made")
     found = np.zeros((2, len(AXES), len(TERMS)))
     result = identify([made])
     for triad, (_, white), names in zip(triads, noises, SENSORS.values()):

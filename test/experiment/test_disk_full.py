@@ -65,6 +65,7 @@ def test_full_when_the_results_are_written(run_on_small_disk):
         "ground_truth.samples",
         "control_error.samples",
         "wheel_velocities.samples",
+        "wheel_velocities_actual.samples",
     }
 
 

@@ -27,6 +27,7 @@ FIGURES = (
     "control_error",
     "imu_yaw",
     "trajectory",
+    "wheel_velocities",
     "yaw_error",
     "yaw_error_along_path",
     "yaw_error_relative",

@@ -63,7 +63,7 @@ class FakeGazebo:
         self._paused = False
         self._update_rate = 1000.0
         self._pose = [0.0, 0.0, 0.0]
-        self._drive = load_robot_parameters().drive
+        self._drivetrain = load_robot_parameters().drivetrain
         self._command = (0.0, 0.0)
         self._driving = False
         self._ground_truth = self._imu = None
@@ -96,7 +96,7 @@ class FakeGazebo:
     def _step(self) -> None:
         self._samples += 1
         command = self._command if self._driving else (0.0, 0.0)
-        v, turn = self._drive.forward(*command)
+        v, turn = self._drivetrain.forward(*command)
         x, y, yaw = self._pose
         q = quaternion_from_roll_pitch_yaw((0.0, 0.0, yaw))
         forward = (1.0 - 2.0 * q[2] ** 2, 2.0 * q[2] * q[3])

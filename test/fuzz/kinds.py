@@ -68,6 +68,9 @@ def _on_recording(random, folder, specimen) -> Trial:
         return Trial("check", files, Expected(words=tuple(files)))
     if choice < 0.92:
         return Trial("read", [name, random.choice(specimen.serves)], Expected(words=(name,)))
+    if random.random() < 0.3:
+        arguments = [*files, files[0], "--out", OUT]
+        return Trial("compare_yaw.py", arguments, Expected(words=tuple(files)), figures=True)
     expected = Expected((0, 2, GRAVE), tuple(files))
     return Trial("check_recording.py", [*files, "--out", OUT], expected, figures=True)
 
@@ -125,6 +128,9 @@ def places(random, folder) -> Trial:
             Trial("check_recording.py", [name, "--out", OUT], expected),
             Trial("allan_analysis.py", [name, "--out", OUT], expected),
             Trial("offline_result_comparison.py", [name], expected),
+            Trial("plot_multiple_errors.py", [name, "--out", OUT], expected),
+            Trial("export_tum.py", [name, "--out", OUT], expected),
+            Trial("compare_yaw.py", [name, name, "--out", OUT], expected),
             Trial("convert_imu_parameters.py", [name, "--from", "sdf", "--to", "kalibr"], expected),
             Trial(
                 "simulate_static.py",
@@ -273,14 +279,22 @@ def results(random, folder) -> Trial:
         path = run / random.choice(files).name
         path.unlink()
         hostile_place(random, path)
+    tool, options = random.choice(
+        (
+            ("offline_result_comparison.py", ("--median-window", "--max-shift", "--start-window")),
+            ("plot_multiple_errors.py", ("--median-window", "--until")),
+            ("compare_yaw.py", ("--median-window", "--max-shift", "--start-window")),
+            ("export_tum.py", ()),
+        )
+    )
     arguments = ["run", "--out", OUT]
-    for option in ("--median-window", "--max-shift", "--start-window"):
+    for option in options:
         if random.random() < 0.1:
             arguments += [option, number(random)]
     if random.random() < 0.3:
         arguments.append("--align")
     words = (chosen.name, "run", "--", "window", "shift")
-    return Trial("offline_result_comparison.py", _as_values(arguments), Expected(words=words))
+    return Trial(tool, _as_values(arguments), Expected(words=words))
 
 
 def arguments(random, folder) -> Trial:

@@ -28,7 +28,7 @@ from imu_simulation_framework.imu_formats import (
 )
 from imu_simulation_framework.recordings.simulated.imu_writer import write_imu_recording
 from imu_simulation_framework.results.folder import create_result_folder
-from imu_simulation_framework.sensors.static_recording import record_at_rest
+from imu_simulation_framework.sensors.recording_at_rest import record_at_rest
 
 DURATION, RATES = 20.0, (10.0, 25.0)
 FIRST, SECOND = ("reference",), ("imu",)

@@ -11,8 +11,8 @@ from pathlib import Path
 import specimens
 
 from imu_simulation_framework.configuration.load import load_configuration
+from imu_simulation_framework.experiment.from_configuration import make_experiment_imu, make_terrain
 from imu_simulation_framework.experiment.in_process import drive_in_process
-from imu_simulation_framework.experiment.parts import make_experiment_imu, make_terrain
 from imu_simulation_framework.experiment.preparation.check import check_experiment, ensure_plausible
 from imu_simulation_framework.experiment.preparation.check_report import report_lines
 from imu_simulation_framework.experiment.preparation.drive import (

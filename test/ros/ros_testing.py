@@ -17,7 +17,7 @@ TIMEOUT = 30.0
 def wait_until(condition, what, timeout=TIMEOUT) -> None:
     deadline = time.monotonic() + timeout
     while not condition():
-        assert time.monotonic() < deadline, f"waited {timeout:g} s in vain for {what}"
+        assert time.monotonic() < deadline, f"gave up waiting for {what} after {timeout:g} s"
         time.sleep(0.01)
 
 

@@ -1,7 +1,10 @@
 """Whoever types isf. sees what each thing takes and what it gives."""
 
+import ast
+import importlib
 import inspect
 from functools import cached_property
+from pathlib import Path
 
 import pytest
 
@@ -59,3 +62,20 @@ def test_what_has_no_type_is_found():
 
     found = {where: _unsaid(f) for where, f in _functions(Incomplete).items()}
     assert found == {"Incomplete.method": ["unknown"], "Incomplete.value": ["return"]}
+
+
+def test_who_checks_types_is_told_that_there_are_some():
+    assert (Path(isf.__file__).parent / "py.typed").is_file()
+
+
+def test_who_checks_types_sees_every_name_at_its_home():
+    tree = ast.parse(Path(isf.__file__).read_text(encoding="utf-8"))
+    (block,) = (node for node in tree.body if isinstance(node, ast.If))
+    imported = {
+        alias.asname or alias.name: (node.module, alias.name)
+        for node in block.body
+        for alias in node.names
+    }
+    assert set(imported) == set(isf.__all__) - {"__version__"}
+    for name, (module, attribute) in imported.items():
+        assert getattr(isf, name) is getattr(importlib.import_module(module), attribute)

@@ -79,7 +79,12 @@ def test_the_five_lines_work(bare, repository):
 
 @pytest.mark.parametrize(
     "example",
-    ["heading_after_ten_minutes", "compare_sensors_on_a_drive", "imu_away_from_the_axle"],
+    [
+        "heading_after_ten_minutes",
+        "compare_sensors_on_a_drive",
+        "imu_away_from_the_axle",
+        "judge_a_model",
+    ],
 )
 def test_examples_run(bare, repository, example):
     run("venv/bin/python", repository / f"examples/{example}.py", directory=bare)

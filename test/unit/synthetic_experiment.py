@@ -83,6 +83,7 @@ def make_tables(duration=660.0, seed=1, lap=60.0, with_real_imu=True):
         ground_truth=ground_truth,
         wheel_velocities=trajectory_data[["left", "right"]],
         control_error=control_error,
+        wheel_velocities_actual=_behind(trajectory_data[["left", "right"]]),
     )
 
 
@@ -94,9 +95,20 @@ def cut(tables, stop):
         imu_real=tables.imu_real,
         **{
             name: getattr(tables, name).loc[:stop]
-            for name in ("imu_simulated", "ground_truth", "wheel_velocities", "control_error")
+            for name in (
+                "imu_simulated",
+                "ground_truth",
+                "wheel_velocities",
+                "wheel_velocities_actual",
+                "control_error",
+            )
         },
     )
+
+
+def _behind(commanded):
+    """Wheels that come 90 % of the way to a new command within a control period."""
+    return 0.1 * commanded.shift(2, fill_value=0.0) + 0.9 * commanded.shift(1, fill_value=0.0)
 
 
 def _imu(stamps, yaw):

@@ -73,3 +73,18 @@ def test_length_of_a_quaternion_does_not_matter_but_zero_is_refused():
     assert angles.yaw_from_quaternion(1.7 * quaternion) == pytest.approx(0.3)
     with pytest.raises(ValueError, match="[Zz]ero"):
         angles.yaw_from_quaternion([0.0, 0.0, 0.0, 0.0])
+
+
+def test_turns_are_those_of_scipy_up_to_half_a_turn():
+    generator = np.random.default_rng(7)
+    first = Rotation.random(200, random_state=1)
+    vectors = generator.normal(size=(200, 3)) * np.logspace(-14.0, 0.0, 200)[:, np.newaxis]
+    vectors[0] = 0.0
+    vectors[1] = (0.0, np.pi, 0.0)
+    second = first * Rotation.from_rotvec(vectors)
+    expected = (first.inv() * second).as_rotvec()
+    for sign in (1.0, -1.0):
+        found = angles.turns(first.as_quat(), sign * second.as_quat())
+        # Half a turn is the same about either direction.
+        found[1] *= np.sign(found[1] @ expected[1])
+        np.testing.assert_allclose(found, expected, rtol=0.0, atol=2e-15)

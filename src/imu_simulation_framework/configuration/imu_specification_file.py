@@ -29,30 +29,15 @@ from imu_simulation_framework.files.plain_yaml import (
 )
 from imu_simulation_framework.files.reading import read_settings
 from imu_simulation_framework.files.whole_files import reason_of, write_whole
-from imu_simulation_framework.sensors.imu_specification import ImuSpecification
+from imu_simulation_framework.sensors.imu_specification import PARTS, ImuSpecification
 from imu_simulation_framework.sensors.specification_mapping import (
-    PARTS,
     specification_from_mapping,
     specification_to_mapping,
 )
+from imu_simulation_framework.sensors.triads import TRIADS
 
+# Of the parts that are no triads.
 _UNITS = {
-    "quantisation": ("rad", "m/s"),
-    "white_noise": ("rad/s/sqrt(Hz)", "m/s^2/sqrt(Hz)"),
-    "bias_instability": ("rad/s", "m/s^2"),
-    "bias_instability_band": ("s", "s"),
-    "random_walk": ("rad/s^2/sqrt(Hz)", "m/s^3/sqrt(Hz)"),
-    "rate_ramp": ("rad/s^2", "m/s^3"),
-    "gauss_markov_sigma": ("rad/s", "m/s^2"),
-    "gauss_markov_time": ("s", "s"),
-    "turn_on_bias": ("rad/s", "m/s^2"),
-    "turn_on_bias_sigma": ("rad/s", "m/s^2"),
-    "scale_factor_and_misalignment": ("1", "1"),
-    "temperature_bias": ("rad/s/K", "m/s^2/K"),
-    "temperature_scale_factor": ("1/K", "1/K"),
-    "saturation": ("rad/s", "m/s^2"),
-    "resolution": ("rad/s", "m/s^2"),
-    "g_sensitivity": ("rad/s per m/s^2", ""),
     "reference": "degC",
     "start": "degC",
     "end": "degC",
@@ -154,9 +139,7 @@ def imu_specification_text(specification: ImuSpecification, comment: str = "") -
         if key in content:
             lines.append(f"{key}:")
         for name, value in content.get(key, {}).items():
-            unit = _UNITS.get(name, "")
-            if isinstance(unit, tuple):
-                unit = unit[key == "accelerometer"]
+            unit = TRIADS[key].unit_of(name) if key in TRIADS else _UNITS.get(name, "")
             lines.append(f"  {name}: {_value(value)}" + (f"  # {unit}" if unit else ""))
     return "\n".join(lines) + "\n"
 

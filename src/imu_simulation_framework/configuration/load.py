@@ -10,7 +10,6 @@ from __future__ import annotations
 import configparser
 import dataclasses
 import difflib
-import math
 import os
 import re
 from dataclasses import dataclass, field
@@ -21,7 +20,6 @@ from imu_simulation_framework.configuration.sections import (
     COLUMN_SECTIONS,
     IMU_PARAMETER_SECTIONS,
     SECTIONS,
-    ComparisonSection,
     ControlSection,
     ExperimentSection,
     ImuRecordingSection,
@@ -34,11 +32,17 @@ from imu_simulation_framework.configuration.sections import (
     TerrainSection,
     TrajectorySection,
 )
+from imu_simulation_framework.declared_settings import (
+    keys_of,
+    number_of_text,
+    setting_of_text,
+)
 from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.evaluation.comparison import ComparisonSettings
 from imu_simulation_framework.files.locations import default_configuration_path, plain_path
 from imu_simulation_framework.files.reading import read_settings
 from imu_simulation_framework.files.whole_files import reason_of
-from imu_simulation_framework.sentences import as_written, listed, shown
+from imu_simulation_framework.sentences import listed, shown
 
 _COMMENT = re.compile(r"(^|\s);")
 
@@ -64,17 +68,18 @@ class Configuration:
     terrain: TerrainSection
     imu: ImuSection
     imu_specification: ImuSpecificationSection
-    comparison: ComparisonSection
+    comparison: ComparisonSettings
     columns: Mapping[str, Mapping[str, str]]
     imu_parameters: Mapping[str, Mapping[str, float]]
     given: Mapping[str, Mapping[str, str]] = field(compare=False, default_factory=dict)
 
     def to_ini(self) -> str:
-        """The settings in force, as the text of a config.ini that gives them again."""
+        """Return the settings in force, as the text of a config.ini that gives them again."""
         parser = _new_parser()
         for name in SECTIONS:
-            section = dataclasses.asdict(getattr(self, name))
-            parser[name] = {key: _to_text(value) for key, value in section.items()}
+            section = getattr(self, name)
+            keys = [key.name for key in keys_of(SECTIONS[name])]
+            parser[name] = {key: _to_text(getattr(section, key)) for key in keys}
         for name in COLUMN_SECTIONS:
             parser[name] = dict(self.columns[name])
         for name, model in IMU_PARAMETER_SECTIONS.items():
@@ -147,11 +152,14 @@ def load_configuration(
                 raise ConfigurationError(f"{where}: unknown key{_suggestion(key, keys)}")
             if text == "":
                 continue
-            parsed[key] = _parse(where, keys[key], text)
+            parsed[key] = setting_of_text(where, keys[key], text)
             if _is_path(keys[key], parsed[key]):
                 base = working_directory if (name, key) in overridden else path.parent
                 parsed[key] = plain_path(os.path.join(base, os.path.expanduser(parsed[key])))
-        sections[name] = section_type(**parsed)
+        try:
+            sections[name] = section_type(**parsed)
+        except ConfigurationError as error:
+            raise ConfigurationError(f"configuration {path}, [{name}] {error}") from None
 
     if not given.get("experiment", {}).get("output"):
         output = working_directory / sections["experiment"].output
@@ -162,7 +170,7 @@ def load_configuration(
     columns = {name: dict(given.get(name, {})) for name in COLUMN_SECTIONS}
     imu_parameters = {
         model: {
-            key: _parse_number(_where(path, name, key, overridden), text)
+            key: number_of_text(_where(path, name, key, overridden), text)
             for key, text in given.get(name, {}).items()
             if text != ""
         }
@@ -174,7 +182,7 @@ def load_configuration(
 
 
 def is_default(section, key, text) -> bool:
-    """Whether a key's text says what its absence says too."""
+    """Return whether a key's text says what its absence says too."""
     if text == "":
         return True
     keys = {f.name: f for f in dataclasses.fields(SECTIONS[section])} if section in SECTIONS else {}
@@ -263,58 +271,7 @@ def _to_text(value: Any) -> str:
     return str(value).strip()
 
 
-def _parse(where: str, key: dataclasses.Field, text: str):
-    kind = key.type.replace(" | None", "")
-    accepted = key.metadata
-    if kind == "bool":
-        states = configparser.ConfigParser.BOOLEAN_STATES
-        if text.lower() not in states:
-            raise ConfigurationError(f"{where}: expected true or false, got {shown(text)}")
-        return states[text.lower()]
-    if kind == "str":
-        text = accepted["other_names"].get(text, text)
-        if accepted["choices"] and text not in accepted["choices"]:
-            raise ConfigurationError(
-                f"{where}: expected one of {', '.join(accepted['choices'])}, got {shown(text)}"
-            )
-        return text
-    if kind == "tuple":
-        words = tuple(word.strip() for word in text.split(","))
-        if not set(words) <= set(accepted["choices"]) or len(set(words)) < len(words):
-            raise ConfigurationError(
-                f"{where}: expected some of {', '.join(accepted['choices'])}, each once and with "
-                f"commas between them, got {text!r}"
-            )
-        return words
-    value = _parse_number(where, text)
-    if kind == "int":
-        try:
-            value = int(text)
-        except ValueError:
-            raise ConfigurationError(
-                f"{where}: expected a whole number, got {shown(text)}"
-            ) from None
-    given = as_written(text)
-    if accepted["above"] is not None and value <= accepted["above"]:
-        raise ConfigurationError(f"{where}: expected more than {accepted['above']}, got {given}")
-    if value < accepted["minimum"]:
-        raise ConfigurationError(f"{where}: expected at least {accepted['minimum']}, got {given}")
-    if value > accepted["maximum"]:
-        raise ConfigurationError(f"{where}: expected at most {accepted['maximum']}, got {given}")
-    return value
-
-
 def _is_path(key: dataclasses.Field, value) -> bool:
-    """Whether a value is a path; where a name may stand instead, by its ending."""
+    """Return whether a value is a path; where a name may stand instead, by its ending."""
     ending = key.metadata["path"]
     return ending is True or (bool(ending) and str(value).endswith(f".{ending}"))
-
-
-def _parse_number(where: str, text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        raise ConfigurationError(f"{where}: expected a number, got {shown(text)}") from None
-    if not math.isfinite(value):
-        raise ConfigurationError(f"{where}: expected a finite number, got {shown(text)}")
-    return value

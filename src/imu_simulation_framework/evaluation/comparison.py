@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from imu_simulation_framework import angles
-from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.declared_settings import Settings, setting
+from imu_simulation_framework.evaluation.differences.wheels import WheelComparison, compare_wheels
 from imu_simulation_framework.evaluation.error_statistics import (
     ErrorStatistics,
     edge_samples,
@@ -32,7 +32,6 @@ from imu_simulation_framework.evaluation.spectrum import (
 )
 from imu_simulation_framework.evaluation.stretches import value_at
 from imu_simulation_framework.evaluation.time_alignment import TimeShift, find_time_shift
-from imu_simulation_framework.sentences import shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,7 +45,7 @@ LONGEST_WINDOW = 86_400.0
 
 
 @dataclass(frozen=True)
-class ComparisonSettings:
+class ComparisonSettings(Settings):
     """How errors are filtered and aligned.
 
     Attributes
@@ -70,28 +69,10 @@ class ComparisonSettings:
         A value is out of range.
     """
 
-    median_window: float = 5.19
-    align: bool = False
-    max_shift: float = 1.0
-    start_window: float = 3.0
-
-    def __post_init__(self):
-        for key in ("median_window", "max_shift", "start_window"):
-            value = getattr(self, key)
-            number = isinstance(value, (int, float)) and not isinstance(value, bool)
-            # Comparisons take whole numbers of any size, where conversions fail.
-            if not (number and 0.0 < value < math.inf):
-                raise ConfigurationError(
-                    f"[comparison] {key} must be a number of seconds above 0, got {shown(value)}"
-                )
-            if value > LONGEST_WINDOW:
-                raise ConfigurationError(
-                    f"[comparison] {key} must be at most {LONGEST_WINDOW:g} s, got {shown(value)}"
-                )
-        if not isinstance(self.align, bool):
-            raise ConfigurationError(
-                f"[comparison] align must be true or false, got {shown(self.align)}"
-            )
+    median_window: float = setting(5.19, unit="s", above=0.0, maximum=LONGEST_WINDOW)
+    align: bool = setting(False)
+    max_shift: float = setting(1.0, unit="s", above=0.0, maximum=LONGEST_WINDOW)
+    start_window: float = setting(3.0, unit="s", above=0.0, maximum=LONGEST_WINDOW)
 
 
 @dataclass(frozen=True)
@@ -147,9 +128,10 @@ class YawErrorDifference:
 class Comparison:
     """All that a figure or a summary tells about one experiment.
 
-    ``simulated``, ``real`` and ``difference`` are None where data are missing; ``notes``
+    ``simulated``, ``real`` and ``difference`` are None where data are missing; ``remarks``
     then says why, a sentence each. ``tracking`` maps the columns of ``control_error`` to
     their statistics. ``fixes`` are satellite positions x, y [m] on the trajectory, or None.
+    ``wheels`` are the wheels' velocities, or None.
     """
 
     settings: ComparisonSettings
@@ -160,8 +142,9 @@ class Comparison:
     real: YawComparison | None
     difference: YawErrorDifference | None
     tracking: dict[str, ErrorStatistics]
-    notes: list[str] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
     fixes: pd.DataFrame | None = None
+    wheels: WheelComparison | None = None
 
 
 def compare(
@@ -173,6 +156,8 @@ def compare(
     settings=None,
     reference=None,
     fixes=None,
+    wheel_velocities=None,
+    wheel_velocities_actual=None,
 ):
     """Compare an experiment's simulated IMU with the recorded one.
 
@@ -196,31 +181,33 @@ def compare(
         which smoothing has moved away from them.
     fixes : DataFrame, optional
         Satellite positions as received, for the figure.
+    wheel_velocities, wheel_velocities_actual : DataFrame, optional
+        ``WheelVelocities`` as commanded and as the wheels turned.
 
     Returns
     -------
     Comparison
-        Whatever is short or missing is left out and mentioned in its notes.
+        Whatever is short or missing is left out and mentioned in its remarks.
     """
     settings = ComparisonSettings() if settings is None else settings
-    notes = []
+    remarks = []
     reference = trajectory if reference is None else reference
     one_clock = replace(settings, align=False)
-    simulated = _compare_or_note(imu_simulated, ground_truth, one_clock, "simulated IMU", notes)
+    simulated = _compare_or_remark(imu_simulated, ground_truth, one_clock, "simulated IMU", remarks)
     real = None
     if imu_real is None:
-        notes.append("There is no recorded IMU, so the simulated one stands alone.")
+        remarks.append("There is no recorded IMU, so the simulated one stands alone.")
     else:
         if simulated is not None:
-            imu_real = _until(simulated.error.index[-1], imu_real, trajectory, notes)
-        real = _compare_or_note(imu_real, reference, settings, "recorded IMU", notes)
-        _note_unknown(reference, notes)
+            imu_real = _until(simulated.error.index[-1], imu_real, trajectory, remarks)
+        real = _compare_or_remark(imu_real, reference, settings, "recorded IMU", remarks)
+        _remark_on_unknown(reference, remarks)
     simulated, real = _with_relative_errors((simulated, real), trajectory)
     difference = None
     if simulated is not None and real is not None:
         difference = yaw_error_difference(real.error, simulated.error, settings)
         if difference is None:
-            notes.append("The errors of the two IMUs do not overlap in time.")
+            remarks.append("The errors of the two IMUs do not overlap in time.")
     tracking = {}
     for column in control_error.columns:
         error = control_error[column].dropna()
@@ -228,7 +215,7 @@ def compare(
         if statistics is not None:
             tracking[column] = statistics
     if not tracking:
-        notes.append("No tracking error was recorded.")
+        remarks.append("No tracking error was recorded.")
     return Comparison(
         settings=settings,
         trajectory=trajectory,
@@ -238,13 +225,14 @@ def compare(
         real=real,
         difference=difference,
         tracking=tracking,
-        notes=notes,
+        remarks=remarks,
         fixes=fixes,
+        wheels=compare_wheels(wheel_velocities, wheel_velocities_actual),
     )
 
 
 def _with_relative_errors(comparisons, trajectory):
-    """The comparisons with their relative errors, over what of the trajectory was driven."""
+    """Return the comparisons with their relative errors, over what of the trajectory was driven."""
     ends = [result.error.index[-1] for result in comparisons if result is not None]
     driven = trajectory.loc[: max(ends, default=0.0)]
     distance, turn = travelled(driven), turned(driven)
@@ -330,7 +318,7 @@ def compare_yaw(imu_yaw, reference_yaw, settings, reference_known=None):
 
 
 def _without_spurious_turns(time, error):
-    """The error without whole turns that a guessed heading made, or a fix that jumped.
+    """Return the error without whole turns that a guessed heading made, or a fix that jumped.
 
     What counts is where the error is for most of some seconds, as a direction: a turn that is over
     sooner leaves no trace in that.
@@ -375,38 +363,38 @@ def yaw_error_difference(real_error, simulated_error, settings):
     )
 
 
-def _until(stop, imu_real, trajectory, notes):
+def _until(stop, imu_real, trajectory, remarks):
     """The part of the recording that the simulated robot has driven: errors grow with time."""
     if len(imu_real) and len(trajectory):
         whole = min(imu_real.index[-1], trajectory.index[-1])
         if whole > stop + 1.0:
-            notes.append(
+            remarks.append(
                 f"The simulation ended at {stop:.1f} s of {whole:.1f} s, and the recorded IMU is "
                 "judged up to there."
             )
     return imu_real.loc[:stop]
 
 
-def _note_unknown(reference, notes):
+def _remark_on_unknown(reference, remarks):
     if "yaw_known" not in reference or len(reference) < 2:
         return
     unknown = float((reference["yaw_known"] < 1.0).mean())
     if unknown > 0.0:
         duration = reference.index[-1] - reference.index[0]
-        notes.append(
+        remarks.append(
             f"The reference's heading is not known for {unknown * duration:.0f} of "
             f"{duration:.0f} s, in which it was too slow for a course; the recorded IMU is not "
             "judged there."
         )
 
 
-def _compare_or_note(imu, reference, settings, name, notes):
+def _compare_or_remark(imu, reference, settings, name, remarks):
     result = compare_yaw(imu["yaw"], reference["yaw"], settings, reference.get("yaw_known"))
     if result is None:
-        notes.append(f"The {name} has no sample within the time of its reference.")
+        remarks.append(f"The {name} has no sample within the time of its reference.")
         return None
     if result.time_shift is not None and result.time_shift.problem:
-        notes.append(f"The {name} was not aligned: {result.time_shift.problem}.")
+        remarks.append(f"The {name} was not aligned: {result.time_shift.problem}.")
     if result.error_spectrum is None:
-        notes.append(f"The {name} has too few samples for a power spectral density.")
+        remarks.append(f"The {name} has too few samples for a power spectral density.")
     return result

@@ -39,7 +39,7 @@ class ErrorStatistics:
 
 
 def edge_samples(time, window) -> int:
-    """Number of samples in the first or last ``window`` seconds of a series.
+    """Return the number of samples in the first or last ``window`` seconds of a series.
 
     A short series gives a tenth of its duration instead, and always one sample, so that
     aligning its start does not remove the error itself.
@@ -51,7 +51,7 @@ def edge_samples(time, window) -> int:
 
 
 def variance_interval(degrees_of_freedom, level=0.95):
-    """Factors between which the true variance lies, for one estimated.
+    """Return factors between which the true variance lies, for one estimated.
 
     The estimate times these factors is the interval: that of a variance of Gaussian values, whose
     estimate over the truth has a chi-square distribution over its degrees of freedom.

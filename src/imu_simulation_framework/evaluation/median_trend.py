@@ -9,14 +9,14 @@ from imu_simulation_framework.evaluation.stretches import behind_gaps
 
 
 def median_filter_samples(time, window) -> int:
-    """Odd number of samples nearest to a window [s] at the median rate of the times [s]."""
+    """Return odd number of samples nearest to a window [s] at the median rate of the times [s]."""
     if len(time) < 2:
         return 1
     return max(1, 2 * int(round(0.5 * (window * median_rate(time) - 1.0))) + 1)
 
 
 def median_trend(series, window):
-    """Running median over a centred window.
+    """Return a running median over a centred window.
 
     At the ends the window is cut off and holds the samples that exist: padding with
     zeros would bend the trend to zero, repeating the last sample would let its noise decide. A gap

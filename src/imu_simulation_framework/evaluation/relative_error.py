@@ -69,7 +69,7 @@ class Progress:
     total: np.ndarray
 
     def when(self, totals):
-        """The first time [s] at which each total was reached, linear between samples."""
+        """Return the first time [s] at which each total was reached, linear between samples."""
         after = np.clip(np.searchsorted(self.total, totals, side="left"), 1, len(self.total) - 1)
         start, step = self.total[after - 1], self.total[after] - self.total[after - 1]
         part = np.divide(totals - start, step, out=np.zeros(len(totals)), where=step > 0.0)
@@ -86,7 +86,7 @@ def travelled(poses) -> Progress:
 
 
 def turned(poses) -> Progress:
-    """Sum of all turning behind [rad], to either side (yaw over time)."""
+    """Return the sum of all turning behind [rad], to either side (yaw over time)."""
     return _accumulated(poses, np.abs(np.diff(poses["yaw"])))
 
 
@@ -96,14 +96,14 @@ def _accumulated(poses, steps):
 
 
 def distances(total) -> list[float]:
-    """Lengths of sub-paths [m] for a path of ``total`` metres: 1, 2, 5, 10, 20, ..."""
+    """Return lengths of sub-paths [m] for a path of ``total`` metres: 1, 2, 5, 10, 20, ..."""
     # Shorter ones tell of noise and not of drift.
     lengths = [digit * 10.0**power for power in range(7) for digit in (1.0, 2.0, 5.0)]
     return _that_fit(lengths, total)
 
 
 def turns(total) -> list[float]:
-    """Accumulated turns [rad] for a drive that turns ``total``: 45, 90, 180, ... degrees."""
+    """Return accumulated turns [rad] for a drive that turns ``total``: 45, 90, 180, ... degrees."""
     return _that_fit([np.radians(45.0) * 2.0**power for power in range(20)], total)
 
 
@@ -113,7 +113,7 @@ def _that_fit(lengths, total):
 
 
 def relative_errors(error, progress, lengths) -> list[RelativeError]:
-    """Changes of an error over stretches of each length.
+    """Return changes of an error over stretches of each length.
 
     A stretch begins every hundredth of its length, evenly along the path and not in time, so that a
     long stop does not count more than a metre of path. Where the error is not known at both of

@@ -21,7 +21,7 @@ class Spectrum:
     ----------
     frequency : ndarray, shape (n,)
         Hz, ascending, without zero.
-    density : ndarray, shape (n,)
+    density : ndarray, shape (..., n)
         Unit of the signal squared, per Hz; its integral is the signal's variance.
     rate : float
         Sample rate [Hz] of the uniform grid.
@@ -45,7 +45,7 @@ def median_rate(time) -> float:
 
 
 def uniform_grid(start, stop, rate) -> np.ndarray:
-    """Times [s] from ``start`` in steps of 1 / rate that do not pass ``stop``."""
+    """Return times [s] from ``start`` in steps of 1 / rate that do not pass ``stop``."""
     # A stop that is a whole number of steps away must not be lost to rounding.
     count = int(np.floor((stop - start) * rate + 1e-6)) + 1
     return np.minimum(start + np.arange(count) / rate, stop)
@@ -63,8 +63,8 @@ def power_spectral_density(time, values, detrend="constant"):
     ----------
     time : array_like, shape (n,)
         Strictly ascending times [s].
-    values : array_like, shape (n,)
-        The signal.
+    values : array_like, shape (..., n)
+        The signal, or several of the same times.
     detrend : {"constant", "linear"}
         What is taken out of each segment. A heading that turns on and on needs "linear".
 
@@ -85,21 +85,32 @@ def power_spectral_density(time, values, detrend="constant"):
     if len(time) < MINIMUM_SAMPLES:
         return None
     rate = median_rate(time)
-    uniform = np.interp(uniform_grid(time[0], time[-1], rate), time, values)
-    if len(uniform) < MINIMUM_SAMPLES:
+    uniform = _interpolated(uniform_grid(time[0], time[-1], rate), time, values)
+    length = uniform.shape[-1]
+    if length < MINIMUM_SAMPLES:
         return None
-    segment_length = 2 ** int(np.log2(len(uniform)))
+    segment_length = 2 ** int(np.log2(length))
     frequency, density = signal.welch(
         uniform, fs=rate, window="hann", nperseg=segment_length, detrend=detrend
     )
     half = segment_length // 2
     return Spectrum(
         frequency=frequency[1:],
-        density=density[1:],
+        density=density[..., 1:],
         rate=rate,
         segment_length=segment_length,
-        segments=(len(uniform) - segment_length) // half + 1,
+        segments=(length - segment_length) // half + 1,
     )
+
+
+def _interpolated(grid, time, values):
+    if values.ndim == 1:
+        return np.interp(grid, time, values)
+    if len(grid) == len(time) and np.allclose(grid, time, rtol=0.0, atol=1e-9):
+        return values
+    after = np.clip(np.searchsorted(time, grid), 1, len(time) - 1)
+    part = (grid - time[after - 1]) / (time[after] - time[after - 1])
+    return values[..., after - 1] * (1.0 - part) + values[..., after] * part
 
 
 def logarithmic_average(spectrum, per_decade=40):
@@ -118,13 +129,13 @@ def logarithmic_average(spectrum, per_decade=40):
     -------
     frequency : ndarray
         Mean frequency of each band that is not empty [Hz].
-    density : ndarray
+    density : ndarray, shape (..., bands)
         Mean density of the band.
     """
     first, count = _bands(spectrum, per_decade)
     return (
         np.add.reduceat(spectrum.frequency, first) / count,
-        np.add.reduceat(spectrum.density, first) / count,
+        np.add.reduceat(spectrum.density, first, axis=-1) / count,
     )
 
 
@@ -204,7 +215,7 @@ def _covariances(length=1024):
 
 
 def _bands(spectrum, per_decade):
-    """First value of each band that is not empty, and how many values it has."""
+    """Return the first value of each band that is not empty, and how many values it has."""
     band = np.floor(per_decade * np.log10(spectrum.frequency / spectrum.frequency[0]))
     _, first = np.unique(band, return_index=True)
     return first, np.diff(np.append(first, len(band)))

@@ -11,7 +11,7 @@ BRIDGED = 0.5
 
 
 def behind_gaps(time) -> np.ndarray:
-    """Indices of the samples that come first behind a gap.
+    """Return indices of the samples that come first behind a gap.
 
     A gap is a step of more than ``StampLimits.gap_factor`` median steps and more than
     :data:`BRIDGED` seconds.

@@ -86,7 +86,7 @@ def find_time_shift(signal_time, signal_yaw, reference_time, reference_yaw, max_
 
 
 def parabola_peak(values, best) -> float:
-    """How far beside the index of the largest value the parabola through it has its peak.
+    """Return how far beside the index of the largest value the parabola through it has its peak.
 
     In samples, at most half a one; 0 at the ends, where there is no neighbour.
     """
@@ -104,7 +104,7 @@ def _yaw_rate(grid, time, yaw, rate):
 
 
 def normalised_correlation(late, reference, lags):
-    """Coefficient of late[k + lag] with reference[k] over the k where both exist.
+    """Return the coefficient of late[k + lag] with reference[k] over the k where both exist.
 
     They may be of different lengths.
     """

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.configuration.load import Configuration
-from imu_simulation_framework.experiment.parts import make_follower
+from imu_simulation_framework.experiment.from_configuration import make_follower
 from imu_simulation_framework.experiment.preparation.check import ensure_plausible
 from imu_simulation_framework.experiment.preparation.drive import (
     PreparedDrive,
@@ -63,6 +63,7 @@ def drive_in_process(
     while True:
         recording.add_imu(*samples.imu_rows())
         recording.add_ground_truth(*samples.ground_truth_rows())
+        recording.add_wheels(*samples.wheel_rows())
         observe(samples.state)
         if tracked is not None:
             recording.add_error(tracked.stamp, tracked.time, tracked.error)
@@ -85,7 +86,8 @@ def _answer(samples, tracking) -> TrackedPose | None:
         state.orientation.tolist(),
         state.linear_velocity.tolist(),
     ):
-        pose = TruePose(stamp, position[0], position[1], orientation, velocity[0], velocity[1])
+        (x, y), (v_x, v_y) = position[:2], velocity[:2]
+        pose = TruePose(stamp, x, y, orientation, v_x, v_y)
         answer = tracking.ground_truth(pose) or answer
     return answer
 

@@ -13,6 +13,8 @@ key                     holds
                         possibly null; of the two IMUs ``over_distance`` and ``over_turn``,
                         see below
 ``tracking``            statistics of each column of the control error
+``wheels``              statistics of each wheel's velocity as commanded minus as it turned;
+                        empty where that was not recorded
 ``messages``            per recorded topic: expected, received, gaps
 ``notes``               sentences on what is missing and why
 ``execution``           dates, wall time, real-time factor, versions
@@ -136,6 +138,8 @@ def evaluate(tables, settings=None, run=NOTHING_TOLD):
         trajectory=tables.trajectory_data,
         reference=tables.reference,
         fixes=tables.fixes,
+        wheel_velocities=tables.wheel_velocities,
+        wheel_velocities_actual=tables.wheel_velocities_actual,
         control_error=tables.control_error,
         settings=settings,
     )
@@ -168,18 +172,24 @@ def evaluate(tables, settings=None, run=NOTHING_TOLD):
             name: statistics_summary(statistics, "rad" if name == "yaw_error" else "m")
             for name, statistics in comparison.tracking.items()
         },
+        "wheels": {
+            name: statistics_summary(statistics, "rad_per_s")
+            for name, statistics in (
+                comparison.wheels.statistics if comparison.wheels else {}
+            ).items()
+        },
         "messages": {
             name: _message_summary(getattr(tables, name), run.messages_expected.get(name))
             for name in ("imu_simulated", "ground_truth", "control_error")
         },
-        "notes": list(comparison.notes),
+        "notes": list(comparison.remarks),
         "execution": execution,
     }
     return plain(summary), comparison
 
 
 def statistics_summary(statistics, unit) -> dict:
-    """The fields of an :class:`.ErrorStatistics` with their unit in the key."""
+    """Return the fields of an :class:`.ErrorStatistics` with their unit in the key."""
     values = dataclasses.asdict(statistics)
     summary = {"samples": values.pop("samples")}
     drift = values.pop("drift")
@@ -260,7 +270,7 @@ def _write_summary(folder, summary):
 
 
 def caption(folder, summary) -> str:
-    """What stands below each figure: drive, IMUs, seed and date of an experiment."""
+    """Return what stands below each figure: drive, IMUs, seed and date of an experiment."""
     run = summary["run"]
     imu = run.get("imu")
     label = (imu.get("label") or imu.get("model")) if isinstance(imu, dict) else imu
@@ -298,7 +308,7 @@ def _write_figures(folder, comparison, formats, footer):
 
 
 def terminal_table(summary) -> str:
-    """A few aligned lines on a summary, for the person who waited for it.
+    """Return a few aligned lines on a summary, for the person who waited for it.
 
     Behind rms, largest and final yaw error and drift over time stands the rms change of the error
     over stretches of path and of turning, as long as fit :data:`OFTEN` times.
@@ -356,7 +366,7 @@ def terminal_table(summary) -> str:
 
 
 def _telling_length(imus, key, length):
-    """The longest stretch that fits often enough into what is known of each IMU; or None."""
+    """Return the longest stretch that fits often enough into what is known of each IMU; or None."""
     often = [
         {entry[length] for entry in imu.get(key) or () if entry["independent"] >= OFTEN}
         for imu in imus

@@ -143,7 +143,7 @@ def _header(path, text):
 
 
 def _numbers(path, text, header, first):
-    """The numbers of whole lines, of which the first has number ``first`` in the file."""
+    """Return the numbers of whole lines, of which the first has number ``first`` in the file."""
     import pandas as pd
 
     if text.count(",") != text.count("\n") * (len(header) - 1):
@@ -166,7 +166,7 @@ def _numbers(path, text, header, first):
 
 
 def _broken_line(path, text, header, first) -> ResultError:
-    """The error that names the first line and column that is no number."""
+    """Return the error that names the first line and column that is no number."""
     skipped = 1 if first == 1 else 0
     for number, line in enumerate(text.splitlines()[skipped:], start=first + skipped):
         cells = line.split(",")

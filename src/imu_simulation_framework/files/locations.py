@@ -11,7 +11,7 @@ PACKAGE = "imu_simulation_framework"
 
 
 def package_share() -> Path:
-    """The folder with config.ini, urdf, data, ...
+    """Return the folder with config.ini, urdf, data, ...
 
     That is the repository's root when the library runs from its source or devel space, and
     share/imu_simulation_framework of the install space otherwise.
@@ -34,7 +34,7 @@ def package_share() -> Path:
 
 
 def plain_path(path) -> str:
-    """The path without ``..`` and ``.``, as a person would write it, to the same place.
+    """Return the path without ``..`` and ``.``, as a person would write it, to the same place.
 
     Where a link is in front of a ``..`` the way without both would lead elsewhere; there it
     is the path behind all links.
@@ -48,7 +48,7 @@ ENDINGS = (".bag", ".csv", ".db3", ".gz", ".log", ".mcap", ".txt", ".tum", ".zst
 
 
 def name_of_recording(path) -> str:
-    """The name of a recording's file or folder without its endings."""
+    """Return the name of a recording's file or folder without its endings."""
     name = Path(path).name
     while Path(name).suffix.lower() in ENDINGS:
         name = Path(name).stem
@@ -56,17 +56,17 @@ def name_of_recording(path) -> str:
 
 
 def default_configuration_path() -> Path:
-    """The bundled config.ini."""
+    """Return the bundled config.ini."""
     return package_share() / "config.ini"
 
 
 def urdf_path(name: str) -> Path:
-    """A file of the bundled robot description."""
+    """Return a file of the bundled robot description."""
     return package_share() / "urdf" / name
 
 
 def drive_folder() -> Path:
-    """Where the bundled drives are, and the others are made on first use.
+    """Return where the bundled drives are, and the others are made on first use.
 
     That is the package's data folder, or where ROS keeps its files (``ROS_HOME``) when the
     package's folder cannot be written, as when it is installed for everybody.

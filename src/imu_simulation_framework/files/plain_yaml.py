@@ -2,7 +2,8 @@
 
 rosparam and xacro, once imported, make ``yaml.safe_load`` of the whole process evaluate the text
 behind ``!radians`` and in ``rad(...)`` as Python. Here nothing that a file or an argument says is
-evaluated.
+evaluated. ruamel.yaml has unique keys and YAML 1.2's numbers of itself, but neither limits aliases
+and depth (a text of ten lines keeps it busy for minutes) nor reads ``yes`` as PyYAML does.
 """
 
 from __future__ import annotations
@@ -130,7 +131,7 @@ def load_plain(text):
 
 
 def yaml_fault(error) -> str:
-    """What is wrong with a text that is no YAML, in one line, for the end of a sentence."""
+    """Return what is wrong with a text that is no YAML, in one line, for the end of a sentence."""
     if isinstance(error, RecursionError):
         return "it is nested too deeply"
     return " ".join(str(error).split())

@@ -69,7 +69,7 @@ def open_regular(path):
 
 
 def read_settings(path) -> str:
-    """The text of a file of settings or parameters, which is small.
+    """Return the text of a file of settings or parameters, which is small.
 
     Raises
     ------
@@ -83,7 +83,7 @@ def read_settings(path) -> str:
 
 
 def read_at_most(file, limit) -> bytes:
-    """All that is left in a file.
+    """Return all that is left in a file.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def read_at_most(file, limit) -> bytes:
 
 
 def size_text(size) -> str:
-    """A size as a person writes it, like ``16 MiB``."""
+    """Return a size as a person writes it, like ``16 MiB``."""
     for unit in ("bytes", "KiB", "MiB"):
         if size < 1024:
             return f"{size:.3g} {unit}"

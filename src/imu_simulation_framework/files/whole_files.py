@@ -140,7 +140,7 @@ def refuse_overwriting(path, inputs):
 
 
 def kind_of(mode) -> str:
-    """What a file is that is no regular one, in words, by its ``st_mode``."""
+    """Return what a file is that is no regular one, in words, by its ``st_mode``."""
     return next((words for test, words in _KINDS if test(mode)), "no file of a known kind")
 
 
@@ -155,7 +155,7 @@ _KINDS = (
 
 
 def _replaceable(path):
-    """The state of the regular file that is there, None if nothing is."""
+    """Return the state of the regular file that is there, None if nothing is."""
     try:
         state = os.lstat(path)
     except FileNotFoundError:
@@ -199,7 +199,7 @@ def _sync(path):
 
 
 def reason_of(error) -> str:
-    """Why a file could not be read or written, and what to do, for the end of a sentence."""
+    """Return why a file could not be read or written, and what to do, for the end of a sentence."""
     if isinstance(error, UnicodeDecodeError):
         return "it is no UTF-8 text"
     if error.errno in (errno.ENOSPC, errno.EDQUOT):

@@ -1,7 +1,7 @@
 """IMU parameters in the formats of other tools, each converted to and from a specification.
 
 Each module documents its format: tags, units, what they mean, and the source. Reading gives an
-:class:`.sensors.imu_specification.ImuSpecification` and notes on what did not
+:class:`.sensors.imu_specification.ImuSpecification` and remarks on what did not
 fit into it; writing gives a text and a list of what the format cannot say. Some are only read.
 """
 
@@ -134,7 +134,7 @@ def read_imu_parameters(
             sentence = f"{sentence.rstrip('.')}; the file looks like one of the format {other}."
         raise ConfigurationError(sentence) from error
     if _CONDITION.search(_content(path)):
-        reading.notes.append(
+        reading.remarks.append(
             "The file is a jinja template: what stands under a condition was read as if it held."
         )
     return reading
@@ -177,7 +177,7 @@ def write_imu_parameters(
     with np.errstate(over="ignore", invalid="ignore"):
         writing = target.write(values, values.output.rate if rate is None else rate, options)
     write_comment = xml_comment if writing.text.lstrip().startswith("<") else yaml_comment
-    return Writing(write_comment(comment) + writing.text, writing.omissions)
+    return Writing(write_comment(comment) + writing.text, writing.remarks)
 
 
 def _content(path) -> bytes:

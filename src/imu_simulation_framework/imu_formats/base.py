@@ -1,6 +1,6 @@
 """What all formats of IMU parameters share: what reading and writing gives, and what is unsaid.
 
-No format but our own can say everything. Whoever reads gets notes on what was in the file and has
+No format but our own can say everything. Whoever reads gets remarks on what was in the file and has
 no place in a specification; whoever writes gets the list of what the format cannot say.
 """
 
@@ -10,24 +10,23 @@ from dataclasses import fields
 from typing import Iterable, NamedTuple
 
 from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.sensors.imu_specification import ImuSpecification
+from imu_simulation_framework.sensors.imu_specification import IMU_TRIADS, ImuSpecification
 
 AXES = ("x", "y", "z")
-TRIADS = ("gyroscope", "accelerometer")
 
 
 class Reading(NamedTuple):
     """A specification, and sentences on what of the file it does not say."""
 
     specification: ImuSpecification
-    notes: list[str]
+    remarks: list[str]
 
 
 class Writing(NamedTuple):
     """A file's text, and sentences on what of the specification it does not say."""
 
     text: str
-    omissions: list[str]
+    remarks: list[str]
 
 
 class WriteOptions(NamedTuple):
@@ -76,11 +75,11 @@ def unsaid(specification: ImuSpecification, said: Iterable[str]) -> list[str]:
     """
     said = set(said)
     sentences = []
-    for part_name in (*TRIADS, "temperature", "output"):
+    for part_name in (*IMU_TRIADS, "temperature", "output"):
         part = getattr(specification, part_name)
         for field in fields(part):
             name = f"{part_name}.{field.name}"
-            if name in said or (part_name in TRIADS and field.name in said):
+            if name in said or (part_name in IMU_TRIADS and field.name in said):
                 continue
             value = getattr(part, field.name)
             if value != field.default and _has_effect(specification, part_name, field.name):
@@ -110,7 +109,7 @@ def shown(value) -> str:
 def _has_effect(specification, part_name, name) -> bool:
     # Some parameters only say more about another one, and nothing where that is zero.
     part = getattr(specification, part_name)
-    triads = [getattr(specification, triad) for triad in TRIADS]
+    triads = [getattr(specification, triad) for triad in IMU_TRIADS]
     if name == "gauss_markov_time":
         return any(part.gauss_markov_sigma)
     if name == "bias_instability_band":

@@ -49,7 +49,6 @@ from typing import Any
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.imu_formats.base import (
     NO_OPTIONS,
-    TRIADS,
     Reading,
     WriteOptions,
     Writing,
@@ -66,6 +65,7 @@ from imu_simulation_framework.noise.densities import (
 )
 from imu_simulation_framework.noise.flicker import FLICKER_PLATEAU
 from imu_simulation_framework.sensors.imu_specification import (
+    IMU_TRIADS,
     ImuSpecification,
     OutputSpecification,
     TriadSpecification,
@@ -83,10 +83,18 @@ _PLAIN = {
 }
 _KEYS = ("noise", "bias_instability", *_PLAIN)
 _WRITTEN_UNITS = {
-    "density": ("deg/s/sqrt(Hz)", "ug/sqrt(Hz)"),
-    "random_walk": ("deg/h/sqrt(h)", "m/s/h/sqrt(h)"),
-    "temperature": ("deg/s/K", "mg/K"),
-    "signal": ("deg/s", "mg"),
+    "gyroscope": {
+        "density": "deg/s/sqrt(Hz)",
+        "random_walk": "deg/h/sqrt(h)",
+        "temperature": "deg/s/K",
+        "signal": "deg/s",
+    },
+    "accelerometer": {
+        "density": "ug/sqrt(Hz)",
+        "random_walk": "m/s/h/sqrt(h)",
+        "temperature": "mg/K",
+        "signal": "mg",
+    },
 }
 
 
@@ -106,11 +114,11 @@ def read(path, rate: float | None = None) -> Reading:
         range, or nobody states the rate.
     """
     sheet = read_mapping(path)
-    sheet.refuse_others(("name", "rate", *TRIADS))
+    sheet.refuse_others(("name", "rate", *IMU_TRIADS))
     stated = sheet.positive("rate") if "rate" in sheet else None
     output = OutputSpecification(rate=read_rate(stated, rate, f"{path}: there is no rate"))
     triads: dict[str, Any] = {
-        name: _read_triad(sheet.mapping(name), name) for name in TRIADS if name in sheet
+        name: _read_triad(sheet.mapping(name), name) for name in IMU_TRIADS if name in sheet
     }
     name = sheet.text("name") if "name" in sheet else "imu"
     try:
@@ -180,8 +188,8 @@ def write(
     lines = [f"name: {_quoted(specification.name)}\n", f"rate: {number(rate)}  # Hz\n"]
     said = {"output.rate", "white_noise", "bias_instability"}
     said.update(parameter for parameter, _ in _PLAIN.values() if parameter != "temperature_bias")
-    omissions = []
-    for name in TRIADS:
+    remarks = []
+    for name in IMU_TRIADS:
         triad = getattr(specification, name)
         entries = []
         if any(triad.white_noise):
@@ -203,13 +211,13 @@ def write(
         if entries:
             lines.append(f"{name}:\n")
             lines.extend(f"  {line}\n" for line in entries)
-    omissions.extend(unsaid(specification, said))
-    comment = yaml_comment(heading(specification, "datasheet", omissions))
-    return Writing(comment + "".join(lines), omissions)
+    remarks.extend(unsaid(specification, said))
+    comment = yaml_comment(heading(specification, "datasheet", remarks))
+    return Writing(comment + "".join(lines), remarks)
 
 
 def _entry(key, value_key, values, triad, kind, *more):
-    unit = _WRITTEN_UNITS[kind][triad == "accelerometer"]
+    unit = _WRITTEN_UNITS[triad][kind]
     factor = UNITS[kind][triad][unit]
     text = ", ".join(number(value / factor) for value in values)
     lines = [f"{key}:", f"  {value_key}: [{text}]", f"  unit: {unit}"]

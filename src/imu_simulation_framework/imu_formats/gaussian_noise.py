@@ -68,7 +68,9 @@ class AxisNoise(NamedTuple):
     resolution: float = 0.0
 
 
-def read_noise(noise: Tag, rate: float, notes: list[str], default_type: str = "none") -> AxisNoise:
+def read_noise(
+    noise: Tag, rate: float, remarks: list[str], default_type: str = "none"
+) -> AxisNoise:
     """Read a ``<noise>``.
 
     Parameters
@@ -76,7 +78,7 @@ def read_noise(noise: Tag, rate: float, notes: list[str], default_type: str = "n
     noise : Tag
     rate : float
         The sensor's [Hz].
-    notes : list of str
+    remarks : list of str
         Is added to.
     default_type : str
         What a missing ``type`` means.
@@ -91,19 +93,19 @@ def read_noise(noise: Tag, rate: float, notes: list[str], default_type: str = "n
         raise noise.error(f"has the type {shown(kind)}, but there are {', '.join(NOISE_TYPES)}")
     for child in noise.children:
         if child.name not in _TAGS:
-            notes.append(unknown_tag(child, _TAGS, "{} is no part of <noise>"))
+            remarks.append(unknown_tag(child, _TAGS, "{} is no part of <noise>"))
     if kind == "none":
         return AxisNoise()
     bias_mean = _read(noise, "bias_mean", Tag.number)
     if bias_mean != 0.0:
-        notes.append(
+        remarks.append(
             f"Line {noise.line}: bias_mean, whose sign Gazebo chooses at random, became part of "
             "turn_on_bias_sigma."
         )
     sigma, time = _read_dynamic_bias(noise)
     precision = _read(noise, "precision", Tag.size)
     if 0.0 < precision <= _SMALLEST_PRECISION:
-        notes.append(f"Line {noise.line}: a precision of {precision:g} has no effect in Gazebo.")
+        remarks.append(f"Line {noise.line}: a precision of {precision:g} has no effect in Gazebo.")
     return AxisNoise(
         white_noise=float(density_of_samples(_read(noise, "stddev", Tag.size), rate)),
         turn_on_bias=_read(noise, "mean", Tag.number),

@@ -10,7 +10,7 @@ tag                   ours
 ``XDriftFrequency``   ``1 / gauss_markov_time`` [1/s]
 ``XOffset``           ``turn_on_bias``
 ``XScaleError``       1 + diagonal of ``scale_factor_and_misalignment``
-``updateRate``        ``output.rate`` [Hz]; ``updatePeriod`` [s] goes before it
+``updateRate``        ``output.rate`` [Hz]; ``updatePeriod`` [s] overrides it
 ===================== ==================================================================
 
 The plug-in multiplies its drift's innovation with dt instead of sqrt(dt), so that ``XDrift`` means
@@ -21,7 +21,7 @@ deviation of ``XDrift``, about ten times too much at 100 Hz, and decays with 1 /
 
 Its orientation is the truth, turned by a drift of the yaw that nothing of the gyroscope enters,
 and by the tilt that the accelerometer's bias would make. No specification has a drift of the yaw
-itself: for writing it is given beside the specification, and when reading it is noted.
+itself: for writing it is given beside the specification, and reading it gives a remark.
 
 ``gaussianNoise``, one number, replaces both ``rateGaussianNoise`` and ``accelGaussianNoise`` if it
 is not zero. Source: ``gazebo_ros_imu.cpp``, ``sensor_model.h`` and ``update_timer.h`` of
@@ -108,7 +108,7 @@ def read(path, rate: float | None = None) -> Reading:
         rate,
         f"{path}, line {plugin.line}: the plug-in states no updateRate above 0",
     )
-    notes: list[str] = []
+    remarks: list[str] = []
     triads = {name: _read_triad(plugin, prefix, sample_rate) for prefix, name in _SENSORS.items()}
     common = plugin.child("gaussianNoise")
     if common is not None and common.size() != 0.0:
@@ -116,9 +116,9 @@ def read(path, rate: float | None = None) -> Reading:
         triads = {
             name: replace(triad, white_noise=(density,) * 3) for name, triad in triads.items()
         }
-    _note_the_rest(plugin, sample_rate, notes)
+    _note_the_rest(plugin, sample_rate, remarks)
     output = OutputSpecification(rate=sample_rate)
-    return Reading(ImuSpecification(**triads, output=output), notes)
+    return Reading(ImuSpecification(**triads, output=output), remarks)
 
 
 def _stated_rate(plugin):
@@ -156,7 +156,7 @@ def _numbers(plugin, name, read, default):
     return (default,) * 3 if found is None else read(found, 3)
 
 
-def _note_the_rest(plugin, rate, notes):
+def _note_the_rest(plugin, rate, remarks):
     known = {f"{prefix}{error}" for prefix in _SENSORS for error in _ERRORS}
     yaw = {f"yaw{error}" for error in _ERRORS}
     for child in plugin.children:
@@ -164,22 +164,22 @@ def _note_the_rest(plugin, rate, notes):
             child.number()
         elif child.name in _MOUNTING:
             if any(child.numbers(3)):
-                notes.append(
+                remarks.append(
                     f"Line {child.line}: <{child.name}> is how the sensor is mounted; left out."
                 )
         elif child.name not in known and child.name not in _PLACE:
             names = (*known, *yaw, *_PLACE, *_MOUNTING)
-            notes.append(unknown_tag(child, names, "the plug-in does not know {}"))
+            remarks.append(unknown_tag(child, names, "the plug-in does not know {}"))
     offset, noise = (plugin.child(f"yaw{error}") for error in ("Offset", "GaussianNoise"))
     for found in (offset, noise):
         if found is not None and found.number() != 0.0:
-            notes.append(f"Line {found.line}: <{found.name}> is no sensor's error; left out.")
+            remarks.append(f"Line {found.line}: <{found.name}> is no sensor's error; left out.")
     drift = plugin.child("yawDrift")
     if drift is not None and drift.size() != 0.0:
         given = plugin.child("yawDriftFrequency")
         frequency = _DEFAULT_FREQUENCY if given is None else given.positive()
         std = float(drift_stationary_std(drift.number(), frequency, 1.0 / rate))
-        notes.append(
+        remarks.append(
             f"Line {drift.line}: <yawDrift>, no sensor's error, was left out; at {rate:g} Hz it is "
             f"a drift of the yaw with a standard deviation of {std:.6g} rad and a correlation "
             f"time of {1.0 / frequency:.6g} s."
@@ -191,18 +191,18 @@ def write(
 ) -> Writing:
     """Return a ``<plugin>`` with the parameters for this sample rate."""
     said = {"output.rate", "output.orientation_reference", "white_noise", "turn_on_bias"}
-    omissions = []
+    remarks = []
     tags: list[str] = []
     for prefix, name in _SENSORS.items():
         triad = getattr(specification, name)
         bias = slow_bias(triad, name, options.random_walk_time)
         said.update(f"{name}.{field}" for field in bias.said)
-        omissions.extend(bias.notes)
+        remarks.extend(bias.remarks)
         drift, frequency = _drift(bias, 1.0 / rate)
         errors = np.array(triad.scale_factor_and_misalignment)
         said.add(f"{name}.scale_factor_and_misalignment")
         if np.any(errors[_OFF_DIAGONAL]):
-            omissions.append(
+            remarks.append(
                 f"{name}.scale_factor_and_misalignment = "
                 f"{shown(triad.scale_factor_and_misalignment)}: only its diagonal can be said in "
                 "this format."
@@ -217,10 +217,10 @@ def write(
             )
         )
     tags.extend(_yaw(options, 1.0 / rate))
-    omissions.append(_orientation(specification, options))
-    omissions.extend(unsaid(specification, said))
+    remarks.append(_orientation(specification, options))
+    remarks.extend(unsaid(specification, said))
     comment = [
-        *heading(specification, "hector", omissions),
+        *heading(specification, "hector", remarks),
         f"The drifts are for {rate:g} Hz and no other rate. When the plug-in is loaded with them,",
         "drift begins far too large; load it with XDrift 0 and set the drift afterwards through",
         "dynamic_reconfigure. Add bodyName, frameId and topicName of the robot.",
@@ -232,7 +232,7 @@ def write(
         + "".join(tags)
         + "</plugin>\n"
     )
-    return Writing(text, omissions)
+    return Writing(text, remarks)
 
 
 def _drift(bias, period):

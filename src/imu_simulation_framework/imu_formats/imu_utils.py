@@ -40,11 +40,12 @@ from imu_simulation_framework.sensors.imu_specification import (
     OutputSpecification,
     TriadSpecification,
 )
+from imu_simulation_framework.sensors.triads import TRIADS
 from imu_simulation_framework.sentences import shown
 
 _SENSORS = {
-    "gyroscope": ("Gyr", "rad/s", "gyr_n", "gyr_w"),
-    "accelerometer": ("Acc", "m/s^2", "acc_n", "acc_w"),
+    "gyroscope": ("Gyr", "gyr_n", "gyr_w"),
+    "accelerometer": ("Acc", "acc_n", "acc_w"),
 }
 _MEAN = "avg-axis"
 # The minimum is looked for at averaging times beside 1 s, and may by chance be slightly above.
@@ -70,22 +71,25 @@ def read(path, rate: float | None = None) -> Reading:
     sample_rate = read_rate(
         None, rate, f"{path}: the noise is that of samples, whose rate imu_utils does not state"
     )
-    notes: list[str] = []
-    found = {name: _read_sensor(values, *keys, notes) for name, keys in _SENSORS.items()}
+    remarks: list[str] = []
+    found = {
+        name: _read_sensor(values, TRIADS[name].unit, *keys, remarks)
+        for name, keys in _SENSORS.items()
+    }
     root = float(np.sqrt(sample_rate))
     of_samples = all(np.all(n / root >= _SURELY_BELOW * w) for n, w in found.values())
     if of_samples:
-        notes.append(
+        remarks.append(
             f"gyr_n and acc_n were divided by sqrt({sample_rate:g} Hz), the rate of the recording; "
             "imu_utils from before May 2018 writes them without that factor."
         )
     else:
-        notes.append(
+        remarks.append(
             "gyr_n and acc_n were taken for densities, as imu_utils wrote them until May 2018: as "
             f"those of samples at {sample_rate:g} Hz they would be below the lowest point of their "
             "own Allan deviation, gyr_w or acc_w."
         )
-    notes.append(
+    remarks.append(
         "gyr_w and acc_w are the lowest points of the Allan deviations, so bias instabilities and "
         "no random walks; imu_utils states no random walk."
     )
@@ -98,18 +102,18 @@ def read(path, rate: float | None = None) -> Reading:
     }
     name = values.text("name") if "name" in values else "imu"
     output = OutputSpecification(rate=sample_rate)
-    return Reading(ImuSpecification(name=name, output=output, **triads), notes)
+    return Reading(ImuSpecification(name=name, output=output, **triads), remarks)
 
 
-def _read_sensor(values, key, unit, noise, minimum, notes):
-    """The two numbers of a sensor's axes, (3,) each."""
+def _read_sensor(values, unit, key, noise, minimum, remarks):
+    """Return the two numbers of a sensor's axes, (3,) each."""
     sensor = values.mapping(key)
     if "unit" in sensor and sensor.text("unit").strip() != unit:
         raise sensor.error("unit", f"is {shown(sensor.text('unit'))}, but must be {unit!r}")
     axes = [f"{axis}-axis" for axis in AXES]
     if not any(axis in sensor for axis in axes):
         sensor.require([_MEAN])
-        notes.append(f"{key}: the mean over the axes stands for each of them.")
+        remarks.append(f"{key}: the mean over the axes stands for each of them.")
         axes = [_MEAN] * 3
     sensor.require(axes, ("unit", _MEAN))
     rows = [sensor.mapping(axis) for axis in axes]

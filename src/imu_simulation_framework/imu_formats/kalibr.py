@@ -28,7 +28,6 @@ from imu_simulation_framework import topics
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.imu_formats.base import (
     NO_OPTIONS,
-    TRIADS,
     Reading,
     WriteOptions,
     Writing,
@@ -40,6 +39,7 @@ from imu_simulation_framework.imu_formats.parsing.yaml_values import read_mappin
 from imu_simulation_framework.imu_formats.triads import one_value
 from imu_simulation_framework.noise.densities import driving_density
 from imu_simulation_framework.sensors.imu_specification import (
+    IMU_TRIADS,
     ImuSpecification,
     OutputSpecification,
     TriadSpecification,
@@ -65,20 +65,20 @@ def read(path, rate: float | None = None) -> Reading:
         A key is missing, or its value is not a number above zero.
     """
     values = read_mapping(path)
-    notes = []
+    remarks = []
     if _FILE_OF_OPENVINS in values:
         named = Path(path).parent / values.text(_FILE_OF_OPENVINS)
-        notes.append(f"The IMU's parameters are those of {named}, which this file names.")
+        remarks.append(f"The IMU's parameters are those of {named}, which this file names.")
         values = read_mapping(named)
     inner = [key for key in values.names() if key.startswith("imu") and values.is_mapping(key)]
     if len(inner) > 1:
         raise values.error(inner[1], f"is a second IMU besides {inner[0]}; keep one in the file")
     if inner:
         values = values.mapping(inner[0])
-    needed = [f"{triad}_{key}" for triad in TRIADS for key in _PARAMETERS] + ["update_rate"]
+    needed = [f"{triad}_{key}" for triad in IMU_TRIADS for key in _PARAMETERS] + ["update_rate"]
     values.require(needed, _PLACE)
     triads: dict[str, Any] = {}
-    for triad in TRIADS:
+    for triad in IMU_TRIADS:
         parameters: dict[str, Any] = {
             field: (values.positive(f"{triad}_{key}"),) * 3 for key, field in _PARAMETERS.items()
         }
@@ -87,8 +87,8 @@ def read(path, rate: float | None = None) -> Reading:
     others = [key for key in values.names() if key not in (*needed, *_PLACE)]
     said = [values.path(key) for key in others if not values.is_neutral(key)]
     if said:
-        notes.append(f"No noise parameters, and left out: {', '.join(said)}.")
-    return Reading(ImuSpecification(**triads, output=output), notes)
+        remarks.append(f"No noise parameters, and left out: {', '.join(said)}.")
+    return Reading(ImuSpecification(**triads, output=output), remarks)
 
 
 def write(
@@ -105,17 +105,17 @@ def write(
     ConfigurationError
         A number that Kalibr needs to be above zero is zero.
     """
-    notes: list[str] = []
+    remarks: list[str] = []
     lines = []
     said = {"white_noise", "output.rate"}
     for name in ("accelerometer", "gyroscope"):
         triad = getattr(specification, name)
-        noise = one_value(triad.white_noise, f"{name}.white_noise", notes)
+        noise = one_value(triad.white_noise, f"{name}.white_noise", remarks)
         if any(triad.random_walk):
-            walk = one_value(triad.random_walk, f"{name}.random_walk", notes)
+            walk = one_value(triad.random_walk, f"{name}.random_walk", remarks)
             said.add(f"{name}.random_walk")
         else:
-            walk = _initial_walk(triad, name, notes)
+            walk = _initial_walk(triad, name, remarks)
             said.update((f"{name}.gauss_markov_sigma", f"{name}.gauss_markov_time"))
         for key, value in (("noise_density", noise), ("random_walk", walk)):
             if value <= 0.0:
@@ -126,19 +126,19 @@ def write(
             lines.append(f"{name}_{key}: {number(value)}\n")
     lines.append(f"rostopic: {topics.in_root(topics.IMU)}\n")
     lines.append(f"update_rate: {number(rate)}\n")
-    omissions = notes + unsaid(specification, said)
-    comment = yaml_comment(heading(specification, "kalibr", omissions))
-    return Writing(comment + "".join(lines), omissions)
+    remarks += unsaid(specification, said)
+    comment = yaml_comment(heading(specification, "kalibr", remarks))
+    return Writing(comment + "".join(lines), remarks)
 
 
-def _initial_walk(triad, name, notes) -> float:
+def _initial_walk(triad, name, remarks) -> float:
     density = tuple(
         float(q) for q in driving_density(triad.gauss_markov_sigma, triad.gauss_markov_time)
     )
     if any(density):
-        notes.append(
+        remarks.append(
             f"{name}.gauss_markov_sigma = {shown(triad.gauss_markov_sigma)} is said as a random "
             "walk with its driving density, which is the same for times well below its "
             f"correlation time of {shown(triad.gauss_markov_time)} s only."
         )
-    return one_value(density, f"{name}.random_walk", notes)
+    return one_value(density, f"{name}.random_walk", remarks)

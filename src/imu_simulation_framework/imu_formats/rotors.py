@@ -21,7 +21,8 @@ in RotorS' it stays.
 
 A missing tag has the plug-in's default, in RotorS that of an ADIS16448. PX4 had the same until
 March 2025, when it took the numbers out of its models and those of an IIM42653 into its plug-in,
-without a slow error; models that leave them out mean these. Each default is noted with its source.
+without a slow error; models that leave them out mean these. Each default gets a remark with
+its source.
 
 RotorS' own macros write ``gyroscopeRandomWalk``, but its plug-in reads
 ``gyroscopeBiasRandomWalk``; PX4's reads the former. Both are written, and either is read.
@@ -36,7 +37,6 @@ from typing import NamedTuple
 
 from imu_simulation_framework.imu_formats.base import (
     NO_OPTIONS,
-    TRIADS,
     Reading,
     WriteOptions,
     Writing,
@@ -55,20 +55,24 @@ from imu_simulation_framework.imu_formats.triads import (
 )
 from imu_simulation_framework.noise.densities import driven_std, driving_density
 from imu_simulation_framework.sensors.imu_specification import (
+    IMU_TRIADS,
     ImuSpecification,
     OutputSpecification,
     TriadSpecification,
 )
+from imu_simulation_framework.sensors.triads import TRIADS
 
 _ROTORS = "librotors_gazebo_imu_plugin.so"
 _PX4 = "libgazebo_imu_plugin.so"
 LIBRARIES = (_ROTORS, _PX4)
 _OTHER_GYROSCOPE_WALK = "gyroscopeBiasRandomWalk"
-_ERRORS = ("NoiseDensity", "RandomWalk", "BiasCorrelationTime", "TurnOnBiasSigma")
-_UNITS = {
-    "gyroscope": ("rad/s/sqrt(Hz)", "rad/s^2/sqrt(Hz)", "s", "rad/s"),
-    "accelerometer": ("m/s^2/sqrt(Hz)", "m/s^3/sqrt(Hz)", "s", "m/s^2"),
+_ERRORS = {
+    "NoiseDensity": "white_noise",
+    "RandomWalk": "random_walk",
+    "BiasCorrelationTime": "gauss_markov_time",
+    "TurnOnBiasSigma": "turn_on_bias_sigma",
 }
+"""The plug-in's name behind the sensor's -> ours that has the same unit."""
 _WALK = ("gyroscope", "RandomWalk")
 _PLACE = ("robotNamespace", "linkName", "imuTopic")
 
@@ -122,29 +126,30 @@ def read(path, rate: float | None = None) -> Reading:
         f"{path}, line {plugin.line}: the plug-in has the rate of the physics, 250 Hz in PX4's "
         "worlds, 100 or 500 Hz in RotorS'",
     )
-    notes: list[str] = []
-    triads = {name: _read_triad(plugin, name, notes) for name in TRIADS}
-    if notes and _library(plugin) == _PX4:
-        notes.append("PX4's plug-in from before March 2025 has RotorS' defaults in their place.")
-    known = {f"{name}{error}" for name in TRIADS for error in _ERRORS}
+    remarks: list[str] = []
+    triads = {name: _read_triad(plugin, name, remarks) for name in IMU_TRIADS}
+    if remarks and _library(plugin) == _PX4:
+        remarks.append("PX4's plug-in from before March 2025 has RotorS' defaults in their place.")
+    known = {f"{name}{error}" for name in IMU_TRIADS for error in _ERRORS}
     known.update((*_PLACE, _OTHER_GYROSCOPE_WALK))
-    notes.extend(
+    remarks.extend(
         unknown_tag(child, known, "the plug-in does not know {}")
         for child in plugin.children
         if child.name not in known
     )
     output = OutputSpecification(rate=sample_rate, orientation_reference="truth")
-    return Reading(ImuSpecification(**triads, output=output), notes)
+    return Reading(ImuSpecification(**triads, output=output), remarks)
 
 
-def _read_triad(plugin, name, notes):
+def _read_triad(plugin, name, remarks):
     defaults = _DEFAULTS[_library(plugin)]
     values = {}
-    for error, default, unit in zip(_ERRORS, getattr(defaults, name), _UNITS[name]):
+    for (error, ours), default in zip(_ERRORS.items(), getattr(defaults, name)):
+        unit = TRIADS[name].unit_of(ours)
         tag = _random_walk(plugin) if (name, error) == _WALK else plugin.child(f"{name}{error}")
         if tag is None:
             values[error] = default
-            notes.append(
+            remarks.append(
                 f"Line {plugin.line}: <{name}{error}> is not there: {default:.7g} {unit}, the "
                 f"plug-in's default ({defaults.source})."
             )
@@ -177,26 +182,26 @@ def write(
 ) -> Writing:
     """Return a ``<plugin>`` with the parameters, which hold for every rate."""
     said = {"output.rate", "output.orientation_reference", "white_noise", "turn_on_bias_sigma"}
-    omissions: list[str] = []
+    remarks: list[str] = []
     tags = []
-    for name in TRIADS:
+    for name in IMU_TRIADS:
         triad = getattr(specification, name)
         bias = slow_bias(triad, name, options.random_walk_time)
         said.update(f"{name}.{field}" for field in bias.said)
-        sigma, time = one_slow_bias(bias, name, omissions)
+        sigma, time = one_slow_bias(bias, name, remarks)
         walk = number(driving_density(sigma, time))
-        noise = one_value(triad.white_noise, f"{name}.white_noise", omissions)
-        turn_on = one_value(triad.turn_on_bias_sigma, f"{name}.turn_on_bias_sigma", omissions)
+        noise = one_value(triad.white_noise, f"{name}.white_noise", remarks)
+        turn_on = one_value(triad.turn_on_bias_sigma, f"{name}.turn_on_bias_sigma", remarks)
         tags.append(tag(f"{name}NoiseDensity", number(noise), 1))
         tags.append(tag(f"{name}RandomWalk", walk, 1))
         if name == "gyroscope":
             tags.append(tag(_OTHER_GYROSCOPE_WALK, walk, 1))
         tags.append(tag(f"{name}BiasCorrelationTime", number(time), 1))
         tags.append(tag(f"{name}TurnOnBiasSigma", number(turn_on), 1))
-    omissions.extend(without_fusion(specification, "RotorS"))
-    omissions.extend(unsaid(specification, said))
+    remarks.extend(without_fusion(specification, "RotorS"))
+    remarks.extend(unsaid(specification, said))
     comment = [
-        *heading(specification, "rotors", omissions),
+        *heading(specification, "rotors", remarks),
         "The samples have the rate of the physics. Add robotNamespace, linkName and imuTopic.",
     ]
     text = (
@@ -205,4 +210,4 @@ def write(
         + "".join(tags)
         + "</plugin>\n"
     )
-    return Writing(text, omissions)
+    return Writing(text, remarks)

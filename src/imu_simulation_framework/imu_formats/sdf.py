@@ -68,24 +68,24 @@ def read(path, rate: float | None = None) -> Reading:
             "directly in <imu> is the form of SDF 1.4, which Gazebo has given up; SDF 1.6 has one "
             "for each axis, as in <angular_velocity><x><noise>"
         )
-    notes: list[str] = []
+    remarks: list[str] = []
     triads = {}
     for signal, triad in _SIGNALS.items():
-        triads[triad] = _read_triad(imu.child(signal), sample_rate, notes)
+        triads[triad] = _read_triad(imu.child(signal), sample_rate, remarks)
     known = (*_SIGNALS, *_OTHER_TAGS)
     for child in imu.children:
         if child.name not in known:
-            notes.append(unknown_tag(child, known, "{} is no part of SDF's <imu>"))
+            remarks.append(unknown_tag(child, known, "{} is no part of SDF's <imu>"))
     output = OutputSpecification(rate=sample_rate, orientation_reference="truth")
-    return Reading(ImuSpecification(**triads, output=output), notes)
+    return Reading(ImuSpecification(**triads, output=output), remarks)
 
 
-def _read_triad(signal, rate, notes):
+def _read_triad(signal, rate, remarks):
     axes = []
     for name in AXES:
         axis = signal.child(name) if signal is not None else None
         noise = axis.child("noise") if axis is not None else None
-        axes.append(AxisNoise() if noise is None else read_noise(noise, rate, notes))
+        axes.append(AxisNoise() if noise is None else read_noise(noise, rate, remarks))
     if signal is not None:
         for child in signal.children:
             if child.name not in AXES:
@@ -100,13 +100,13 @@ def write(
 ) -> Writing:
     """Return a ``<sensor>`` to put into a link, or into a URDF's ``<gazebo reference="...">``."""
     said = {"output.rate", "white_noise", "turn_on_bias", "turn_on_bias_sigma", "resolution"}
-    omissions = []
+    remarks = []
     signals = []
     for signal, name in _SIGNALS.items():
         triad = getattr(specification, name)
         bias = slow_bias(triad, name, options.random_walk_time)
         said.update(f"{name}.{field}" for field in bias.said)
-        omissions.extend(bias.notes + differences(triad, name))
+        remarks.extend(bias.remarks + differences(triad, name))
         signals.append(f"    <{signal}>\n")
         for axis, axis_name in enumerate(AXES):
             noise = AxisNoise(
@@ -120,11 +120,11 @@ def write(
             signals.append(f"      <{axis_name}>\n{noise_text(noise, rate, 4)}")
             signals.append(f"      </{axis_name}>\n")
         signals.append(f"    </{signal}>\n")
-    omissions.extend(without_fusion(specification, "Gazebo"))
+    remarks.extend(without_fusion(specification, "Gazebo"))
     said.add("output.orientation_reference")
-    omissions.extend(unsaid(specification, said))
+    remarks.extend(unsaid(specification, said))
     text = (
-        xml_comment(heading(specification, "sdf", omissions))
+        xml_comment(heading(specification, "sdf", remarks))
         + '<sensor name="imu" type="imu">\n'
         + tag("always_on", "true", 1)
         + tag("update_rate", number(rate), 1)
@@ -132,4 +132,4 @@ def write(
         + "".join(signals)
         + "  </imu>\n</sensor>\n"
     )
-    return Writing(text, omissions)
+    return Writing(text, remarks)

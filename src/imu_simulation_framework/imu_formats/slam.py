@@ -70,8 +70,8 @@ def read_vins(path, rate: float | None = None) -> Reading:
     sample_rate = read_rate(
         None, rate, f"{path}: the noise is that of samples, whose rate VINS does not state"
     )
-    note = f"All four were divided by sqrt({sample_rate:g} Hz), as VINS has them per sample."
-    return _reading(values, _VINS, sample_rate, math.sqrt(sample_rate), [note, _TUNED])
+    remark = f"All four were divided by sqrt({sample_rate:g} Hz), as VINS has them per sample."
+    return _reading(values, _VINS, sample_rate, math.sqrt(sample_rate), [remark, _TUNED])
 
 
 def read_orb_slam3(path, rate: float | None = None) -> Reading:
@@ -97,7 +97,7 @@ def _require(values, keys, *more):
     values.require([key for pair in keys.values() for key in pair] + list(more))
 
 
-def _reading(values, keys, rate, divisor, notes):
+def _reading(values, keys, rate, divisor, remarks):
     triads = {
         triad: TriadSpecification(
             white_noise=(values.positive(noise) / divisor,) * 3,
@@ -105,4 +105,4 @@ def _reading(values, keys, rate, divisor, notes):
         )
         for triad, (noise, walk) in keys.items()
     }
-    return Reading(ImuSpecification(output=OutputSpecification(rate=rate), **triads), notes)
+    return Reading(ImuSpecification(output=OutputSpecification(rate=rate), **triads), remarks)

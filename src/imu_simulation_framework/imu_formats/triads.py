@@ -14,13 +14,13 @@ class SlowBias(NamedTuple):
     """The Gauss-Markov bias to write for a triad.
 
     ``sigma`` (3,) its standard deviation, ``time`` (3,) its correlation time [s], ``said`` the
-    names of the parameters that it says, ``notes`` sentences on what it says otherwise.
+    names of the parameters that it says, ``remarks`` sentences on what it says otherwise.
     """
 
     sigma: np.ndarray
     time: np.ndarray
     said: tuple[str, ...]
-    notes: list[str]
+    remarks: list[str]
 
 
 def slow_bias(triad, name: str, random_walk_time: float | None = None) -> SlowBias:
@@ -49,21 +49,21 @@ def slow_bias(triad, name: str, random_walk_time: float | None = None) -> SlowBi
     if not any(triad.random_walk):
         return SlowBias(np.zeros(3), time, ("gauss_markov_sigma", "gauss_markov_time"), [])
     if random_walk_time is None:
-        note = (
+        remark = (
             f"{name}.random_walk = {shown(triad.random_walk)} cannot be said in this format; with "
             "a correlation time it is said as a bias that begins like it."
         )
-        return SlowBias(np.zeros(3), time, ("random_walk",), [note])
-    note = (
+        return SlowBias(np.zeros(3), time, ("random_walk",), [remark])
+    remark = (
         f"{name}.random_walk = {shown(triad.random_walk)} is said as a bias with a correlation "
         f"time of {random_walk_time:g} s, which is the same for times well below that only."
     )
     sigma = driven_std(triad.random_walk, time)
-    return SlowBias(sigma, time, ("random_walk",), [note])
+    return SlowBias(sigma, time, ("random_walk",), [remark])
 
 
-def one_value(values, name: str, notes: list[str]) -> float:
-    """Return one value for three axes, and note it where they differ.
+def one_value(values, name: str, remarks: list[str]) -> float:
+    """Return one value for three axes, with a remark where they differ.
 
     That is their root mean square, which keeps the power of all three together.
 
@@ -72,35 +72,35 @@ def one_value(values, name: str, notes: list[str]) -> float:
     values : 3 float
     name : str
         The parameter's.
-    notes : list of str
+    remarks : list of str
         Is added to.
     """
     values = tuple(float(value) for value in values)
     if len(set(values)) == 1:
         return values[0]
     mean = float(np.sqrt(np.mean(np.square(values))))
-    notes.append(
+    remarks.append(
         f"{name} = {shown(values)} differs between the axes, for which this format has one "
         f"number: their root mean square {mean:.6g} is written."
     )
     return mean
 
 
-def one_slow_bias(bias: SlowBias, name: str, notes: list[str]) -> tuple[float, float]:
+def one_slow_bias(bias: SlowBias, name: str, remarks: list[str]) -> tuple[float, float]:
     """Return one standard deviation and one correlation time [s] for three axes.
 
     Where the axes differ the first is the root mean square, the second the mean over the axes
-    that have a bias, and it is noted.
+    that have a bias, with a remark.
     """
-    notes.extend(bias.notes)
+    remarks.extend(bias.remarks)
     times = {float(time) for time, sigma in zip(bias.time, bias.sigma) if sigma > 0.0}
     if not times:
         return 0.0, float(bias.time[0])
-    sigma = one_value(bias.sigma, f"{name}.gauss_markov_sigma", notes)
+    sigma = one_value(bias.sigma, f"{name}.gauss_markov_sigma", remarks)
     if len(times) == 1:
         return sigma, times.pop()
     mean = float(np.mean([time for time, std in zip(bias.time, bias.sigma) if std > 0.0]))
-    notes.append(
+    remarks.append(
         f"{name}.gauss_markov_time = {shown(tuple(map(float, bias.time)))} differs between the "
         f"axes, for which this format has one number: their mean {mean:.6g} is written."
     )

@@ -5,7 +5,7 @@ tag                                   ours
 ===================================== =====================================================
 ``update_rate``                       ``output.rate`` [Hz]
 ``output/discard_redundant_data``     ``output.drop_repeated``
-``offset_start_time``                 a random number of frames: noted, no ``start_offset``
+``offset_start_time``                 a random number of frames: a remark, no ``start_offset``
 ``noise``                             as in SDF, in the unit of whichever signal it is added to
 ===================================== =====================================================
 
@@ -79,14 +79,14 @@ def read(path, rate: float | None = None) -> Reading:
         rate,
         f"{path}, line {sensor.line}: the IMU states no update_rate",
     )
-    notes: list[str] = []
+    remarks: list[str] = []
     if sensor.child("imu") is not None:
         raise sensor.require("imu").error("is SDF's, not Unity's; read it as the format sdf")
     noise = sensor.child("noise")
     axis = AxisNoise()
     if noise is not None:
-        axis = read_noise(noise, sample_rate, notes, default_type="gaussian")
-        notes.append(
+        axis = read_noise(noise, sample_rate, remarks, default_type="gaussian")
+        remarks.append(
             f"Line {noise.line}: the same numbers are the gyroscope's in rad/s and the "
             "accelerometer's in m/s^2."
         )
@@ -94,7 +94,7 @@ def read(path, rate: float | None = None) -> Reading:
     triad = TriadSpecification(**parameters)
     offset = sensor.child("offset_start_time")
     if offset is not None and offset.flag():
-        notes.append(
+        remarks.append(
             f"Line {offset.line}: offset_start_time, a random number of frames, was left out."
         )
     output = OutputSpecification(
@@ -104,8 +104,8 @@ def read(path, rate: float | None = None) -> Reading:
     )
     for child in sensor.children:
         if child.name not in _KNOWN:
-            notes.append(unknown_tag(child, _KNOWN, "{} is no tag of Unity's"))
-    return Reading(ImuSpecification(gyroscope=triad, accelerometer=triad, output=output), notes)
+            remarks.append(unknown_tag(child, _KNOWN, "{} is no tag of Unity's"))
+    return Reading(ImuSpecification(gyroscope=triad, accelerometer=triad, output=output), remarks)
 
 
 def _discards(sensor):
@@ -123,29 +123,29 @@ def write(
     said.update(f"gyroscope.{name}" for name in ("white_noise", "turn_on_bias_sigma", "resolution"))
     bias = slow_bias(triad, "gyroscope", options.random_walk_time)
     said.update(f"gyroscope.{field}" for field in bias.said)
-    omissions: list[str] = []
-    sigma, time = one_slow_bias(bias, "gyroscope", omissions)
+    remarks: list[str] = []
+    sigma, time = one_slow_bias(bias, "gyroscope", remarks)
     mean = 0.0
     if len(set(triad.turn_on_bias)) == 1:
         mean = triad.turn_on_bias[0]
         said.add("gyroscope.turn_on_bias")
     axis = AxisNoise(
-        white_noise=one_value(triad.white_noise, "gyroscope.white_noise", omissions),
+        white_noise=one_value(triad.white_noise, "gyroscope.white_noise", remarks),
         turn_on_bias=mean,
         turn_on_bias_sigma=one_value(
-            triad.turn_on_bias_sigma, "gyroscope.turn_on_bias_sigma", omissions
+            triad.turn_on_bias_sigma, "gyroscope.turn_on_bias_sigma", remarks
         ),
         gauss_markov_sigma=sigma,
         gauss_markov_time=time,
-        resolution=one_value(triad.resolution, "gyroscope.resolution", omissions),
+        resolution=one_value(triad.resolution, "gyroscope.resolution", remarks),
     )
-    omissions.extend(differences(triad, "gyroscope", "a simulator like Gazebo"))
-    said.update(_same_for_the_accelerometer(specification, axis, omissions))
-    omissions.extend(without_fusion(specification, "Unity"))
-    omissions.extend(unsaid(specification, said))
+    remarks.extend(differences(triad, "gyroscope", "a simulator like Gazebo"))
+    said.update(_same_for_the_accelerometer(specification, axis, remarks))
+    remarks.extend(without_fusion(specification, "Unity"))
+    remarks.extend(unsaid(specification, said))
     discard = "true" if specification.output.drop_repeated else "false"
     text = (
-        xml_comment(heading(specification, "unity", omissions))
+        xml_comment(heading(specification, "unity", remarks))
         + '<sensor name="imu_sensor" type="imu">\n'
         + tag("update_rate", number(rate), 1)
         + tag("topic", topics.in_root(topics.IMU), 1)
@@ -155,10 +155,10 @@ def write(
         + noise_text(axis, rate, 1)
         + "</sensor>\n"
     )
-    return Writing(text, omissions)
+    return Writing(text, remarks)
 
 
-def _same_for_the_accelerometer(specification, axis, omissions):
+def _same_for_the_accelerometer(specification, axis, remarks):
     """Parameters of the accelerometer that are what is written; a sentence if others are not."""
     triad = specification.accelerometer
     same = {
@@ -171,7 +171,7 @@ def _same_for_the_accelerometer(specification, axis, omissions):
         values = ", ".join(
             f"{field} {shown(getattr(axis, field))}" for field in sorted(set(axis._fields) - same)
         )
-        omissions.append(
+        remarks.append(
             "accelerometer: this format has one noise for both sensors, so that the accelerometer "
             f"gets the gyroscope's numbers as m/s^2: {values}."
         )

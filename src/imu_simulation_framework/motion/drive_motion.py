@@ -169,9 +169,14 @@ def random_lap(duration, generator):
 
 def generator_for(seed, stream):
     """Return the generator of one use of a drive's seed: 0 is its path."""
+    return np.random.default_rng(seed_for(seed, stream))
+
+
+def seed_for(seed, stream):
+    """Return the seed of one use of a drive's seed."""
     # One stream per use: the sensors' noise then does not depend on how a path was drawn,
     # and a drive of fewer laps is the beginning of the longer one.
-    return np.random.default_rng(np.random.SeedSequence([seed, stream]))
+    return np.random.SeedSequence([seed, stream])
 
 
 def true_motion(drive):

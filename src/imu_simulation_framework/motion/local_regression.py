@@ -1,4 +1,10 @@
-"""Smoothing by local regression, without delay and without an even grid."""
+"""Smoothing by local regression, without delay and without an even grid.
+
+Not scipy's: ``savgol_filter`` wants even samples (of the bundled drives with a tenth of the samples
+missing, its yaw is 1.3 times as far off). ``make_smoothing_spline`` takes 300 times as long and
+smooths each column in its own way, so that yaw is no longer the direction of motion; it finds the
+position of all bundled drives better, by a third, and the yaw of one.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +67,7 @@ def local_quadratic(times, values, window):
 
 
 def _tricube(distance):
-    """Weights at distances in half windows; beyond one they are none."""
+    """Return weights at distances in half windows; beyond one they are none."""
     size = np.abs(distance)
     weight = np.maximum(1.0 - size * size * size, 0.0)
     return weight * weight * weight

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.angles import roll_pitch_yaw_from_quaternion, unwrap
+from imu_simulation_framework.angles import roll_pitch_yaw_from_quaternion, turns, unwrap
 from imu_simulation_framework.columns import GROUND_TRUTH
 from imu_simulation_framework.constants import WORLD_GRAVITY
 from imu_simulation_framework.errors import MotionError
@@ -258,10 +258,9 @@ class Motion:
             [m/s^2]
         """
         step = np.diff(self.time)[:, np.newaxis]
-        rotation = Rotation.from_quat(self.orientation)
-        to_body = rotation.inv()
+        to_body = Rotation.from_quat(self.orientation).inv()
         rate, force = self.angular_velocity.copy(), self.specific_force.copy()
-        rate[1:] = (to_body[:-1] * rotation[1:]).as_rotvec() / step
+        rate[1:] = turns(self.orientation[:-1], self.orientation[1:]) / step
         velocity = to_body.apply(self.velocity)
         steady = np.cross(self.angular_velocity, velocity) + self.gravity * to_body.apply(
             (0.0, 0.0, 1.0)
@@ -366,7 +365,7 @@ class Motion:
         return Motion(time=time, orientation=orientation, gravity=self.gravity, **values)
 
     def _derivatives(self, values):
-        """First and second derivatives of (n, 3) by time, at the samples."""
+        """Return the first and second derivatives of (n, 3) by time, at the samples."""
         self._require_samples()
         spline = CubicSpline(self.time, values)
         return spline(self.time, 1), spline(self.time, 2)

@@ -123,7 +123,7 @@ def rounds(
     return _level(time, yaw_rate * time, speed, yaw_rate, gravity)
 
 
-def drive(name: str, laps: int | None = None, gravity: float = WORLD_GRAVITY) -> Motion:
+def read_drive(name: str, laps: int | None = None, gravity: float = WORLD_GRAVITY) -> Motion:
     """Return the true motion of one of the synthetic drives, in closed form, at 100 Hz.
 
     Parameters
@@ -184,7 +184,7 @@ def planar(
 
 
 def _level(time, yaw, speed, yaw_rate, gravity):
-    """Constant speed and yaw rate, from the world's origin."""
+    """Return constant speed and yaw rate, from the world's origin."""
     if not (math.isfinite(speed)):
         raise MotionError(f"the speed of a motion is {speed}, but it must be a finite number")
     yaw = np.broadcast_to(yaw, time.shape)

@@ -1,4 +1,4 @@
-"""Time stamps of a recording: what is wrong with them, and an order in which they serve."""
+"""Time stamps of a recording: what is wrong with them, and how they can be put in order."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ NANOSECONDS = 1_000_000_000
 
 
 @dataclass(frozen=True)
-class Finding:
+class Occurrences:
     """How often something was found, and where first.
 
     Attributes
@@ -32,7 +32,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class StampLimits:
-    """When time stamps are only reported, and when they cannot serve.
+    """When time stamps are only reported, and when they cannot be used.
 
     Attributes
     ----------
@@ -65,13 +65,13 @@ class StampReport:
         First and last time [s] on the recording's clock; nan if nothing remains.
     rate, median_period : float
         Samples per second over the whole time, and median step [s]; nan below two samples.
-    missing : Finding
+    missing : Occurrences
         Samples without a time, dropped.
-    unordered : Finding
+    unordered : Occurrences
         Samples that are older than one before them, sorted in.
-    duplicates : Finding
+    duplicates : Occurrences
         Samples with the time of another one; the first of them remains.
-    gaps : Finding
+    gaps : Occurrences
         Steps that are long against the median; the place is that of the sample behind it.
     longest_gap, longest_gap_time : float
         Length of the longest gap and its start after the first sample [s]; 0 without gaps.
@@ -87,10 +87,10 @@ class StampReport:
     stop: float = float("nan")
     rate: float = float("nan")
     median_period: float = float("nan")
-    missing: Finding = field(default_factory=Finding)
-    unordered: Finding = field(default_factory=Finding)
-    duplicates: Finding = field(default_factory=Finding)
-    gaps: Finding = field(default_factory=Finding)
+    missing: Occurrences = field(default_factory=Occurrences)
+    unordered: Occurrences = field(default_factory=Occurrences)
+    duplicates: Occurrences = field(default_factory=Occurrences)
+    gaps: Occurrences = field(default_factory=Occurrences)
     longest_gap: float = 0.0
     longest_gap_time: float = 0.0
     backward_step: float = 0.0
@@ -102,7 +102,7 @@ class StampReport:
         return self.stop - self.start
 
     def refusal(self, limits: StampLimits, place_name="sample") -> str:
-        """Why these stamps cannot serve, as half a sentence; empty if they can."""
+        """Return why these stamps cannot be used, as half a sentence; empty if they can."""
         if self.backward_step > limits.backward_step:
             return (
                 f"the clock runs backwards by {self.backward_step:.3f} s at {place_name} "
@@ -122,7 +122,7 @@ class StampReport:
         return ""
 
     def to_dict(self) -> dict:
-        """Plain numbers, for a summary; what is not a number is None."""
+        """Return plain numbers, for a summary; what is not a number is None."""
         values = asdict(self)
         return {
             key: None if isinstance(value, float) and not np.isfinite(value) else value
@@ -167,7 +167,7 @@ def seconds_from_counts(counts, per_second):
     return np.where(np.isinf(counts), counts, seconds)[()] if counts.dtype.kind == "f" else seconds
 
 
-def find(mask, times, places=None, start=None) -> Finding:
+def find(mask, times, places=None, start=None) -> Occurrences:
     """Count where a mask is true and tell the first place.
 
     Parameters
@@ -182,14 +182,14 @@ def find(mask, times, places=None, start=None) -> Finding:
     """
     where = np.flatnonzero(mask)
     if len(where) == 0:
-        return Finding()
+        return Occurrences()
     times = np.asarray(times, dtype=float)
     first = int(where[0])
     finite = times[np.isfinite(times)]
     if start is None:
         start = finite.min() if len(finite) else float("nan")
     after = float(times[first] - start)
-    return Finding(
+    return Occurrences(
         count=len(where),
         first_place=first if places is None else int(places[first]),
         first_time=after if np.isfinite(after) else None,

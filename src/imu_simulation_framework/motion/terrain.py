@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from imu_simulation_framework.declared_settings import LARGEST_SEED, Settings, setting
 from imu_simulation_framework.errors import ConfigurationError
 
 START_CLEARANCE = 1.5
@@ -24,7 +25,7 @@ MOST_BUMPS = 10_000
 
 
 @dataclass(frozen=True)
-class Terrain:
+class Terrain(Settings):
     """Bumps on a jittered square grid.
 
     Attributes
@@ -45,37 +46,26 @@ class Terrain:
         A value is out of range, the bumps are higher than their spheres, or there are too many.
     """
 
-    height: float = 0.02
-    spacing: float = 1.5
-    radius: float = 2.0
-    size: float = 30.0
-    seed: int = 1
+    height: float = setting(0.02, unit="m", above=0.0, maximum=LARGEST_LENGTH)
+    spacing: float = setting(1.5, unit="m", above=0.0, maximum=LARGEST_LENGTH)
+    radius: float = setting(2.0, unit="m", above=0.0, maximum=LARGEST_LENGTH)
+    size: float = setting(30.0, unit="m", above=0.0, maximum=LARGEST_LENGTH)
+    seed: int = setting(1, minimum=0, maximum=LARGEST_SEED)
 
-    def __post_init__(self):
-        for key in ("height", "spacing", "radius", "size"):
-            if not getattr(self, key) > 0.0:
-                raise ConfigurationError(
-                    f"[terrain] {key} must be above 0, got {getattr(self, key)}"
-                )
-            if getattr(self, key) > LARGEST_LENGTH:
-                raise ConfigurationError(
-                    f"[terrain] {key} must be at most {LARGEST_LENGTH:g} m, got "
-                    f"{getattr(self, key)}"
-                )
-        if not 0 <= self.seed < 2**63:
-            raise ConfigurationError(f"[terrain] seed must be from 0 to 2^63 - 1, got {self.seed}")
+    def __post_init__(self) -> None:
+        super().__post_init__()
         if self.size**2 > MOST_BUMPS * self.spacing**2:
             raise ConfigurationError(
-                f"[terrain] size {self.size:g} m with spacing {self.spacing:g} m makes more than "
-                f"{MOST_BUMPS} bumps; make size smaller or spacing larger"
+                f"size is {self.size:g} m, which with spacing {self.spacing:g} m makes more than "
+                f"{MOST_BUMPS} bumps; make size smaller or spacing larger."
             )
         if self.height >= self.radius:
             raise ConfigurationError(
-                f"[terrain] height, {self.height} m, must be below radius, {self.radius} m"
+                f"height is {self.height} m, but it must be below radius, {self.radius} m."
             )
 
     def spheres(self):
-        """Middles of the spheres.
+        """Return middles of the spheres.
 
         Returns
         -------
@@ -92,13 +82,13 @@ class Terrain:
         return spheres[np.hypot(middles[:, 0], middles[:, 1]) >= START_CLEARANCE]
 
     def has_bumps_near(self, x, y, distance) -> bool:
-        """Whether a bump is within a distance [m] of a position [m]."""
+        """Return whether a bump is within a distance [m] of a position [m]."""
         spheres = self.spheres()
         reach = np.sqrt(self.radius**2 - spheres[:, 2] ** 2)
         return bool(np.any(np.hypot(spheres[:, 0] - x, spheres[:, 1] - y) < reach + distance))
 
     def height_at(self, x, y):
-        """Height of the ground at positions [m]; arrays of one shape, or scalars."""
+        """Return the height of the ground at positions [m]; arrays of one shape, or scalars."""
         x, y = np.broadcast_arrays(np.asarray(x, dtype=float), np.asarray(y, dtype=float))
         ground = np.zeros(x.shape)
         for middle_x, middle_y, middle_z in self.spheres():

@@ -99,7 +99,7 @@ def crop_by_index(table, start=None, stop=None):
 
 
 def even_times(table, rate):
-    """Times [s] of an even grid that starts with the first sample.
+    """Return times [s] of an even grid that starts with the first sample.
 
     Parameters
     ----------
@@ -292,7 +292,7 @@ def add_velocities(poses):
 
 
 def motion_at(poses, times):
-    """Poses and velocities of a part of a drive, as they are within the whole of it.
+    """Return poses and velocities of a part of a drive, as they are within the whole of it.
 
     A part that was differentiated by itself would end in one-sided differences, which make more
     of what noise there is: a wheel could be too fast for one sample, just beside a cut.

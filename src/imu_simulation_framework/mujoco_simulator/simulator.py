@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import mujoco
 import numpy as np
@@ -60,7 +60,7 @@ class SimulatorState(NamedTuple):
 
     def sample(self, number: int) -> SimulatorState:
         """Return one of several samples, counted from 0."""
-        return SimulatorState(*(values[number] for values in self))
+        return SimulatorState(*(values[number] for values in cast(Any, self)))
 
 
 class MujocoSimulator:
@@ -90,6 +90,8 @@ class MujocoSimulator:
     SimulatorError
         The robot does not stand still on the ground.
     """
+
+    _state: SimulatorState | None
 
     def __init__(
         self, parameters: RobotParameters, physics_rate=1000, sample_rate=100, terrain=None
@@ -266,7 +268,7 @@ class MujocoSimulator:
                 "The robot does not stand still on the ground with the given parameters."
             )
         position, quaternion = self._base_position.copy(), self._base_quaternion.copy()
-        # What little it moved and turned while it sank is no part of standing.
+        # What little it moved and turned while it sank does not belong to standing still.
         position[:2] = 0.0
         quaternion[3] = 0.0
         mujoco.mju_normalize4(quaternion)

@@ -11,11 +11,11 @@ from imu_simulation_framework.identification.allan.model import (
     allan_variance_of_terms,
 )
 from imu_simulation_framework.plots import colours, style
+from imu_simulation_framework.sensors.triads import TRIADS
 
 READ_OFF = (1.0, 3.0)
 """Averaging times [s] at which N and K are where their lines pass."""
 
-_UNITS = {"gyroscope": "rad/s", "accelerometer": "m/s²"}
 _FIT = {"color": colours.SIMULATED, "linewidth": 1.8}
 _SENSOR = {"color": colours.SENSOR, "linewidth": 1.1, "linestyle": (0, (2, 1.5))}
 _LINES = {"color": colours.OUTSIDE, "marker": "x", "markersize": 4.0, "linestyle": "none"}
@@ -50,10 +50,11 @@ def allan_figure(identification, sensor):
     Figure
     """
     names = identification.sensors[sensor]
+    unit = TRIADS[sensor].unit.replace("^2", "²")
     figure, axes = style.make_figure(len(names), height=2.1 + 2.8 * len(names), sharex=True)
     for axis, name in zip(axes, names):
         _draw_axis(axis, identification, name)
-        style.label(axis, y=f"Allan deviation [{_UNITS[sensor]}]", title=name)
+        style.label(axis, y=f"Allan deviation [{unit}]", title=name)
     style.label(axes[-1], x="averaging time [s]")
     handles = {}
     for axis in axes:

@@ -25,6 +25,15 @@ RANDOM_WALK = "#8a2b4a"
 RATE_RAMP = "#a08a10"
 GAUSS_MARKOV = "#2a6ab0"
 
+# Of many lines in one figure, neighbours of different luminance.
+SERIES = (REAL, SIMULATED, FIXES, "#8c2d82", "#4aa3df", "#a3322a", "#b59a00")
+"""Of equals; an eighth is grey."""
+SIMULATED_SERIES = (SIMULATED, "#a3322a", "#d8a800", "#c26a8f", "#7a5a3a")
+"""Of several simulated IMUs beside a recorded one."""
+
+SIMULATED_BANDS = (TRUTH, "#efb877", "#e39a44")
+"""Of what simulated IMUs have, from the widest band to the narrowest."""
+
 # What is not data.
 SHADE = "#000000"
 DARK_GREY = "#555555"

@@ -1,9 +1,10 @@
-"""The nine figures of an experiment, each from its :class:`.Comparison`."""
+"""The ten figures of an experiment, each from its :class:`.Comparison`."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from imu_simulation_framework.columns import WHEELS
 from imu_simulation_framework.evaluation.spectrum import confidence_factors, logarithmic_average
 from imu_simulation_framework.plots import colours, style
 from imu_simulation_framework.plots.path_figures import trajectory, yaw_error_along_path
@@ -23,7 +24,7 @@ _LONGEST_DETAIL = 60.0
 
 
 def control_error(comparison):
-    """Tracking error of the simulated robot: yaw, along and across the track, distance."""
+    """Return tracking error of the simulated robot: yaw, along and across the track, distance."""
     table = comparison.control_error
     if len(table) == 0:
         return style.message_figure("No tracking error was recorded.")
@@ -46,7 +47,7 @@ def control_error(comparison):
 
 
 def imu_yaw(comparison):
-    """Heading of both IMUs and what is right for each, the whole drive and its end.
+    """Return the heading of both IMUs and what is right for each, the whole drive and its end.
 
     Each pair has a zero of its own, the recording's and the simulator's. Both are turned as the
     trajectory is, which starts at zero.
@@ -93,7 +94,7 @@ def _turned_from_start(result, trajectory):
 
 
 def yaw_error(comparison):
-    """Yaw error of both IMUs over time, as it is and its trend."""
+    """Return yaw error of both IMUs over time, as it is and its trend."""
     imus = style.imus(comparison)
     if not imus:
         return style.message_figure(NO_IMU)
@@ -111,7 +112,7 @@ def yaw_error(comparison):
 
 
 def yaw_errors_difference(comparison):
-    """How much the recorded IMU's error exceeds the simulated one's."""
+    """Return how much the recorded IMU's error exceeds the simulated one's."""
     if comparison.difference is None:
         return style.message_figure(
             "There is no difference to show: it takes a recorded and a simulated IMU."
@@ -133,19 +134,50 @@ def yaw_errors_difference(comparison):
 
 
 def yaw_errors_psd(comparison):
-    """Power spectral density of the yaw errors."""
+    """Return the power spectral density of the yaw errors."""
     return _spectra(comparison, "error_spectrum", "Power spectral density of the yaw errors")
 
 
 def yaw_psd(comparison):
-    """Power spectral density of the headings, their linear trend removed."""
+    """Return the power spectral density of the headings, their linear trend removed."""
     return _spectra(comparison, "yaw_spectrum", "Power spectral density of yaw, detrended")
+
+
+def wheel_velocities(comparison):
+    """Velocities of both wheels as commanded and as they turned, and how far these are apart."""
+    wheels = comparison.wheels
+    if wheels is None:
+        return style.message_figure("There are no wheel velocities to show: none was commanded.")
+    known = wheels.error is not None
+    figure, axes = style.make_figure(
+        rows=3 if known else 2, height=7.2 if known else 5.0, sharex=True
+    )
+    for axis, wheel in zip(axes, WHEELS):
+        _line(axis, wheels.commanded.index, wheels.commanded[wheel], style.REFERENCE, "commanded")
+        if known:
+            line = {**style.REAL, "linewidth": 1.0}
+            _line(axis, wheels.actual.index, wheels.actual[wheel], line, "actual")
+        style.label(axis, y="velocity [rad/s]", title=f"{wheel.capitalize()} wheel")
+    style.legend(axes[0])
+    if known:
+        axes[-1].axhline(0.0, **style.ZERO)
+        lines = {
+            "left": {**style.REAL, "linewidth": 1.0},
+            "right": {**style.SIMULATED, "linewidth": 1.0},
+        }
+        for wheel in WHEELS:
+            _line(axes[-1], wheels.error.index, wheels.error[wheel], lines[wheel], wheel)
+        style.label(axes[-1], y="difference [rad/s]", title="Commanded minus actual")
+        style.legend(axes[-1])
+    style.label(axes[-1], x="time [s]")
+    return figure
 
 
 FIGURES = {
     "control_error": control_error,
     "imu_yaw": imu_yaw,
     "trajectory": trajectory,
+    "wheel_velocities": wheel_velocities,
     "yaw_error": yaw_error,
     "yaw_error_along_path": yaw_error_along_path,
     "yaw_error_relative": yaw_error_relative,
@@ -157,7 +189,7 @@ FIGURES = {
 
 
 def make_figures(comparison) -> dict:
-    """All nine figures, by file name."""
+    """Return all ten figures, by file name."""
     return {name: make(comparison) for name, make in FIGURES.items()}
 
 

@@ -21,7 +21,7 @@ NOTHING = "There is no path to show: the robot did not drive."
 
 
 def trajectory(comparison):
-    """Path to be followed and path of the simulated robot, and the fixes it was made of."""
+    """Return path to be followed and path of the simulated robot, and the fixes it was made of."""
     wanted, driven, fixes = comparison.trajectory, comparison.ground_truth, comparison.fixes
     figure, (axis,) = style.make_figure(width=7.0, height=_height(wanted, driven))
     if fixes is not None and len(fixes):
@@ -43,7 +43,7 @@ def trajectory(comparison):
 
 
 def yaw_error_along_path(comparison):
-    """Yaw error of each IMU as a colour on the path, where it is judged."""
+    """Return yaw error of each IMU as a colour on the path, where it is judged."""
     imus = [
         (result, name, path)
         for result, name, path in (
@@ -77,7 +77,7 @@ def yaw_error_along_path(comparison):
 
 
 def _coloured(axis, error, path):
-    """The path at the error's times, each piece in the colour of its error."""
+    """Return the path at the error's times, each piece in the colour of its error."""
     time = error.index.to_numpy(dtype=float)
     x, y = (np.interp(time, path.index, path[name]) for name in ("x", "y"))
     pieces, values = [], []

@@ -13,7 +13,7 @@ TOO_SHORT = "There is no drift over distance or turn to show: the drive is too s
 
 
 def yaw_error_relative(comparison):
-    """Rms change of the yaw error over stretches of growing length."""
+    """Return the rms change of the yaw error over stretches of growing length."""
     imus = style.imus(comparison)
     if not any(result.over_distance or result.over_turn for result, _, _ in imus):
         return style.message_figure(TOO_SHORT)

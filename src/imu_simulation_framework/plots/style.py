@@ -26,6 +26,21 @@ TRUTH = {"color": colours.TRUTH, "linewidth": 3.5, "solid_capstyle": "butt"}
 DISTANCE = {"color": colours.DISTANCE, "linewidth": 2.4, "solid_capstyle": "butt"}
 ZERO = {"color": colours.DARK_GREY, "linewidth": 0.7}
 
+# From dark to light, so that neighbours differ in print, too.
+_SERIES_DASHES = (
+    "-",
+    (0, (5, 1.5)),
+    "-",
+    (0, (5, 1.2, 1, 1.2)),
+    "-",
+    (0, (2, 1)),
+    "-",
+    (0, (1, 1)),
+)
+_SERIES = tuple(zip((*colours.SERIES, colours.DARK_GREY), _SERIES_DASHES))
+_SHADES_DASHES = ("-", (0, (5, 1.5)), (0, (5, 1.2, 1, 1.2)), (0, (2, 1)), (0, (1, 1)))
+_SHADES = tuple(zip(colours.SIMULATED_SERIES, _SHADES_DASHES))
+
 FOOTER_HEIGHT = 0.2
 """Inches that :func:`sign` keeps free."""
 
@@ -37,14 +52,31 @@ LEGEND_LINEWIDTH = 1.5
 
 
 def raw(style) -> dict:
-    """The style of a signal before filtering: its colour, mixed with white, and thin."""
+    """Return the style of a signal before filtering: its colour, mixed with white, and thin."""
     red, green, blue = (int(style["color"][i : i + 2], 16) / 255.0 for i in (1, 3, 5))
     colour = tuple(0.35 * part + 0.65 for part in (red, green, blue))
     return {"color": colour, "linestyle": "-", "linewidth": RAW_LINEWIDTH}
 
 
+def series(count) -> list:
+    """Return styles of so many lines that are all alike; of more than eight some look the same."""
+    return _styles(_SERIES, count, 1.5)
+
+
+def shades(count) -> list:
+    """Return styles of so many simulated IMUs beside one that was recorded."""
+    return _styles(_SHADES, count, 1.3)
+
+
+def _styles(looks, count, width):
+    return [
+        {"color": colour, "linestyle": dashes, "linewidth": width}
+        for colour, dashes in (looks[place % len(looks)] for place in range(count))
+    ]
+
+
 def make_figure(rows=1, height=4.2, width=WIDTH, columns=1, **subplot_options):
-    """A figure with axes in rows and columns, without any global state.
+    """Return a figure with axes in rows and columns, without any global state.
 
     Returns
     -------
@@ -68,7 +100,7 @@ def make_figure(rows=1, height=4.2, width=WIDTH, columns=1, **subplot_options):
 
 
 def imus(comparison):
-    """The IMUs that were compared, each with its line and name: the recorded one first."""
+    """Return the IMUs that were compared, each with its line and name: the recorded one first."""
     every = (
         (comparison.real, REAL, "recorded IMU"),
         (comparison.simulated, SIMULATED, "simulated IMU"),
@@ -102,6 +134,18 @@ def legend(axis, columns=2):
             line.set_linewidth(max(line.get_linewidth(), LEGEND_LINEWIDTH))
 
 
+def outside_legend(figure, axes, columns=3):
+    """One legend above all axes of a figure, each name once."""
+    labelled = [axis.get_legend_handles_labels() for axis in axes]
+    handles = {name: handle for pair in labelled for handle, name in zip(*pair)}
+    box = figure.legend(
+        handles.values(), handles.keys(), loc="outside upper right", ncol=columns, fontsize=8,
+        frameon=False, handlelength=2.8,
+    )  # fmt: skip
+    for line in box.get_lines():
+        line.set_linewidth(max(line.get_linewidth(), LEGEND_LINEWIDTH))
+
+
 def sign(figure, text):
     """Write small below a figure what it shows: drive, model, seed, date.
 
@@ -124,7 +168,7 @@ def sign(figure, text):
 
 
 def message_figure(sentence):
-    """A figure that says why there is nothing to see."""
+    """Return a figure that says why there is nothing to see."""
     figure, (axis,) = make_figure(height=2.0)
     axis.set_axis_off()
     axis.text(
@@ -208,7 +252,7 @@ def thin_path(x, y, points=DRAWN_POINTS):
 
 
 def path_steps(x, y, points=DRAWN_POINTS):
-    """Indices of the points that :func:`thin_path` keeps."""
+    """Return indices of the points that :func:`thin_path` keeps."""
     if len(x) <= 2:
         return np.arange(len(x))
     travelled = np.concatenate(([0.0], np.cumsum(np.hypot(np.diff(x), np.diff(y)))))

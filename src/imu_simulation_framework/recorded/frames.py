@@ -14,16 +14,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from imu_simulation_framework.checked_values import checked_axes, checked_choice
-from imu_simulation_framework.constants import STANDARD_GRAVITY
-from imu_simulation_framework.sensors.fusion import quaternion_product
+from imu_simulation_framework.angles import quaternion_product
+from imu_simulation_framework.declared_settings import Settings, setting
 from imu_simulation_framework.sensors.imu_specification import FILTERS, OutputSpecification
+from imu_simulation_framework.units import factors
 
 FRAMES = ("enu", "ned")
 SENSOR_AXES = ("flu", "frd")
 QUATERNION_ORDERS = ("xyzw", "wxyz")
-GYRO_UNITS = {"rad/s": 1.0, "deg/s": math.pi / 180.0}
-ACCEL_UNITS = {"m/s^2": 1.0, "g": STANDARD_GRAVITY}
+GYRO_UNITS = factors("rad/s", "deg/s")
+ACCEL_UNITS = factors("m/s^2", "g")
 ACCEL_CONVENTIONS = {"specific_force": 1.0, "gravity": -1.0}
 ORIENTATIONS = ("auto", "recorded", "fused")
 
@@ -48,7 +48,7 @@ _NEARLY = math.radians(10.0)
 
 
 @dataclass(frozen=True)
-class ReferenceConventions:
+class ReferenceConventions(Settings):
     """How a recording writes orientations and positions.
 
     Attributes
@@ -70,17 +70,10 @@ class ReferenceConventions:
         A value is not what it must be.
     """
 
-    frame: str = "enu"
-    yaw_convention: str = ""
-    quaternion_order: str = "xyzw"
-    quaternion_inverse: bool = False
-
-    def __post_init__(self):
-        checked_choice("frame", self.frame, FRAMES)
-        if self.yaw_convention != "":
-            checked_choice("yaw_convention", self.yaw_convention, tuple(YAW_CONVENTIONS))
-        checked_choice("quaternion_order", self.quaternion_order, QUATERNION_ORDERS)
-        checked_choice("quaternion_inverse", self.quaternion_inverse, (False, True))
+    frame: str = setting("enu", choices=FRAMES)
+    yaw_convention: str = setting("", choices=tuple(YAW_CONVENTIONS))
+    quaternion_order: str = setting("xyzw", choices=QUATERNION_ORDERS)
+    quaternion_inverse: bool = setting(False)
 
     @property
     def yaw(self) -> str:
@@ -102,10 +95,10 @@ class ImuConventions(ReferenceConventions):
         Of a recording that does not state them: ``rad/s`` or ``deg/s``, ``m/s^2`` or ``g``.
     accel_convention : str
         ``specific_force``, which points up at rest, or ``gravity``, its opposite.
-    mounting : tuple of float, length 3
-        Roll, pitch, yaw [rad] of the IMU's axes in the robot's, both forward-left-up: the
-        rotation about z by yaw after y by pitch after x by roll takes a vector from the IMU's
-        axes to the robot's. Zero for an IMU whose axes are the robot's.
+    mounting_roll, mounting_pitch, mounting_yaw : float
+        Angles [rad] of the IMU's axes in the robot's, both forward-left-up: the rotation
+        about z by yaw after y by pitch after x by roll takes a vector from the IMU's axes to the
+        robot's. Zero for an IMU whose axes are the robot's.
     orientation : str
         ``recorded``, ``fused`` (made of gyroscope and accelerometer), or ``auto``: as recorded
         if it is, else fused.
@@ -114,26 +107,24 @@ class ImuConventions(ReferenceConventions):
         :class:`~imu_simulation_framework.sensors.imu_specification.OutputSpecification`.
     """
 
-    sensor_axes: str = ""
-    gyro_unit: str = "rad/s"
-    accel_unit: str = "m/s^2"
-    accel_convention: str = "specific_force"
-    mounting: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    orientation: str = "auto"
-    filter: str = OutputSpecification.filter
-    filter_time_constant: float = OutputSpecification.filter_time_constant
-    filter_rate_bias: bool = OutputSpecification.filter_rate_bias
+    sensor_axes: str = setting("", choices=SENSOR_AXES)
+    gyro_unit: str = setting("rad/s", choices=tuple(GYRO_UNITS))
+    accel_unit: str = setting("m/s^2", choices=tuple(ACCEL_UNITS))
+    accel_convention: str = setting("specific_force", choices=tuple(ACCEL_CONVENTIONS))
+    mounting_roll: float = setting(0.0, unit="rad")
+    mounting_pitch: float = setting(0.0, unit="rad")
+    mounting_yaw: float = setting(0.0, unit="rad")
+    orientation: str = setting("auto", choices=ORIENTATIONS)
+    filter: str = setting(OutputSpecification.filter, choices=FILTERS)
+    filter_time_constant: float = setting(
+        OutputSpecification.filter_time_constant, unit="s", above=0.0
+    )
+    filter_rate_bias: bool = setting(OutputSpecification.filter_rate_bias)
 
-    def __post_init__(self):
-        super().__post_init__()
-        if self.sensor_axes != "":
-            checked_choice("sensor_axes", self.sensor_axes, SENSOR_AXES)
-        checked_choice("gyro_unit", self.gyro_unit, tuple(GYRO_UNITS))
-        checked_choice("accel_unit", self.accel_unit, tuple(ACCEL_UNITS))
-        checked_choice("accel_convention", self.accel_convention, tuple(ACCEL_CONVENTIONS))
-        object.__setattr__(self, "mounting", checked_axes("mounting", self.mounting))
-        checked_choice("orientation", self.orientation, ORIENTATIONS)
-        checked_choice("filter", self.filter, FILTERS)
+    @property
+    def mounting(self) -> tuple[float, float, float]:
+        """Roll, pitch and yaw of the mounting [rad]."""
+        return self.mounting_roll, self.mounting_pitch, self.mounting_yaw
 
     @property
     def axes(self) -> str:
@@ -197,7 +188,7 @@ def positions_from_frame(positions, frame):
 
 
 def levelling_roll_pitch(up) -> tuple[float, float]:
-    """Return the mounting that puts a resting IMU upright, quarter turns where it nearly is one.
+    """Return the mounting that puts an IMU at rest upright, quarter turns where it nearly is one.
 
     Parameters
     ----------

@@ -64,7 +64,7 @@ def fused_angles(times, gyro, accel, output: OutputSpecification):
 
 
 def integral(times, values):
-    """Integral from the first time to each, by the trapezoidal rule; shape of the values."""
+    """Return integral from the first time to each, by the trapezoidal rule; shape of the values."""
     values = np.asarray(values, dtype=float)
     steps = np.diff(times).reshape((-1,) + (1,) * (values.ndim - 1))
     parts = 0.5 * steps * (values[1:] + values[:-1])
@@ -72,7 +72,7 @@ def integral(times, values):
 
 
 def _grid_period(times):
-    """The median step, unless stamps came in bursts, when the grid would be far too fine."""
+    """Return the median step, unless stamps came in bursts, when the grid would be far too fine."""
     period = float(np.median(np.diff(times)))
     return max(period, times[-1] / (_MOST_GRID * len(times)))
 

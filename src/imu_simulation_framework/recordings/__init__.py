@@ -2,7 +2,7 @@
 
 :func:`read_reference` and :func:`read_imu` do all at once. Both go the same way: find out the
 format, read samples as they were recorded (one module per format), turn them into this package's
-conventions, leave out and report what cannot serve, and make one of the package's tables. Who
+conventions, leave out and report what cannot be used, and make one of the package's tables. Who
 wants to see the same samples under several conventions takes the two halves:
 :func:`read_reference_samples` and :func:`.reference_table`, :func:`read_imu_samples` and
 :func:`.imu_table`.
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
-from typing import Any, Mapping, Sequence
+from typing import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -27,19 +27,19 @@ from imu_simulation_framework.recordings.conventions import (
     ImuConventions,
     ReferenceConventions,
 )
-from imu_simulation_framework.recordings.formats.bag import read_bag
-from imu_simulation_framework.recordings.formats.plain_csv import read_plain_csv
-from imu_simulation_framework.recordings.formats.ros2_bag import read_ros2_bag
-from imu_simulation_framework.recordings.formats.rostopic_csv import read_rostopic_csv
-from imu_simulation_framework.recordings.formats.tum import read_tum
-from imu_simulation_framework.recordings.imu import imu_table
-from imu_simulation_framework.recordings.opening import (
+from imu_simulation_framework.recordings.file_access import (
     FORMATS,
     detect_format,
     is_ros2_bag,
     read_start,
     read_text,
 )
+from imu_simulation_framework.recordings.formats.bag import read_bag
+from imu_simulation_framework.recordings.formats.plain_csv import read_plain_csv
+from imu_simulation_framework.recordings.formats.ros2_bag import read_ros2_bag
+from imu_simulation_framework.recordings.formats.rostopic_csv import read_rostopic_csv
+from imu_simulation_framework.recordings.formats.tum import read_tum
+from imu_simulation_framework.recordings.imu import imu_table
 from imu_simulation_framework.recordings.receiver_topics import join_topic
 from imu_simulation_framework.recordings.reference import reference_table
 from imu_simulation_framework.recordings.report import RecordingReport
@@ -91,7 +91,7 @@ def read_reference(
     time_offset: float = 0.0,
     minimum_samples: int = MINIMUM_SAMPLES,
     stamp_limits: StampLimits | None = None,
-    **fix_settings: Any,
+    fix_settings: FixSettings | None = None,
 ) -> RecordedReference:
     """Read a reference trajectory.
 
@@ -106,9 +106,8 @@ def read_reference(
     minimum_samples : int
         Fewer usable samples are refused.
     stamp_limits : StampLimits, optional
-    **fix_settings
-        Fields of :class:`~imu_simulation_framework.motion.positioning.fixes.FixSettings`, for
-        satellite positions.
+    fix_settings : FixSettings, optional
+        How satellite positions become a path.
 
     Returns
     -------
@@ -117,7 +116,7 @@ def read_reference(
     Raises
     ------
     RecordingError
-        The recording cannot be read, or its data cannot serve.
+        The recording cannot be read, or its data cannot be used.
     """
     samples = read_reference_samples(
         path,
@@ -131,7 +130,7 @@ def read_reference(
         *reference_table(
             samples,
             conventions,
-            FixSettings(**fix_settings),
+            fix_settings,
             stamp_limits=stamp_limits,
             minimum_samples=minimum_samples,
             time_offset=time_offset,
@@ -156,7 +155,7 @@ def read_reference_samples(
         A bag of ROS 1 or ROS 2, what ``rostopic echo -p`` wrote, CSV, or TUM; each also packed
         by gzip. Of ROS 2 a folder, or one of the files in it.
     topic : str
-        In a bag; empty for the only one with a type that can serve: nav_msgs/Odometry,
+        In a bag; empty for the only one with a type that can be used: nav_msgs/Odometry,
         geometry_msgs/PoseStamped, geometry_msgs/PoseWithCovarianceStamped or
         sensor_msgs/NavSatFix.
     format : str
@@ -223,7 +222,7 @@ def read_imu(
     Raises
     ------
     RecordingError
-        The recording cannot be read, or its data cannot serve.
+        The recording cannot be read, or its data cannot be used.
     """
     samples = read_imu_samples(path, topic, format, columns, rate=rate)
     return RecordedImu(

@@ -29,7 +29,7 @@ _ZERO_NORM = 1e-6
 
 
 class Cleaner:
-    """Leaves out step by step what cannot serve, and notes it.
+    """Leaves out step by step what cannot be used, and counts it.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class Cleaner:
     def __init__(self, samples: Samples, time_offset=0.0):
         self.samples = samples
         self.keep = np.ones(len(samples), dtype=bool)
-        self.noted: dict[str, Any] = {}
+        self.counted: dict[str, Any] = {}
         self.remarks: list[str] = []
         self.times = samples.columns["stamp"]
         source = "column" if "receipt" not in samples else "header stamp"
@@ -55,7 +55,7 @@ class Cleaner:
                 raise RecordingError(f"{samples.source}: no sample has a time")
             self.times, source = samples.columns["receipt"], "receipt time"
         self.times = self.times + time_offset
-        self.noted["time_source"] = source
+        self.counted["time_source"] = source
 
     def drop(self, mask, name, reason):
         """Leave out samples that are still in and in the mask.
@@ -67,15 +67,15 @@ class Cleaner:
         """
         mask = mask & self.keep
         self.keep &= ~mask
-        self.note(mask, name)
+        self.count(mask, name)
         if not self.keep.any():
             raise RecordingError(
                 f"{self.samples.source}: none of {len(self.samples)} samples can be used: {reason}"
             )
 
-    def note(self, mask, name):
+    def count(self, mask, name):
         """Put into the report where a mask is true."""
-        self.noted[name] = find(mask, self.times, self.samples.places)
+        self.counted[name] = find(mask, self.times, self.samples.places)
 
     def drop_nan(self, names):
         """Leave out samples of which one of these columns is not finite.
@@ -116,7 +116,7 @@ class Cleaner:
                 "expected 1, as quaternions of an orientation have"
             )
         with np.errstate(invalid="ignore"):
-            self.note(
+            self.count(
                 self.keep & (np.abs(norms - 1.0) > NORM_TOLERANCE), "unnormalised_quaternions"
             )
         norms = np.where(self.keep, norms, 1.0)
@@ -129,7 +129,7 @@ class Cleaner:
         ----------
         limits : StampLimits
         minimum_samples : int
-            Fewer cannot serve.
+            Fewer cannot be used.
         absent : sequence of str
             For the report.
 
@@ -172,6 +172,6 @@ class Cleaner:
             stamps=stamps,
             absent=tuple(absent),
             remarks=tuple(self.remarks),
-            **self.noted,
+            **self.counted,
         )
         return kept[order], report

@@ -52,7 +52,7 @@ def imu_table(
     Raises
     ------
     RecordingError
-        The samples cannot serve, or lack what is required.
+        The samples cannot be used, or lack what is required.
     """
     conventions = conventions or ImuConventions()
     never_set = _is_never_set(samples)
@@ -100,7 +100,7 @@ def imu_table(
 
 
 def _groups(samples):
-    """What the samples give: ``orientation``, ``gyro`` and ``accel`` with their columns."""
+    """Return what the samples give: ``orientation``, ``gyro`` and ``accel`` with their columns."""
     groups = {"orientation": _orientation_columns(samples)}
     for name, axes in (("gyro", GYRO), ("accel", ACCEL)):
         groups[name] = tuple(axis for axis in axes if axis in samples)
@@ -108,7 +108,7 @@ def _groups(samples):
 
 
 def _orientation_columns(samples):
-    """A yaw of its own is an orientation too: of a robot that stays level."""
+    """Return the columns of an orientation; a yaw alone is that of a robot that stays level."""
     for columns in (QUATERNION, EULER, ("yaw",)):
         if samples.has(columns):
             return columns
@@ -161,7 +161,7 @@ def _check_mountable(samples, groups, turned):
 
 
 def _robot_angles(samples, quaternions, order, mounted):
-    """Roll, pitch and yaw of the robot, shape (n, 3)."""
+    """Return roll, pitch and yaw of the robot, shape (n, 3)."""
     if quaternions is None:
         angles = _angles(samples)[order]
         if mounted is None:

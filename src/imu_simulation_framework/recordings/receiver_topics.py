@@ -53,13 +53,13 @@ def join_topic(samples, other, names):
 
 
 def _times(*both):
-    """Stamps, or times of reception if one of the two has none."""
+    """Return stamps, or times of reception if one of the two has none."""
     stamped = all(np.isfinite(samples.columns["stamp"]).any() for samples in both)
     return [samples.columns["stamp" if stamped else "receipt"] for samples in both]
 
 
 def _nearest(grid, times):
-    """Index into a sorted grid for each time; the last one for what is not a number."""
+    """Return an index into a sorted grid for each time; the last one for what is not a number."""
     after = np.clip(np.searchsorted(grid, times), 1, max(1, len(grid) - 1))
     after = np.minimum(after, len(grid) - 1)
     before = np.maximum(after - 1, 0)

@@ -59,7 +59,7 @@ def reference_table(
     Raises
     ------
     RecordingError
-        The samples cannot serve.
+        The samples cannot be used.
     """
     samples = conventional_reference(samples, conventions or ReferenceConventions())
     settings, limits = settings or FixSettings(), stamp_limits or StampLimits()
@@ -69,7 +69,7 @@ def reference_table(
 
 
 def has_to_be_smoothed(samples) -> bool:
-    """Whether these are positions whose heading is to be made of their course."""
+    """Return whether these are positions whose heading is to be made of their course."""
     poses = samples.has(POSITION) and (samples.has(QUATERNION) or "yaw" in samples)
     return not poses
 
@@ -111,7 +111,7 @@ def _from_fixes(samples, settings, limits, minimum_samples, time_offset):
         _refuse_outside(samples, cleaner)
     variances = _variances(samples, cleaner.remarks)
     known = (variances > 0.0).all(axis=1) & np.isfinite(variances).all(axis=1)
-    cleaner.note(cleaner.keep & ~known, "unknown_variance")
+    cleaner.count(cleaner.keep & ~known, "unknown_variance")
     if (cleaner.keep & ~known).any():
         cleaner.remarks.append(
             f"where the variance of a position is not known, {UNKNOWN_VARIANCE:g} m^2 is assumed"
@@ -168,7 +168,7 @@ def _refuse_outside(samples, cleaner):
 
 
 def _heading(samples):
-    """Heading beside the fixes [rad], as of two antennas; nan where unknown, or None."""
+    """Return the heading beside the fixes [rad], as of two antennas; nan where unknown, or None."""
     if samples.has(QUATERNION):
         quaternions = samples.matrix(QUATERNION)
         norms = np.linalg.norm(quaternions, axis=1)
@@ -180,7 +180,7 @@ def _heading(samples):
 
 
 def _variances(samples, remarks):
-    """Variances of the positions [m^2], shape (n, 2); nan where nothing tells them."""
+    """Return variances of the positions [m^2], shape (n, 2); nan where nothing tells them."""
     missing = np.full(len(samples), np.nan)
     variances = np.column_stack([samples.columns.get(name, missing) for name in VARIANCES])
     if "covariance_type" in samples:

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field, replace
 
 import pandas as pd
 
-from imu_simulation_framework.motion.stamps import Finding, StampReport
+from imu_simulation_framework.motion.stamps import Occurrences, StampReport
 
 
 @dataclass(frozen=True)
@@ -25,11 +25,11 @@ class RecordingReport:
         Samples in the recording.
     stamps : StampReport
         Of the samples whose values can be used; its ``usable`` is what remains in the end.
-    nan : stamps.Finding
+    nan : stamps.Occurrences
         Samples with a value that is no number, dropped.
-    zero_quaternions, unnormalised_quaternions : stamps.Finding
+    zero_quaternions, unnormalised_quaternions : stamps.Occurrences
         Quaternions of length zero, dropped, and of another length than one, normalised.
-    no_fix, unknown_variance : stamps.Finding
+    no_fix, unknown_variance : stamps.Occurrences
         Satellite positions without a fix, dropped, and without a variance, a usual one taken.
     absent : tuple of str
         What the recording lacks, of ``orientation``, ``gyro`` and ``accel``.
@@ -55,11 +55,11 @@ class RecordingReport:
     message_type: str = ""
     time_source: str = "column"
     stamps: StampReport = field(default_factory=StampReport)
-    nan: Finding = field(default_factory=Finding)
-    zero_quaternions: Finding = field(default_factory=Finding)
-    unnormalised_quaternions: Finding = field(default_factory=Finding)
-    no_fix: Finding = field(default_factory=Finding)
-    unknown_variance: Finding = field(default_factory=Finding)
+    nan: Occurrences = field(default_factory=Occurrences)
+    zero_quaternions: Occurrences = field(default_factory=Occurrences)
+    unnormalised_quaternions: Occurrences = field(default_factory=Occurrences)
+    no_fix: Occurrences = field(default_factory=Occurrences)
+    unknown_variance: Occurrences = field(default_factory=Occurrences)
     absent: tuple[str, ...] = ()
     orientation_source: str = ""
     fusion: dict = field(default_factory=dict)
@@ -73,7 +73,7 @@ class RecordingReport:
         return self.stamps.usable
 
     def sentences(self) -> list[str]:
-        """One sentence on what was read, and one for each thing found."""
+        """Return one sentence on what was read, and one for each thing found."""
         stamps = self.stamps
         kind = f" ({self.message_type})" if self.message_type else ""
         source = f"{self.path}, topic {self.topic}" if self.topic else self.path
@@ -119,7 +119,7 @@ class RecordingReport:
         return f"the first is {self.place_name} {finding.first_place}{time}"
 
     def to_dict(self) -> dict:
-        """Everything as plain values, for a summary."""
+        """Return everything as plain values, for a summary."""
         values = asdict(replace(self, fixes=None))
         values.pop("fixes")
         values.update(

@@ -59,11 +59,11 @@ class Samples:
         return name in self.columns
 
     def has(self, names) -> bool:
-        """Whether all these columns are there."""
+        """Return whether all these columns are there."""
         return all(name in self.columns for name in names)
 
     def matrix(self, names) -> np.ndarray:
-        """These columns side by side, shape (n, len(names))."""
+        """Return these columns side by side, shape (n, len(names))."""
         return np.column_stack([self.columns[name] for name in names])
 
     @property

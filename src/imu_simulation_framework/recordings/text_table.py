@@ -47,7 +47,7 @@ class TextTable:
     namesakes: dict[str, list[str]] = field(default_factory=dict)
 
     def texts(self, column) -> pd.Series:
-        """A column as text, without blanks around it; what is missing is empty.
+        """Return a column as text, without blanks around it; what is missing is empty.
 
         Raises
         ------
@@ -59,7 +59,7 @@ class TextTable:
         return text.where(~(self.cells[column].isna() | text.isin(_MISSING)), "")
 
     def numbers(self, column) -> np.ndarray:
-        """A column as numbers; whole ones stay whole, empty and ``nan`` cells are nan.
+        """Return a column as numbers; whole ones stay whole, empty and ``nan`` cells are nan.
 
         Raises
         ------
@@ -155,7 +155,7 @@ def parse_table(path, text, names=None, rows_at_once=ROWS_AT_ONCE) -> TextTable:
 
 
 def _read_block(path, lines, separator, width):
-    """Cells of some lines."""
+    """Return cells of some lines."""
     try:
         cells = pd.read_csv(
             io.StringIO("\n".join(line.strip(" \r") for line in lines)),
@@ -180,7 +180,7 @@ def _read_block(path, lines, separator, width):
 
 
 def _of_one_kind(blocks) -> bool:
-    """Whether each column is of numbers in all blocks, or of text in all.
+    """Return whether each column is of numbers in all blocks, or of text in all.
 
     One that is not is text as a whole, as it stands in the file.
     """
@@ -189,7 +189,7 @@ def _of_one_kind(blocks) -> bool:
 
 
 def _logical_lines(path, text):
-    """Number and text of each line; what is broken within quotes is put together."""
+    """Yield number and text of each line; what is broken within quotes is put together."""
     begun, parts = 0, []
     for number, line in enumerate(_lines(text), 1):
         if len(line) > _LONGEST_LINE:
@@ -229,7 +229,7 @@ def _cells(line, separator) -> list[str]:
 
 
 def _is_data(cells) -> bool:
-    """Whether a line holds numbers, and perhaps dates, instead of names."""
+    """Return whether a line holds numbers, and perhaps dates, instead of names."""
     given = [cell for cell in cells if cell not in _MISSING]
     numbers = [cell for cell in given if _NUMBER.match(cell)]
     return bool(numbers) and all(_NUMBER.match(cell) or _DATE.match(cell) for cell in given)

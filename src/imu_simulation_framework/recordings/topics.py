@@ -7,7 +7,7 @@ from imu_simulation_framework.sentences import listed
 
 
 def choose_topic(path, topic, topics, types) -> str:
-    """Return the topic that is named, or the only one that can serve.
+    """Return the topic that is named, or the only one that can be used.
 
     Parameters
     ----------
@@ -18,7 +18,7 @@ def choose_topic(path, topic, topics, types) -> str:
     topics : dict of str to (str, int)
         Those of the bag, with type as ROS 1 writes it and number of messages.
     types : collection of str
-        Those that can serve.
+        Those that can be used.
 
     Raises
     ------
@@ -35,7 +35,7 @@ def choose_topic(path, topic, topics, types) -> str:
             return suitable[0]
         if suitable:
             raise RecordingError(
-                f"{path}: several topics can serve, say which: {listed(sorted(suitable))}"
+                f"{path}: several topics can be used, say which: {listed(sorted(suitable))}"
             )
         raise RecordingError(f"{path}: no topic of type {expected}; the bag has {listing}")
     bare = topic.strip("/")

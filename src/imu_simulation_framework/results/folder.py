@@ -53,7 +53,7 @@ class ResultFolder:
 
     @classmethod
     def from_prefix(cls, prefix_path) -> ResultFolder:
-        """The folder behind ``"<folder>/<prefix>"``, as nodes hand it to each other.
+        """Return the folder behind ``"<folder>/<prefix>"``, as nodes hand it to each other.
 
         Raises
         ------
@@ -79,7 +79,7 @@ class ResultFolder:
         return str(self.folder / self.prefix)
 
     def path(self, name) -> Path:
-        """The path of one file; ``name`` has its extension."""
+        """Return the path of one file; ``name`` has its extension."""
         return self.folder / f"{self.prefix}_{name}"
 
     def write_table(self, name, table) -> Path:
@@ -243,6 +243,38 @@ def find_result(path) -> ResultFolder:
         if name and result.path(MARKER).is_file():
             return result
     raise ResultError(f"{path}: no result of this name, {path.name}_{MARKER} was expected")
+
+
+def find_results(path) -> list[ResultFolder]:
+    """Find the result that a person means, or all of those in a folder and the folders in it.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    list of ResultFolder
+        In the order of their folders, numbers as numbers.
+
+    Raises
+    ------
+    ResultError
+        There is none.
+    """
+    path = Path(path)
+    found = path.glob(f"**/[!.]*_{MARKER}") if path.is_dir() else []
+    results = [ResultFolder(entry.parent, entry.name[: -len("_" + MARKER)]) for entry in found]
+    if not results:
+        return [find_result(path)]
+    return sorted(results, key=lambda result: _in_order(result.prefix_path))
+
+
+def _in_order(path):
+    return [
+        (part.isdecimal(), part.zfill(20) if part.isdecimal() else part)
+        for part in Path(path).parts
+    ]
 
 
 def _listed(names) -> str:

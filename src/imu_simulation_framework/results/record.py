@@ -26,8 +26,12 @@ STORED = {
     "ground_truth": ("x", "y", "z", *QUATERNION, "v_x", "v_y", "yaw_rate"),
     "control_error": (*CONTROL_ERROR, "time_from_start"),
     "wheel_velocities": WHEELS,
+    "wheel_velocities_actual": WHEELS,
 }
 """Name of a table -> the numbers that are stored for it."""
+
+NOT_ALWAYS = ("wheel_velocities_actual",)
+"""Tables that an experiment may lack: not every simulator tells how fast the wheels turn."""
 
 ENDING = "samples"
 
@@ -91,7 +95,7 @@ class Stream:
         return before + int((end - begin + 0.5) / NANOSECONDS * rate) + 1
 
     def count_until(self, end: int) -> int:
-        """How many samples have a stamp of at most ``end`` [ns]."""
+        """Return how many samples have a stamp of at most ``end`` [ns]."""
         return bisect.bisect_right(self.store.stamps, end)
 
     def span(self, zero: int, end: int):
@@ -125,7 +129,7 @@ class RecordedTable:
     blocks: Callable
 
     def whole(self, columns=None) -> pd.DataFrame:
-        """The table at once, all columns or those that are named."""
+        """Return the table at once, all columns or those that are named."""
         import pandas as pd
 
         wanted = slice(None) if columns is None else list(columns)
@@ -137,7 +141,8 @@ class ExperimentRecord:
 
     ``imu`` takes orientation (x, y, z, w), angular velocity and specific force;
     ``ground_truth`` position, orientation, velocity along x and y, and yaw rate; ``errors``
-    the four tracking errors and the time from the start. Commands have no stamp: the first is
+    the four tracking errors and the time from the start; ``wheels`` how fast they turn, left and
+    right [rad/s], once a control period. Commands have no stamp: the first is
     given at time zero, and each further one answers one tracking error, so they are numbered.
     """
 
@@ -159,6 +164,10 @@ class ExperimentRecord:
     @property
     def commands(self) -> Stream:
         return self._streams["wheel_velocities"]
+
+    @property
+    def wheels(self) -> Stream:
+        return self._streams["wheel_velocities_actual"]
 
     def append_command(self, left: float, right: float) -> None:
         """Add one pair of wheel velocities [rad/s]."""
@@ -184,7 +193,7 @@ class ExperimentRecord:
 
     @classmethod
     def left_behind(cls, folder) -> ExperimentRecord | None:
-        """What an experiment has left that was killed, None if it has left nothing.
+        """Return what an experiment has left that was killed, None if it has left nothing.
 
         Raises
         ------
@@ -196,6 +205,8 @@ class ExperimentRecord:
             return None
         record = cls()
         for name, columns in STORED.items():
+            if name in NOT_ALWAYS and not paths[name].exists():
+                continue
             store = SampleStore.open(paths[name])
             if store.columns != columns:
                 raise ResultError(
@@ -218,27 +229,30 @@ class ExperimentRecord:
         return min(-1 if stream.newest is None else stream.newest for stream in streams)
 
     def complete_until(self, end: int) -> bool:
-        """Whether everything is there until ``end`` [ns], each error with its command."""
+        """Return whether everything is there until ``end`` [ns], each error with its command."""
         streams = (self.imu, self.ground_truth, self.errors)
         if any(stream.newest is None or stream.newest < end for stream in streams):
             return False
         return len(self.commands) > self.errors.count_until(end)
 
     def tables(self, zero: int, end: int):
-        """Tables of the experiment from stamp ``zero`` to ``end`` [ns].
+        """Return tables of the experiment from stamp ``zero`` to ``end`` [ns].
 
         Returns
         -------
         dict of RecordedTable
-            imu_simulated, ground_truth, control_error, wheel_velocities; columns as in
-            the package's docstring.
+            imu_simulated, ground_truth, control_error, wheel_velocities and, if they were
+            recorded, wheel_velocities_actual; columns as in the package's docstring.
         """
-        return {
+        tables = {
             "imu_simulated": RecordedTable(lambda: self._imu_blocks(zero, end)),
             "ground_truth": RecordedTable(lambda: self._ground_truth_blocks(zero, end)),
             "wheel_velocities": RecordedTable(lambda: [self._wheel_velocities(zero, end)]),
             "control_error": RecordedTable(lambda: self._control_error_blocks(zero, end)),
         }
+        if len(self.wheels):
+            tables["wheel_velocities_actual"] = RecordedTable(lambda: self._wheel_blocks(zero, end))
+        return tables
 
     def _imu_blocks(self, zero, end):
         attitude = _Attitude()
@@ -258,6 +272,10 @@ class ExperimentRecord:
         for time, values in _at_least_one(self.errors, zero, end):
             yield _table(time, dict(zip(CONTROL_ERROR, values.T)))
 
+    def _wheel_blocks(self, zero, end):
+        for time, values in _at_least_one(self.wheels, zero, end):
+            yield _table(time, dict(zip(WHEELS, values.T)))
+
     def _wheel_velocities(self, zero, end):
         times = [time for time, _ in self.errors.blocks(zero, end)]
         given = np.concatenate([[0.0], *times])
@@ -267,7 +285,7 @@ class ExperimentRecord:
 
 
 def _at_least_one(stream, zero, end):
-    """The stream's blocks; an empty one if there is none, for the columns' names."""
+    """Yield the stream's blocks; an empty one if there is none, for the columns' names."""
     empty = True
     for block in stream.blocks(zero, end):
         empty = False
@@ -284,7 +302,7 @@ class _Attitude:
         self._turns = 0
 
     def columns(self, orientation):
-        """Columns roll, pitch and yaw of orientations of shape (n, 4)."""
+        """Return columns roll, pitch and yaw of orientations of shape (n, 4)."""
         roll, pitch, wrapped = roll_pitch_yaw_from_quaternion(orientation).T
         yaw = wrapped
         if len(wrapped):

@@ -172,7 +172,7 @@ class SampleStore:
         return _Stamps(self)
 
     def rows(self, first: int, last: int):
-        """Rows from number ``first`` to before ``last``.
+        """Return rows from number ``first`` to before ``last``.
 
         Returns
         -------

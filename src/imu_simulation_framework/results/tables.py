@@ -8,7 +8,7 @@ import pandas as pd
 
 from imu_simulation_framework.columns import CONTROL_ERROR, POSES, TRAJECTORY, WHEELS
 from imu_simulation_framework.errors import ResultError
-from imu_simulation_framework.results.record import STORED, ExperimentRecord
+from imu_simulation_framework.results.record import NOT_ALWAYS, STORED, ExperimentRecord
 
 REQUIRED_COLUMNS = {
     "trajectory_data": (*TRAJECTORY, *WHEELS),
@@ -18,11 +18,12 @@ REQUIRED_COLUMNS = {
     "imu_real": ("yaw",),
     "ground_truth": POSES,
     "wheel_velocities": WHEELS,
+    "wheel_velocities_actual": WHEELS,
     "control_error": CONTROL_ERROR,
 }
 """Table name -> the columns that its evaluation needs."""
 
-OPTIONAL = ("reference", "fixes", "imu_real")
+OPTIONAL = ("reference", "fixes", "imu_real", *NOT_ALWAYS)
 """Tables that a result may lack."""
 
 
@@ -48,9 +49,11 @@ class ExperimentTables:
     ground_truth : DataFrame
         ``GroundTruth`` of the simulated robot.
     wheel_velocities : DataFrame
-        ``WheelVelocities`` as commanded.
+        ``WheelVelocities`` as commanded, each at the time from which it holds.
     control_error : DataFrame
         ``ControlError`` of the simulated robot against the trajectory.
+    wheel_velocities_actual : DataFrame or None
+        ``WheelVelocities`` as the wheels turned; None where nobody has recorded them.
     """
 
     trajectory_data: pd.DataFrame
@@ -61,6 +64,7 @@ class ExperimentTables:
     wheel_velocities: pd.DataFrame
     control_error: pd.DataFrame
     fixes: pd.DataFrame | None = None
+    wheel_velocities_actual: pd.DataFrame | None = None
 
     def save(self, folder):
         """Write each table as CSV into a :class:`.ResultFolder`; ResultError if not possible."""
@@ -118,13 +122,14 @@ def complete_tables(folder) -> None:
     Raises
     ------
     ResultError
-        The samples cannot serve, or a table cannot be written.
+        The samples cannot be used, or a table cannot be written.
     """
     record = ExperimentRecord.left_behind(folder)
     if record is None:
         return
     # If it was killed after the tables were written they are not written again.
-    if not all(folder.path(f"{name}.csv").exists() for name in STORED):
+    always = set(STORED) - set(NOT_ALWAYS)
+    if not all(folder.path(f"{name}.csv").exists() for name in always):
         zero, end = record.zero(), record.common_end()
         if zero is None or end <= zero:
             raise ResultError(

@@ -16,7 +16,7 @@ slow for Gazebo's own IMU sensor, which then misses one measurement in a hundred
 
 
 def world_sdf(terrain: Terrain | None = None) -> str:
-    """Text of a world file: physics, light, the ground.
+    """Return the text of a world file: physics, light, the ground.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ _MATERIAL = "<material><diffuse>0.45 0.5 0.4 1</diffuse></material>"
 
 
 def terrain_sdf(terrain: Terrain) -> str:
-    """Text of a static model that has the bumps alone, to be put into a level world."""
+    """Return the text of a static model that has the bumps alone, to be put into a level world."""
     return f"""<?xml version="1.0"?>
 <sdf version="1.6">
   <model name="bumps">

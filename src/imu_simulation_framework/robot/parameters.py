@@ -8,20 +8,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Mapping
 
+from imu_simulation_framework.checked_values import checked_numbers
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.files.locations import urdf_path
 from imu_simulation_framework.files.plain_yaml import NOT_YAML, load_plain, yaml_fault
 from imu_simulation_framework.files.reading import read_settings
 from imu_simulation_framework.files.whole_files import reason_of
 from imu_simulation_framework.sentences import shown
-from imu_simulation_framework.tracking.drivetrain import DifferentialDrive, RobotLimits
+from imu_simulation_framework.tracking.drivetrain import DifferentialDrivetrain, RobotLimits
 
 LARGEST_NUMBER = 1e9
 """Of any of the robot's; what is computed of them stays finite."""
 
-# Every key of the file: how many numbers it holds (0: one number, no list) and what they must be.
-_POSITIVE, _NOT_NEGATIVE, _ANY = "positive", "zero or positive", "finite"
-_SCHEMA = {
+_ANY = {"maximum": LARGEST_NUMBER}
+_POSITIVE, _NOT_NEGATIVE = {"above": 0.0, **_ANY}, {"minimum": 0.0, **_ANY}
+# Every key of the file: how many numbers it holds (0: one number, no list) and their bounds.
+_SCHEMA: dict[str, dict[str, tuple[int, dict[str, float]]]] = {
     "chassis": {
         "size": (3, _POSITIVE),
         "position": (3, _ANY),
@@ -64,7 +66,7 @@ class RobotParameters:
     numbers : mapping of str to mapping
         All of them, section by section as in that file, checked; the description is built from
         them. A number is a float, a list a tuple.
-    drive : DifferentialDrive
+    drivetrain : DifferentialDrivetrain
         Wheel radius and half track.
     limits : RobotLimits
         Largest velocity and acceleration of a wheel.
@@ -86,7 +88,7 @@ class RobotParameters:
 
     path: Path
     numbers: Mapping[str, Mapping]
-    drive: DifferentialDrive
+    drivetrain: DifferentialDrivetrain
     limits: RobotLimits
     max_wheel_torque: float
     velocity_gain: float
@@ -121,17 +123,17 @@ def load_robot_parameters(path=None) -> RobotParameters:
     """
     path = urdf_path("robot.yaml") if path is None else Path(os.path.abspath(path))
     values = _check(_read(path), path)
-    drive = values["drive"]
+    motors = values["drive"]
     _check_balance(values, path)
     return RobotParameters(
         path=path,
         numbers=values,
-        drive=DifferentialDrive(values["wheel"]["radius"], values["wheel"]["half_track"]),
-        limits=RobotLimits(drive["max_wheel_velocity"], drive["max_wheel_acceleration"]),
-        max_wheel_torque=drive["max_wheel_torque"],
-        velocity_gain=drive["velocity_gain"],
-        velocity_integral_gain=drive["velocity_integral_gain"],
-        motor_inertia=drive["motor_inertia"],
+        drivetrain=DifferentialDrivetrain(values["wheel"]["radius"], values["wheel"]["half_track"]),
+        limits=RobotLimits(motors["max_wheel_velocity"], motors["max_wheel_acceleration"]),
+        max_wheel_torque=motors["max_wheel_torque"],
+        velocity_gain=motors["velocity_gain"],
+        velocity_integral_gain=motors["velocity_integral_gain"],
+        motor_inertia=motors["motor_inertia"],
         imu_position=values["imu"]["position"],
         imu_orientation=values["imu"]["orientation"],
         wheel_friction=values["contact"]["wheel_friction"],
@@ -158,8 +160,8 @@ def _check(content, path):
     for section, keys in _SCHEMA.items():
         _check_keys(content[section], keys, f"{path}: {section}")
         values[section] = {
-            key: _numbers(content[section][key], count, condition, f"{path}: {section}.{key}")
-            for key, (count, condition) in keys.items()
+            key: checked_numbers(f"{path}: {section}.{key}", content[section][key], count, **bounds)
+            for key, (count, bounds) in keys.items()
         }
     return values
 
@@ -175,26 +177,6 @@ def _check_keys(content, expected, where):
     for key in expected:
         if key not in content:
             raise ConfigurationError(f"{where} lacks the key {shown(key)}.")
-
-
-def _numbers(value, count, condition, where):
-    numbers = value if isinstance(value, list) else [value]
-    if isinstance(value, list) != bool(count) or len(numbers) != max(count, 1):
-        expected = f"a list of {count} numbers" if count else "one number"
-        raise ConfigurationError(f"{where} is {shown(value)}, but it must be {expected}.")
-    for number in numbers:
-        usable = isinstance(number, (int, float)) and not isinstance(number, bool)
-        if not (
-            usable
-            and abs(number) <= LARGEST_NUMBER
-            and (condition != _POSITIVE or number > 0.0)
-            and (condition != _NOT_NEGATIVE or number >= 0.0)
-        ):
-            raise ConfigurationError(
-                f"{where} is {shown(value)}, but it must be {condition} and at most "
-                f"{LARGEST_NUMBER:g}."
-            )
-    return tuple(map(float, numbers)) if count else float(value)
 
 
 def _check_balance(values, path):

@@ -75,7 +75,7 @@ def ask_master(method: str, *arguments, timeout: float = MASTER_TIMEOUT):
 
 
 def is_node_alive(name: str, timeout: float) -> bool:
-    """Whether a node that the master knows by this name answers.
+    """Return whether a node that the master knows by this name answers.
 
     Raises
     ------
@@ -96,7 +96,7 @@ def answers(uri: str, timeout: float) -> bool:
 
 
 def is_started_by_roslaunch(timeout: float = MASTER_TIMEOUT) -> bool:
-    """Whether the process that started this one is a roslaunch, by its own word."""
+    """Return whether the process that started this one is a roslaunch, by its own word."""
     try:
         addresses = (ask_master("getParam", "/roslaunch/uris", timeout=timeout) or {}).values()
     except NoAnswerError:

@@ -24,8 +24,11 @@ from imu_simulation_framework.ros.answers import (
     ask_master,
     is_node_alive,
 )
-from imu_simulation_framework.ros.settings import EXPERIMENT_PARAMETERS, node_configuration
-from imu_simulation_framework.ros.start import INTERRUPTED
+from imu_simulation_framework.ros.entry_points import INTERRUPTED
+from imu_simulation_framework.ros.node_configuration import (
+    EXPERIMENT_PARAMETERS,
+    node_configuration,
+)
 
 FAILURE = f"{EXPERIMENT_PARAMETERS}/failure"
 """Parameter with the sentence of the first node that failed."""
@@ -51,7 +54,7 @@ when the nodes do not keep up."""
 
 
 def advertise(topic, message_type, latch=False) -> rospy.Publisher:
-    """A publisher that hands each message to the network before it returns.
+    """Return a publisher that hands each message to the network before it returns.
 
     Without a queue rospy neither drops a message nor wakes a second thread, and a slow
     subscriber slows the publisher down instead of losing data. rospy warns against it
@@ -214,7 +217,7 @@ class Node:
                 raise SimulatorError(f"{self.name}: ended while waiting for {what}")
             now = time.monotonic()
             if now > deadline:
-                raise SimulatorError(f"{self.name}: waited {timeout:g} s for {what} in vain")
+                raise SimulatorError(f"{self.name}: gave up waiting for {what} after {timeout:g} s")
             if now - reported > 5.0:
                 reported = now
                 rospy.loginfo("waiting for %s", what)
@@ -248,7 +251,7 @@ class Node:
 
 
 def experiment_parameter(name: str, default):
-    """A parameter that all nodes of the experiment share."""
+    """Return a parameter that all nodes of the experiment share."""
     value = ask_master("getParam", rospy.resolve_name(f"{EXPERIMENT_PARAMETERS}/{name}"))
     return default if value is None else value
 

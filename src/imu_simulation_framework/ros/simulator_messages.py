@@ -17,7 +17,6 @@ from imu_simulation_framework.ros.raw_messages import (
     odometry_packer,
     publish_packed,
 )
-from imu_simulation_framework.sensors.imu_models import ImuReading
 
 
 class ImuMessages:
@@ -43,14 +42,9 @@ class ImuMessages:
         """What the IMU says: stamps (n,) [ns], and rows (n, 10) of its signals."""
         publish_packed(publisher, self._data.pack(stamps, rows))
 
-    def publish_bias(self, publisher: rospy.Publisher, stamps, reading: ImuReading) -> None:
-        """How wrong it is then, apart from white noise, as Hector's plug-in tells."""
-        biases = (
-            reading.orientation_bias,
-            reading.angular_velocity_bias,
-            reading.specific_force_bias,
-        )
-        publish_packed(publisher, self._bias.pack(stamps, np.concatenate(biases, axis=1)))
+    def publish_bias(self, publisher: rospy.Publisher, stamps, rows) -> None:
+        """How wrong it is then, apart from white noise, as Hector's plug-in tells; the same."""
+        publish_packed(publisher, self._bias.pack(stamps, rows))
 
 
 class RobotMessages:

@@ -32,7 +32,7 @@ def tidy(folder: ResultFolder) -> None:
 
 
 def _has_been_completed(path) -> bool:
-    """Whether a bag could be given the index that it lacks, and holds any message."""
+    """Return whether a bag could be given the index that it lacks, and holds any message."""
     # Imported late: hardly any experiment leaves such a bag.
     import rosbag
 

@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
-from imu_simulation_framework.angles import quaternion_from_roll_pitch_yaw
 from imu_simulation_framework.constants import STANDARD_GRAVITY
-from imu_simulation_framework.motion.drive_motion import MOTION_RATE, generator_for, true_motion
+from imu_simulation_framework.motion.drive_motion import (
+    MOTION_RATE,
+    generator_for,
+    seed_for,
+    true_motion,
+)
+from imu_simulation_framework.motion.sources import planar
+from imu_simulation_framework.sensors.imu_models.reading import ImuSamples
+from imu_simulation_framework.sensors.imu_specification import (
+    ImuSpecification,
+    OutputSpecification,
+    TriadSpecification,
+)
+from imu_simulation_framework.sensors.simulation import imu_model, imu_truth
 
 IMU_RATE = MOTION_RATE
 """Samples of the IMU per second [Hz]."""
@@ -34,68 +45,31 @@ class ReferenceErrors:
     yaw_noise: float = math.radians(0.25)
 
 
-@dataclass(frozen=True)
-class FusionImuErrors:
-    """Errors of a BNO055 in IMU fusion mode (gyroscope and accelerometer, no magnetometer).
+DRIVE_IMU = ImuSpecification(
+    "synthetic_bno055",
+    gyroscope=TriadSpecification(
+        # 0.014 deg/s/sqrt(Hz), the data sheet's typical value, one-sided.
+        white_noise=(math.radians(0.014) / math.sqrt(2.0),) * 3,
+        # A sensor in motion: its bias and scale are known less well than those of one at rest.
+        turn_on_bias=(0.0, 0.0, 2.1e-4),
+        random_walk=(0.0, 0.0, 3e-6),
+        scale_factor_and_misalignment=((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 1.3e-3)),
+    ),
+    accelerometer=TriadSpecification(
+        # 150 ug/sqrt(Hz), one-sided, in the 62.5 Hz that fusion mode sets, sampled at 100 Hz.
+        white_noise=(150e-6 * STANDARD_GRAVITY * math.sqrt(62.5 / IMU_RATE),) * 3,
+    ),
+    # Long, so that the robot's accelerations hardly tilt it.
+    output=OutputSpecification(rate=float(IMU_RATE), filter_time_constant=30.0),
+)
+"""The IMU on every drive: like a BNO055 in IMU fusion mode, so without magnetometer."""
 
-    The yaw is the integral of the rate that the sensor believes in, so its error is that of
-    the z gyroscope integrated::
-
-        rate error = bias(t) + scale_error * yaw_rate + white noise
-        bias(t)    = rate_bias + random walk
-
-    Roll and pitch come from gravity and do not drift. Noise densities are two-sided.
-
-    Parameters
-    ----------
-    rate_bias : float
-        Constant part of what is left of the z gyroscope's bias [rad/s].
-    scale_error : float
-        Scale factor error of the z gyroscope.
-    angle_random_walk : float
-        White noise of each gyroscope axis [rad/s/sqrt(Hz)]: 0.014 deg/s/sqrt(Hz), the
-        data sheet's typical value, one-sided, hence divided by sqrt(2).
-    rate_random_walk : float
-        Random walk of the z gyroscope's bias [rad/s^2/sqrt(Hz)].
-    accel_noise : float
-        Standard deviation of an accelerometer sample [m/s^2]: 150 ug/sqrt(Hz) in the
-        62.5 Hz that fusion mode sets.
-    tilt_noise : float
-        Standard deviation of a sample's roll and pitch [rad].
-    gyro_resolution, accel_resolution, quaternion_resolution : float
-        Steps of the output registers: 1/16 deg/s [rad/s], 0.01 m/s^2, 2^-14.
-    """
-
-    rate_bias: float = 2.1e-4
-    scale_error: float = 1.3e-3
-    angle_random_walk: float = math.radians(0.014) / math.sqrt(2.0)
-    rate_random_walk: float = 3e-6
-    accel_noise: float = 150e-6 * STANDARD_GRAVITY * math.sqrt(62.5)
-    tilt_noise: float = 2e-4
-    gyro_resolution: float = math.radians(1.0 / 16.0)
-    accel_resolution: float = 0.01
-    quaternion_resolution: float = 2.0**-14
-
-
-class ImuSamples(NamedTuple):
-    """What the IMU says: arrays over time.
-
-    Attributes
-    ----------
-    time : ndarray, shape (n,)
-        [s]
-    orientation : ndarray, shape (n, 4)
-        Quaternions x, y, z, w; their length is one only to the resolution.
-    angular_velocity : ndarray, shape (n, 3)
-        [rad/s]
-    specific_force : ndarray, shape (n, 3)
-        [m/s^2]
-    """
-
-    time: np.ndarray
-    orientation: np.ndarray
-    angular_velocity: np.ndarray
-    specific_force: np.ndarray
+RESOLUTIONS = {
+    "orientation": 2.0**-14,
+    "angular_velocity": math.radians(1.0 / 16.0),
+    "specific_force": 0.01,
+}
+"""Steps of the BNO055's output registers, which come behind its fusion [1, rad/s, m/s^2]."""
 
 
 def reference_poses(motion, errors, generator):
@@ -118,46 +92,25 @@ def reference_poses(motion, errors, generator):
     return poses + deviations * generator.standard_normal(poses.shape)
 
 
-def imu_samples(motion, errors, generator):
+def imu_samples(motion, imu, seed):
     """Return what the IMU says, mounted at the middle of the axle along the robot's axes.
 
     Parameters
     ----------
     motion : pandas.DataFrame
         As :func:`.drive_motion.true_motion` returns it.
-    errors : FusionImuErrors
-    generator : numpy.random.Generator
+    imu : ImuSpecification
+        Of `IMU_RATE`; the samples are rounded to :data:`RESOLUTIONS`, behind its fusion.
+    seed : int or numpy.random.SeedSequence
 
     Returns
     -------
     ImuSamples
     """
-    step = 1.0 / IMU_RATE
-    count = len(motion)
-    yaw_rate = motion["yaw_rate"].to_numpy()
-    noise = generator.standard_normal((count, 9))
-
-    bias = errors.rate_bias + errors.rate_random_walk * math.sqrt(step) * np.cumsum(noise[:, 0])
-    angular_velocity = errors.angle_random_walk / math.sqrt(step) * noise[:, 1:4]
-    rate_error = bias + errors.scale_error * yaw_rate + angular_velocity[:, 2]
-    angular_velocity[:, 2] = yaw_rate + rate_error
-    yaw_error = step * (np.cumsum(rate_error) - rate_error[0])
-
-    specific_force = errors.accel_noise * noise[:, 4:7]
-    specific_force[:, 0] += motion["acceleration"].to_numpy()
-    specific_force[:, 1] += motion["v"].to_numpy() * yaw_rate
-    specific_force[:, 2] += STANDARD_GRAVITY
-
-    roll_pitch = errors.tilt_noise * noise[:, 7:9]
-    orientation = quaternion_from_roll_pitch_yaw(
-        np.column_stack([roll_pitch, motion["yaw"].to_numpy() + yaw_error])
-    )
-    return ImuSamples(
-        motion.index.to_numpy(),
-        _quantise(orientation, errors.quaternion_resolution),
-        _quantise(angular_velocity, errors.gyro_resolution),
-        _quantise(specific_force, errors.accel_resolution),
-    )
+    truth = imu_truth(planar(motion, STANDARD_GRAVITY))
+    reading = imu_model(imu, 1.0 / IMU_RATE, seed).batch(truth)[0]
+    rounded = (_quantise(getattr(reading, name), step) for name, step in RESOLUTIONS.items())
+    return ImuSamples(motion.index.to_numpy(), *rounded)
 
 
 def _quantise(values, resolution):
@@ -165,14 +118,14 @@ def _quantise(values, resolution):
     return resolution * np.round(values / resolution) + 0.0
 
 
-def simulate_drive(drive, reference_errors=None, imu_errors=None):
+def simulate_drive(drive, reference_errors=None, imu=DRIVE_IMU):
     """Return true motion, reference poses and IMU samples of a drive.
 
     Parameters
     ----------
     drive : Drive
     reference_errors : ReferenceErrors, optional
-    imu_errors : FusionImuErrors, optional
+    imu : ImuSpecification
 
     Returns
     -------
@@ -184,5 +137,4 @@ def simulate_drive(drive, reference_errors=None, imu_errors=None):
     poses = reference_poses(
         motion, reference_errors or ReferenceErrors(), generator_for(drive.seed, 1)
     )
-    samples = imu_samples(motion, imu_errors or FusionImuErrors(), generator_for(drive.seed, 2))
-    return motion, poses, samples
+    return motion, poses, imu_samples(motion, imu, seed_for(drive.seed, 2))

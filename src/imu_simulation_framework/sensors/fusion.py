@@ -35,18 +35,22 @@ import math
 
 import numpy as np
 
+from imu_simulation_framework.angles import quaternion_product
 from imu_simulation_framework.constants import STANDARD_GRAVITY
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.sensors.imu_specification import OutputSpecification
+from imu_simulation_framework.sensors.series_fusion import block_length, fuse_block
 
 # Added to lengths that are divided by: nothing where they are not zero, no warning where they are.
 _TINY = 1e-300
 # sigma: wide enough for the bias of a cheap accelerometer, in which a sensor at rest has to learn.
 _FORCE_SCALE = 0.5  # m/s^2
+# Samples from which a series at once is faster than one after the other.
+_FEWEST = 500
 
 
 class ComplementaryFilter:
-    """Mahony's filter, for one IMU or for many runs of it side by side.
+    """Mahony's filter.
 
     Parameters
     ----------
@@ -66,66 +70,63 @@ class ComplementaryFilter:
         self._rate_bias = rate_bias
 
     def start(self, orientation, specific_force):
-        """Take the yaw from an orientation (..., 4), and the tilt from the accelerometer (..., 3).
+        """Take the yaw from an orientation (4,), and the tilt from the accelerometer (3,).
 
         Returns
         -------
-        ndarray (..., 4)
+        ndarray (4,)
             Orientation.
         """
         started = _level(orientation, specific_force)
-        if started.ndim == 1:
-            # One quaternion is faster as Python's numbers, many are as arrays.
-            self._functions = (math.sin, math.cos, math.sqrt)
-            self._quaternion = tuple(started.tolist())
-            self._bias = (0.0, 0.0, 0.0)
-            self._motion = 0.0
-        else:
-            self._functions = (np.sin, np.cos, np.sqrt)
-            self._quaternion = tuple(np.moveaxis(started, -1, 0).copy())
-            self._bias = tuple(np.zeros((3, *started.shape[:-1])))
-            self._motion = np.zeros(started.shape[:-1])
+        # One quaternion is faster as Python's numbers than as an array.
+        self._quaternion = tuple(started.tolist())
+        self._bias = (0.0, 0.0, 0.0)
+        self._motion = 0.0
         return started
 
     def update(self, angular_velocity, specific_force):
-        """Take the next sample, (..., 3) each; return the orientation (..., 4).
+        """Take the next sample, (3,) each; return the orientation (4,).
 
         The angular velocity is the mean since the last sample.
         """
-        if self._functions[0] is math.sin:
-            quaternion = self._next(angular_velocity.tolist(), specific_force.tolist())
-            return np.array(quaternion)
-        quaternion = self._next(
-            np.moveaxis(angular_velocity, -1, 0), np.moveaxis(specific_force, -1, 0)
-        )
-        return np.stack(quaternion, axis=-1)
+        return np.array(self._next(angular_velocity.tolist(), specific_force.tolist()))
 
     def update_all(self, angular_velocity, specific_force):
-        """Take the next samples of one IMU, (samples, 3) each; return orientations (samples, 4)."""
-        pairs = zip(angular_velocity.tolist(), specific_force.tolist())
-        return np.array([self._next(*pair) for pair in pairs]).reshape(-1, 4)
+        """Take the next samples, (samples, 3) each; return orientations (samples, 4)."""
+        orientations = np.empty((len(angular_velocity), 4))
+        length = 0 if self._rate_bias else block_length(self._period, self._time_constant)
+        for first in range(0, len(orientations), max(length, _FEWEST)):
+            block = slice(first, first + max(length, _FEWEST))
+            rate, force = angular_velocity[block], specific_force[block]
+            fused = None
+            if min(length, len(rate)) >= _FEWEST:
+                fused = fuse_block(self._quaternion, rate, force, self._period, self._time_constant)
+            if fused is None:
+                fused = [self._next(*pair) for pair in zip(rate.tolist(), force.tolist())]
+            orientations[block] = fused
+            self._quaternion = tuple(orientations[block][-1].tolist())
+        return orientations
 
     def _next(self, rate, force):
         # Written out by component: a library's product of quaternions takes longer for each than
-        # all of this, and a batch of runs has to do the same as a single one.
-        sin, cos, sqrt = self._functions
+        # all of this.
         x, y, z, w = self._quaternion
         (rx, ry, rz), (bx, by, bz), (fx, fy, fz) = rate, self._bias, force
         # Turn by the gyroscope.
         rx, ry, rz = rx - bx, ry - by, rz - bz
-        size = sqrt(rx * rx + ry * ry + rz * rz) + _TINY
+        size = math.sqrt(rx * rx + ry * ry + rz * rz) + _TINY
         half = 0.5 * self._period * size
-        scale, c = sin(half) / size, cos(half)
+        scale, c = math.sin(half) / size, math.cos(half)
         x, y, z, w = quaternion_product(x, y, z, w, scale * rx, scale * ry, scale * rz, c)
         # Turn towards the vertical.
         vx, vy, vz = 2.0 * (x * z - w * y), 2.0 * (y * z + w * x), w * w - x * x - y * y + z * z
-        length = sqrt(fx * fx + fy * fy + fz * fz)
+        length = math.sqrt(fx * fx + fy * fy + fz * fz)
         inverse = 1.0 / (length + _TINY)
         ax, ay, az = fx * inverse, fy * inverse, fz * inverse
         ex, ey, ez = ay * vz - az * vy, az * vx - ax * vz, ax * vy - ay * vx
         gain = 0.5 * self._period * self._proportional
         x, y, z, w = quaternion_product(x, y, z, w, gain * ex, gain * ey, gain * ez, 1.0)
-        inverse = 1.0 / sqrt(x * x + y * y + z * z + w * w)
+        inverse = 1.0 / math.sqrt(x * x + y * y + z * z + w * w)
         self._quaternion = (x * inverse, y * inverse, z * inverse, w * inverse)
         if self._rate_bias:
             gain = self._bias_gain(size, length)
@@ -143,7 +144,7 @@ class ComplementaryFilter:
 
 
 class VqfFilter:
-    """The filter of the library vqf, for one IMU, or for many runs of it side by side.
+    """The filter of the library vqf.
 
     Laidig and Seel: VQF: highly accurate IMU orientation estimation with bias estimation and
     magnetic disturbance rejection, Information Fusion 91 (2023).
@@ -184,45 +185,41 @@ class VqfFilter:
         self._make = make
 
     def start(self, orientation, specific_force):
-        """Take the yaw from an orientation (..., 4), and the tilt from the accelerometer (..., 3).
+        """Take the yaw from an orientation (4,), and the tilt from the accelerometer (3,).
 
         Returns
         -------
-        ndarray (..., 4)
+        ndarray (4,)
             Orientation.
         """
         from scipy.spatial.transform import Rotation
 
         started = _level(orientation, specific_force)
-        self._filters = [self._make() for _ in range(int(np.prod(started.shape[:-1])))]
-        fused = self._advance(np.zeros(np.shape(specific_force)), specific_force)
+        self._filter = self._make()
+        fused = self._advance(np.zeros(3), specific_force)
         # It starts with a yaw of its own choice: what leads from there to the wanted one.
-        self._heading = Rotation.from_quat(started.reshape(-1, 4)) * fused.inv()
+        self._heading = Rotation.from_quat(started) * fused.inv()
         return started
 
     def update(self, angular_velocity, specific_force):
-        """Take the next sample, (..., 3) each; return the orientation (..., 4)."""
-        fused = self._advance(angular_velocity, specific_force)
-        return (self._heading * fused).as_quat().reshape((*np.shape(angular_velocity)[:-1], 4))
+        """Take the next sample, (3,) each; return the orientation (4,)."""
+        return (self._heading * self._advance(angular_velocity, specific_force)).as_quat()
 
     def update_all(self, angular_velocity, specific_force):
-        """Take the next samples of one IMU, (samples, 3) each; return orientations (samples, 4)."""
-        (only,) = self._filters
+        """Take the next samples, (samples, 3) each; return orientations (samples, 4)."""
         if len(angular_velocity) == 0:
             return np.empty((0, 4))
-        fused = only.updateBatch(
+        fused = self._filter.updateBatch(
             np.ascontiguousarray(angular_velocity), np.ascontiguousarray(specific_force)
         )
         return (self._heading * _from_vqf(fused["quat6D"])).as_quat()
 
     def _advance(self, angular_velocity, specific_force):
-        rates = np.ascontiguousarray(angular_velocity, dtype=float).reshape(-1, 3)
-        forces = np.ascontiguousarray(specific_force, dtype=float).reshape(-1, 3)
-        fused = []
-        for one, rate, force in zip(self._filters, rates, forces):
-            one.update(rate, force)
-            fused.append(one.getQuat6D())
-        return _from_vqf(np.array(fused))
+        self._filter.update(
+            np.ascontiguousarray(angular_velocity, dtype=float),
+            np.ascontiguousarray(specific_force, dtype=float),
+        )
+        return _from_vqf(self._filter.getQuat6D())
 
 
 def make_filter(output: OutputSpecification, period: float):
@@ -259,23 +256,12 @@ def fuse(output: OutputSpecification, period, orientation, angular_velocity, spe
     ConfigurationError
         The filter needs a library that is not installed.
     """
-    runs, samples = np.shape(angular_velocity)[:2]
-    orientations = np.empty((runs, samples, 4))
-    if samples == 0:
-        return orientations
-    if runs > 1 and output.filter == "mahony":
-        filter = make_filter(output, period)
-        first = np.broadcast_to(np.asarray(orientation, dtype=float), (runs, 4))
-        orientations[:, 0] = filter.start(first, specific_force[:, 0])
-        for index in range(1, samples):
-            orientations[:, index] = filter.update(
-                angular_velocity[:, index], specific_force[:, index]
-            )
-        return orientations
-    for run, rates, forces in zip(orientations, angular_velocity, specific_force):
-        filter = make_filter(output, period)
-        run[0] = filter.start(orientation, forces[0])
-        run[1:] = filter.update_all(rates[1:], forces[1:])
+    orientations = np.empty((*np.shape(angular_velocity)[:2], 4))
+    if orientations.shape[1]:
+        for run, rates, forces in zip(orientations, angular_velocity, specific_force):
+            filter = make_filter(output, period)
+            run[0] = filter.start(orientation, forces[0])
+            run[1:] = filter.update_all(rates[1:], forces[1:])
     return orientations
 
 
@@ -299,17 +285,3 @@ def _from_vqf(quaternions):
 
     # Its order is w, x, y, z.
     return Rotation.from_quat(np.roll(quaternions, -1, axis=-1))
-
-
-def quaternion_product(x, y, z, w, x2, y2, z2, w2):
-    """Return x, y, z, w of the product of two quaternions, given by component.
-
-    For inner loops, with numbers or with arrays; elsewhere scipy's Rotation says more clearly
-    what is meant.
-    """
-    return (
-        w * x2 + x * w2 + y * z2 - z * y2,
-        w * y2 - x * z2 + y * w2 + z * x2,
-        w * z2 + x * y2 - y * x2 + z * w2,
-        w * w2 - x * x2 - y * y2 - z * z2,
-    )

@@ -19,7 +19,7 @@ samples is in :mod:`imu_simulation_framework.noise.processes` and
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Tuple
+from typing import Any, Tuple
 
 import numpy as np
 
@@ -35,6 +35,7 @@ from imu_simulation_framework.checked_values import (
 )
 from imu_simulation_framework.constants import STANDARD_GRAVITY
 from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.sensors.triads import TRIADS
 from imu_simulation_framework.sentences import shown
 
 Covariance = Tuple[float, ...]
@@ -48,10 +49,11 @@ _ZERO_MATRIX = (_ZERO, _ZERO, _ZERO)
 
 @dataclass(frozen=True)
 class TriadSpecification:
-    """Errors of three gyroscopes, or of three accelerometers.
+    """Errors of three equal sensors, as three gyroscopes or three accelerometers are.
 
-    Units are [gyroscope; accelerometer]. Three numbers are for the axes x, y, z; one number
-    stands for three equal ones. By default there is no error.
+    Units are [gyroscope; accelerometer], those of other kinds are in :mod:`.sensors.triads`. Three
+    numbers are for the axes x, y, z; one number stands for three equal ones. By default there is
+    no error.
 
     Parameters
     ----------
@@ -156,7 +158,7 @@ class TemperatureProfile:
     time_constant : float
         [s]
     table : tuple of (float, float)
-        Times, increasing [s], and temperatures [degC]; if not empty, it goes before the above.
+        Times, increasing [s], and temperatures [degC]; if not empty, it replaces the above.
 
     Raises
     ------
@@ -268,13 +270,14 @@ class ImuSpecification:
                 f"name is {shown(self.name)}, but it must be a text in one line, without a slash."
             )
         for field in fields(self)[1:]:
-            # The annotations are text here.
-            if type(getattr(self, field.name)).__name__ != field.type:
+            if type(getattr(self, field.name)) is not type(field.default):
                 raise ConfigurationError(f"{field.name} must be a {field.type}.")
-        if self.accelerometer.g_sensitivity != _ZERO_MATRIX:
-            raise ConfigurationError(
-                "accelerometer.g_sensitivity is set, but only a gyroscope has one."
-            )
+        for name in IMU_TRIADS:
+            if not TRIADS[name].feels_force and getattr(self, name).g_sensitivity != _ZERO_MATRIX:
+                feeling = " or a ".join(key for key, kind in TRIADS.items() if kind.feels_force)
+                raise ConfigurationError(
+                    f"{name}.g_sensitivity is set, but only a {feeling} has one."
+                )
 
     def covariances(
         self, period: float | None = None, duration: float = 600.0
@@ -331,6 +334,12 @@ class ImuSpecification:
             * duration**2
         )
         return (*tilt, yaw)
+
+
+PARTS: dict[str, Any] = {field.name: type(field.default) for field in fields(ImuSpecification)[1:]}
+"""Part of a specification -> what its keys are the fields of."""
+IMU_TRIADS = tuple(name for name, kind in PARTS.items() if kind is TriadSpecification)
+"""Those of its parts that are triads; what they measure is in :data:`.triads.TRIADS`."""
 
 
 def _sample_variances(triad, period):

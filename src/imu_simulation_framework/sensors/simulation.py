@@ -7,12 +7,17 @@ from typing import Union
 import numpy as np
 import pandas as pd
 
-from imu_simulation_framework.angles import roll_pitch_yaw_from_quaternion, unwrap
+from imu_simulation_framework.angles import (
+    roll_pitch_yaw_from_quaternion,
+    unwrap,
+    yaw_from_quaternion,
+)
 from imu_simulation_framework.columns import IMU_RECORD
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.motion.motion import Motion
 from imu_simulation_framework.sensors.imu_models import (
     IMU_MODELS,
+    SIGNALS,
     GenericParameters,
     HectorParameters,
     IdealParameters,
@@ -100,10 +105,11 @@ def simulate_imu(motion: Motion, imu: ImuErrors, seed: int = 1, run: int = 0) ->
     """
     model = imu_model(imu, motion.period, seed)
     reading = model.batch(imu_truth(motion), 1, first_run=run)
-    orientation, rate, force = (values[0] for values in reading[:3])
+    orientation, rate, force = (getattr(reading, name)[0] for name in SIGNALS)
     angles = roll_pitch_yaw_from_quaternion(orientation)
+    yaw = yaw_from_quaternion(motion.orientation[0])
     angles[:, 2] = unwrap(angles[:, 2])
-    angles[:, 2] += 2.0 * np.pi * np.round((motion.yaw[0] - angles[0, 2]) / (2.0 * np.pi))
+    angles[:, 2] += 2.0 * np.pi * np.round((yaw - angles[0, 2]) / (2.0 * np.pi))
     table = pd.DataFrame(
         np.hstack([angles, rate, force]),
         columns=IMU_RECORD,

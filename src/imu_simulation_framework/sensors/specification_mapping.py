@@ -8,20 +8,12 @@ from typing import Any, Mapping
 
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.sensors.imu_specification import (
+    IMU_TRIADS,
+    PARTS,
     ImuSpecification,
-    OutputSpecification,
-    TemperatureProfile,
-    TriadSpecification,
 )
+from imu_simulation_framework.sensors.triads import TRIADS
 from imu_simulation_framework.sentences import shown
-
-PARTS = {
-    "gyroscope": TriadSpecification,
-    "accelerometer": TriadSpecification,
-    "temperature": TemperatureProfile,
-    "output": OutputSpecification,
-}
-"""Key of a specification -> what its keys are the fields of."""
 
 
 def specification_from_mapping(content: Mapping[str, Any]) -> ImuSpecification:
@@ -71,9 +63,9 @@ def specification_to_mapping(specification: ImuSpecification) -> dict:
 
 
 def part_keys(part: str) -> list[str]:
-    """Return the keys of a part: an accelerometer has all of a gyroscope but its g-sensitivity."""
+    """Return the keys of a part; only what feels the specific force has a g-sensitivity."""
     names = [field.name for field in fields(PARTS[part])]
-    if part == "accelerometer":
+    if part in IMU_TRIADS and not TRIADS[part].feels_force:
         names.remove("g_sensitivity")
     return names
 

@@ -66,7 +66,7 @@ def run_tool(main, arguments=None) -> int:
 
 
 def _code(main, arguments, what="the file system") -> int:
-    """The exit code of a function; what it raises becomes one, after a sentence."""
+    """Return the exit code of a function; what it raises becomes one, after a sentence."""
     try:
         code = main(arguments)
         return 0 if code is None else code

@@ -45,16 +45,16 @@ def main(arguments):
     else:
         write_whole(options.out, writing.text.encode("utf-8"))
         print(options.out)
-    for note in reading.notes:
-        print(f"{options.input}: {note}", file=sys.stderr)
-    for omission in writing.omissions:
-        print(f"{options.target}: {omission}", file=sys.stderr)
+    for remark in reading.remarks:
+        print(f"{options.input}: {remark}", file=sys.stderr)
+    for remark in writing.remarks:
+        print(f"{options.target}: {remark}", file=sys.stderr)
 
 
 def _origin(options, reading):
-    """Lines for the beginning of the output: where its numbers come from."""
+    """Return lines for the beginning of the output: where its numbers come from."""
     lines = [f"Converted from {Path(options.input).name} ({options.source})."]
-    return lines + [f"- {note}" for note in reading.notes]
+    return lines + [f"- {remark}" for remark in reading.remarks]
 
 
 def _parser():

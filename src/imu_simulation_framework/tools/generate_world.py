@@ -14,13 +14,12 @@ def main(arguments):
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("terrain", choices=("flat", "uneven"))
     parser.add_argument("--out", type=Path, help="file; by default worlds/<terrain>.world")
-    units = {"height": "m", "spacing": "m", "radius": "m", "size": "m", "seed": ""}
     for field in dataclasses.fields(Terrain):
         parser.add_argument(
             f"--{field.name}",
             type=type(field.default),
             default=field.default,
-            help=f"of the bumps; default {field.default} {units[field.name]}",
+            help=f"of the bumps; default {field.default} {field.metadata['unit']}",
         )
     options = parser.parse_args(arguments)
     terrain = None

@@ -12,8 +12,6 @@ that it left behind.
 from __future__ import annotations
 
 import argparse
-import json
-import math
 from pathlib import Path
 
 from imu_simulation_framework.configuration.sections import FIGURE_FORMATS
@@ -27,9 +25,7 @@ from imu_simulation_framework.experiment.report import (
 from imu_simulation_framework.results.folder import ResultFolder, find_result
 from imu_simulation_framework.results.tables import ExperimentTables, complete_tables
 from imu_simulation_framework.sentences import shown
-
-DEEPEST = 30
-"""Levels of a summary.json; ours has six."""
+from imu_simulation_framework.tools.previous_summary import previous_summary, unusable
 
 MOST_MESSAGES = 10**12
 
@@ -40,7 +36,7 @@ def main(arguments):
     source = find_result(options.result)
     complete_tables(source)
     tables = ExperimentTables.load(source)
-    previous = _previous_summary(source)
+    previous = previous_summary(source)
     path = source.path("summary.json")
     settings = _settings(options, previous, path)
     run = _described_run(previous, path)
@@ -101,47 +97,6 @@ def _parser():
     return parser
 
 
-def _previous_summary(folder) -> dict:
-    """The summary that the experiment wrote, empty if it was ended before it could."""
-    path = folder.path("summary.json")
-    if not path.exists():
-        return {}
-    try:
-        summary = json.loads(folder.read_text("summary.json"))
-    except (ValueError, RecursionError) as error:
-        reason = "nested too deeply" if isinstance(error, RecursionError) else error
-        raise _unusable(path, f"not valid JSON ({reason})") from error
-    if not isinstance(summary, dict):
-        raise _unusable(path, "an object with the summary of an experiment was expected")
-    if _nested_deeper(summary, DEEPEST):
-        raise _unusable(path, f"nested deeper than {DEEPEST} levels")
-    for key in ("comparison_settings", "run", "execution", "messages"):
-        if not isinstance(summary.get(key, {}), dict):
-            raise _unusable(path, f"{key} is {shown(summary[key])}, expected keys with values")
-    for key in ("wall_time_s", "real_time_factor"):
-        number = summary.get("execution", {}).get(key)
-        if number is not None and not (_is_number(number) and 0.0 < number < math.inf):
-            raise _unusable(path, f"execution: {key} is {shown(number)}, expected a number above 0")
-    return summary
-
-
-def _unusable(path, reason) -> ResultError:
-    return ResultError(
-        f"{path}: {reason}; repair or remove it, what it tells about the experiment is carried over"
-    )
-
-
-def _nested_deeper(value, levels) -> bool:
-    if not isinstance(value, (dict, list)):
-        return False
-    parts = value.values() if isinstance(value, dict) else value
-    return levels == 0 or any(_nested_deeper(part, levels - 1) for part in parts)
-
-
-def _is_number(value) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
 def _settings(options, previous, path) -> ComparisonSettings:
     earlier = previous.get("comparison_settings", {})
     values, of_summary = {}, {}
@@ -159,7 +114,7 @@ def _settings(options, previous, path) -> ComparisonSettings:
     try:
         ComparisonSettings(**of_summary)
     except ConfigurationError as error:
-        raise _unusable(path, f"comparison_settings: {error}") from error
+        raise unusable(path, f"comparison_settings: {error}") from error
     return ComparisonSettings(**of_summary, **values)
 
 
@@ -167,11 +122,11 @@ def _described_run(previous, path) -> RunDescription:
     expected: dict[str, int] = {}
     for name, counts in previous.get("messages", {}).items():
         if not isinstance(counts, dict):
-            raise _unusable(path, f"messages: {name} is {shown(counts)}, expected counts")
+            raise unusable(path, f"messages: {name} is {shown(counts)}, expected counts")
         if counts.get("expected_according_to") == "simulator":
             count = counts.get("expected")
             if not (isinstance(count, int) and 0 <= count < MOST_MESSAGES):
-                raise _unusable(
+                raise unusable(
                     path, f"messages: {name} expects {shown(count)}, expected a whole number"
                 )
             expected[name] = count

@@ -27,7 +27,7 @@ from imu_simulation_framework.recordings.simulated.imu_writer import (
     format_of,
     write_imu_recording,
 )
-from imu_simulation_framework.sensors.static_recording import record_at_rest
+from imu_simulation_framework.sensors.recording_at_rest import record_at_rest
 
 LONGEST_HOURS = 8784.0
 """A year."""

@@ -9,22 +9,43 @@ in rad/s of the wheel per rad, a distance gain in rad/s of the wheel per metre.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 from imu_simulation_framework.angles import wrap
+from imu_simulation_framework.checked_values import checked_number
+from imu_simulation_framework.declared_settings import Settings, setting
 from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.sentences import shown
 
-DEFAULT_SETTINGS = {
-    "yaw_proportional": 8.0,
-    "yaw_integral": 2.0,
-    "yaw_derivative": 0.2,
-    "distance_proportional": 10.0,
-    "distance_integral": 0.5,
-    "distance_derivative": 0.0,
-    "derivative_time_constant": 0.1,
-    "correction_limit": 6.0,
-}
-"""Gains for a robot with wheels of 0.1 m, a half track of 0.25 m and 20 Hz control."""
+
+@dataclass(frozen=True)
+class ControllerGains(Settings):
+    """Gains of all controllers, for a robot with wheels of 0.1 m, a half track of 0.25 m and 20 Hz.
+
+    Attributes
+    ----------
+    yaw_proportional, yaw_integral, yaw_derivative : float
+        From the yaw error to wheel velocity [rad/s per rad, per rad s, per rad/s].
+    distance_proportional, distance_integral, distance_derivative : float
+        From the distance to wheel velocity [rad/s per m, per m s, per m/s].
+    derivative_time_constant : float
+        Of the derivatives' low-pass filter [s]; 0 is none.
+    correction_limit : float
+        Largest correction of a wheel's velocity [rad/s].
+
+    Raises
+    ------
+    ConfigurationError
+        A value is out of range.
+    """
+
+    yaw_proportional: float = setting(8.0, unit="1/s", minimum=0.0)
+    yaw_integral: float = setting(2.0, unit="1/s^2", minimum=0.0)
+    yaw_derivative: float = setting(0.2, unit="1", minimum=0.0)
+    distance_proportional: float = setting(10.0, unit="rad/s/m", minimum=0.0)
+    distance_integral: float = setting(0.5, unit="rad/s^2/m", minimum=0.0)
+    distance_derivative: float = setting(0.0, unit="rad/m", minimum=0.0)
+    derivative_time_constant: float = setting(0.1, unit="s", minimum=0.0)
+    correction_limit: float = setting(6.0, unit="rad/s", above=0.0)
 
 
 class Pid:
@@ -72,16 +93,10 @@ class Pid:
             ("derivative gain", derivative),
             ("derivative time constant", derivative_time_constant),
         ):
-            if not (math.isfinite(value) and value >= 0.0):
-                raise ConfigurationError(
-                    f"A controller's {name} is {value}, but it must be zero or positive."
-                )
-        if not (math.isfinite(period) and period > 0.0):
-            raise ConfigurationError(f"A controller's period is {period} s; it must be positive.")
-        if not output_limit > 0.0:
-            raise ConfigurationError(
-                f"A controller's output limit is {output_limit}, but it must be positive."
-            )
+            checked_number(f"A controller's {name}", value, minimum=0.0)
+        checked_number("A controller's period", period, above=0.0)
+        if output_limit != math.inf:
+            checked_number("A controller's output limit", output_limit, above=0.0)
         self.proportional = proportional
         self.integral = integral
         self.derivative = derivative
@@ -131,7 +146,7 @@ class Pid:
 
 
 def _limit_wheels(mean, half_difference, max_wheel_velocity):
-    """Return (left, right) within the limit; turning goes before driving.
+    """Return (left, right) within the limit; turning takes precedence over driving.
 
     A robot that is late on its way can catch up; one that misses a turn drives away.
     """
@@ -279,31 +294,31 @@ class YawDistancePid:
         self._cross_is_limited = False
 
 
-def _make_pid(prefix, settings, period, angular=False):
+def _make_pid(prefix, gains, period, angular=False):
     return Pid(
-        settings[f"{prefix}_proportional"],
-        settings[f"{prefix}_integral"],
-        settings[f"{prefix}_derivative"],
+        getattr(gains, f"{prefix}_proportional"),
+        getattr(gains, f"{prefix}_integral"),
+        getattr(gains, f"{prefix}_derivative"),
         period,
-        settings["derivative_time_constant"],
-        settings["correction_limit"],
+        gains.derivative_time_constant,
+        gains.correction_limit,
         angular=angular,
     )
 
 
-def _make_open_loop(settings, period, limits):
+def _make_open_loop(gains, period, limits):
     return OpenLoop()
 
 
-def _make_yaw_pid(settings, period, limits):
-    return YawPid(_make_pid("yaw", settings, period, angular=True), limits.max_wheel_velocity)
+def _make_yaw_pid(gains, period, limits):
+    return YawPid(_make_pid("yaw", gains, period, angular=True), limits.max_wheel_velocity)
 
 
-def _make_yaw_distance_pid(settings, period, limits):
+def _make_yaw_distance_pid(gains, period, limits):
     return YawDistancePid(
-        _make_pid("yaw", settings, period, angular=True),
-        _make_pid("distance", settings, period),
-        _make_pid("distance", settings, period),
+        _make_pid("yaw", gains, period, angular=True),
+        _make_pid("distance", gains, period),
+        _make_pid("distance", gains, period),
         limits.max_wheel_velocity,
     )
 
@@ -313,18 +328,17 @@ CONTROLLERS = {
     "yaw_pid": _make_yaw_pid,
     "yaw_distance_pid": _make_yaw_distance_pid,
 }
-"""Name to function of (complete settings, period [s], RobotLimits)."""
+"""Name to function of (ControllerGains, period [s], RobotLimits)."""
 
 
-def make_controller(name, settings, period, limits):
+def make_controller(name, gains, period, limits):
     """Return a controller by its name.
 
     Parameters
     ----------
     name : str
         One of `CONTROLLERS`.
-    settings : Mapping
-        Any of the keys of `DEFAULT_SETTINGS`; the others keep their default.
+    gains : ControllerGains
     period : float
         Control period [s].
     limits : RobotLimits
@@ -332,28 +346,10 @@ def make_controller(name, settings, period, limits):
     Raises
     ------
     ConfigurationError
-        If the name or a key is unknown, or a value is out of range.
+        If the name is unknown, or the period is not positive.
     """
     if name not in CONTROLLERS:
         raise ConfigurationError(
             f"There is no controller '{name}'; choose one of {', '.join(CONTROLLERS)}."
         )
-    complete = dict(DEFAULT_SETTINGS)
-    for key, value in settings.items():
-        if key not in complete:
-            raise ConfigurationError(
-                f"A controller has no setting '{key}'; there are {', '.join(complete)}."
-            )
-        number = value if isinstance(value, (int, float)) else math.nan
-        if not number >= 0.0 or (key != "correction_limit" and math.isinf(number)):
-            raise ConfigurationError(
-                f"The controller's setting '{key}' is {shown(value)}, but it must be a number, "
-                "zero or positive."
-            )
-        complete[key] = float(number)
-    if complete["correction_limit"] == 0.0:
-        raise ConfigurationError(
-            "The controller's setting 'correction_limit' is 0, but it must be positive; "
-            "controller open_loop makes no correction."
-        )
-    return CONTROLLERS[name](complete, period, limits)
+    return CONTROLLERS[name](gains, period, limits)

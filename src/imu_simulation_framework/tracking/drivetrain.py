@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, fields
 
-from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.checked_values import checked_number
 
 
 def _require_positive(instance):
     for field in fields(instance):
-        value = getattr(instance, field.name)
-        if not (math.isfinite(value) and value > 0.0):
-            raise ConfigurationError(
-                f"The robot's {field.name} is {value}, but it must be a positive number."
-            )
+        checked_number(f"The robot's {field.name}", getattr(instance, field.name), above=0.0)
 
 
 @dataclass(frozen=True)
-class DifferentialDrive:
+class DifferentialDrivetrain:
     """Two driven wheels on one axle that roll without slip.
 
     Rolling gives each wheel's centre the speed ``wheel_radius * w``; the axle's middle

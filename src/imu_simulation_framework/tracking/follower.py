@@ -26,7 +26,7 @@ class Follower:
         self._period = period
 
     def command(self, time: float, error: TrackingError = NO_ERROR):
-        """Wheel velocities (left, right) [rad/s] for the control period that begins now.
+        """Return wheel velocities (left, right) [rad/s] for the control period that begins now.
 
         Parameters
         ----------
@@ -40,5 +40,5 @@ class Follower:
         return self._controller.correct(left, right, error)
 
     def finished(self, time: float) -> bool:
-        """Whether the drive has come to its end."""
+        """Return whether the drive has come to its end."""
         return time > self.reference.duration - 0.5 * self._period

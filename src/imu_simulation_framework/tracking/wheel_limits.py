@@ -17,21 +17,21 @@ def _times(table):
     return table.index.to_numpy(dtype=float)
 
 
-def wheel_velocities(trajectory, drive):
+def wheel_velocities(trajectory, drivetrain):
     """Return the wheel velocities that drive the trajectory if nothing slips.
 
     Parameters
     ----------
     trajectory : pandas.DataFrame
         Trajectory.
-    drive : DifferentialDrive
+    drivetrain : DifferentialDrivetrain
 
     Returns
     -------
     pandas.DataFrame
         WheelVelocities, at the same times.
     """
-    left, right = drive.inverse(
+    left, right = drivetrain.inverse(
         trajectory["v"].to_numpy(dtype=float),
         trajectory["yaw_rate"].to_numpy(dtype=float),
     )
@@ -45,19 +45,19 @@ def _wheel_accelerations(wheels):
     return np.diff(wheels.to_numpy(), axis=0) / np.diff(_times(wheels))[:, np.newaxis]
 
 
-def _fits(trajectory, drive, limits):
-    wheels = wheel_velocities(trajectory, drive)
+def _fits(trajectory, drivetrain, limits):
+    wheels = wheel_velocities(trajectory, drivetrain)
     return bool(
         np.max(np.abs(wheels.to_numpy())) <= limits.max_wheel_velocity
         and np.max(np.abs(_wheel_accelerations(wheels))) <= limits.max_wheel_acceleration
     )
 
 
-def _largest_fitting_scale(trajectory, drive, limits):
+def _largest_fitting_scale(trajectory, drivetrain, limits):
     """Return the largest factor, in steps of 0.01, that fits, or None."""
 
     def fits(hundredths):
-        return _fits(scale(trajectory, hundredths / 100.0), drive, limits)
+        return _fits(scale(trajectory, hundredths / 100.0), drivetrain, limits)
 
     if not fits(1):
         return None
@@ -72,17 +72,17 @@ def _largest_fitting_scale(trajectory, drive, limits):
     return low / 100.0
 
 
-def _shortest_fitting_window(recorded, trajectory, factor, longer_than, drive, limits):
+def _shortest_fitting_window(recorded, trajectory, factor, longer_than, drivetrain, limits):
     """Return the shortest of the usual smoothing windows that fits, or None.
 
     The recorded poses are smoothed, and what the trajectory has of them is looked at.
     """
     times = _times(trajectory)
     recorded_times = _times(recorded)
-    worst = _hardest_time(trajectory, drive, limits)
+    worst = _hardest_time(trajectory, drivetrain, limits)
 
     def fits(poses, where):
-        return _fits(scale(motion_at(smooth(poses, window), where), factor), drive, limits)
+        return _fits(scale(motion_at(smooth(poses, window), where), factor), drivetrain, limits)
 
     for window in _SUGGESTED_WINDOWS:
         if longer_than < window < 0.5 * (times[-1] - times[0]):
@@ -97,9 +97,9 @@ def _shortest_fitting_window(recorded, trajectory, factor, longer_than, drive, l
     return None
 
 
-def _hardest_time(trajectory, drive, limits):
+def _hardest_time(trajectory, drivetrain, limits):
     """When a wheel is farthest beyond what it can [s]."""
-    wheels = wheel_velocities(trajectory, drive)
+    wheels = wheel_velocities(trajectory, drivetrain)
     effort = np.abs(wheels.to_numpy()).max(axis=1) / limits.max_wheel_velocity
     accelerations = np.abs(_wheel_accelerations(wheels)).max(axis=1)
     effort[1:] = np.maximum(effort[1:], accelerations / limits.max_wheel_acceleration)
@@ -120,7 +120,9 @@ def _describe_excess(values, times, limit, unit, noun):
     )
 
 
-def check_limits(trajectory, drive, limits, recorded=None, present_scale=1.0, present_window=0.0):
+def check_limits(
+    trajectory, drivetrain, limits, recorded=None, present_scale=1.0, present_window=0.0
+):
     """Refuse a trajectory that the robot's wheels cannot follow, and say what would help.
 
     Both suggestions, a smaller scale and a longer smoothing window, are tried on the
@@ -130,7 +132,7 @@ def check_limits(trajectory, drive, limits, recorded=None, present_scale=1.0, pr
     ----------
     trajectory : pandas.DataFrame
         Trajectory.
-    drive : DifferentialDrive
+    drivetrain : DifferentialDrivetrain
     limits : RobotLimits
     recorded : pandas.DataFrame, optional
         Poses before smoothing, resampling and scaling, at times that count as the
@@ -148,9 +150,9 @@ def check_limits(trajectory, drive, limits, recorded=None, present_scale=1.0, pr
     """
     if not np.all(np.isfinite(trajectory[["v", "yaw_rate"]].to_numpy(dtype=float))):
         raise TrajectoryError("The trajectory has velocities that are not finite numbers.")
-    if _fits(trajectory, drive, limits):
+    if _fits(trajectory, drivetrain, limits):
         return
-    wheels = wheel_velocities(trajectory, drive)
+    wheels = wheel_velocities(trajectory, drivetrain)
     elapsed = _times(trajectory) - _times(trajectory)[0]
     phrases = [
         _describe_excess(
@@ -164,11 +166,11 @@ def check_limits(trajectory, drive, limits, recorded=None, present_scale=1.0, pr
             "acceleration",
         ),
     ]
-    factor = _largest_fitting_scale(trajectory, drive, limits)
+    factor = _largest_fitting_scale(trajectory, drivetrain, limits)
     if recorded is None:
         present_scale, present_window, recorded = 1.0, 0.0, trajectory
     window = _shortest_fitting_window(
-        recorded, trajectory, present_scale, present_window, drive, limits
+        recorded, trajectory, present_scale, present_window, drivetrain, limits
     )
     remedies = []
     if factor is not None:

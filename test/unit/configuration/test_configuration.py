@@ -7,6 +7,7 @@ import pytest
 
 from imu_simulation_framework.configuration import sections as configuration_sections
 from imu_simulation_framework.configuration.load import load_configuration
+from imu_simulation_framework.declared_settings import keys_of
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.files.locations import default_configuration_path
 
@@ -25,7 +26,7 @@ def test_the_bundled_file_names_every_key_with_its_default(tmp_path):
         assert getattr(bundled, name) == getattr(empty, name)
         body = re.search(rf"^\[{name}\]\n(.*?)(?=^\[|\Z)", text, re.DOTALL | re.MULTILINE).group(1)
         keys = re.findall(r"^(\w+) =", body, re.MULTILINE)
-        assert keys == [field.name for field in dataclasses.fields(section)]
+        assert keys == [key.name for key in keys_of(section)]
 
 
 def test_the_bundled_file_names_every_parameter_of_every_imu_model():

@@ -228,7 +228,7 @@ def test_difference_is_on_a_grid_of_the_slower_rate_within_both():
 def test_whole_experiment_gives_the_errors_that_were_put_in():
     tables = make_tables(duration=120.0)
     result = compare_tables(tables)
-    assert result.notes == []
+    assert result.remarks == []
     expected = tables.ground_truth["yaw"] - tables.imu_simulated["yaw"]
     expected -= expected.iloc[:300].median()
     np.testing.assert_allclose(result.simulated.error, expected, atol=1e-12)
@@ -247,7 +247,7 @@ def test_without_recorded_imu_only_the_simulated_one_is_compared():
     assert result.real is None
     assert result.difference is None
     assert result.simulated is not None
-    assert any("no recorded IMU" in note for note in result.notes)
+    assert any("no recorded IMU" in remark for remark in result.remarks)
 
 
 @pytest.mark.parametrize("stop", [2.0, 0.05, 0.0, -1.0])
@@ -258,11 +258,11 @@ def test_an_early_end_leaves_out_what_it_must_and_says_so(stop, align):
         assert result.simulated.statistics.samples == int(round(100 * stop)) + 1
         assert result.tracking
         assert result.real.error.index[-1] <= stop
-        assert any(f"ended at {stop:.1f} s of 30.0 s" in note for note in result.notes)
+        assert any(f"ended at {stop:.1f} s of 30.0 s" in remark for remark in result.remarks)
     else:
         assert result.simulated is None
-        assert any("simulated IMU has no sample" in note for note in result.notes)
-        assert any("tracking" in note for note in result.notes)
+        assert any("simulated IMU has no sample" in remark for remark in result.remarks)
+        assert any("tracking" in remark for remark in result.remarks)
         # The recorded IMU is there all the same; an alignment may cost it samples at an end.
         assert result.real.statistics.samples >= 2980
 
@@ -272,7 +272,7 @@ def test_a_recording_longer_than_the_trajectory_is_no_early_end():
     longer = make_tables(60.0)
     tables.imu_real = longer.imu_real
     result = compare_tables(tables)
-    assert result.notes == []
+    assert result.remarks == []
     assert result.real.error.index[-1] == 30.0
 
 
@@ -281,7 +281,7 @@ def test_recorded_imu_of_another_time_is_mentioned():
     tables.imu_real.index = tables.imu_real.index + 1e6
     result = compare_tables(tables, align=True)
     assert result.real is None
-    assert any("recorded IMU has no sample" in note for note in result.notes)
+    assert any("recorded IMU has no sample" in remark for remark in result.remarks)
 
 
 def test_arguments_are_left_as_they_were():

@@ -22,6 +22,7 @@ TABLES = (
     "imu_real",
     "ground_truth",
     "wheel_velocities",
+    "wheel_velocities_actual",
     "control_error",
 )
 

@@ -14,7 +14,7 @@ from imu_simulation_framework.imu_formats import read_imu_parameters
 from imu_simulation_framework.imu_formats.parsing.yaml_values import read_mapping
 from imu_simulation_framework.robot.description import expand_xacro
 from imu_simulation_framework.robot.parameters import load_robot_parameters
-from imu_simulation_framework.ros.settings import node_configuration
+from imu_simulation_framework.ros.node_configuration import node_configuration
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -16,7 +16,7 @@ from imu_simulation_framework.errors import FrameworkError, RecordingError
 from imu_simulation_framework.files import reading
 from imu_simulation_framework.files.csv_tables import read_csv
 from imu_simulation_framework.imu_formats import read_imu_parameters
-from imu_simulation_framework.recordings import opening, read_imu, read_reference
+from imu_simulation_framework.recordings import file_access, read_imu, read_reference
 from imu_simulation_framework.recordings.formats import chunks
 from imu_simulation_framework.robot.parameters import load_robot_parameters
 
@@ -125,7 +125,7 @@ def test_a_sparse_bag_is_refused(tmp_path):
 
 
 def test_a_text_that_is_too_large_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(opening, "TABLE_LIMIT", 10_000)
+    monkeypatch.setattr(file_access, "TABLE_LIMIT", 10_000)
     path = tmp_path / "large.csv"
     path.write_text("time,x,y\n" + "1.0,2.0,3.0\n" * 1000)
     assert "larger than 9.77 KiB" in refusal(read_reference, path)
@@ -142,7 +142,7 @@ def packed_zeros(path, pack, megabytes):
 
 @pytest.mark.parametrize("name", ["bomb.csv.gz", "bomb.bag", "bomb.tum"])
 def test_a_file_that_unpacks_to_very_much_is_refused(tmp_path, monkeypatch, name):
-    monkeypatch.setattr(opening, "RATIO_FROM", 2**22)
+    monkeypatch.setattr(file_access, "RATIO_FROM", 2**22)
     path = packed_zeros(tmp_path / name, gzip.open, 8)
     format = "bag" if name.endswith(".bag") else "csv"
     reason = refusal(lambda path: read_reference(path, format=format), path)
@@ -151,7 +151,7 @@ def test_a_file_that_unpacks_to_very_much_is_refused(tmp_path, monkeypatch, name
 
 
 def test_a_limit_on_all_that_is_unpacked(tmp_path, monkeypatch):
-    monkeypatch.setattr(opening, "UNPACKED_LIMIT", 2**20)
+    monkeypatch.setattr(file_access, "UNPACKED_LIMIT", 2**20)
     path = tmp_path / "large.csv.gz"
     content = np.random.default_rng(1).integers(97, 122, 2**21, dtype=np.uint8).tobytes()
     path.write_bytes(gzip.compress(b"time,x,y\n" + content))
@@ -159,7 +159,7 @@ def test_a_limit_on_all_that_is_unpacked(tmp_path, monkeypatch):
 
 
 def test_a_ros2_bag_that_unpacks_to_very_much_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(opening, "RATIO_FROM", 2**22)
+    monkeypatch.setattr(file_access, "RATIO_FROM", 2**22)
     path = tmp_path / "bomb.db3.zst"
     path.write_bytes(zstandard.ZstdCompressor().compress(bytes(2**24)))
     assert "unpack to 5 MiB and more" in refusal(read_imu, path)
@@ -169,7 +169,7 @@ def test_what_shrinks_a_hundredfold_is_read(tmp_path):
     path = tmp_path / "rest.csv.gz"
     lines = (f"{k / 100},{0.001 * k},0.0,0.0,0.0,0.0,0.0,0.0\n" for k in range(20_000))
     path.write_bytes(gzip.compress(("time,x,y,z,vx,vy,vz,yaw\n" + "".join(lines)).encode()))
-    assert len(opening.read_text(path).splitlines()) == 20_001
+    assert len(file_access.read_text(path).splitlines()) == 20_001
 
 
 def zstd(content):
@@ -230,7 +230,7 @@ def test_a_chunk_of_mcap_has_the_size_that_it_says(monkeypatch, kind, pack):
 def test_a_link_to_a_recording_is_followed(tmp_path):
     path = writers.write_csv(tmp_path / "drive.csv", {"time": [0.0, 1.0], "x": [1.0, 2.0]})
     (tmp_path / "link.csv").symlink_to(path)
-    assert opening.read_text(tmp_path / "link.csv") == opening.read_text(path)
+    assert file_access.read_text(tmp_path / "link.csv") == file_access.read_text(path)
 
 
 def test_a_recording_with_nul_in_a_number_names_the_line(tmp_path):
@@ -245,8 +245,8 @@ def test_a_gzip_file_may_have_parts_and_zeros_behind_it(tmp_path, zeros, parts):
     path = tmp_path / "drive.csv.gz"
     part = "time,x,y\n" + "".join(f"{k},2,3\n" for k in range(999))
     path.write_bytes(gzip.compress(part.encode()) * parts + bytes(zeros))
-    assert opening.read_text(path) == part * parts
-    assert opening.read_start(path, 20_000) == (part * parts)[:20_000].encode()
+    assert file_access.read_text(path) == part * parts
+    assert file_access.read_start(path, 20_000) == (part * parts)[:20_000].encode()
 
 
 @pytest.mark.parametrize(

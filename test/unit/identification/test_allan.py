@@ -8,7 +8,7 @@ from imu_simulation_framework.identification.allan.model import (
     allan_covariance,
     allan_variance_of_terms,
 )
-from imu_simulation_framework.identification.static_samples import prepare_static
+from imu_simulation_framework.identification.samples_at_rest import prepare_at_rest
 from imu_simulation_framework.noise.processes import BiasInstability
 
 RATE = 100.0
@@ -29,7 +29,7 @@ def recording(generator, hours, walk=0.0, ramp=0.0, instability=0.0, quantisatio
     if quantisation:
         values += np.diff(quantisation * generator.standard_normal((length + 1, 6)), axis=0) * RATE
     times = np.arange(length) / RATE
-    return prepare_static(times, values + ramp * times[:, None], AXES, "made")
+    return prepare_at_rest(times, values + ramp * times[:, None], AXES, "made")
 
 
 def test_white_noise_alone_is_told_to_be_all_that_can_be_identified():
@@ -130,7 +130,7 @@ def test_one_axis_that_rings_leaves_the_others_as_they_are():
 
 
 def test_single_axes_are_a_sensor_without_errors_on_the_others():
-    made = prepare_static(
+    made = prepare_at_rest(
         np.arange(60_000) / RATE, np.random.default_rng(12).standard_normal((60_000, 1)),
         ("gyro_z",), "made",
     )  # fmt: skip

@@ -15,7 +15,7 @@ from imu_simulation_framework.identification.allan.model import (
     allan_covariance,
     allan_variance_of_terms,
 )
-from imu_simulation_framework.identification.static_samples import prepare_static
+from imu_simulation_framework.identification.samples_at_rest import prepare_at_rest
 from imu_simulation_framework.noise.processes import GaussMarkov
 
 RATE, LENGTH = 50.0, 180_000
@@ -34,7 +34,7 @@ def noise(seed, order=0):
 
 
 def results(values):
-    made = prepare_static(np.arange(LENGTH) / RATE, values, NAMES, "made")
+    made = prepare_at_rest(np.arange(LENGTH) / RATE, values, NAMES, "made")
     return identify([made]).axes.values()
 
 
@@ -109,7 +109,7 @@ def test_the_specification_has_the_gauss_markov_process():
     generator = np.random.default_rng(6)
     signal = WHITE * np.sqrt(2.0) * generator.standard_normal(40_000)
     signal += GaussMarkov(2e-3, 150.0, 0.5, generator).batch(40_000)[0, :, 0]
-    made = prepare_static(np.arange(40_000) / 2.0, signal[:, None], ("gyro_y",), "made")
+    made = prepare_at_rest(np.arange(40_000) / 2.0, signal[:, None], ("gyro_y",), "made")
     identification = identify([made])
     fit = identification.axes["gyro_y"].fit
     triad = identification.to_specification("made").gyroscope

@@ -147,7 +147,7 @@ def test_a_bias_of_random_sign_belongs_to_the_uncertain_bias(tmp_path):
     gyroscope = reading.specification.gyroscope
     assert gyroscope.turn_on_bias[2] == -0.1
     np.testing.assert_allclose(gyroscope.turn_on_bias_sigma[2], 0.5, rtol=1e-12)
-    assert any("bias_mean" in note for note in reading.notes)
+    assert any("bias_mean" in remark for remark in reading.remarks)
 
 
 def test_a_noise_without_a_type_or_of_type_none_is_none(tmp_path):
@@ -161,9 +161,9 @@ def test_a_noise_without_a_type_or_of_type_none_is_none(tmp_path):
 def test_what_sdf_does_not_have_is_noted(tmp_path):
     # Tags that circulate in tutorials, and that Gazebo does not read.
     more = "<magnetic_field><x/></magnetic_field><gravity_dir><z>1</z></gravity_dir>"
-    notes = read(tmp_path, "sdf", sdf("<sigma>1</sigma>", more=more)).notes
+    remarks = read(tmp_path, "sdf", sdf("<sigma>1</sigma>", more=more)).remarks
     for name in ("<magnetic_field>", "<gravity_dir>", "<sigma>"):
-        assert any(name in note for note in notes)
+        assert any(name in remark for remark in remarks)
 
 
 def test_a_resolution_that_gazebo_does_not_see_is_listed():
@@ -172,8 +172,8 @@ def test_a_resolution_that_gazebo_does_not_see_is_listed():
             gyroscope=TriadSpecification(resolution=resolution),
             output=OutputSpecification(orientation_reference="truth"),
         )
-        omissions = write_imu_parameters(specification, "sdf").omissions
-        assert bool(omissions) == listed
+        remarks = write_imu_parameters(specification, "sdf").remarks
+        assert bool(remarks) == listed
 
 
 # --- Hector -------------------------------------------------------------------------------------
@@ -226,13 +226,13 @@ def test_hectors_yaw_mounting_and_unknown_tags_are_noted(tmp_path):
         "<yawGaussianNoise>0.002</yawGaussianNoise><rpyOffset>0 0 1.57</rpyOffset>"
         "<xyzOffset>0 0 0</xyzOffset><rateDrft>1 1 1</rateDrft>"
     )
-    notes = read(tmp_path, "hector", content).notes
-    assert len(notes) == 4
-    yaw = next(note for note in notes if "<yawDrift>" in note)
+    remarks = read(tmp_path, "hector", content).remarks
+    assert len(remarks) == 4
+    yaw = next(remark for remark in remarks if "<yawDrift>" in remark)
     assert "0.05000" in yaw or "0.0500" in yaw
     assert "200 s" in yaw
     for name in ("<yawGaussianNoise>", "<rpyOffset>", "<rateDrft>"):
-        assert any(name in note for note in notes)
+        assert any(name in remark for remark in remarks)
 
 
 # --- RotorS, Kalibr, Unity ------------------------------------------------------------------------
@@ -269,7 +269,7 @@ def test_kalibrs_own_output_is_read(tmp_path):
     assert reading.specification.accelerometer.white_noise == (0.01,) * 3
     assert reading.specification.gyroscope.random_walk == (4e-6,) * 3
     assert reading.specification.output.rate == 200.0
-    assert reading.notes == ["No noise parameters, and left out: imu0.T_i_b."]
+    assert reading.remarks == ["No noise parameters, and left out: imu0.T_i_b."]
 
 
 def test_unitys_example_is_a_sensor_without_noise(tmp_path):
@@ -280,7 +280,7 @@ def test_unitys_example_is_a_sensor_without_noise(tmp_path):
     reading = read(tmp_path, "unity", content)
     assert reading.specification.gyroscope == TriadSpecification()
     assert reading.specification.output.rate == 100.0
-    assert reading.notes == []
+    assert reading.remarks == []
 
 
 def test_unitys_one_noise_is_that_of_both_sensors(tmp_path):
@@ -295,4 +295,4 @@ def test_unitys_one_noise_is_that_of_both_sensors(tmp_path):
         np.testing.assert_allclose(triad.white_noise, 2e-3, rtol=1e-12)
         assert triad.turn_on_bias == (0.1,) * 3
     assert reading.specification.output.drop_repeated
-    assert len(reading.notes) == 2
+    assert len(reading.remarks) == 2

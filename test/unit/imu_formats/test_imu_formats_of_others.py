@@ -18,7 +18,7 @@ def read(tmp_path, name, content, rate=None, file="parameters"):
 
 
 def in_notes(reading, *words):
-    return any(all(word in note for word in words) for note in reading.notes)
+    return any(all(word in remark for word in words) for remark in reading.remarks)
 
 
 # --- OpenVINS -------------------------------------------------------------------------------------
@@ -57,7 +57,7 @@ def test_a_chain_of_openvins_is_read(tmp_path):
     assert values.accelerometer.random_walk == (3.5e-4,) * 3
     assert values.output.rate == 200.0
     # Identity and zero are no calibration that could be lost.
-    assert reading.notes == ["No noise parameters, and left out: imu0.T_w."]
+    assert reading.remarks == ["No noise parameters, and left out: imu0.T_w."]
 
 
 def test_the_header_does_not_move_the_lines(tmp_path):
@@ -181,7 +181,7 @@ def test_rotors_defaults_are_those_of_an_adis16448(tmp_path):
     np.testing.assert_allclose(accelerometer.gauss_markov_sigma, 0.006 * np.sqrt(150.0))
     np.testing.assert_allclose(accelerometer.turn_on_bias_sigma, 0.196, rtol=1e-12)
     assert accelerometer.gauss_markov_time == (300.0,) * 3
-    assert len(reading.notes) == 8
+    assert len(reading.remarks) == 8
     assert in_notes(reading, "<gyroscopeTurnOnBiasSigma>", "0.008726646 rad/s", "ADIS16448")
 
 
@@ -200,7 +200,7 @@ def test_what_a_model_states_goes_before_the_default(tmp_path):
     tags = "<gyroscopeNoiseDensity>\n 5e-4 <!-- rad/s/sqrt(Hz) --> </gyroscopeNoiseDensity>"
     reading = read(tmp_path, "rotors", model(ROTORS, tags), rate=250.0)
     assert reading.specification.gyroscope.white_noise == (5e-4,) * 3
-    assert len(reading.notes) == 7
+    assert len(reading.remarks) == 7
     assert not in_notes(reading, "<gyroscopeNoiseDensity>")
 
 

@@ -162,7 +162,7 @@ def test_what_a_format_can_say_comes_back_equal_and_without_omissions(name, tmp_
     assert_same(reading.specification, specification, name)
     # Hector's orientation is neither the truth nor fused, and Gazebo lets turn-on biases decay.
     expected = {"hector": "orientation_reference", "sdf": "decay", "unity": "decay"}
-    unexpected = [text for text in writing.omissions if expected.get(name, "none") not in text]
+    unexpected = [text for text in writing.remarks if expected.get(name, "none") not in text]
     assert unexpected == []
 
 
@@ -236,9 +236,9 @@ def test_a_parameter_either_comes_back_or_is_listed(name, parameter, triad, tmp_
     wanted = np.array(getattr(getattr(specification, triad), parameter))
     found = getattr(getattr(reading.specification, triad), parameter)
     same = found is not None and np.allclose(found, wanted, rtol=1e-12, atol=1e-16)
-    listed = [text for text in writing.omissions if text.startswith(f"{triad}.{parameter}")]
+    listed = [text for text in writing.remarks if text.startswith(f"{triad}.{parameter}")]
     if name == "unity" and triad == "accelerometer":
-        listed += [text for text in writing.omissions if text.startswith("accelerometer")]
+        listed += [text for text in writing.remarks if text.startswith("accelerometer")]
     assert same or listed
     if name not in ("kalibr", "unity"):
         assert bool(listed) != same
@@ -262,7 +262,7 @@ def test_what_the_output_does_comes_back_or_is_listed(name, part, values, tmp_pa
     reading, writing = convert(specification, name, tmp_path)
     ((key, value),) = values.items()
     same = getattr(reading.specification.output, key) == value
-    assert same or any(text.startswith(f"{part}.{key}") for text in writing.omissions)
+    assert same or any(text.startswith(f"{part}.{key}") for text in writing.remarks)
 
 
 def test_a_temperature_profile_is_listed_where_it_has_an_effect():
@@ -270,8 +270,8 @@ def test_a_temperature_profile_is_listed_where_it_has_an_effect():
     warm = TriadSpecification(temperature_bias=1e-4)
     for gyroscope, listed in ((warm, True), (TriadSpecification(), False)):
         specification = ImuSpecification(gyroscope=gyroscope, temperature=profile)
-        omissions = write_imu_parameters(specification, "sdf").omissions
-        assert any(text.startswith("temperature.end") for text in omissions) == listed
+        remarks = write_imu_parameters(specification, "sdf").remarks
+        assert any(text.startswith("temperature.end") for text in remarks) == listed
 
 
 def test_axes_that_differ_become_their_root_mean_square_and_it_is_listed():
@@ -280,7 +280,7 @@ def test_axes_that_differ_become_their_root_mean_square_and_it_is_listed():
     writing = write_imu_parameters(specification, "kalibr")
     mean = float(np.sqrt((9e-8 + 16e-8) / 3.0))
     assert f"gyroscope_noise_density: {mean!r}\n" in writing.text
-    assert any("root mean square" in text for text in writing.omissions)
+    assert any("root mean square" in text for text in writing.remarks)
 
 
 def test_a_random_walk_needs_a_correlation_time_in_gazebo(tmp_path):
@@ -289,20 +289,20 @@ def test_a_random_walk_needs_a_correlation_time_in_gazebo(tmp_path):
     for name in ("sdf", "hector", "rotors", "unity"):
         reading, writing = convert(specification, name, tmp_path)
         assert not any(reading.specification.gyroscope.gauss_markov_sigma)
-        assert any("a correlation time" in text for text in writing.omissions)
+        assert any("a correlation time" in text for text in writing.remarks)
         options = WriteOptions(random_walk_time=5000.0)
         reading, writing = convert(specification, name, tmp_path, options=options)
         np.testing.assert_allclose(
             reading.specification.gyroscope.gauss_markov_sigma, 2e-6 * 50.0, rtol=1e-12
         )
-        assert any("5000 s" in text for text in writing.omissions)
+        assert any("5000 s" in text for text in writing.remarks)
 
 
 def test_kalibr_gets_the_driving_density_of_a_bias_that_has_no_random_walk(tmp_path):
     reading, writing = convert(SAYABLE["rotors"], "kalibr", tmp_path)
     expected = 7e-4 * np.sqrt(2.0 / 333.0)
     np.testing.assert_allclose(reading.specification.gyroscope.random_walk, expected, rtol=1e-12)
-    assert any("gauss_markov_sigma" in text for text in writing.omissions)
+    assert any("gauss_markov_sigma" in text for text in writing.remarks)
 
 
 def test_a_name_cannot_leave_its_comment():

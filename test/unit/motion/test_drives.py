@@ -5,18 +5,25 @@ import math
 import numpy as np
 import pytest
 
-from imu_simulation_framework.angles import unwrap, yaw_from_quaternion
+from imu_simulation_framework.angles import (
+    roll_pitch_yaw_from_quaternion,
+    unwrap,
+    yaw_from_quaternion,
+)
 from imu_simulation_framework.constants import STANDARD_GRAVITY
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.motion import drives, trajectory
 from imu_simulation_framework.motion.drive_motion import MOTION_RATE, random_lap, true_motion
 from imu_simulation_framework.motion.drives import DRIVES
+from imu_simulation_framework.motion.sources import planar
 from imu_simulation_framework.sensors import drive_sensors
-from imu_simulation_framework.sensors.drive_sensors import FusionImuErrors, ReferenceErrors
+from imu_simulation_framework.sensors.drive_sensors import DRIVE_IMU, RESOLUTIONS, ReferenceErrors
+from imu_simulation_framework.sensors.imu_specification import ImuSpecification, OutputSpecification
+from imu_simulation_framework.sensors.simulation import imu_model, imu_truth
 from imu_simulation_framework.tracking import wheel_limits
-from imu_simulation_framework.tracking.drivetrain import DifferentialDrive, RobotLimits
+from imu_simulation_framework.tracking.drivetrain import DifferentialDrivetrain, RobotLimits
 
-DRIVE = DifferentialDrive(wheel_radius=0.1, half_track=0.25)
+DRIVETRAIN = DifferentialDrivetrain(wheel_radius=0.1, half_track=0.25)
 LIMITS = RobotLimits(max_wheel_velocity=15.0, max_wheel_acceleration=40.0)
 
 
@@ -70,9 +77,9 @@ def test_true_motion_is_that_of_a_differential_drive(simulated):
 
 def test_robot_can_drive_the_truth_and_the_smoothed_reference(simulated):
     motion, poses, _ = simulated
-    wheel_limits.check_limits(motion, DRIVE, LIMITS)
+    wheel_limits.check_limits(motion, DRIVETRAIN, LIMITS)
     prepared = trajectory.smooth(trajectory.resample(poses, 20.0), 1.5)
-    wheel_limits.check_limits(trajectory.add_velocities(prepared), DRIVE, LIMITS)
+    wheel_limits.check_limits(trajectory.add_velocities(prepared), DRIVETRAIN, LIMITS)
 
 
 def test_speed_is_usual_for_a_mobile_robot(simulated):
@@ -131,29 +138,42 @@ def _yaw_error(motion, samples):
     return unwrap(yaw_from_quaternion(samples.orientation)) - motion["yaw"].to_numpy()
 
 
-def test_yaw_error_on_a_reaches_a_quarter_radian(simulated_a):
+def _expected_error(drive, motion):
+    """Mean and standard deviation of the yaw error at the end, over all seeds [rad]."""
+    gyroscope, duration = DRIVE_IMU.gyroscope, drive.duration
+    scale = gyroscope.scale_factor_and_misalignment[2][2]
+    mean = gyroscope.turn_on_bias[2] * duration + scale * motion["yaw"].iloc[-1]
+    variance = (
+        gyroscope.white_noise[2] ** 2 * duration + gyroscope.random_walk[2] ** 2 * duration**3 / 3.0
+    )
+    return mean, math.sqrt(variance)
+
+
+def test_yaw_error_on_a_is_about_a_quarter_radian(simulated_a):
     motion, _, samples = simulated_a
     error = _yaw_error(motion, samples)
     assert abs(error[0]) < 2.0**-13
-    assert error[-1] == pytest.approx(0.25, abs=0.02)
+    assert error[-1] == pytest.approx(0.235, abs=0.001)
+    mean, deviation = _expected_error(DRIVES["a"], motion)
+    assert mean == pytest.approx(0.228, abs=0.001)
+    assert abs(error[-1] - mean) < 3.0 * deviation
 
 
 def test_yaw_error_is_bias_scale_factor_and_random_walks(drive):
     # Without resolution, over many seeds: mean and deviation of the final error.
-    errors = FusionImuErrors(quaternion_resolution=1e-12)
     motion = true_motion(drive)
-    duration = drive.duration
-    finals = []
-    for seed in range(40):
-        samples = drive_sensors.imu_samples(motion, errors, np.random.default_rng(seed))
-        finals.append(_yaw_error(motion, samples)[-1])
-    mean = errors.rate_bias * duration + errors.scale_error * motion["yaw"].iloc[-1]
-    variance = (
-        errors.angle_random_walk**2 * duration + errors.rate_random_walk**2 * duration**3 / 3.0
-    )
-    assert abs(np.mean(finals) - mean) < 3.0 * math.sqrt(variance / len(finals))
-    ratio = np.std(finals, ddof=1) / math.sqrt(variance)
-    assert abs(ratio - 1.0) < 3.0 / math.sqrt(2.0 * (len(finals) - 1))
+    runs = 40
+    truth = imu_truth(planar(motion, STANDARD_GRAVITY))
+    finals = imu_model(DRIVE_IMU, 0.01, 1).batch(truth, runs, parts=("yaw_bias",)).yaw_bias[:, -1]
+    mean, deviation = _expected_error(drive, motion)
+    assert abs(np.mean(finals) - mean) < 3.0 * deviation / math.sqrt(runs)
+    ratio = np.std(finals, ddof=1) / deviation
+    assert abs(ratio - 1.0) < 3.0 / math.sqrt(2.0 * (runs - 1))
+
+
+def test_tilt_stays_small(simulated):
+    angles = roll_pitch_yaw_from_quaternion(simulated[2].orientation)
+    assert np.abs(angles[:, :2]).max() < math.radians(0.5)
 
 
 def test_yaw_is_the_integral_of_the_gyroscope(simulated):
@@ -161,22 +181,16 @@ def test_yaw_is_the_integral_of_the_gyroscope(simulated):
     yaw = unwrap(yaw_from_quaternion(samples.orientation))
     integral = 0.01 * np.cumsum(samples.angular_velocity[:, 2])
     # Rounding of the rate is white: its integral walks.
-    deviation = FusionImuErrors().gyro_resolution / math.sqrt(12.0) * 0.01 * math.sqrt(len(yaw))
+    deviation = RESOLUTIONS["angular_velocity"] / math.sqrt(12.0) * 0.01 * math.sqrt(len(yaw))
     assert abs((yaw[-1] - yaw[0]) - (integral[-1] - integral[0])) < 4.0 * deviation + 1e-3
 
 
 def test_gyroscope_and_accelerometer_noise_at_rest(simulated):
     _, _, samples = simulated
-    errors = FusionImuErrors()
     at_rest = slice(0, 100)
     for values, sigma, resolution, mean in (
-        (samples.angular_velocity, errors.angle_random_walk * 10.0, errors.gyro_resolution, 0.0),
-        (
-            samples.specific_force,
-            errors.accel_noise,
-            errors.accel_resolution,
-            STANDARD_GRAVITY,
-        ),
+        (samples.angular_velocity, 1.73e-3, RESOLUTIONS["angular_velocity"], 0.0),
+        (samples.specific_force, 0.0116, RESOLUTIONS["specific_force"], STANDARD_GRAVITY),
     ):
         expected = math.sqrt(sigma**2 + resolution**2 / 12.0)
         assert np.all(np.abs(values[at_rest].std(axis=0) / expected - 1.0) < 4.0 / math.sqrt(200.0))
@@ -217,7 +231,7 @@ def test_errors_can_be_switched_off():
     motion, poses, samples = drive_sensors.simulate_drive(
         drives.with_laps(DRIVES["d"], 1),
         ReferenceErrors(0.0, 0.0),
-        FusionImuErrors(0.0, 0.0, 0.0, 0.0, 0.0, 0.0),
+        ImuSpecification(output=OutputSpecification(orientation_reference="truth")),
     )
     assert poses.equals(motion[["x", "y", "yaw"]].iloc[::20])
     assert np.max(np.abs(_yaw_error(motion, samples))) < 2.0**-13

@@ -6,7 +6,7 @@ from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.errors import MotionError
 from imu_simulation_framework.motion.motion import Motion
-from imu_simulation_framework.motion.sources import at_rest, drive, rounds, straight
+from imu_simulation_framework.motion.sources import at_rest, read_drive, rounds, straight
 
 GRAVITY = 9.81
 
@@ -210,7 +210,7 @@ def test_a_straight_goes_east():
 
 @pytest.mark.parametrize("name", ["a", "c", "d"])
 def test_the_synthetic_drives_are_consistent(name):
-    motion = drive(name, laps=2)
+    motion = read_drive(name, laps=2)
     derived = Motion.from_poses(motion.time, motion.position, motion.orientation, GRAVITY)
     np.testing.assert_allclose(derived.velocity, motion.velocity, rtol=0.0, atol=1e-5)
     np.testing.assert_allclose(

@@ -89,8 +89,12 @@ def test_correlated_errors_are_smoothed_more():
     generator = np.random.default_rng(6)
     times = np.arange(0.0, 60.0, 0.4)
     table = fixes(times, times + generator.standard_normal(len(times)), 0.0 * times, 1.0)
-    alike = trajectory_from_fixes(table, FixSettings(0.1, error_correlation_time=4.0)).poses
-    apart = trajectory_from_fixes(table, FixSettings(0.1, error_correlation_time=0.0)).poses
+    alike = trajectory_from_fixes(
+        table, FixSettings(acceleration_density=0.1, error_correlation_time=4.0)
+    ).poses
+    apart = trajectory_from_fixes(
+        table, FixSettings(acceleration_density=0.1, error_correlation_time=0.0)
+    ).poses
     assert np.diff(alike["x"]).std() < 0.7 * np.diff(apart["x"]).std()
 
 
@@ -99,7 +103,9 @@ def test_a_given_density_gives_the_smoothing_spline_of_the_stated_variances():
     times = 1.5e9 + np.arange(0.0, 60.0, 0.5)
     east = 5.0 * (times - times[0]) + generator.standard_normal(len(times))
     table = fixes(times, east, 0.0 * east, 1.0)
-    made = trajectory_from_fixes(table, FixSettings(0.3, error_correlation_time=2.0))
+    made = trajectory_from_fixes(
+        table, FixSettings(acceleration_density=0.3, error_correlation_time=2.0)
+    )
     # Errors alike for 2 s at 2 Hz: n dt / (dt + 2 T), a ninth of the fixes.
     spline = make_smoothing_spline(
         times - times[0],
@@ -157,7 +163,7 @@ def test_the_expected_deviation_of_the_heading_is_that_of_its_errors():
         positions[1:] = np.cumsum(0.1 * (velocities[1:] + velocities[:-1]), axis=0)
         noisy = positions + generator.standard_normal(positions.shape)
         table = fixes(times, noisy[:, 0], noisy[:, 1], 1.0)
-        made = trajectory_from_fixes(table, FixSettings(error_correlation_time=0.0, rate=5.0))
+        made = trajectory_from_fixes(table, FixSettings(error_correlation_time=0.0), rate=5.0)
         count = min(len(times), len(made.poses))
         course = np.arctan2(velocities[:count, 1], velocities[:count, 0])
         fast = np.hypot(velocities[:count, 0], velocities[:count, 1]) > 2.0

@@ -32,7 +32,7 @@ def test_a_seed_gives_the_same_bumps_and_another_one_others():
 
 @pytest.mark.parametrize("key", ["height", "spacing", "radius", "size"])
 def test_a_length_that_is_none_is_refused(key):
-    with pytest.raises(ConfigurationError, match=rf"\[terrain\] {key} must be above 0"):
+    with pytest.raises(ConfigurationError, match=rf"^{key} is 0.0, but it must be positive"):
         Terrain(**{key: 0.0})
 
 
@@ -60,7 +60,7 @@ def test_the_robot_rolls_over_bumps_and_stands_on_them():
     assert abs(level.position[2]) < 1e-5
     x, y, z = terrain.spheres()[0]
     # The axle's middle over the bump: the wheels stand on its flanks or beside it.
-    standing = simulator.set_pose(x, y - load_robot_parameters().drive.half_track, 0.0)
+    standing = simulator.set_pose(x, y - load_robot_parameters().drivetrain.half_track, 0.0)
     assert standing.position[2] == pytest.approx(0.5 * (z + terrain.radius), abs=0.003)
     simulator.reset()
     simulator.set_wheel_velocities(8.0, 8.0)

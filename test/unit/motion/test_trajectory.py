@@ -9,9 +9,9 @@ import pytest
 from imu_simulation_framework.errors import TrajectoryError
 from imu_simulation_framework.motion import local_regression, trajectory
 from imu_simulation_framework.tracking import wheel_limits
-from imu_simulation_framework.tracking.drivetrain import DifferentialDrive
+from imu_simulation_framework.tracking.drivetrain import DifferentialDrivetrain
 
-DRIVE = DifferentialDrive(wheel_radius=0.1, half_track=0.25)
+DRIVETRAIN = DifferentialDrivetrain(wheel_radius=0.1, half_track=0.25)
 
 
 def _poses(times, x, y, yaw):
@@ -223,7 +223,7 @@ def test_no_function_changes_its_argument(generator):
         trajectory.smooth(table, 0.0),
         trajectory.move_to_origin(table),
         trajectory.scale(table, 0.3),
-        wheel_limits.wheel_velocities(table, DRIVE),
+        wheel_limits.wheel_velocities(table, DRIVETRAIN),
     ):
         changed.iloc[0] = 99.0
     assert table.equals(before)

@@ -53,10 +53,10 @@ def _all_bytes(states):
 def test_straight_drive_covers_what_the_wheels_rolled(simulator, parameters):
     states = _drive(simulator, 10.0, 10.0, 6.0) + _drive(simulator, 0.0, 0.0, 2.0)
     # Ramping up and down takes one ramp's time at full velocity from the whole.
-    distance = parameters.drive.wheel_radius * 10.0 * 6.0
+    distance = parameters.drivetrain.wheel_radius * 10.0 * 6.0
     assert states[-1].position[0] == pytest.approx(distance, rel=1e-3)
     assert states[-1].position[0] == pytest.approx(
-        parameters.drive.wheel_radius * states[-1].wheel_positions.mean(), rel=1e-4
+        parameters.drivetrain.wheel_radius * states[-1].wheel_positions.mean(), rel=1e-4
     )
     assert abs(states[-1].position[1]) < 1e-6
     assert abs(_yaws(states)[-1]) < 1e-6
@@ -67,7 +67,7 @@ def test_turn_on_the_spot_is_within_0_3_percent_of_kinematics(
     simulator, parameters, wheel_velocity
 ):
     states = _drive(simulator, -wheel_velocity, wheel_velocity, 6.0)
-    _, yaw_rate = parameters.drive.forward(-wheel_velocity, wheel_velocity)
+    _, yaw_rate = parameters.drivetrain.forward(-wheel_velocity, wheel_velocity)
     assert _yaws(states)[-1] == pytest.approx(yaw_rate * (6.0 - 0.5 * RAMP_TIME), rel=3e-3)
     assert np.linalg.norm(states[-1].position[:2]) < 0.01
 
@@ -75,7 +75,7 @@ def test_turn_on_the_spot_is_within_0_3_percent_of_kinematics(
 @pytest.mark.parametrize("left, right", [(3.0, 5.0), (5.0, 3.0), (10.0, 14.0), (-4.0, -6.0)])
 def test_circle_is_within_0_3_percent_of_kinematics(simulator, parameters, left, right):
     _drive(simulator, left, right, 2.0)
-    v, yaw_rate = parameters.drive.forward(left, right)
+    v, yaw_rate = parameters.drivetrain.forward(left, right)
     round_trip = abs(2.0 * math.pi / yaw_rate)
     states = _drive(simulator, left, right, round_trip)
     turned = _yaws(states)[-1] - _yaws(states)[0]
@@ -135,7 +135,7 @@ def test_gyroscope_shows_the_yaw_rate_of_a_steady_turn(simulator):
 
 def test_circle_gives_the_centripetal_specific_force(simulator, parameters):
     state = _drive(simulator, 4.0, 8.0, 5.0)[-1]
-    v, yaw_rate = parameters.drive.forward(4.0, 8.0)
+    v, yaw_rate = parameters.drivetrain.forward(4.0, 8.0)
     forward = parameters.imu_position[0]
     # 0.3 % of kinematics in both factors.
     assert state.specific_force[1] == pytest.approx(v * yaw_rate, rel=6e-3)

@@ -15,6 +15,7 @@ NAMES = [
     "control_error",
     "imu_yaw",
     "trajectory",
+    "wheel_velocities",
     "yaw_error",
     "yaw_error_along_path",
     "yaw_error_relative",
@@ -34,6 +35,8 @@ def comparison(tables):
         ComparisonSettings(),
         reference=tables.reference,
         fixes=tables.fixes,
+        wheel_velocities=tables.wheel_velocities,
+        wheel_velocities_actual=tables.wheel_velocities_actual,
     )
 
 
@@ -56,7 +59,7 @@ def luminance(line):
     return np.dot(matplotlib.colors.to_rgb(line.get_color()), [0.2126, 0.7152, 0.0722])
 
 
-def test_there_are_nine():
+def test_there_are_ten():
     assert list(FIGURES) == NAMES
 
 

@@ -103,7 +103,7 @@ def test_vectors_and_positions_of_north_east_down():
         ("sensor_axes", "ned"),
         ("gyro_unit", "rpm"),
         ("accel_unit", "mg"),
-        ("mounting", (0.0, 1.0)),
+        ("mounting_yaw", (0.0, 1.0)),
         ("orientation", "guessed"),
         ("filter", "madgwick"),
     ],

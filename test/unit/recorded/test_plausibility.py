@@ -89,16 +89,13 @@ def test_planted_fault_is_named_and_its_settings_mend_it(any_drive, planted):
 def _changes(settings):
     changes = {"reference": {}, "imu_recording": {}}
     offset = 0.0
-    mounting = [0.0, 0.0, 0.0]
     for section, key, value in settings:
         if key == "time_offset":
             offset = float(value)
         elif key.startswith("mounting_"):
-            mounting[("mounting_roll", "mounting_pitch", "mounting_yaw").index(key)] = float(value)
+            changes[section][key] = float(value)
         else:
             changes[section][key] = {"true": True, "false": False}.get(value, value)
-    if any(mounting):
-        changes["imu_recording"]["mounting"] = tuple(mounting)
     return changes["reference"], changes["imu_recording"], offset
 
 

@@ -229,7 +229,7 @@ def test_an_imu_that_is_mounted_turned_is_remarked(tmp_path):
     (remark,) = read_imu(path).report.remarks
     assert "gravity lies on +y" in remark
     assert "[imu_recording] mounting_roll = 1.5708 would put it upright; how" in remark
-    upright = read_imu(path, conventions=ImuConventions(mounting=(math.pi / 2.0, 0.0, 0.0)))
+    upright = read_imu(path, conventions=ImuConventions(mounting_roll=math.pi / 2.0))
     assert upright.report.remarks == ()
     assert upright.table["accel_z"].to_numpy() == pytest.approx(np.full(COUNT, 9.8))
 

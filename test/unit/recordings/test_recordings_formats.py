@@ -7,6 +7,7 @@ import pytest
 import recording_writers as writers
 from scipy.spatial.transform import Rotation
 
+from imu_simulation_framework.motion.positioning.fixes import FixSettings
 from imu_simulation_framework.recordings import ImuConventions, read_imu, read_reference
 
 START = 1_432_235_497_988_949_113
@@ -202,22 +203,28 @@ def test_the_variance_of_fixes_is_taken_into_account(tmp_path):
     messages = fix_messages()
     messages[25] = writers.fix(STAMPS[25], 48.0001, 11.0, variance=1.0)
     trusted = read_reference(
-        writers.write_bag(tmp_path / "a.bag", {"/fix": messages}), acceleration_density=0.1
+        writers.write_bag(tmp_path / "a.bag", {"/fix": messages}),
+        fix_settings=FixSettings(acceleration_density=0.1),
     ).table
     messages[25] = writers.fix(STAMPS[25], 48.0001, 11.0, variance=1e6)
     doubted = read_reference(
-        writers.write_bag(tmp_path / "b.bag", {"/fix": messages}), acceleration_density=0.1
+        writers.write_bag(tmp_path / "b.bag", {"/fix": messages}),
+        fix_settings=FixSettings(acceleration_density=0.1),
     ).table
     clean = read_reference(
-        writers.write_bag(tmp_path / "c.bag", {"/fix": fix_messages()}), acceleration_density=0.1
+        writers.write_bag(tmp_path / "c.bag", {"/fix": fix_messages()}),
+        fix_settings=FixSettings(acceleration_density=0.1),
     ).table
     assert np.abs(doubted - clean).max().max() < 0.01 * np.abs(trusted - clean).max().max()
 
 
 def test_settings_of_the_smoothing_are_passed_on(tmp_path):
     path = writers.write_bag(tmp_path / "a.bag", {"/fix": fix_messages()})
-    table = read_reference(path, rate=10.0, acceleration_density=0.5).table
-    assert np.diff(table.index) == pytest.approx(np.full(len(table) - 1, 0.1), abs=1e-6)
+    rigid, lively = (
+        read_reference(path, fix_settings=FixSettings(acceleration_density=density)).table
+        for density in (0.01, 0.5)
+    )
+    assert np.ptp(np.diff(rigid["x"])) < np.ptp(np.diff(lively["x"]))
 
 
 def test_times_can_be_shifted(tmp_path):
@@ -314,7 +321,9 @@ def test_the_imus_mounting_is_turned_into_the_robots_axes(tmp_path):
     gyro, accel = imu_to_robot.inv().apply(GYRO), imu_to_robot.inv().apply(ACCEL)
     messages = [writers.imu(*row) for row in zip(STAMPS, orientations, gyro, accel)]
     path = writers.write_bag(tmp_path / "a.bag", {"/imu": messages})
-    table = read_imu(path, conventions=ImuConventions(mounting=mounting)).table
+    table = read_imu(
+        path, conventions=ImuConventions(mounting_roll=mounting[0], mounting_yaw=mounting[2])
+    ).table
     assert table[["roll", "pitch", "yaw"]].to_numpy() == pytest.approx(ANGLES, abs=1e-12)
     assert table[["gyro_x", "gyro_y", "gyro_z"]].to_numpy() == pytest.approx(GYRO, abs=1e-12)
     assert table[["accel_x", "accel_y", "accel_z"]].to_numpy() == pytest.approx(ACCEL, abs=1e-12)
@@ -323,5 +332,5 @@ def test_the_imus_mounting_is_turned_into_the_robots_axes(tmp_path):
 def test_mounting_turns_an_orientation_given_as_angles_too(tmp_path):
     columns = {"time": [0.1 * k for k in range(COUNT)], "yaw": list(YAW)}
     path = writers.write_csv(tmp_path / "a.csv", columns)
-    table = read_imu(path, conventions=ImuConventions(mounting=(0.0, 0.0, 0.5))).table
+    table = read_imu(path, conventions=ImuConventions(mounting_yaw=0.5)).table
     assert table["yaw"].to_numpy() == pytest.approx(YAW - 0.5, abs=1e-12)

@@ -77,7 +77,9 @@ def test_an_imu_mounted_on_its_side_is_turned_first(tmp_path):
     mounting = (math.pi / 2.0, 0.0, 0.4)
     back = Rotation.from_euler("ZYX", mounting[::-1]).inv()
     path = written(tmp_path, back.apply(RATES), back.apply(UP))
-    recorded = read_imu(path, conventions=ImuConventions(mounting=mounting))
+    recorded = read_imu(
+        path, conventions=ImuConventions(mounting_roll=mounting[0], mounting_yaw=mounting[2])
+    )
     assert recorded.table["yaw"].to_numpy() == pytest.approx(TURNED, abs=2e-5)
     assert recorded.table["roll"].to_numpy() == pytest.approx(np.zeros(COUNT), abs=1e-9)
 

@@ -172,7 +172,7 @@ def test_no_topic_of_a_type_that_can_serve(tmp_path):
 
 def test_several_topics_that_can_serve(tmp_path):
     path = writers.write_bag(tmp_path / "a.bag", {"/b": odometry(), "/a": odometry()})
-    assert "several topics can serve, say which: /a, /b" in refusal(read_reference, path)
+    assert "several topics can be used, say which: /a, /b" in refusal(read_reference, path)
 
 
 def test_a_missing_column_lists_those_that_are_there(csv):

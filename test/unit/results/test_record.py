@@ -28,7 +28,7 @@ def yaw_at(time):
     return 1.5 * time
 
 
-def record_of_a_drive(folder=None):
+def record_of_a_drive(folder=None, wheels=True):
     """Ten seconds at 100 Hz with a command each 50 ms; a second before them too."""
     record = ExperimentRecord()
     if folder is not None:
@@ -42,6 +42,8 @@ def record_of_a_drive(folder=None):
         if k > 0 and k % 5 == 0:
             record.errors.append(stamp, (0.0, 0.1, 0.2, 0.3, time))
             record.append_command(time, -time)
+            if wheels:
+                record.wheels.append(stamp, (time - 0.01, -time))
     return record
 
 
@@ -66,11 +68,28 @@ def test_tables_in_blocks_are_those_of_the_samples(folder, monkeypatch):
     wheels = tables["wheel_velocities"]
     np.testing.assert_allclose(wheels.index, 0.05 * np.arange(201), atol=1e-12)
     np.testing.assert_allclose(wheels["left"].iloc[1:], wheels.index[1:], atol=1e-12)
+    turning = tables["wheel_velocities_actual"]
+    np.testing.assert_allclose(turning.index, 0.05 * np.arange(1, 201), atol=1e-12)
+    np.testing.assert_allclose(turning["left"], turning.index - 0.01, atol=1e-12)
     # The table that is written part by part is the one that is made at once.
     kept = write_recorded_tables(folder, record, ZERO, ZERO + 10_000 * MILLISECOND)
     for name, table in tables.items():
         pd.testing.assert_frame_equal(folder.read_table(name), table, check_exact=True)
         pd.testing.assert_frame_equal(table[kept[name].columns], kept[name], check_exact=True)
+
+
+@pytest.mark.parametrize("gone", [False, True], ids=["empty", "older version"])
+def test_where_nobody_told_how_the_wheels_turn_there_is_no_table_of_it(folder, gone):
+    record_of_a_drive(folder, wheels=False).flush()
+    samples = folder.path("wheel_velocities_actual.samples")
+    if gone:
+        samples.unlink()
+    complete_tables(folder)
+    assert folder.path("wheel_velocities.csv").exists()
+    assert not folder.path("wheel_velocities_actual.csv").exists()
+    assert not list(folder.folder.glob("*.samples"))
+    # They are not written again.
+    assert ExperimentRecord.left_behind(folder) is None
 
 
 def test_a_part_without_samples_is_an_empty_table_with_its_columns():

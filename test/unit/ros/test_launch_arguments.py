@@ -16,7 +16,7 @@ from imu_simulation_framework.ros.launching.launch_arguments import (
     experiment_parameters,
     load_launch_file,
 )
-from imu_simulation_framework.ros.settings import node_configuration
+from imu_simulation_framework.ros.node_configuration import node_configuration
 
 LAUNCH_FILE = str(package_share() / "launch" / "experiment.launch")
 ODD_NAMES = [

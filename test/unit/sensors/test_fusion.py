@@ -10,6 +10,7 @@ from scipy.spatial.transform import Rotation
 from imu_simulation_framework.angles import (
     difference,
     quaternion_from_roll_pitch_yaw,
+    quaternion_product,
     roll_pitch_yaw_from_quaternion,
     yaw_from_quaternion,
 )
@@ -18,7 +19,6 @@ from imu_simulation_framework.sensors.fusion import (
     ComplementaryFilter,
     fuse,
     make_filter,
-    quaternion_product,
 )
 from imu_simulation_framework.sensors.imu_specification import OutputSpecification
 

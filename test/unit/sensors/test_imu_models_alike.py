@@ -1,10 +1,18 @@
 """What holds for every IMU model: sample by sample or many at once, run by run or all together."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.sensors.imu_models import PRESETS, ImuTruth, make_imu_model
+from imu_simulation_framework.sensors.imu_models import (
+    PARTS,
+    PRESETS,
+    SIGNALS,
+    ImuTruth,
+    make_imu_model,
+)
 
 PERIOD = 0.01
 GRAVITY = 9.81
@@ -84,9 +92,12 @@ def step_all(model, truth):
     """The readings of all samples, stepped; as a batch of one run has them."""
     samples = zip(*truth)
     readings = [model.step(ImuTruth(*sample)) for sample in samples]
-    return [
-        np.array([getattr(reading, name) for reading in readings]) for name in readings[0]._fields
-    ]
+    return [np.array([getattr(reading, name) for reading in readings]) for name in PARTS]
+
+
+def all_of(reading, run):
+    """The parts of a run of a batch."""
+    return [getattr(reading, name)[run] for name in PARTS]
 
 
 def assert_equal(ours, expected, **tolerance):
@@ -95,30 +106,49 @@ def assert_equal(ours, expected, **tolerance):
 
 
 def test_a_stepped_run_is_that_run_of_a_batch(make, truth):
-    batch = make().batch(truth, 3)
+    batch = make().batch(truth, 3, parts=PARTS)
     stepped = make()
     for run in range(3):
-        assert_equal(step_all(stepped, truth), [values[run] for values in batch])
+        assert_equal(step_all(stepped, truth), all_of(batch, run))
         stepped.reset()
 
 
+def test_several_steps_at_once_are_as_many_single_ones(make, truth):
+    model, alone, first = make(), make(), 0
+    for count in (1, 5, 2, 30):
+        some = ImuTruth(*(values[first : first + count] for values in truth))
+        reading, new = model.steps(some)
+        expected, news = [], []
+        for sample in zip(*some):
+            expected.append(alone.step(ImuTruth(*sample)))
+            news.append(alone.has_new_sample)
+        for name in PARTS:
+            values = [getattr(each, name) for each in expected]
+            np.testing.assert_array_equal(getattr(reading, name), values)
+        assert new.tolist() == news
+        first += count
+
+
 def test_runs_do_not_depend_on_how_many_are_drawn_together(make, truth):
-    together = make().batch(truth, 5)
-    apart = [make().batch(truth, 2), make().batch(truth, 3, first_run=2)]
+    together = make().batch(truth, 5, parts=PARTS)
+    apart = [make().batch(truth, 2, parts=PARTS), make().batch(truth, 3, first_run=2, parts=PARTS)]
     # Later before earlier, from one model, is the same again.
     model = make()
-    turned = [model.batch(truth, 3, first_run=2), model.batch(truth, 2)][::-1]
+    turned = [model.batch(truth, 3, first_run=2, parts=PARTS), model.batch(truth, 2, parts=PARTS)][
+        ::-1
+    ]
     for parts in (apart, turned):
-        for index, values in enumerate(together):
-            np.testing.assert_array_equal(np.concatenate([part[index] for part in parts]), values)
+        for name in PARTS:
+            values = np.concatenate([getattr(part, name) for part in parts])
+            np.testing.assert_array_equal(values, getattr(together, name))
 
 
 def test_runs_and_seeds_differ_where_anything_is_random(make, truth, request):
-    both, other_seed = make().batch(truth, 2), make(2).batch(truth)
+    both, other_seed = make().batch(truth, 2, parts=PARTS), make(2).batch(truth, parts=PARTS)
     random = request.node.callspec.params["make"] not in EXACT
     for first, second in (
-        ([values[0] for values in both], [values[1] for values in both]),
-        ([values[0] for values in both], [values[0] for values in other_seed]),
+        (all_of(both, 0), all_of(both, 1)),
+        (all_of(both, 0), all_of(other_seed, 0)),
     ):
         assert all(map(np.array_equal, first, second)) is not random
 
@@ -127,10 +157,39 @@ def test_a_batch_leaves_the_stepped_state_alone(make, truth):
     expected = step_all(make(), truth)
     model = make()
     early = step_all(model, ImuTruth(*(values[:100] for values in truth)))
-    model.batch(truth, 2)
+    model.batch(truth, 2, parts=PARTS)
     late = step_all(model, ImuTruth(*(values[100:] for values in truth)))
     for first, second, wanted in zip(early, late, expected):
         np.testing.assert_array_equal(np.concatenate([first, second]), wanted)
+
+
+@pytest.mark.parametrize("parts", [("yaw",), ("orientation_bias", "yaw_bias"), SIGNALS, ()])
+def test_a_batch_has_the_parts_that_it_was_asked_for(make, truth, parts):
+    everything = make().batch(truth, 2, parts=PARTS)
+    reading = make().batch(truth, 2, parts=parts)
+    assert list(reading.parts()) == list(parts)
+    for name in parts:
+        np.testing.assert_array_equal(getattr(reading, name), getattr(everything, name))
+        assert getattr(reading, name).shape == (2, len(truth.orientation), *PARTS[name])
+    with pytest.raises(AttributeError, match="specific_force_bias"):
+        _ = reading.specific_force_bias
+    with pytest.raises(ValueError, match="no part 'gyro'"):
+        make().batch(truth, parts=("gyro",))
+
+
+def test_a_batch_does_not_hold_what_it_was_not_asked_for(make, truth):
+    model = make()
+
+    def peak(runs):
+        tracemalloc.start()
+        model.batch(truth, runs, parts=("yaw",))
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        return most
+
+    peak(2)
+    # The yaw of further runs, and nothing else: the three signals of all were ten times that.
+    assert peak(302) - peak(2) < 1.5 * 300 * 8 * len(truth.orientation)
 
 
 def test_one_more_error_does_not_change_the_others_random_numbers(truth):
@@ -153,17 +212,3 @@ def test_one_more_error_does_not_change_the_others_random_numbers(truth):
     other = specified(random_walk=1e-3, white_noise=5e-3) - specified(white_noise=5e-3)
     np.testing.assert_allclose(walk, other, rtol=0.0, atol=1e-12)
     assert np.ptp(walk) > 0.0
-
-
-def test_several_steps_at_once_are_those_steps(make, truth):
-    one_by_one = step_all(make(), truth)
-    model, parts, begin = make(), [], 0
-    for count in (1, 5, 5, 40):
-        part = ImuTruth(*(values[begin : begin + count] for values in truth))
-        reading, new = model.steps(part)
-        assert new.shape == (count,)
-        parts.append(reading)
-        begin += count
-    for name, expected in zip(parts[0]._fields, one_by_one):
-        got = np.concatenate([getattr(part, name) for part in parts])
-        np.testing.assert_array_equal(got, expected[:begin], err_msg=name)

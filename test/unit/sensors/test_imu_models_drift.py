@@ -15,7 +15,12 @@ import numpy as np
 import pytest
 
 from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.sensors.imu_models import HectorParameters, ImuTruth, make_imu_model
+from imu_simulation_framework.sensors.imu_models import (
+    SLOW_ERRORS,
+    HectorParameters,
+    ImuTruth,
+    make_imu_model,
+)
 from imu_simulation_framework.sensors.imu_models.hector_drift import (
     drift_correlation,
     drift_innovation_std,
@@ -41,7 +46,7 @@ def _drifts(drift, frequency, period, samples, runs, seed):
         parameters[f"{sensor}_drift"] = drift
         parameters[f"{sensor}_drift_frequency"] = frequency
     model = make_imu_model("hector", parameters, period, seed)
-    reading = model.batch(_at_rest(samples), runs)
+    reading = model.batch(_at_rest(samples), runs, parts=SLOW_ERRORS)
     drifts = np.concatenate(
         [
             reading.yaw_bias[..., np.newaxis],

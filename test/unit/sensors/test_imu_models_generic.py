@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.sensors.imu_models import ImuTruth, make_imu_model
+from imu_simulation_framework.sensors.imu_models import (
+    PARTS,
+    SIGNALS,
+    SLOW_ERRORS,
+    ImuTruth,
+    make_imu_model,
+)
 
 PERIOD = 0.01
 SIGMA = 0.00215
@@ -28,10 +34,10 @@ def _truth(samples):
 @pytest.mark.parametrize("runs", [1, 4])
 @pytest.mark.parametrize("name", ["generic", "ideal", "hector"])
 def test_batch_has_runs_and_samples_as_leading_axes(name, runs):
-    reading = _model(name).batch(_truth(7), runs)
-    widths = {"orientation": (4,), "orientation_bias": (4,), "yaw_bias": ()}
-    for field in reading._fields:
-        assert getattr(reading, field).shape == (runs, 7, *widths.get(field, (3,)))
+    reading = _model(name).batch(_truth(7), runs, parts=PARTS)
+    assert {name: values.shape for name, values in reading.parts().items()} == {
+        name: (runs, 7, *shape) for name, shape in PARTS.items()
+    }
 
 
 @pytest.mark.parametrize("sigma", [SIGMA, 0.3])
@@ -39,7 +45,9 @@ def test_generic_noise_has_the_stated_sigma_and_no_mean_on_every_channel(sigma):
     samples = 40_000
     truth = _truth(samples)
     reading = _model("generic", {"gaussian_noise": sigma}).batch(truth, 1)
-    noise = np.concatenate([values[0] - true for values, true in zip(reading, truth)], axis=1)
+    noise = np.concatenate(
+        [getattr(reading, name)[0] - getattr(truth, name) for name in SIGNALS], axis=1
+    )
     assert noise.shape == (samples, 10)
     for channel in noise.T:
         assert channel.std() == pytest.approx(sigma, rel=3.0 / math.sqrt(2.0 * samples))
@@ -50,7 +58,9 @@ def test_generic_noise_is_white_and_uncorrelated_between_channels():
     samples = 40_000
     truth = _truth(samples)
     reading = _model("generic").batch(truth, 1)
-    noise = np.concatenate([values[0] - true for values, true in zip(reading, truth)], axis=1)
+    noise = np.concatenate(
+        [getattr(reading, name)[0] - getattr(truth, name) for name in SIGNALS], axis=1
+    )
     correlation = np.corrcoef(noise.T)
     # 45 pairs, each with standard error 1 / sqrt(N): the largest of them may reach four.
     assert np.abs(correlation - np.eye(10)).max() < 4.0 / math.sqrt(samples)
@@ -69,7 +79,7 @@ def test_generic_quaternion_is_not_normalised():
 
 def test_generic_model_has_no_drift_and_publishes_its_variance():
     model = _model("generic")
-    reading = model.batch(_truth(50), 2)
+    reading = model.batch(_truth(50), 2, parts=SLOW_ERRORS)
     np.testing.assert_array_equal(reading.yaw_bias, 0.0)
     np.testing.assert_array_equal(reading.angular_velocity_bias, 0.0)
     for covariance in model.covariances():
@@ -80,9 +90,9 @@ def test_generic_model_has_no_drift_and_publishes_its_variance():
 def test_ideal_model_says_the_truth():
     truth = _truth(5)
     model = _model("ideal")
-    reading = model.batch(truth, 2)
-    for values, true in zip(reading, truth):
-        np.testing.assert_array_equal(values[1], true)
+    reading = model.batch(truth, 2, parts=PARTS)
+    for name in SIGNALS:
+        np.testing.assert_array_equal(getattr(reading, name)[1], getattr(truth, name))
     np.testing.assert_array_equal(reading.orientation_bias[0, 0], [0.0, 0.0, 0.0, 1.0])
     assert model.covariances() == ((0.0,) * 9,) * 3
     assert model.label == "ideal"

@@ -11,7 +11,7 @@ from imu_simulation_framework.angles import (
     roll_pitch_yaw_from_quaternion,
     yaw_from_quaternion,
 )
-from imu_simulation_framework.sensors.imu_models import ImuTruth, make_imu_model
+from imu_simulation_framework.sensors.imu_models import PARTS, ImuTruth, make_imu_model
 
 PERIOD = 0.01
 GRAVITY = 9.81
@@ -64,7 +64,7 @@ def test_yaw_is_the_true_one_plus_the_bias():
         np.zeros((samples, 3)),
         np.tile([0.0, 0.0, GRAVITY], (samples, 1)),
     )
-    reading = _model({"yaw_offset": 0.4}).batch(truth, 2)
+    reading = _model({"yaw_offset": 0.4}).batch(truth, 2, parts=PARTS)
     for run in range(2):
         error = difference(yaw_from_quaternion(reading.orientation[run]), yaw)
         np.testing.assert_allclose(error, reading.yaw_bias[run], atol=1e-12)
@@ -111,7 +111,7 @@ def test_level_robot_facing_east_seems_to_roll_left_and_pitch_up_by_bias_over_gr
 
 def test_orientation_bias_leads_from_truth_to_reading():
     truth = _truth(20)
-    reading = _model(EVERYTHING).batch(truth, 1)
+    reading = _model(EVERYTHING).batch(truth, 1, parts=PARTS)
     turned = Rotation.from_quat(reading.orientation_bias[0]) * Rotation.from_quat(truth.orientation)
     difference_angle = (turned * Rotation.from_quat(reading.orientation[0]).inv()).magnitude()
     assert difference_angle.max() < 1e-12
@@ -141,7 +141,9 @@ def test_white_noise_has_the_stated_standard_deviations():
         np.zeros((samples, 3)),
         np.zeros((samples, 3)),
     )
-    reading = _model({"rate_gaussian_noise": 0.01, "accel_gaussian_noise": 0.3}).batch(truth, 1)
+    reading = _model({"rate_gaussian_noise": 0.01, "accel_gaussian_noise": 0.3}).batch(
+        truth, 1, parts=PARTS
+    )
     tolerance = 3.0 / math.sqrt(2.0 * samples)
     for axis in range(3):
         assert reading.angular_velocity[0, :, axis].std() == pytest.approx(0.01, rel=tolerance)

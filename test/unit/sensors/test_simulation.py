@@ -6,7 +6,7 @@ import pytest
 from imu_simulation_framework.columns import IMU_RECORD
 from imu_simulation_framework.errors import ConfigurationError, MotionError
 from imu_simulation_framework.evaluation.yaw_error import yaw_error
-from imu_simulation_framework.motion.sources import at_rest, drive, rounds, straight
+from imu_simulation_framework.motion.sources import at_rest, read_drive, rounds, straight
 from imu_simulation_framework.sensors.imu_models import (
     PRESETS,
     GenericParameters,
@@ -22,7 +22,7 @@ from imu_simulation_framework.sensors.simulation import imu_truth, simulate_imu
 
 @pytest.fixture(scope="module")
 def motion():
-    return drive("a", laps=1)
+    return read_drive("a", laps=1)
 
 
 @pytest.mark.parametrize("imu", [*PRESETS, ImuSpecification(), GenericParameters(0.01)])

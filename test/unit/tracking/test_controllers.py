@@ -11,8 +11,8 @@ from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.motion import trajectory
 from imu_simulation_framework.tracking import controllers as control
 from imu_simulation_framework.tracking import wheel_limits
-from imu_simulation_framework.tracking.controllers import Pid, make_controller
-from imu_simulation_framework.tracking.drivetrain import DifferentialDrive, RobotLimits
+from imu_simulation_framework.tracking.controllers import ControllerGains, Pid, make_controller
+from imu_simulation_framework.tracking.drivetrain import DifferentialDrivetrain, RobotLimits
 from imu_simulation_framework.tracking.reference import (
     Pose2D,
     Reference,
@@ -20,7 +20,7 @@ from imu_simulation_framework.tracking.reference import (
     tracking_error,
 )
 
-DRIVE = DifferentialDrive(wheel_radius=0.1, half_track=0.25)
+DRIVETRAIN = DifferentialDrivetrain(wheel_radius=0.1, half_track=0.25)
 LIMITS = RobotLimits(max_wheel_velocity=15.0, max_wheel_acceleration=40.0)
 PERIOD = 0.05
 NO_ERROR = TrackingError(0.0, 0.0, 0.0, 0.0)
@@ -129,26 +129,26 @@ def test_impossible_settings_of_a_pid_are_refused(arguments, words):
 
 @pytest.mark.parametrize("name", control.CONTROLLERS)
 def test_without_error_the_precomputed_velocities_pass(name):
-    controller = make_controller(name, {}, PERIOD, LIMITS)
+    controller = make_controller(name, ControllerGains(), PERIOD, LIMITS)
     assert controller.correct(4.0, -6.0, NO_ERROR) == (4.0, -6.0)
 
 
 def test_open_loop_ignores_the_error():
-    controller = make_controller("open_loop", {}, PERIOD, LIMITS)
+    controller = make_controller("open_loop", ControllerGains(), PERIOD, LIMITS)
     assert controller.correct(4.0, 6.0, TrackingError(1.0, 2.0, 1.0, -1.0)) == (4.0, 6.0)
 
 
 @pytest.mark.parametrize("name", ["yaw_pid", "yaw_distance_pid"])
 @pytest.mark.parametrize("yaw_error", [-0.2, 0.2])
 def test_negative_yaw_error_turns_right(name, yaw_error):
-    controller = make_controller(name, {}, PERIOD, LIMITS)
+    controller = make_controller(name, ControllerGains(), PERIOD, LIMITS)
     left, right = controller.correct(5.0, 5.0, TrackingError(yaw_error, 0.0, 0.0, 0.0))
     assert math.copysign(1.0, right - left) == math.copysign(1.0, yaw_error)
 
 
 def test_yaw_pid_subtracts_from_the_left_what_it_adds_to_the_right():
-    settings = {"yaw_proportional": 10.0, "yaw_integral": 0.0, "yaw_derivative": 0.0}
-    controller = make_controller("yaw_pid", settings, PERIOD, LIMITS)
+    gains = ControllerGains(yaw_proportional=10.0, yaw_integral=0.0, yaw_derivative=0.0)
+    controller = make_controller("yaw_pid", gains, PERIOD, LIMITS)
     assert controller.correct(5.0, 6.0, TrackingError(0.1, 9.0, 9.0, 9.0)) == pytest.approx(
         (4.0, 7.0)
     )
@@ -156,7 +156,7 @@ def test_yaw_pid_subtracts_from_the_left_what_it_adds_to_the_right():
 
 @pytest.mark.parametrize("along", [-0.3, 0.3])
 def test_reference_ahead_speeds_up_both_wheels(along):
-    controller = make_controller("yaw_distance_pid", {}, PERIOD, LIMITS)
+    controller = make_controller("yaw_distance_pid", ControllerGains(), PERIOD, LIMITS)
     left, right = controller.correct(5.0, 5.0, TrackingError(0.0, abs(along), along, 0.0))
     assert left == right
     assert (left > 5.0) == (along > 0.0)
@@ -164,20 +164,20 @@ def test_reference_ahead_speeds_up_both_wheels(along):
 
 @pytest.mark.parametrize(("speed", "left_turn"), [(5.0, True), (-5.0, False)])
 def test_reference_to_the_left_turns_left_forward_and_right_backward(speed, left_turn):
-    controller = make_controller("yaw_distance_pid", {}, PERIOD, LIMITS)
+    controller = make_controller("yaw_distance_pid", ControllerGains(), PERIOD, LIMITS)
     left, right = controller.correct(speed, speed, TrackingError(0.0, 0.2, 0.0, 0.2))
     assert (right > left) == left_turn
 
 
 def test_at_standstill_a_reference_to_the_side_does_not_turn_the_robot():
-    controller = make_controller("yaw_distance_pid", {}, PERIOD, LIMITS)
+    controller = make_controller("yaw_distance_pid", ControllerGains(), PERIOD, LIMITS)
     for _ in range(100):
         assert controller.correct(0.0, 0.0, TrackingError(0.0, 0.2, 0.0, 0.2)) == (0.0, 0.0)
 
 
 def test_waiting_beside_the_reference_does_not_store_a_swerve_for_the_start():
-    settings = {"distance_integral": 5.0, "yaw_derivative": 0.0}
-    waiting, fresh = (make_controller("yaw_distance_pid", settings, PERIOD, LIMITS) for _ in "12")
+    gains = ControllerGains(distance_integral=5.0, yaw_derivative=0.0)
+    waiting, fresh = (make_controller("yaw_distance_pid", gains, PERIOD, LIMITS) for _ in "12")
     beside = TrackingError(0.0, 0.2, 0.0, 0.2)
     for _ in range(100):
         waiting.correct(0.0, 0.0, beside)
@@ -186,21 +186,21 @@ def test_waiting_beside_the_reference_does_not_store_a_swerve_for_the_start():
 
 def test_distance_is_split_along_the_axes_of_the_robot():
     # The robot looks at the reference's position, which itself looks to the left.
-    controller = make_controller("yaw_distance_pid", {}, PERIOD, LIMITS)
+    controller = make_controller("yaw_distance_pid", ControllerGains(), PERIOD, LIMITS)
     left, right = controller.correct(0.0, 0.0, TrackingError(math.pi / 2, 0.3, 0.0, -0.3))
-    expected = control.DEFAULT_SETTINGS["distance_proportional"] * 0.3
+    expected = ControllerGains.distance_proportional * 0.3
     assert 0.5 * (left + right) == pytest.approx(expected, rel=0.01)
 
 
 def test_robot_that_looks_the_wrong_way_does_not_drive_away():
-    controller = make_controller("yaw_distance_pid", {}, PERIOD, LIMITS)
+    controller = make_controller("yaw_distance_pid", ControllerGains(), PERIOD, LIMITS)
     left, right = controller.correct(5.0, 5.0, TrackingError(math.pi, 0.0, 0.0, 0.0))
     assert 0.5 * (left + right) == pytest.approx(-5.0)
 
 
 def test_distance_integral_does_not_wind_up_while_the_wheels_are_at_their_limit():
-    settings = {"distance_proportional": 1.0, "distance_integral": 1.0}
-    controller = make_controller("yaw_distance_pid", settings, PERIOD, LIMITS)
+    gains = ControllerGains(distance_proportional=1.0, distance_integral=1.0)
+    controller = make_controller("yaw_distance_pid", gains, PERIOD, LIMITS)
     for _ in range(400):
         controller.correct(15.0, 15.0, TrackingError(0.0, 0.5, 0.5, 0.0))
     left, _ = controller.correct(10.0, 10.0, NO_ERROR)
@@ -209,7 +209,7 @@ def test_distance_integral_does_not_wind_up_while_the_wheels_are_at_their_limit(
 
 @pytest.mark.parametrize("name", ["yaw_pid", "yaw_distance_pid"])
 def test_wheels_are_never_commanded_beyond_their_limit(name):
-    controller = make_controller(name, {"correction_limit": 100.0}, PERIOD, LIMITS)
+    controller = make_controller(name, ControllerGains(correction_limit=100.0), PERIOD, LIMITS)
     generator = np.random.default_rng(1)
     for values in generator.uniform(-14.0, 14.0, (300, 5)):
         left, right = controller.correct(
@@ -219,26 +219,29 @@ def test_wheels_are_never_commanded_beyond_their_limit(name):
 
 
 def test_at_the_limit_turning_goes_before_driving():
-    controller = make_controller("yaw_pid", {"yaw_integral": 0.0}, PERIOD, LIMITS)
+    controller = make_controller("yaw_pid", ControllerGains(yaw_integral=0.0), PERIOD, LIMITS)
     left, right = controller.correct(14.0, 14.0, TrackingError(0.5, 0.0, 0.0, 0.0))
     assert right == pytest.approx(15.0)
-    assert right - left == pytest.approx(2.0 * 0.5 * control.DEFAULT_SETTINGS["yaw_proportional"])
+    assert right - left == pytest.approx(2.0 * 0.5 * ControllerGains.yaw_proportional)
+
+
+def test_an_unknown_controller_is_refused():
+    with pytest.raises(ConfigurationError, match="no controller 'pid'"):
+        make_controller("pid", ControllerGains(), PERIOD, LIMITS)
 
 
 @pytest.mark.parametrize(
-    ("name", "settings", "words"),
+    ("key", "value", "words"),
     [
-        ("pid", {}, "no controller 'pid'"),
-        ("yaw_pid", {"yaw_gain": 1.0}, "no setting 'yaw_gain'"),
-        ("yaw_pid", {"yaw_integral": -1.0}, "'yaw_integral' is -1.0"),
-        ("yaw_pid", {"yaw_integral": math.nan}, "'yaw_integral' is nan"),
-        ("yaw_pid", {"yaw_integral": "fast"}, "'yaw_integral' is 'fast'"),
-        ("yaw_pid", {"correction_limit": 0}, "'correction_limit' is 0"),
+        ("yaw_integral", -1.0, "^yaw_integral is -1.0, but it must not be negative"),
+        ("yaw_integral", math.nan, "^yaw_integral is nan, but it must be a finite number"),
+        ("yaw_integral", "fast", "^yaw_integral is 'fast', but it must be a finite number"),
+        ("correction_limit", 0, "^correction_limit is 0, but it must be positive"),
     ],
 )
-def test_impossible_settings_are_refused(name, settings, words):
+def test_impossible_gains_are_refused(key, value, words):
     with pytest.raises(ConfigurationError, match=words):
-        make_controller(name, settings, PERIOD, LIMITS)
+        ControllerGains(**{key: value})
 
 
 class Robot(NamedTuple):
@@ -256,7 +259,7 @@ class Robot(NamedTuple):
 def _drive(table, controller, start=None, robot=None):
     """Return the errors (time, 4) while the robot follows a Trajectory in closed loop."""
     robot = robot or Robot()
-    reference = Reference.of_table(table, wheel_limits.wheel_velocities(table, DRIVE))
+    reference = Reference.of_table(table, wheel_limits.wheel_velocities(table, DRIVETRAIN))
     x, y, yaw = start or reference.pose_at(reference.start)
     left = right = 0.0
     step = 0.01
@@ -270,7 +273,7 @@ def _drive(table, controller, start=None, robot=None):
         for _ in range(round(PERIOD / step)):
             left += follow * (command[0] - left)
             right += follow * (command[1] - right)
-            v, yaw_rate = DRIVE.forward(robot.left_radius * left, right)
+            v, yaw_rate = DRIVETRAIN.forward(robot.left_radius * left, right)
             turn = robot.turning * yaw_rate * step
             x += v * step * math.cos(yaw + 0.5 * turn)
             y += v * step * math.sin(yaw + 0.5 * turn)
@@ -295,18 +298,20 @@ def _figure_eight(direction=1.0):
 
 @pytest.mark.parametrize("direction", [1.0, -1.0], ids=["forwards", "backwards"])
 def test_yaw_pid_keeps_the_heading_on_a_figure_of_eight(direction):
-    errors = _drive(_figure_eight(direction), make_controller("yaw_pid", {}, PERIOD, LIMITS))
+    errors = _drive(
+        _figure_eight(direction), make_controller("yaw_pid", ControllerGains(), PERIOD, LIMITS)
+    )
     assert _rms(errors[100:, 0]) < math.radians(1.0)
 
 
 @pytest.mark.parametrize("direction", [1.0, -1.0], ids=["forwards", "backwards"])
 def test_yaw_distance_pid_keeps_the_place_on_a_figure_of_eight(direction):
     table = _figure_eight(direction)
-    errors = _drive(table, make_controller("yaw_distance_pid", {}, PERIOD, LIMITS))
+    errors = _drive(table, make_controller("yaw_distance_pid", ControllerGains(), PERIOD, LIMITS))
     assert _rms(errors[100:, 1]) < 0.03
     assert _rms(errors[100:, 0]) < math.radians(1.0)
     assert _rms(errors[:, 1]) < 0.15
-    lost = _drive(table, make_controller("open_loop", {}, PERIOD, LIMITS))
+    lost = _drive(table, make_controller("open_loop", ControllerGains(), PERIOD, LIMITS))
     assert _rms(lost[:, 1]) > 1.0
 
 
@@ -318,7 +323,9 @@ def test_yaw_distance_pid_keeps_the_place_on_a_figure_of_eight(direction):
 def test_yaw_distance_pid_converges_from_an_offset(direction, offset):
     table = _figure_eight(direction)
     start = [value + away for value, away in zip(table.iloc[0][["x", "y", "yaw"]], offset)]
-    errors = _drive(table, make_controller("yaw_distance_pid", {}, PERIOD, LIMITS), start)
+    errors = _drive(
+        table, make_controller("yaw_distance_pid", ControllerGains(), PERIOD, LIMITS), start
+    )
     after = errors[int(20.0 / PERIOD) :]
     assert np.max(after[:, 1]) < 0.1
     assert np.max(np.abs(after[:, 0])) < math.radians(5.0)
@@ -329,7 +336,7 @@ def test_standing_beside_the_reference_the_robot_comes_level_and_rests():
     poses = pd.DataFrame(
         {"x": 0.0 * times, "y": 0.0, "yaw": 0.4}, index=pd.Index(times, name="time")
     )
-    controller = make_controller("yaw_distance_pid", {}, PERIOD, LIMITS)
+    controller = make_controller("yaw_distance_pid", ControllerGains(), PERIOD, LIMITS)
     errors = _drive(trajectory.add_velocities(poses), controller, (0.3, -0.4, -0.2))
     at_rest = errors[-40:]
     assert np.max(np.abs(at_rest[:, [0, 2]])) < 0.01
@@ -345,7 +352,7 @@ def test_turns_on_the_spot_and_stops_do_not_upset_yaw_distance_pid():
     x = np.concatenate(([0.0], np.cumsum(v * np.cos(yaw))[:-1])) * PERIOD
     y = np.concatenate(([0.0], np.cumsum(v * np.sin(yaw))[:-1])) * PERIOD
     poses = pd.DataFrame({"x": x, "y": y, "yaw": yaw}, index=pd.Index(times, name="time"))
-    controller = make_controller("yaw_distance_pid", {}, PERIOD, LIMITS)
+    controller = make_controller("yaw_distance_pid", ControllerGains(), PERIOD, LIMITS)
     errors = _drive(trajectory.add_velocities(poses), controller, (0.0, 0.1, 0.0))
     standing = errors[int(4.5 / PERIOD) : int(6.0 / PERIOD)]
     turned = errors[int(11.0 / PERIOD) : int(12.0 / PERIOD)]

@@ -16,12 +16,9 @@ from imu_simulation_framework.errors import (
 )
 from imu_simulation_framework.experiment.preparation.drive import (
     coverage_remarks,
-    fix_settings,
-    imu_conventions,
     is_bundled,
     prepare_drive,
     recording_sources,
-    reference_conventions,
 )
 from imu_simulation_framework.experiment.preparation.interpretation import Interpretation, thinned
 from imu_simulation_framework.recorded.plausibility import findings as faults
@@ -89,7 +86,7 @@ class RecordingCheck:
         return [finding for finding in self.findings if finding.grave]
 
     def to_dict(self) -> list[dict]:
-        """The findings as plain values, for a summary."""
+        """Return the findings as plain values, for a summary."""
         return [vars(finding) for finding in self.findings]
 
 
@@ -110,8 +107,8 @@ def check_recording(configuration: Configuration) -> RecordingCheck:
         )
         table, report = reference_table(
             check.reference_samples,
-            reference_conventions(configuration),
-            fix_settings(configuration),
+            reference,
+            reference,
             time_offset=reference.time_offset,
         )
         check.reference = RecordedReference(table, report)
@@ -127,9 +124,7 @@ def check_recording(configuration: Configuration) -> RecordingCheck:
                 sources.imu, imu.topic, imu.format, configuration.columns["imu_columns"]
             )
             # As an experiment reads it: what the judgement below can do without may be needed.
-            _, report = imu_table(
-                check.imu_samples, imu_conventions(configuration), time_offset=imu.time_offset
-            )
+            _, report = imu_table(check.imu_samples, imu, time_offset=imu.time_offset)
             imu_samples, imu_remarks = check.imu_samples, report.sentences()
         except RecordingError as error:
             check.problems.append(str(error))
@@ -137,8 +132,8 @@ def check_recording(configuration: Configuration) -> RecordingCheck:
         interpretation = Interpretation(
             thinned(check.reference_samples),
             None if imu_samples is None else thinned(imu_samples),
-            reference_conventions(configuration),
-            imu_conventions(configuration),
+            reference,
+            imu,
             (reference.time_offset, imu.time_offset),
             fixes,
         )
@@ -153,7 +148,7 @@ def check_recording(configuration: Configuration) -> RecordingCheck:
 
 
 def _mended(check):
-    """Sections in which the findings' settings are."""
+    """Return sections in which the findings' settings are."""
     return [section for finding in check.findings for section, _, _ in finding.settings]
 
 

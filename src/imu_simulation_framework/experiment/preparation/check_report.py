@@ -58,7 +58,7 @@ def _map(setup, check):
 
 
 def _turns(observations):
-    """One line for each pair of headings."""
+    """Yield one line for each pair of headings."""
     seen = False
     for name in ("reference_imu", "reference_gyro", "imu_gyro"):
         relation = getattr(observations, name)

@@ -14,24 +14,13 @@ from imu_simulation_framework.configuration.load import Configuration
 from imu_simulation_framework.errors import RecordingError
 from imu_simulation_framework.files import locations
 from imu_simulation_framework.motion import drives, trajectory
-from imu_simulation_framework.motion.positioning.fixes import FixSettings
 from imu_simulation_framework.recordings import (
-    ImuConventions,
-    ReferenceConventions,
     read_imu,
     read_reference,
 )
 from imu_simulation_framework.recordings.simulated.bundled_drives import ensure_drive
 from imu_simulation_framework.robot.parameters import load_robot_parameters
 from imu_simulation_framework.tracking import wheel_limits
-
-FIX_SETTINGS = (
-    "minimum_speed",
-    "maximum_turn_rate",
-    "acceleration_density",
-    "error_correlation_time",
-)
-"""Keys of section reference that turn satellite fixes into a trajectory."""
 
 COVERED = 0.99
 """An IMU that was recorded for less of the drive than this is remarked on."""
@@ -96,7 +85,7 @@ def prepare_drive(configuration: Configuration, recorded=None) -> PreparedDrive:
     Raises
     ------
     RecordingError
-        The recording cannot be read, or its data cannot serve.
+        The recording cannot be read, or its data cannot be used.
     TrajectoryError
         The chosen part is empty, or the robot cannot follow it.
     """
@@ -112,13 +101,13 @@ def prepare_drive(configuration: Configuration, recorded=None) -> PreparedDrive:
     if settings.check_limits:
         wheel_limits.check_limits(
             driven,
-            robot.drive,
+            robot.drivetrain,
             robot.limits,
             recorded=recorded.table,
             present_scale=settings.scale,
             present_window=settings.smoothing_window,
         )
-    driven = driven.join(wheel_limits.wheel_velocities(driven, robot.drive))
+    driven = driven.join(wheel_limits.wheel_velocities(driven, robot.drivetrain))
     # Steps of the control period exactly, whatever the recording's clock was rounded to.
     driven.index = pd.Index(np.arange(len(driven)) / configuration.control.rate, name="time")
     return PreparedDrive(
@@ -173,7 +162,7 @@ def read_configured_reference(configuration: Configuration):
     Raises
     ------
     RecordingError
-        It cannot be read, or cannot serve.
+        It cannot be read, or cannot be used.
     """
     settings = configuration.reference
     return read_reference(
@@ -181,16 +170,16 @@ def read_configured_reference(configuration: Configuration):
         topic=settings.topic,
         format=settings.format,
         columns=configuration.columns["reference_columns"],
-        conventions=reference_conventions(configuration),
+        conventions=settings,
         velocity_topic=settings.velocity_topic,
         heading_topic=settings.heading_topic,
         time_offset=settings.time_offset,
-        **dataclasses.asdict(fix_settings(configuration)),
+        fix_settings=settings,
     )
 
 
 def _during(table, start, stop):
-    """The samples between two stamps [s], on a clock that is zero at the first of the two.
+    """Return the samples between two stamps [s], on a clock that is zero at the first of the two.
 
     The last one before the start and the first one after the stop belong to it, so that the
     table can be interpolated everywhere between.
@@ -203,14 +192,14 @@ def _during(table, start, stop):
 
 
 def _placed(poses, settings):
-    """Poses where and how large the robot is to drive them."""
+    """Return poses where and how large the robot is to drive them."""
     if settings.to_origin:
         poses = trajectory.move_to_origin(poses)
     return trajectory.scale(poses, settings.scale)
 
 
 def _fixes_on(poses, fixes, settings):
-    """The fixes during the poses, moved, turned and scaled together with these."""
+    """Return the fixes during the poses, moved, turned and scaled together with these."""
     if fixes is None:
         return None
     start, stop = float(poses.index[0]), float(poses.index[-1])
@@ -233,30 +222,6 @@ def _smoothing_remarks(effect, settings):
     )
 
 
-def fix_settings(configuration: Configuration) -> FixSettings:
-    """Return how section reference says that satellite fixes become a path."""
-    return FixSettings(**{key: getattr(configuration.reference, key) for key in FIX_SETTINGS})
-
-
-def reference_conventions(configuration: Configuration) -> ReferenceConventions:
-    """Return how section reference says that positions and orientations are written."""
-    return ReferenceConventions(
-        **{key: getattr(configuration.reference, key) for key in _keys(ReferenceConventions)}
-    )
-
-
-def imu_conventions(configuration: Configuration) -> ImuConventions:
-    """Return how section imu_recording says that the IMU is written and mounted."""
-    settings = configuration.imu_recording
-    values = {key: getattr(settings, key) for key in _keys(ImuConventions) if key != "mounting"}
-    mounting = (settings.mounting_roll, settings.mounting_pitch, settings.mounting_yaw)
-    return ImuConventions(mounting=mounting, **values)
-
-
-def _keys(kind):
-    return [field.name for field in dataclasses.fields(kind)]
-
-
 @dataclass(frozen=True)
 class PreparedImu:
     """The recorded IMU during a drive; ``table`` is an ImuRecord from time 0."""
@@ -277,7 +242,7 @@ def prepare_recorded_imu(configuration: Configuration, start: float, stop: float
     Raises
     ------
     RecordingError
-        It cannot be read, cannot serve, or does not overlap with the drive.
+        It cannot be read, cannot be used, or does not overlap with the drive.
     """
     settings = configuration.imu_recording
     if not settings.use:
@@ -288,7 +253,7 @@ def prepare_recorded_imu(configuration: Configuration, start: float, stop: float
         topic=settings.topic,
         format=settings.format,
         columns=configuration.columns["imu_columns"],
-        conventions=imu_conventions(configuration),
+        conventions=settings,
         time_offset=settings.time_offset,
     )
     times = recorded.table.index.to_numpy()
@@ -306,7 +271,7 @@ def prepare_recorded_imu(configuration: Configuration, start: float, stop: float
 
 
 def coverage_remarks(source, times, start, stop) -> list[str]:
-    """A sentence if an IMU's samples at ``times`` [s] leave out some of the drive."""
+    """Return a sentence if an IMU's samples at ``times`` [s] leave out some of the drive."""
     times = times[(times >= start) & (times <= stop)]
     covered = (times[-1] - times[0]) / (stop - start) if len(times) else 0.0
     if covered >= COVERED:
@@ -318,7 +283,7 @@ def coverage_remarks(source, times, start, stop) -> list[str]:
 
 
 def is_bundled(configuration: Configuration) -> bool:
-    """Whether the drive is one of the package's own instead of a recording."""
+    """Return whether the drive is one of the package's own instead of a recording."""
     return not (configuration.recording.path or configuration.reference.path)
 
 
@@ -354,12 +319,12 @@ def recording_sources(configuration: Configuration) -> RecordingSources:
 
 
 def drive_name(configuration: Configuration) -> str:
-    """What the drive is called in paths and figures: as set, or after the recording."""
+    """Return what the drive is called in paths and figures: as set, or after the recording."""
     return configuration.experiment.name or recording_sources(configuration).name
 
 
 def _name_of(path: str) -> str:
-    """Name of a recording: its folder's and its own, without extensions.
+    """Return the name of a recording: its folder's and its own, without extensions.
 
     Recordings of one name (``gps.csv``, ``drive.bag``) are told apart by their folders.
     """

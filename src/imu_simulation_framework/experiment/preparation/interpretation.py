@@ -34,12 +34,13 @@ from imu_simulation_framework.recordings import (
     reference_table,
 )
 from imu_simulation_framework.recordings.samples import POSITION, Samples
+from imu_simulation_framework.units import factor
 
 CHECKED_RATE = 40.0
 """Samples of an IMU per second [Hz] that are enough to see how it turns."""
 
 _ANY_STAMPS = StampLimits(longest_gap=math.inf, backward_step=math.inf, unordered_fraction=1.0)
-_DEGREE = math.pi / 180.0
+_DEGREE = factor("deg")
 
 
 @dataclass(frozen=True)
@@ -140,7 +141,7 @@ class Interpretation:
         return imu is not None and ("yaw" in imu or imu.has(QUATERNION))
 
     def _mountings(self):
-        """Ways to turn the IMU so that gravity lies on +z."""
+        """Yield ways to turn the IMU so that gravity lies on +z."""
         try:
             up = mean_up(self.imu_record)
         except RecordingError:
@@ -151,9 +152,8 @@ class Interpretation:
         angle, about = _UPRIGHT_TURNS.get((axis, bool(up[axis] > 0.0)), (0.0, 0))
         if not angle:
             return
-        mounting = tuple(angle if index == about else 0.0 for index in range(3))
         name = ("mounting_roll", "mounting_pitch")[about]
-        conventions = replace(self.imu_conventions, mounting=mounting)
+        conventions = replace(self.imu_conventions, **{name: angle})
         yield self._other(
             faults.MOUNTING,
             settings=(("imu_recording", name, f"{angle:.6f}"),),
@@ -274,7 +274,7 @@ _AXES = {"enu": "flu", "ned": "frd"}
 
 
 def thinned(samples, rate=CHECKED_RATE):
-    """Every so many samples only, of an IMU that gives more than a check needs."""
+    """Return every so many samples only, of an IMU that gives more than a check needs."""
     times = samples.columns["stamp"]
     times = times[np.isfinite(times)]
     if len(times) < 2:
@@ -292,7 +292,7 @@ def _others(choices, present):
 
 
 def _likeliest(choices):
-    """A compass's yaw is what is met most often beside this package's own."""
+    """Return the choices, a compass's yaw first: the one met most often beside our own."""
     first = [choice for choice in ("cw_from_north", "ccw_from_east") if choice in choices]
     return first + [choice for choice in choices if choice not in first]
 
@@ -317,5 +317,5 @@ def _swapped(samples):
 
 
 def _exchanged(poses):
-    """Poses as they are when east and north are exchanged."""
+    """Return poses as they are when east and north are exchanged."""
     return poses.assign(x=poses["y"], y=poses["x"], yaw=0.5 * math.pi - poses["yaw"])

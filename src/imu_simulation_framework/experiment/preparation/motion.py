@@ -42,7 +42,7 @@ def read_motion(
     ConfigurationError
         There is no such setting, or its value is out of range.
     RecordingError
-        The recording cannot be read, or its data cannot serve.
+        The recording cannot be read, or its data cannot be used.
     TrajectoryError
         The chosen part is empty.
     """

@@ -44,7 +44,7 @@ class RecordingSetup:
     sentences: list[str] = field(default_factory=list)
 
     def load(self) -> Configuration:
-        """The configuration; ConfigurationError if it cannot be read."""
+        """Return the configuration; ConfigurationError if it cannot be read."""
         return load_configuration(self.path, self.overrides)
 
     def set(self, section, **values) -> None:

@@ -42,7 +42,7 @@ class DriveSession:
         return self._follower.reference.duration
 
     def first_pose(self):
-        """Where the robot has to stand before the first command, a :class:`.Pose2D`."""
+        """Return where the robot has to stand before the first command, a :class:`.Pose2D`."""
         return self._follower.reference.pose_at(0.0)
 
     def begin(self) -> tuple[float, float]:

@@ -95,6 +95,10 @@ class RecordingSession:
         """Record samples of the ground truth, ``rows`` (n, 10); see :meth:`add_imu`."""
         self._add(self.record.ground_truth, topics.GROUND_TRUTH, stamps, rows)
 
+    def add_wheels(self, stamps, rows) -> None:
+        """Record how fast the wheels turn [rad/s], ``rows`` (n, 2); see :meth:`add_imu`."""
+        self._add(self.record.wheels, topics.JOINT_STATES, stamps, rows)
+
     def add_error(self, stamp: int, time: float, error: TrackingError) -> None:
         """Record a tracking error at a stamp [ns], ``time`` [s] after the drive's beginning."""
         if self.zero is None:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 
 from imu_simulation_framework.configuration.load import Configuration
-from imu_simulation_framework.evaluation.comparison import ComparisonSettings
-from imu_simulation_framework.experiment.parts import describe_imu, published_rate
+from imu_simulation_framework.experiment.from_configuration import describe_imu, published_rate
 from imu_simulation_framework.experiment.session.recording import RecordingSession
 from imu_simulation_framework.results.folder import ResultFolder
 
@@ -93,7 +91,7 @@ def write_results(
     return write_report(
         folder,
         tables,
-        ComparisonSettings(**dataclasses.asdict(configuration.comparison)),
+        configuration.comparison,
         RunDescription(run, {"wall_time_s": wall_time}, expected),
         save_tables=False,
         formats=configuration.experiment.figure_formats,

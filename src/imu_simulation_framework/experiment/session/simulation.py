@@ -7,7 +7,7 @@ from typing import Any, Mapping, NamedTuple
 import numpy as np
 
 from imu_simulation_framework.configuration.load import Configuration
-from imu_simulation_framework.experiment.parts import (
+from imu_simulation_framework.experiment.from_configuration import (
     imu_model_and_parameters,
     make_terrain,
     samples_per_tick,
@@ -18,7 +18,7 @@ from imu_simulation_framework.robot.parameters import load_robot_parameters
 from imu_simulation_framework.sensors.imu_models import ImuModel, ImuReading, make_imu_model
 
 
-class Samples(NamedTuple):
+class SimulatedSamples(NamedTuple):
     """Samples that follow each other.
 
     ``stamps`` (n,) [ns]. ``state`` and ``reading`` have the samples as the first axis of all their
@@ -30,18 +30,25 @@ class Samples(NamedTuple):
     reading: ImuReading
     published: np.ndarray
 
-    def published_readings(self) -> tuple[np.ndarray, ImuReading]:
-        """Stamps and values of the readings that the IMU gives away."""
-        if self.published.all():
-            return self.stamps, self.reading
-        kept = (np.asarray(values)[self.published] for values in self.reading)
-        return self.stamps[self.published], ImuReading(*kept)
-
     def imu_rows(self) -> tuple[np.ndarray, np.ndarray]:
         """Stamps and values of the IMU's readings, as an :class:`.ExperimentRecord` takes them."""
-        stamps, reading = self.published_readings()
-        signals = (reading.orientation, reading.angular_velocity, reading.specific_force)
-        return stamps, np.concatenate(signals, axis=1)
+        reading = self.reading
+        return self._published(
+            reading.orientation, reading.angular_velocity, reading.specific_force
+        )
+
+    def bias_rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """Stamps and slow errors of the same readings, in the same order."""
+        reading = self.reading
+        return self._published(
+            reading.orientation_bias, reading.angular_velocity_bias, reading.specific_force_bias
+        )
+
+    def _published(self, *parts) -> tuple[np.ndarray, np.ndarray]:
+        rows = np.concatenate(parts, axis=1)
+        if self.published.all():
+            return self.stamps, rows
+        return self.stamps[self.published], rows[self.published]
 
     def ground_truth_rows(self) -> tuple[np.ndarray, np.ndarray]:
         """Stamps and values of the ground truth, as an :class:`.ExperimentRecord` takes them."""
@@ -49,6 +56,10 @@ class Samples(NamedTuple):
         velocity, turning = state.linear_velocity[:, :2], state.angular_velocity[:, 2:]
         columns = (state.position, state.orientation, velocity, turning)
         return self.stamps, np.concatenate(columns, axis=1)
+
+    def wheel_rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """Stamp and values of the wheels' velocities, as joint states have them: the last ones."""
+        return self.stamps[-1:], self.state.wheel_velocities[-1:]
 
 
 class SimulatedRobot:
@@ -82,7 +93,7 @@ class SimulatedRobot:
         return self._imu
 
     @property
-    def last(self) -> Samples:
+    def last(self) -> SimulatedSamples:
         """The samples of the last tick; before the first one, that of the robot where it stands."""
         return self._last
 
@@ -108,7 +119,7 @@ class SimulatedRobot:
         self._imu_arguments = (model, parameters, 1.0 / self._rate, seed)
         self._read(imu)
 
-    def tick(self, left: float, right: float) -> Samples:
+    def tick(self, left: float, right: float) -> SimulatedSamples:
         """Drive for one control period with these wheel velocities [rad/s]; return its samples."""
         self._simulator.set_wheel_velocities(left, right)
         return self._take(self._simulator.steps(self._samples_per_tick), self._samples_per_tick)
@@ -122,11 +133,11 @@ class SimulatedRobot:
         standing = self._simulator.state
         self._take(SimulatorState(*(np.array([values]) for values in standing)), 0)
 
-    def _take(self, state, steps) -> Samples:
+    def _take(self, state, steps) -> SimulatedSamples:
         numbers = np.arange(len(state.time)) + (self._samples + min(steps, 1))
         self._samples += steps
         reading, new = self._imu.steps(state.imu_truth)
-        self._last = Samples(
+        self._last = SimulatedSamples(
             np.rint(numbers / self._rate * NANOSECONDS).astype(np.int64),
             state,
             reading,

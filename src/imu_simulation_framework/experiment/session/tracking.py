@@ -24,7 +24,7 @@ JUMP_SPEED = 5.0
 
 
 class TruePose(NamedTuple):
-    """Where the robot is at a stamp [ns]: position [m], orientation; and its velocity [m/s]."""
+    """Where the robot is at a stamp [ns]: position [m], orientation, and velocity [m/s]."""
 
     stamp: int
     x: float

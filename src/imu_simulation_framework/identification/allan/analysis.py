@@ -1,6 +1,6 @@
 """Identify the noise parameters of an IMU from recordings at rest.
 
-The way: contiguous parts (:mod:`.identification.static_samples`), overlapping
+The way: contiguous parts (:mod:`.identification.samples_at_rest`), overlapping
 Allan variances (:mod:`.allan.deviation`), and for each axis one
 fit to those of all recordings (:mod:`.allan.axis`).
 """
@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from imu_simulation_framework.columns import ACCEL, GYRO
 from imu_simulation_framework.identification.allan.axis import (
     AxisResult,
     RecordingModel,
@@ -22,18 +21,17 @@ from imu_simulation_framework.identification.allan.axis import (
 )
 from imu_simulation_framework.identification.allan.duration import DurationPlanner
 from imu_simulation_framework.identification.allan.model import GAUSS_MARKOV, TERMS
-from imu_simulation_framework.identification.static_samples import StaticSamples
+from imu_simulation_framework.identification.samples_at_rest import SamplesAtRest
 from imu_simulation_framework.sensors.imu_specification import (
+    IMU_TRIADS,
     ImuSpecification,
     OutputSpecification,
     TriadSpecification,
 )
+from imu_simulation_framework.sensors.triads import TRIADS
 
-SENSORS = {
-    "gyroscope": GYRO,
-    "accelerometer": ACCEL,
-}
-AXES = SENSORS["gyroscope"] + SENSORS["accelerometer"]
+SENSORS = {name: TRIADS[name].columns for name in IMU_TRIADS}
+AXES = tuple(axis for axes in SENSORS.values() for axis in axes)
 
 DEFAULT_BAND = TriadSpecification().bias_instability_band
 _DEFAULT_TIME = TriadSpecification().gauss_markov_time[0]
@@ -45,14 +43,14 @@ class AllanIdentification:
 
     Attributes
     ----------
-    recordings : tuple of StaticSamples
+    recordings : tuple of SamplesAtRest
     axes : dict of str to AxisResult
         For each axis of ``AXES`` that was recorded.
     band : pair of float
         Averaging times between which bias instability was assumed [s].
     """
 
-    recordings: tuple[StaticSamples, ...]
+    recordings: tuple[SamplesAtRest, ...]
     axes: dict[str, AxisResult]
     band: tuple[float, float]
 
@@ -122,7 +120,7 @@ def identify(recordings, band=DEFAULT_BAND, progress=None) -> AllanIdentificatio
 
     Parameters
     ----------
-    recordings : sequence of StaticSamples
+    recordings : sequence of SamplesAtRest
         With the same axes, of ``AXES``.
     band : pair of float
         Averaging times between which bias instability is assumed [s].

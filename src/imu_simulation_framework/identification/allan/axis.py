@@ -102,7 +102,7 @@ class AxisResult:
     ramp_sign: float
 
     def signed(self, term) -> float:
-        """The coefficient of a term in the identified sensor, 0 if it has none."""
+        """Return the coefficient of a term in the identified sensor, 0 if it has none."""
         names = list(self.fit.terms)
         if term not in names:
             return 0.0
@@ -126,7 +126,7 @@ class RecordingModel:
 
     Parameters
     ----------
-    recording : StaticSamples
+    recording : SamplesAtRest
     band : pair of float
         Of the bias instability [s].
     """
@@ -153,15 +153,15 @@ class RecordingModel:
         return self._terms[gauss_markov_time]
 
     def parts(self, axis):
-        """The contiguous parts of one axis."""
+        """Return the contiguous parts of one axis."""
         return [self.recording.values[axis, start:stop] for start, stop in self.recording.parts]
 
     def variance(self, parts):
-        """Overlapping Allan variance of contiguous parts."""
+        """Return the overlapping Allan variance of contiguous parts."""
         return overlapping_allan_variance(parts, self.recording.rate, self.factors)
 
     def curve(self, variance, fit) -> AllanCurve:
-        """The Allan deviation with its interval."""
+        """Return the Allan deviation with its interval."""
         time = fit.gauss_markov_time
         shapes = self.terms(time and time.value)[0] * np.maximum(fit.squares, 0.0)
         contributions = dict(zip(fit.terms, shapes.T))
@@ -226,7 +226,7 @@ def identify_axis(models, axis, variances, planner, comparisons) -> AxisResult:
 
 
 def _joined(models, time):
-    """Shapes and covariance of all recordings, one after the other."""
+    """Return shapes and covariance of all recordings, one after the other."""
     shapes, covariances = zip(*(model.terms(time) for model in models))
     if len(models) == 1:
         return shapes[0], covariances[0].of
@@ -237,7 +237,7 @@ def _joined(models, time):
 
 
 def _fit_standard_terms(models, single_variances, comparisons):
-    """The fit of the standard terms, None if the data reject it."""
+    """Return the fit of the standard terms, None if the data reject it."""
     variances = np.concatenate(single_variances)
     shapes, covariances = _joined(models, None)
     fit = fit_terms(variances, shapes, covariances)
@@ -322,6 +322,6 @@ def _needed(planner, fit, term) -> NeededDuration:
 
 
 def _rise(part) -> float:
-    """Mean of the second half less that of the first."""
+    """Return the mean of the second half less that of the first."""
     half = len(part) // 2
     return float(np.mean(part[half:]) - np.mean(part[:half]))

@@ -35,7 +35,7 @@ class AllanBand:
     high: np.ndarray
 
     def excess(self, deviation) -> np.ndarray:
-        """How far another deviation is outside, as a logarithm; negative inside."""
+        """Return how far another deviation is outside, as a logarithm; negative inside."""
         return np.maximum(np.log(deviation / self.high), np.log(self.low / deviation))
 
 

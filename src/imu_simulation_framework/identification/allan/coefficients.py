@@ -16,7 +16,7 @@ IDENTIFIED, FITTED, CLOSEST = "identified", "fitted", "closest to the curve"
 
 
 def chosen_coefficients(fit, bands, shapes_at):
-    """Squared coefficients of a sensor whose curve lies inside the measured bands.
+    """Return squared coefficients of a sensor whose curve lies inside the measured bands.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ _POWER_LAWS = {"quantisation": 2, "white_noise": 0, "bias_instability": -1, "ran
 
 
 def averaging_factors(length, per_decade=POINTS_PER_DECADE) -> np.ndarray:
-    """Log-spaced averaging factors m, from 1 to a fifth of a recording's length.
+    """Return log-spaced averaging factors m, from 1 to a fifth of a recording's length.
 
     From ``_FINEST`` on they are multiples of the stride with which they are estimated, see
     :func:`overlapping_allan_variance`.
@@ -35,13 +35,13 @@ def averaging_factors(length, per_decade=POINTS_PER_DECADE) -> np.ndarray:
 
 
 def _strides(factors) -> np.ndarray:
-    """Powers of two that leave at least ``_FINEST`` steps in an averaging time."""
+    """Return powers of two that leave at least ``_FINEST`` steps in an averaging time."""
     factors = np.asarray(factors)
     return 2 ** np.floor(np.log2(np.maximum(factors / _FINEST, 1.0))).astype(int)
 
 
 def overlapping_allan_variance(parts, rate, factors):
-    """Overlapping Allan variance of a signal in contiguous parts (NIST SP 1065, eq. 11).
+    """Return the overlapping Allan variance of a signal in contiguous parts (NIST SP 1065, eq. 11).
 
     Computed by :func:`allantools.oadev` from one cumulative sum per part. Estimates whose
     averaging time is ``2^k`` times 128 samples or more are shifted by ``2^k`` samples instead
@@ -87,7 +87,7 @@ def overlapping_allan_variance(parts, rate, factors):
 
 
 def equivalent_degrees_of_freedom(lengths, factors, contributions) -> np.ndarray:
-    """Equivalent degrees of freedom of overlapping Allan variances.
+    """Return equivalent degrees of freedom of overlapping Allan variances.
 
     By :func:`allantools.ci.edf_greenhall` (Greenhall and Riley 2003) for the power law of the
     term that contributes most at each averaging time; the parts add up.

@@ -37,7 +37,7 @@ class DurationPlanner:
         self._known = {}
 
     def duration(self, squares, index, value) -> float:
-        """The duration, doubled from the recording's, at which a term would be identified.
+        """Return the duration, doubled from the recording's, at which a term would be identified.
 
         Parameters
         ----------

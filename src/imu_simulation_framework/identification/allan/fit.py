@@ -176,13 +176,13 @@ class AllanProblem:
         return matrix
 
     def covariance(self, squares):
-        """The same with what the covariance itself does not know."""
+        """Return the same with what the covariance itself does not know."""
         matrix = self.scatter(squares)
         matrix[np.diag_indices_from(matrix)] *= 1.0 + _NUGGET
         return matrix
 
     def deviations(self, squares):
-        """Standard deviations of the data."""
+        """Return standard deviations of the data."""
         return np.sqrt(np.diag(self.scatter(squares)))
 
     def _factor(self, squares):
@@ -192,7 +192,7 @@ class AllanProblem:
         return cho_factor(matrix, lower=True)
 
     def whitened(self, vectors, squares):
-        """Vectors in units in which the data scatter by one, independently."""
+        """Return vectors in units in which the data scatter by one, independently."""
         return _whiten(self._factor(squares)[0], vectors)
 
     def deviance(self, squares):
@@ -242,7 +242,7 @@ class AllanProblem:
         return np.concatenate([[first], positive])
 
     def estimator(self, squares, index):
-        """Weights that give one square from the data, unbiased by the other terms present.
+        """Return weights that give one square from the data, unbiased by the other terms present.
 
         A term that may have either sign is always present: a filter too weak to show would still
         move white noise by more than its interval.
@@ -256,7 +256,7 @@ class AllanProblem:
 
 
 def square_estimator(shapes, covariance, index, present):
-    """Weights of Allan variances whose sum is the best unbiased estimate of one square.
+    """Return weights of Allan variances whose sum is the best unbiased estimate of one square.
 
     Parameters
     ----------
@@ -336,7 +336,7 @@ class _Estimator:
         self._other_skewness = _skewness(problem, weights, squares, index)
 
     def exceedance(self, square):
-        """Probability of a larger estimate than the one found if this were the true square.
+        """Return probability of a larger estimate than the one found if this were the true square.
 
         Gamma distributed (Pearson's type III): a term's own scatter is that of a chi-square.
         """
@@ -354,7 +354,7 @@ class _Estimator:
         return float(pearson3.sf(deviation, skewness))
 
     def square_at(self, level, low, high):
-        """The square between two bounds where the exceedance passes a level."""
+        """Return the square between two bounds where the exceedance passes a level."""
         # Squares are tiny numbers, which brentq's default tolerance of 2e-12 would swallow.
         tolerance = 1e-6 * high
         return brentq(lambda x: self.exceedance(x) - level, low, high, xtol=tolerance, rtol=1e-6)
@@ -371,7 +371,7 @@ class _Estimator:
 
 
 def _skewness(problem, weights, squares, index):
-    """Skewness that the other terms cause, as if all came from the time that counts most.
+    """Return skewness that the other terms cause, as if all came from the time that counts most.
 
     At one averaging time the estimate is a chi-square with its equivalent degrees of freedom.
     """

@@ -171,7 +171,7 @@ def _symmetric(values, low, high, size):
 
 
 def _nodes(shorter, longer, points):
-    """Lags at which to sum, and weights; lags count from where both filters are centred.
+    """Return lags at which to sum, and weights; lags count from where both filters are centred.
 
     Everything is even in the lag, so positive ones count twice. Between the lags where a
     correlation has a kink it is smooth: short intervals are summed sample by sample, long ones
@@ -198,7 +198,7 @@ def _nodes(shorter, longer, points):
 
 
 def _single_lags(shorter, longer):
-    """The lags at which two second differences share a sample of the phase, and weights."""
+    """Return the lags at which two second differences share a sample of the phase, and weights."""
     lags = np.sort(
         np.stack([0.0 * shorter, shorter, longer - shorter, longer, longer + shorter], axis=1),
         axis=1,
@@ -209,7 +209,7 @@ def _single_lags(shorter, longer):
 
 
 def _pair_counts(lags, shorter, longer, points):
-    """How many pairs of ``z`` are so far apart, over all contiguous parts."""
+    """Return how many pairs of ``z`` are so far apart, over all contiguous parts."""
     difference, reach = (longer - shorter)[:, None], (shorter + longer)[:, None]
     counts = np.zeros_like(lags)
     for length in points[:, 0]:

@@ -30,7 +30,7 @@ _ITERATIONS = 6
 
 
 def error_covariance(tau, error) -> np.ndarray:
-    """Covariance of the logarithm of the true Allan variances around the model's.
+    """Return the covariance of the logarithm of the true Allan variances around the model's.
 
     Parameters
     ----------
@@ -68,13 +68,13 @@ class RestrictedLikelihood:
         """Squared coefficients at the best place of the last grid."""
 
     def starts(self) -> np.ndarray:
-        """Averaging times to begin with."""
+        """Return averaging times to begin with."""
         tau = np.unique(self._tau)
         possible = tau[: max(1, len(tau) - _LEAST_POINTS) : _STRIDE]
         return possible[possible <= LONGEST_START]
 
     def best(self, starts=None, errors=ERRORS):
-        """The largest restricted likelihood over a grid.
+        """Return the largest restricted likelihood over a grid.
 
         Returns
         -------

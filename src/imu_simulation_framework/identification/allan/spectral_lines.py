@@ -104,7 +104,7 @@ def _spectrum(parts, rate, segment):
 
 
 def _background(power):
-    """Running median over 5 % of the frequency on either side taken together."""
+    """Return a running median over 5 % of the frequency on either side taken together."""
     background = np.empty_like(power)
     first = 0
     # The window grows with the frequency: a filter for each third of an octave.
@@ -119,7 +119,7 @@ def _background(power):
 
 
 def _groups(chosen):
-    """Places of the chosen bins, those that are close together in one array."""
+    """Return places of the chosen bins, those that are close together in one array."""
     places = np.flatnonzero(chosen)
     return np.split(places, np.flatnonzero(np.diff(places) > _JOINED) + 1)
 
@@ -132,7 +132,7 @@ def _line(frequencies, excess) -> SpectralLine:
 
 
 def _taken_out(part, shares, excess, groups, segment):
-    """The lines of a part, up to its ends: bins of a spectrum, scaled by their shares.
+    """Return the lines of a part, up to its ends: bins of a spectrum, scaled by their shares.
 
     Near an end the filter reaches beyond, and sees a part of each line only. Divided by how much
     of the filter's envelope lies inside, the line is whole again.
@@ -162,6 +162,6 @@ def _taken_out(part, shares, excess, groups, segment):
 
 
 def _centred(values):
-    """Periodic values with lag 0 in the middle, one more of them than there were."""
+    """Return periodic values with lag 0 in the middle, one more of them than there were."""
     values = np.roll(values, len(values) // 2)
     return np.append(values, values[0])

@@ -27,7 +27,7 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def unknown_tag(tag, known: Iterable[str], fault: str) -> str:
-    """Return a note on a tag that says nothing here, with the known one that is most like it.
+    """Return a remark on a tag that says nothing here, with the known one that is most like it.
 
     Parameters
     ----------

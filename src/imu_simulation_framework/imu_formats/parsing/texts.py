@@ -35,12 +35,12 @@ def tag(name: str, content, indent: int = 0) -> str:
     return f"{'  ' * indent}<{name}>{escape(text)}</{name}>\n"
 
 
-def heading(specification, format_name: str, omissions: Sequence[str]) -> list[str]:
+def heading(specification, format_name: str, remarks: Sequence[str]) -> list[str]:
     """Return the lines of the comment that a written file begins with."""
     lines = [f"{specification.name}: IMU parameters in the format {format_name}."]
-    if omissions:
+    if remarks:
         lines.append("Not said here, or not as it was:")
-        lines.extend(f"- {sentence}" for sentence in omissions)
+        lines.extend(f"- {sentence}" for sentence in remarks)
     return lines
 
 

@@ -210,7 +210,7 @@ def read_mapping(path) -> YamlMapping:
 
 
 def _numbers(node):
-    """A node as a number or as lists of them, with None where there is something else."""
+    """Return a node as a number or as lists of them, with None where there is something else."""
     import yaml
 
     if isinstance(node, yaml.SequenceNode):

@@ -90,7 +90,7 @@ def heading_from_course(times, velocities, minimum_speed, maximum_turn_rate, dev
 
 
 def _driven_backwards(times, velocities, moving, least, maximum_turn_rate):
-    """Where a robot drives backwards, between two flips of its course, and where these are.
+    """Return where a robot drives backwards, between two flips of its course, and where these are.
 
     The course flips where it turns by more than a quarter through a speed below the least that
     is significant, faster than the robot can turn. Of the ways between two flips the shortest is
@@ -180,7 +180,7 @@ def _turn(times, heading, before, after, angle, maximum_turn_rate):
 
 
 def heading_from_antennas(times, course, measured_times, measured):
-    """Heading as two antennas give it, and turned as the course does where they are silent.
+    """Return heading as two antennas give it, and turned as the course does where they are silent.
 
     Parameters
     ----------

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 import numpy as np
 
 from imu_simulation_framework.motion.positioning.course import CourseCheck
-from imu_simulation_framework.motion.stamps import Finding
+from imu_simulation_framework.motion.stamps import Occurrences
 
 _NOTABLE_SCALE = 4.0
 _NOTABLE_RESIDUAL = 2.0
@@ -24,7 +24,7 @@ class FixReport:
         Positions that were used.
     repeated : int
         Rows that only repeat the position before, not used.
-    outliers, velocity_outliers : stamps.Finding
+    outliers, velocity_outliers : stamps.Occurrences
         Positions and Doppler velocities that no motion explains, not used.
     acceleration_density : float
         How lively the robot is [m/s^2/sqrt(Hz)].
@@ -73,8 +73,8 @@ class FixReport:
     held_courses: int = 0
     backwards: float = 0.0
     refused_velocity_scale: float | None = None
-    outliers: Finding = field(default_factory=Finding)
-    velocity_outliers: Finding = field(default_factory=Finding)
+    outliers: Occurrences = field(default_factory=Occurrences)
+    velocity_outliers: Occurrences = field(default_factory=Occurrences)
 
     @property
     def variance_scale(self) -> float:
@@ -83,7 +83,7 @@ class FixReport:
         return float(taken / self.stated_deviation**2)
 
     def sentences(self, place_name="sample") -> list[str]:
-        """What a person should know."""
+        """Return what a person should know."""
         density = f"{self.acceleration_density:.3g} m/s^2/sqrt(Hz)"
         origin = "estimated from the fixes" if self.estimated else "as set"
         doppler = ""
@@ -162,7 +162,7 @@ class FixReport:
         return sentences
 
     def to_dict(self) -> dict:
-        """Everything as plain values, for a summary; angles in degrees."""
+        """Return everything as plain values, for a summary; angles in degrees."""
         values = asdict(self)
         values["variance_scale"] = self.variance_scale
         values["heading_deviation_deg"] = (

@@ -90,7 +90,7 @@ class PlaneFixes:
     velocities: np.ndarray | None = None
 
     def part(self, chosen):
-        """The fixes at some indices."""
+        """Return the fixes at some indices."""
         velocities = None if self.velocities is None else self.velocities[chosen]
         return PlaneFixes(
             self.times[chosen], self.positions[chosen], self.deviations[chosen], velocities
@@ -139,7 +139,7 @@ def smooth_plane(fixes, noise, left_out=None, model=None) -> list[SmoothMotion]:
 
 
 def white_variances(fixes, noise):
-    """Variances of the positions' white error [m^2], shape (n, 2)."""
+    """Return variances of the positions' white error [m^2], shape (n, 2)."""
     return (noise.white_scale * fixes.deviations) ** 2 + SMALLEST_DEVIATION**2
 
 
@@ -228,7 +228,7 @@ def _logarithms(noise):
 
 
 def _stretches(count):
-    """Indices of evenly spread stretches, or of everything."""
+    """Return indices of evenly spread stretches, or of everything."""
     if count <= _BLOCK * _BLOCKS:
         return [np.arange(count)]
     begins = np.linspace(0, count - _BLOCK, _BLOCKS).astype(int)
@@ -236,7 +236,7 @@ def _stretches(count):
 
 
 def velocity_scale(fixes):
-    """How far the positions go for each metre that the velocities tell.
+    """Return how far the positions go for each metre that the velocities tell.
 
     The regression of displacements over about 5 s on the velocities' integral over the same
     time: 1 if all is well, 1 / 3.6 if kilometres per hour were taken for metres per second.
@@ -268,7 +268,7 @@ def _rms(values):
 
 
 def find_outliers(fixes, noise, left_out):
-    """Which further measurements no motion of a ground robot can explain.
+    """Return which further measurements no motion of a ground robot can explain.
 
     A position is judged by its distance from where all others put it, the deletion residual
     ``(y - x) / (1 - P / R)`` of variance ``R / (1 - P / R)`` (Cook and Weisberg, Residuals and
@@ -360,7 +360,7 @@ def _leave_out(fixes, noise, left_out):
 
 
 def stated_noise(fixes, acceleration_density, correlation_time):
-    """Parameters and fixes for a density that is given: errors are as the receiver states.
+    """Return parameters and fixes for a density that is given: errors are as the receiver states.
 
     A sum of n errors with correlation exp(-t/T) has the variance of n dt / (dt + 2 T)
     independent ones, as long as dt is small against T; so much larger their variance is taken.

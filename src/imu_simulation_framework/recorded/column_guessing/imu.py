@@ -18,8 +18,9 @@ from imu_simulation_framework.recorded.column_guessing.units import (
     angle_unit,
     gyro_unit,
 )
+from imu_simulation_framework.units import factors
 
-_RADIANS = {"rad": 1.0, "deg": np.pi / 180.0}
+_RADIANS = factors("rad", "deg")
 _AGREE = 0.8
 """Correlation of turns of orientation and gyroscope from which on they are the same motion."""
 
@@ -133,7 +134,7 @@ class _Attitude:
         return "qw" in self.by_name
 
     def values(self):
-        """Quaternions, or yaw or roll, pitch, yaw [rad]; of an unknown unit yaw as it is."""
+        """Return quaternions, or yaw or roll, pitch, yaw [rad]; of an unknown unit yaw as it is."""
         if self.quaternion:
             return matrix(self.columns)
         if self.unit is None:
@@ -187,7 +188,7 @@ def _attitudes(candidates, seconds, pieces, reasons):
 
 
 def _angles(candidates, seconds, pieces, reasons):
-    """Roll, pitch and yaw, or yaw alone, of columns with the same origin."""
+    """Return roll, pitch and yaw, or yaw alone, of columns with the same origin."""
     yaw, heading = best_scalar(candidates, "yaw"), best_scalar(candidates, "heading")
     name, last = ("yaw", yaw) if yaw else ("heading", heading)
     if last is None:
@@ -232,7 +233,7 @@ def _chosen(attitudes, gyro, seconds, pieces, reasons):
 
 
 def _gyro_unit(gyro, attitudes, seconds, pieces, reasons):
-    """Unit and factor of the gyroscope's columns, None if they cannot be told."""
+    """Return unit and factor of the gyroscope's columns, None if they cannot be told."""
     names = ", ".join(column.name for column in gyro.values())
     rates = matrix(list(gyro.values()))
     stated = shared_unit(gyro.values())
@@ -272,7 +273,7 @@ def _gyro_unit(gyro, attitudes, seconds, pieces, reasons):
 
 
 def _accel(groups, reasons):
-    """Quantity -> column and unit, of the first vector with gravity in it."""
+    """Return quantity -> column and unit, of the first vector with gravity in it."""
     for group in groups:
         columns = [group[axis] for axis in "xyz"]
         names = ", ".join(column.name for column in columns)

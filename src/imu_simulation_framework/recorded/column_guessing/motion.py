@@ -31,13 +31,13 @@ _SENSES = {
 
 
 def steps_within(values, pieces):
-    """Differences of following rows of the same piece where both are numbers."""
+    """Return differences of following rows of the same piece where both are numbers."""
     steps = np.diff(values)[np.diff(pieces) == 0]
     return steps[np.isfinite(steps)]
 
 
 def turn_scale(seconds, pieces, angles, gyro):
-    """How many radians of orientation go with one unit of integrated angular velocity.
+    """Return how many radians of orientation go with one unit of integrated angular velocity.
 
     Angles between orientations are the same in any frame, order and sense. Where roll, pitch and
     yaw are given, shaking may hide turns: then yaw alone, or one axis alone, may fit better.
@@ -72,7 +72,7 @@ def turn_scale(seconds, pieces, angles, gyro):
 
 
 def yaws_agree(seconds, pieces, one, other):
-    """Whether two yaws [rad], shape (n,), turn alike, perhaps of opposite sense throughout.
+    """Return whether two yaws [rad], shape (n,), turn alike, perhaps of opposite sense throughout.
 
     None if one of them hardly turns.
     """
@@ -87,7 +87,7 @@ def yaws_agree(seconds, pieces, one, other):
 
 
 def windows(seconds, pieces):
-    """Rows about half a second apart: where windows begin and end."""
+    """Return rows about half a second apart: where windows begin and end."""
     steps = steps_within(seconds, pieces)
     if len(steps) < 40 or np.median(steps) <= 0.0:
         return np.arange(0), np.arange(0)
@@ -114,7 +114,7 @@ def _proportion(felt, turned):
 
 
 def chords(seconds, pieces, east, north):
-    """Displacements over a second or so, between rows with a new position.
+    """Return displacements over a second or so, between rows with a new position.
 
     Returns
     -------

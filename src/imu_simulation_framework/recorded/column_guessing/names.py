@@ -250,7 +250,7 @@ def _unnumbered(words):
 
 
 def _without(words, tail):
-    """The words without those that are the unit, which stand before a number of an axis."""
+    """Return the words without those that are the unit, which stand before a number of an axis."""
     if not tail:
         return words
     number = [words[-1]] if words[-1].isdigit() else []
@@ -279,7 +279,7 @@ def _look_up(words, unit):
 
 
 def _fitting_unit(kind, unit, text):
-    """The unit, empty if none is said, None if such a quantity cannot have it."""
+    """Return the unit, empty if none is said, None if such a quantity cannot have it."""
     if not unit:
         return _CANONICAL.get(text, "") if kind == "time" else ""
     values = _VALUE_KINDS[kind]

@@ -68,7 +68,7 @@ class _Reference:
         self.scaled = False
 
     def fixes(self) -> bool:
-        """Whether there are a latitude and a longitude."""
+        """Return whether there are a latitude and a longitude."""
         north = best_scalar(self.candidates, "latitude")
         east = best_scalar(self.candidates, "longitude")
         if not north or not east:
@@ -151,7 +151,7 @@ class _Reference:
             self._take("course", course, *words)
 
     def poses(self) -> bool:
-        """Whether there are x and y."""
+        """Return whether there are x and y."""
         groups = vectors(self.candidates, "position", "xy")
         if not groups:
             return False
@@ -171,7 +171,7 @@ class _Reference:
         return True
 
     def orientation(self) -> bool:
-        """Whether there is an orientation beside the positions."""
+        """Return whether there is an orientation beside the positions."""
         fixes = "latitude" in self.columns
         for group in vectors(self.candidates, "quaternion", "wxyz"):
             length = np.nanmedian(np.linalg.norm(matrix(list(group.values())), axis=1))
@@ -196,7 +196,7 @@ class _Reference:
         return False
 
     def moves(self) -> bool:
-        """Whether the positions, which have no heading, are of something that drives."""
+        """Return whether the positions, which have no heading, are of something that drives."""
         extent = np.hypot(*(np.nanmax(axis) - np.nanmin(axis) for axis in self.motion[2:]))
         if extent < SHORTEST_DRIVE:
             self.reasons.append(
@@ -208,7 +208,7 @@ class _Reference:
         return True
 
     def _of_a_sensor(self, column):
-        """Whether an accuracy may be one of those that telephones tell of their IMU."""
+        """Return whether an accuracy may be one of those that telephones tell of their IMU."""
         inertial = any(c.meaning and c.meaning.kind in ("gyro", "accel") for c in self.candidates)
         return inertial and column.meaning.stem == "accuracy" and not column.meaning.unit
 
@@ -224,7 +224,7 @@ class _Reference:
         return unit
 
     def _angle(self, column, named=True):
-        """Unit and words of an angle in the horizontal, None if they cannot be told."""
+        """Return unit and words of an angle in the horizontal, None if they cannot be told."""
         stated = column.meaning.unit
         sense = sense_of(column.values, *self.motion)
         if sense and not sense[0]:

@@ -72,7 +72,7 @@ def _time(numbers, pieces, usual, reasons):
 
 
 def _inertial(numbers, reasons):
-    """Three columns with gravity, and three beside them that could be a gyroscope's."""
+    """Return three columns with gravity, and three beside them that could be a gyroscope's."""
     for first in range(len(numbers) - 2):
         accel = numbers[first : first + 3]
         forces = matrix(accel)
@@ -135,7 +135,7 @@ def _place(numbers, reasons):
 
 
 def _like_place(values):
-    """Degrees that vary little and in fine steps, and are not near zero."""
+    """Return degrees that vary little and in fine steps, and are not near zero."""
     steps = np.abs(np.diff(values))
     steps = steps[steps > 0.0]
     return (

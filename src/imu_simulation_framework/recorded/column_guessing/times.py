@@ -115,7 +115,7 @@ def _is_other_clock(stamp, other):
 
 
 def _of_dates(candidates, named):
-    """Times as text: date and clock in one column or in two."""
+    """Return times as text: date and clock in one column or in two."""
     found = []
     for column in named:
         if column.texts is None or not _all_match(_DATE_AND_CLOCK, column.texts):
@@ -150,7 +150,7 @@ def _seconds_of(texts):
 
 
 def _of_pairs(named, pieces):
-    """Whole seconds and nanoseconds in two columns."""
+    """Return whole seconds and nanoseconds in two columns."""
     found = []
     for whole in named:
         for rest in named:
@@ -174,6 +174,6 @@ def _of_pairs(named, pieces):
 
 
 def _relatives(column):
-    """The words that columns of one time share: not their units."""
+    """Return the words that columns of one time share: not their units."""
     words = column.meaning.stem.split()
     return [] if len(words) == 1 and words[0] not in ("stamp", "timestamp", "time") else words

@@ -131,7 +131,7 @@ def global_unit(latitude, longitude):
 
 
 def degrees_of(values, unit):
-    """Latitude or longitude in degrees."""
+    """Return latitude or longitude in degrees."""
     if unit == "ddmm.mmmm":
         whole = np.trunc(values / 100.0)
         return whole + (values - 100.0 * whole) / 60.0
@@ -139,7 +139,7 @@ def degrees_of(values, unit):
 
 
 def local_metres(latitude, longitude):
-    """East and north [m] of degrees; good for telling units, not for positions."""
+    """Return east and north [m] of degrees; good for telling units, not for positions."""
     origin = np.nanmedian(latitude)
     scale = np.radians(1.0) * _EARTH
     east = (longitude - np.nanmedian(longitude)) * scale * np.cos(np.radians(origin))

@@ -151,14 +151,14 @@ def _gain(before, after):
 
 
 def _evidence(before, after) -> str:
-    """What was worst before, and what it is after."""
+    """Return what was worst before, and what it is after."""
     marks, better = before.marks(), after.marks()
     name = max(set(marks) | set(better), key=lambda n: better.get(n, 0.0) - marks.get(n, 0.0))
     return f"{describe_mark(before, name)}; read otherwise, {describe_mark(after, name)}"
 
 
 def describe_mark(observations, name) -> str:
-    """What a mark was made of, in words."""
+    """Return what a mark was made of, in words."""
     if name == "path":
         path = observations.path
         if path.mirrored:

@@ -47,7 +47,7 @@ class Finding:
     remedy : str
         What to do, where no setting does it; empty if nothing helps.
     grave : bool
-        Whether a yaw error computed from such a recording is worth nothing, or none comes about.
+        Whether a yaw error computed from such a recording is meaningless, or there can be none.
     settings : tuple of (str, str, str)
         Sections, keys and values of a config.ini that mend it.
     """
@@ -59,19 +59,19 @@ class Finding:
     settings: tuple = ()
 
     def remedies(self) -> list[str]:
-        """What to write, then what else to do."""
+        """Return what to write, then what else to do."""
         written = [f"[{section}] {key} = {value}" for section, key, value in self.settings]
         return written + ([self.remedy] if self.remedy else [])
 
     def sentence(self) -> str:
-        """All of it in one line."""
+        """Return all of it in one line."""
         remedies = self.remedies()
         remedy = f"; to mend it: {', '.join(remedies)}" if remedies else ""
         return f"{self.fault}: {self.evidence}{remedy}"
 
 
 def describe_relation(relation) -> str:
-    """Figures of a relation in words."""
+    """Return figures of a relation in words."""
     one, other = np.degrees(relation.net)
     return (
         f"{relation.first} turns {one:.0f} deg where {relation.second} turns {other:.0f} deg "

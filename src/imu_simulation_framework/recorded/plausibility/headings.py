@@ -28,7 +28,7 @@ class Heading:
     angle: np.ndarray
 
     def at(self, times):
-        """The angle at times [s]; before and after, the ends hold."""
+        """Return the angle at times [s]; before and after, the ends hold."""
         return np.interp(times, self.time, self.angle)
 
     @property
@@ -38,25 +38,25 @@ class Heading:
 
 
 def part_of(heading, start, stop) -> Heading:
-    """A heading between two times [s]."""
+    """Return a heading between two times [s]."""
     inside = (heading.time >= start) & (heading.time <= stop)
     return Heading(heading.name, heading.time[inside], heading.angle[inside])
 
 
 def reference_heading(reference) -> Heading:
-    """The yaw of Poses."""
+    """Return the yaw of Poses."""
     return Heading("the reference's yaw", _times(reference), reference["yaw"].to_numpy())
 
 
 def imu_heading(imu):
-    """The yaw of an ImuRecord; None if it has none."""
+    """Return the yaw of an ImuRecord; None if it has none."""
     if "yaw" not in imu:
         return None
     return Heading("the IMU's yaw", _times(imu), imu["yaw"].to_numpy())
 
 
 def gyro_heading(imu, axis="gyro_z"):
-    """The integral of the gyroscope about one of the robot's axes; None without one.
+    """Return the integral of the gyroscope about one of the robot's axes; None without one.
 
     The robot is taken for level, which costs one part in two hundred at six degrees.
     """
@@ -67,7 +67,7 @@ def gyro_heading(imu, axis="gyro_z"):
 
 
 def vertical_gyro_heading(imu):
-    """The integral of the gyroscope about the direction in which the specific force points.
+    """Return the integral of the gyroscope about the direction in which the specific force points.
 
     It does not matter how the sensor is mounted or which axes it has, as long as gyroscope and
     accelerometer share them. None without both, or if gravity does not show.
@@ -97,6 +97,6 @@ def _times(table):
 
 
 def _integral(times, values):
-    """Trapezoidal integral, zero at the beginning."""
+    """Return the trapezoidal integral, zero at the beginning."""
     steps = 0.5 * (values[1:] + values[:-1]) * np.diff(times)
     return np.concatenate([[0.0], np.cumsum(steps)])

@@ -135,7 +135,7 @@ def observe(reference, imu, course_is_yaw=False, shortest_window=1.0) -> Observa
 
 
 def _known_steps(reference, imu):
-    """Times [s] of a reference beside an IMU, and between which of them it knows its yaw."""
+    """Return times [s] of a reference beside an IMU, and between which of them it knows its yaw."""
     times = reference.index.to_numpy(dtype=float)
     known = np.ones(len(times), dtype=bool)
     if "yaw_known" in reference:
@@ -147,7 +147,7 @@ def _known_steps(reference, imu):
 
 
 def mean_up(imu):
-    """Upwards in the robot's axes, a unit vector (3,), on the mean over a drive.
+    """Return upwards in the robot's axes, a unit vector (3,), on the mean over a drive.
 
     By the accelerometer, or by the orientation where gravity does not show; None without both.
     """
@@ -173,7 +173,7 @@ def _up_of_orientation(imu):
 
 
 def _tilt(imu, force) -> float:
-    """Angle between the mean verticals of orientation and accelerometer [rad]."""
+    """Return the angle between the mean verticals of orientation and accelerometer [rad]."""
     up = _up_of_orientation(imu)
     size = np.linalg.norm(up) * np.linalg.norm(force)
     return float(np.arccos(np.clip(up @ force / size, -1.0, 1.0))) if size > 0.0 else 0.0

@@ -87,7 +87,7 @@ class Relation:
         return self.windows >= MINIMUM_WINDOWS and bool(np.isfinite(self.correlation))
 
     def scale_text(self, form) -> str:
-        """The scale as a person reads it; against what stands still there is none."""
+        """Return the scale as a person reads it; against what stands still there is none."""
         return format(self.scale, form) if np.isfinite(self.scale) else "unknown"
 
     @property
@@ -191,7 +191,7 @@ def _turns(angles):
 
 
 def _delay(turns, step, as_recorded, longest):
-    """Delay of the second [s] and the correlation there."""
+    """Return the delay of the second [s] and the correlation there."""
     first, second = (turn - turn.mean() for turn in turns)
     largest = int(min(LONGEST_DELAY, longest) / step)
     lags = np.arange(-largest, largest + 1)

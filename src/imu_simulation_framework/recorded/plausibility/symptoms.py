@@ -68,12 +68,12 @@ def symptoms(observations, course_is_yaw=False, offsets=(0.0, 0.0)) -> list[Find
 
 
 def _dead(found) -> bool:
-    """Whether it was said already that the gyroscope's axis measures nothing."""
+    """Return whether it was said already that the gyroscope's axis measures nothing."""
     return any(finding.fault == faults.DROPPED_AXIS for finding in found)
 
 
 def _yaw_is_trusted(observations) -> bool:
-    """Whether the IMU's own yaw goes with the reference, whatever its gyroscope says.
+    """Return whether the IMU's own yaw goes with the reference, whatever its gyroscope says.
 
     The yaw error is the yaw's, so that a fault of the gyroscope alone costs no answer.
     """
@@ -84,7 +84,7 @@ def _yaw_is_trusted(observations) -> bool:
 
 
 def _reference_itself(observations):
-    """The IMU's yaw is a copy of the reference's: there is no error to be found."""
+    """Find that the IMU's yaw is a copy of the reference's: there is no error to be found."""
     reference, imu = observations.reference, observations.imu
     if imu is None or "yaw" not in imu or "gyro_z" in imu:
         # With a gyroscope it is an IMU, though of a simulation that makes no errors.
@@ -100,7 +100,7 @@ def _reference_itself(observations):
 
 
 def _off_its_path(observations):
-    """The reference's heading is not where it drives, whatever the reading."""
+    """Find that the reference's heading is not where it drives, whatever the reading."""
     path = observations.path
     if path is None or path.steps < MINIMUM_STEPS:
         return []
@@ -117,7 +117,7 @@ def _off_its_path(observations):
 
 
 def _hardly_known(observations):
-    """A heading that is a guess for most of the time."""
+    """Return a heading that is a guess for most of the time."""
     reference = observations.reference
     if "yaw_known" not in reference:
         return []
@@ -154,7 +154,7 @@ _OTHER = "take a reference that does not come from wheels, [reference] topic"
 
 
 def _several(observations) -> str:
-    """The turns that each part of the recording tells."""
+    """Return the turns that each part of the recording tells."""
     relations = observations.reference_gyro, observations.reference_imu
     present = [r for r in relations if r is not None and r.conclusive]
     reference, first = np.degrees(present[0].net)
@@ -167,7 +167,7 @@ def _several(observations) -> str:
 
 
 def _frozen(observations):
-    """Columns whose values stay while another heading turns."""
+    """Return columns whose values stay while another heading turns."""
     reference, imu = observations.reference, observations.imu
     columns = [("the reference", reference, ["x", "y", "yaw"])]
     if imu is not None:
@@ -209,7 +209,7 @@ def _frozen(observations):
 
 
 def _range(heading, start, stop) -> float:
-    """Largest less smallest angle between two times [rad], but for a steady drift.
+    """Return the largest less smallest angle between two times [rad], but for a steady drift.
 
     A robot at rest whose odometry stays the same while its gyroscope's bias adds up is no fault.
     """
@@ -230,7 +230,7 @@ def _all_headings(reference, imu):
 
 
 def _still(table, names):
-    """First and last time [s] of each stretch in which values stay equal for long enough."""
+    """Yield first and last time [s] of each stretch in which values stay equal for long enough."""
     times = table.index.to_numpy(dtype=float)
     same = (np.diff(table[names].to_numpy(), axis=0) == 0.0).all(axis=1)
     edges = np.flatnonzero(np.diff(np.concatenate([[0], same.astype(int), [0]])))
@@ -240,7 +240,7 @@ def _still(table, names):
 
 
 def _wrong_axis(observations):
-    """The turns of the others are on another axis of the gyroscope."""
+    """Find that the turns of the others are on another axis of the gyroscope."""
     imu = observations.imu
     own = observations.reference_gyro or observations.imu_gyro
     if imu is None or own is None or own.related or not set(GYRO) <= set(imu):
@@ -263,7 +263,7 @@ def _wrong_axis(observations):
 
 
 def _unrelated(observations, course_is_yaw, gyro=True):
-    """Turns that have nothing in common, and for which there is no better name."""
+    """Return turns that have nothing in common, and for which there is no better name."""
     found = []
     imu_gyro = observations.imu_gyro if gyro else None
     if imu_gyro is not None and imu_gyro.conclusive and not imu_gyro.related:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from imu_simulation_framework.recorded.column_guessing.guess import ColumnGuess, guess_from_table
-from imu_simulation_framework.recordings.opening import read_start, read_text
+from imu_simulation_framework.recordings.file_access import read_start, read_text
 from imu_simulation_framework.recordings.text_table import parse_table
 
 _PIECES = 8
@@ -34,7 +34,7 @@ def guess_columns(path) -> ColumnGuess:
 
 
 def _spread(lines):
-    """Pieces of a text, and the line number at which each begins."""
+    """Return pieces of a text, and the line number at which each begins."""
     if len(lines) <= _PIECES * _ROWS:
         return "".join(lines), [1]
     ends = _ends_of_rows(lines)
@@ -52,6 +52,6 @@ def _spread(lines):
 
 
 def _ends_of_rows(lines):
-    """Whether a line is the end of its row: quotation marks before it come in pairs."""
+    """Return whether a line is the end of its row: quotation marks before it come in pairs."""
     marks = np.fromiter((line.count('"') for line in lines), int, len(lines))
     return np.cumsum(marks) % 2 == 0

@@ -156,7 +156,7 @@ def _unit_and_words(path, quantity, text):
 
 
 def _linear(text, present):
-    """Column, factor and offset that an expression says; None if it has no column in it."""
+    """Return column, factor and offset that an expression says; None if it has no column in it."""
     name = _resolve(text, present)
     if name:
         return name, 1.0, 0.0
@@ -180,7 +180,7 @@ def _linear(text, present):
 
 
 def _resolve(text, present):
-    """The file's column that a text names or counts; None if there is none."""
+    """Return the file's column that a text names or counts; None if there is none."""
     if text in present:
         return text
     match = _PLACE.match(text)

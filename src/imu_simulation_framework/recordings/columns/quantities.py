@@ -5,49 +5,24 @@ One table, from which files are read and the list in the documentation is made.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Mapping
 
 from imu_simulation_framework.columns import ACCEL, GYRO, QUATERNION
-from imu_simulation_framework.constants import STANDARD_GRAVITY
-
-_DEGREE = math.pi / 180.0
-_KNOT = 1852.0 / 3600.0
+from imu_simulation_framework.units import factor, factors
 
 ISO_TIME = "iso8601"
 NMEA_DEGREES = "ddmm.mmmm"
 
-_TIME = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0}
-_LENGTH = {"m": 1.0, "km": 1e3, "cm": 1e-2, "mm": 1e-3, "ft": 0.3048}
-_ANGLE = {"rad": 1.0, "mrad": 1e-3, "deg": _DEGREE}
-_RATE = {
-    "rad/s": 1.0,
-    "rad s^-1": 1.0,
-    "mrad/s": 1e-3,
-    "deg/s": _DEGREE,
-    "dps": _DEGREE,
-    "rpm": math.pi / 30.0,
-}
-_ACCELERATION = {
-    "m/s^2": 1.0,
-    "m/s2": 1.0,
-    "m s^-2": 1.0,
-    "g": STANDARD_GRAVITY,
-    "mg": STANDARD_GRAVITY / 1e3,
-}
-_VELOCITY = {
-    "m/s": 1.0,
-    "cm/s": 1e-2,
-    "mm/s": 1e-3,
-    "km/h": 1.0 / 3.6,
-    "mph": 0.44704,
-    "kn": _KNOT,
-    "knots": _KNOT,
-}
-_VARIANCE = {"m^2": 1.0, "m2": 1.0, "cm^2": 1e-4, "mm^2": 1e-6}
-_GLOBAL = {"deg": 1.0, "rad": 1.0 / _DEGREE, NMEA_DEGREES: 1.0}
-_NUMBER = {"1": 1.0, "": 1.0}
+_TIME = factors("s", "ms", "us", "ns", "min")
+_LENGTH = factors("m", "km", "cm", "mm", "ft")
+_ANGLE = factors("rad", "mrad", "deg")
+_RATE = factors("rad/s", "rad s^-1", "mrad/s", "deg/s", "dps", "rpm")
+_ACCELERATION = factors("m/s^2", "m/s2", "m s^-2", "g", "mg")
+_VELOCITY = factors("m/s", "cm/s", "mm/s", "km/h", "mph", "kn", "knots")
+_VARIANCE = factors("m^2", "m2", "cm^2", "mm^2")
+_GLOBAL = {"deg": 1.0, "rad": 1.0 / factor("deg"), NMEA_DEGREES: 1.0}
+_NUMBER = factors("1", "")
 
 
 @dataclass(frozen=True)
@@ -164,7 +139,7 @@ USES = {"poses": _POSE, "positions": _POSITIONS, "fixes": _FIX, "IMU": _IMU}
 
 
 def documentation() -> str:
-    """The table as Markdown."""
+    """Return the table as Markdown."""
     kinds = list(USES)
     lines = [
         f"| quantity | meaning | units, the first if none is given | {' | '.join(kinds)} |",

@@ -107,7 +107,7 @@ def _is_date(table, name):
 
 
 def _from_dates(table, names):
-    """Dates as ISO 8601 has them; those without a zone are in UTC."""
+    """Return dates as ISO 8601 has them; those without a zone are in UTC."""
     texts = table.texts(names[0])
     for name in names[1:]:
         texts = texts + "T" + table.texts(name)

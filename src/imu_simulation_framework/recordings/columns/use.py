@@ -83,7 +83,7 @@ def _kind(names, purpose):
 
 
 def _useless(names, kind):
-    """Columns of no use -> why."""
+    """Return columns of no use -> why."""
     usable = {QUANTITIES[name].target for name in USES[kind]}
     useless = {
         name: f"of which {_of(kind)} can make no use" for name in names if name not in usable

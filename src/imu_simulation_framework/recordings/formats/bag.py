@@ -16,8 +16,8 @@ from rosbags.rosbag1 import reader as library
 
 from imu_simulation_framework.errors import RecordingError
 from imu_simulation_framework.motion.stamps import seconds_from_nanoseconds
+from imu_simulation_framework.recordings.file_access import unpacked
 from imu_simulation_framework.recordings.formats.chunks import unpack_bz2, unpack_lz4
-from imu_simulation_framework.recordings.opening import unpacked
 from imu_simulation_framework.recordings.samples import Samples
 from imu_simulation_framework.recordings.topics import choose_topic
 
@@ -50,7 +50,7 @@ def read_bag(path, topic, message_types) -> Samples:
     topic : str
         Empty for the only one with a suitable type.
     message_types : sequence of MessageType
-        Those that can serve.
+        Those that can be used.
 
     Raises
     ------
@@ -119,7 +119,7 @@ def _damaged(path):
 
 
 def _topics(reader) -> dict:
-    """Topic -> (type, number of messages)."""
+    """Return topic -> (type, number of messages)."""
     topics: dict[str, tuple[str, int]] = {}
     for connection in reader.connections:
         name = connection.msgtype.replace("/msg/", "/")
@@ -162,7 +162,7 @@ def _read_messages(reader, path, topic, connections, message_type) -> dict:
 
 
 def _message_bounds(data, offsets):
-    """Where the messages behind some records of a chunk begin, and how long they are."""
+    """Return where the messages behind some records of a chunk begin, and how long they are."""
     header_lengths = _uint32(data, offsets)
     if (header_lengths != _MESSAGE_HEADER_LENGTH).any():
         offsets = np.array([_skip_connections(data, int(offset)) for offset in offsets])
@@ -172,7 +172,7 @@ def _message_bounds(data, offsets):
 
 
 def _skip_connections(data, offset) -> int:
-    """Some recorders let the index point to the connection record before the message."""
+    """Return where the message is; some recorders let the index point to the record before it."""
     while True:
         (header_length,) = struct.unpack_from("<L", data, offset)
         header = bytes(data[offset + 4 : offset + 4 + header_length])
@@ -227,5 +227,5 @@ def _decode(data, starts, lengths, message_type, columns, rows):
 
 
 def _uint32(data, positions):
-    """Little-endian unsigned numbers at any positions, as int64."""
+    """Return little-endian unsigned numbers at any positions, as int64."""
     return data[np.asarray(positions)[:, None] + np.arange(4)].view("<u4")[:, 0].astype(np.int64)

@@ -93,5 +93,5 @@ def _layout(payload, phase):
 
 
 def _uint32(data, positions):
-    """Little-endian unsigned numbers at any positions, as int64."""
+    """Return little-endian unsigned numbers at any positions, as int64."""
     return data[np.asarray(positions)[:, None] + np.arange(4)].view("<u4")[:, 0].astype(np.int64)

@@ -20,12 +20,12 @@ LARGEST_MESSAGE = 2**20
 
 
 def unpack_bz2(packed, limit=None) -> bytes:
-    """What bzip2 has packed."""
+    """Return what bzip2 has packed."""
     return _unpacked(bz2.BZ2Decompressor(), packed, limit)
 
 
 def unpack_lz4(packed, limit=None) -> bytes:
-    """What is in a frame of LZ4."""
+    """Return what is in a frame of LZ4."""
     return _unpacked(LZ4FrameDecompressor(), packed, limit)
 
 
@@ -37,7 +37,7 @@ def _unpacked(unpacker, packed, limit):
 
 
 def unpack_zstd(packed, limit=None) -> bytes:
-    """What is in a frame of zstd."""
+    """Return what is in a frame of zstd."""
     limit = LARGEST_CHUNK if limit is None else limit
     # The buffer is made before anything is read, so it is not larger than the frame says.
     size = zstandard.get_frame_parameters(packed).content_size
@@ -51,7 +51,7 @@ def unpack_zstd(packed, limit=None) -> bytes:
 
 
 def unpack_mcap(kind, packed, size) -> bytes:
-    """A chunk of MCAP that says how it is packed, and how many bytes it makes."""
+    """Return a chunk of MCAP that says how it is packed, and how many bytes it makes."""
     if size > LARGEST_CHUNK:
         raise ValueError(f"a chunk of {size} bytes")
     data = _MCAP[kind](packed)

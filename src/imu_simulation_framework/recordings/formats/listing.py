@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from imu_simulation_framework.recordings.formats.bag import bag_topics
-from imu_simulation_framework.recordings.formats.ros2_bag import ros2_bag_topics
-from imu_simulation_framework.recordings.opening import (
+from imu_simulation_framework.recordings.file_access import (
     detect_format,
     is_ros2_bag,
     read_start,
 )
+from imu_simulation_framework.recordings.formats.bag import bag_topics
+from imu_simulation_framework.recordings.formats.ros2_bag import ros2_bag_topics
 
 # Independent of the IMU in question, then whatever else; what fuses that IMU comes last.
 _INDEPENDENT = ("ground_truth", "groundtruth", "vicon", "mocap", "rtk", "wheel", "odom")

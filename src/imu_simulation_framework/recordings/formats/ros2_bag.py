@@ -22,19 +22,19 @@ from rosbags.rosbag2 import ReaderError, storage_mcap
 from imu_simulation_framework.errors import RecordingError
 from imu_simulation_framework.files.reading import BLOCK
 from imu_simulation_framework.motion.stamps import seconds_from_nanoseconds
-from imu_simulation_framework.recordings.formats.cdr import decode_cdr
-from imu_simulation_framework.recordings.formats.chunks import (
-    LARGEST_MESSAGE,
-    unpack_mcap,
-    unpack_zstd,
-)
-from imu_simulation_framework.recordings.opening import (
+from imu_simulation_framework.recordings.file_access import (
     MCAP_MAGIC,
     SQLITE_MAGIC,
     ZSTD_MAGIC,
     limited,
     storage_files,
     unpacked,
+)
+from imu_simulation_framework.recordings.formats.cdr import decode_cdr
+from imu_simulation_framework.recordings.formats.chunks import (
+    LARGEST_MESSAGE,
+    unpack_mcap,
+    unpack_zstd,
 )
 from imu_simulation_framework.recordings.samples import Samples
 from imu_simulation_framework.recordings.topics import choose_topic
@@ -67,7 +67,7 @@ def read_ros2_bag(path, topic, message_types) -> Samples:
     topic : str
         Empty for the only one with a suitable type.
     message_types : sequence of MessageType
-        Those that can serve.
+        Those that can be used.
 
     Raises
     ------
@@ -246,7 +246,7 @@ def _ros1_name(kind):
 
 
 def _plain(message):
-    """A message without compression of its own."""
+    """Return a message without compression of its own."""
     if message[:4] == ZSTD_MAGIC:
         return unpack_zstd(message, LARGEST_MESSAGE)
     return message

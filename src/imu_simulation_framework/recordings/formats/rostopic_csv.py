@@ -25,7 +25,7 @@ def read_rostopic_csv(path, text, message_types) -> Samples:
     text : str
         Content of the file.
     message_types : sequence of MessageType
-        Those that can serve.
+        Those that can be used.
 
     Raises
     ------

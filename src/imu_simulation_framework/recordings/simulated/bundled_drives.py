@@ -17,9 +17,10 @@ from imu_simulation_framework.errors import ResultError
 from imu_simulation_framework.motion.drives import DRIVES, get_drive
 from imu_simulation_framework.results.folder import write_whole
 from imu_simulation_framework.sensors.drive_sensors import (
+    DRIVE_IMU,
     IMU_RATE,
     REFERENCE_RATE,
-    FusionImuErrors,
+    RESOLUTIONS,
     simulate_drive,
 )
 
@@ -78,27 +79,29 @@ def gps_csv(drive, poses):
     return _csv(GPS_FIELDS, REFERENCE_RATE, frame, values, "%.4f,%.4f,0.0,0.0,0.0,%.6f,%.6f")
 
 
-def imu_csv(drive, samples, errors=None):
+def imu_csv(drive, samples, imu=DRIVE_IMU):
     """Return the IMU's samples as CSV text, with decimals finer than its resolution.
 
     The orientation's covariance is all zeros, which means unknown (REP-145), as the sensor
     does not tell it.
     """
-    errors = errors or FusionImuErrors()
-    gyro_variance = errors.angle_random_walk**2 * IMU_RATE + errors.gyro_resolution**2 / 12.0
-    accel_variance = errors.accel_noise**2 + errors.accel_resolution**2 / 12.0
+    _, of_rate, of_force = imu.covariances()
 
-    def diagonal(variance):
-        return ",".join(f"{variance:.3e}" if index % 4 == 0 else "0.0" for index in range(9))
+    def diagonal(covariance, resolution):
+        rounding = resolution**2 / 12.0
+        return ",".join(
+            f"{variance + rounding:.3e}" if index % 4 == 0 else "0.0"
+            for index, variance in enumerate(covariance)
+        )
 
     line_format = ",".join(
         [
             "%.6f,%.6f,%.6f,%.6f",
             ",".join(["0.0"] * 9),
             "%.6f,%.6f,%.6f",
-            diagonal(gyro_variance),
+            diagonal(of_rate, RESOLUTIONS["angular_velocity"]),
             "%.2f,%.2f,%.2f",
-            diagonal(accel_variance),
+            diagonal(of_force, RESOLUTIONS["specific_force"]),
         ]
     )
     values = np.column_stack(

@@ -20,7 +20,7 @@ from imu_simulation_framework.files.whole_files import written_aside
 from imu_simulation_framework.recordings.messages import IMU
 from imu_simulation_framework.recordings.simulated.bundled_drives import FIRST_STAMP, IMU_FIELDS
 from imu_simulation_framework.robot_names import IMU_FRAME
-from imu_simulation_framework.sensors.drive_sensors import ImuSamples
+from imu_simulation_framework.sensors.imu_models.reading import ImuSamples
 from imu_simulation_framework.sentences import shown
 
 FORMATS = ("bag", "rostopic_csv", "csv")
@@ -153,7 +153,7 @@ def _stamps(time):
 
 
 def _columns(block, covariances):
-    """What follows the header in each message, (samples, 37)."""
+    """Return what follows the header in each message, (samples, 37)."""
     orientation, rate, force = (np.tile(x, (len(block.time), 1)) for x in covariances)
     return np.hstack(
         [block.orientation, orientation, block.angular_velocity, rate, block.specific_force, force]

@@ -11,7 +11,7 @@ import roslaunch.config
 
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.files.locations import package_share
-from imu_simulation_framework.ros.settings import EXPERIMENT_PARAMETERS
+from imu_simulation_framework.ros.node_configuration import EXPERIMENT_PARAMETERS
 
 BOOLEANS = ("true", "false")
 CHOICES = {
@@ -70,7 +70,7 @@ def experiment_parameters(launch_file, values) -> dict:
     Returns
     -------
     dict
-        As :func:`.settings.node_configuration` takes them.
+        As :func:`.node_configuration.node_configuration` takes them.
     """
     root = ElementTree.parse(launch_file).getroot()
     settings: dict[str, dict] = {}

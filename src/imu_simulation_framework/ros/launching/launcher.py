@@ -7,7 +7,7 @@ import argparse
 import roslaunch
 
 from imu_simulation_framework.errors import FrameworkError
-from imu_simulation_framework.experiment.parts import describe_imu, make_terrain
+from imu_simulation_framework.experiment.from_configuration import describe_imu, make_terrain
 from imu_simulation_framework.files.locations import package_share
 from imu_simulation_framework.robot.description import robot_description
 from imu_simulation_framework.robot.parameters import load_robot_parameters
@@ -24,7 +24,7 @@ from imu_simulation_framework.ros.launching.launch_arguments import (
     load_launch_file,
 )
 from imu_simulation_framework.ros.launching.supervision import report, run
-from imu_simulation_framework.ros.settings import node_configuration
+from imu_simulation_framework.ros.node_configuration import node_configuration
 from imu_simulation_framework.ros.simulators.gazebo_server import ensure_no_gazebo_runs
 
 ROBOT_DESCRIPTION = "/robot_description"

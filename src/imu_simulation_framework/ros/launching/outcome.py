@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from imu_simulation_framework.errors import FrameworkError
 from imu_simulation_framework.results.folder import ResultFolder
 from imu_simulation_framework.results.record import ENDING as SAMPLES
+from imu_simulation_framework.ros.entry_points import INTERRUPTED
 from imu_simulation_framework.ros.launching.processes import SAVING_NODES
-from imu_simulation_framework.ros.start import INTERRUPTED
 
 LEADER = "path_follower"
 

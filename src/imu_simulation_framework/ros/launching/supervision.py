@@ -38,7 +38,7 @@ from imu_simulation_framework.ros.launching.processes import (
     is_stopped,
     started,
 )
-from imu_simulation_framework.ros.settings import EXPERIMENT_PARAMETERS
+from imu_simulation_framework.ros.node_configuration import EXPERIMENT_PARAMETERS
 from imu_simulation_framework.ros.unfinished import tidy
 
 RESULT_PARAMETER = f"/{EXPERIMENT_PARAMETERS}/result"

@@ -15,7 +15,7 @@ from tf2_msgs.msg import TFMessage
 
 from imu_simulation_framework import topics
 from imu_simulation_framework.errors import SimulatorError
-from imu_simulation_framework.experiment.parts import (
+from imu_simulation_framework.experiment.from_configuration import (
     SPECIFICATION,
     imu_model_and_parameters,
     make_terrain,

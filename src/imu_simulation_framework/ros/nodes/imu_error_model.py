@@ -9,7 +9,7 @@ from sensor_msgs.msg import Imu
 from std_msgs.msg import Float64MultiArray
 
 from imu_simulation_framework import topics
-from imu_simulation_framework.experiment.parts import make_experiment_imu
+from imu_simulation_framework.experiment.from_configuration import make_experiment_imu
 from imu_simulation_framework.ros.node import advertise
 from imu_simulation_framework.ros.participant import Participant
 from imu_simulation_framework.ros.simulator_messages import ImuMessages
@@ -82,10 +82,14 @@ class ImuErrorModel(Participant):
         if self._imu.drop_repeated and not self._imu.has_new_sample:
             return
         stamps = np.array([stamp])
-        rows = type(reading)(*(np.array([values]) for values in reading))
-        signals = (rows.orientation, rows.angular_velocity, rows.specific_force)
-        self._messages.publish_bias(self._imu_bias, stamps, rows)
-        self._messages.publish_data(self._imu_data, stamps, np.concatenate(signals, axis=1))
+        bias = (
+            reading.orientation_bias,
+            reading.angular_velocity_bias,
+            reading.specific_force_bias,
+        )
+        signals = (reading.orientation, reading.angular_velocity, reading.specific_force)
+        self._messages.publish_bias(self._imu_bias, stamps, np.concatenate(bias))
+        self._messages.publish_data(self._imu_data, stamps, np.concatenate(signals))
 
 
 def _truth(message) -> ImuTruth:

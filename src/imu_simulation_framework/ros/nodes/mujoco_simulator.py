@@ -171,7 +171,7 @@ class MujocoSimulatorNode(Node):
         if self._imu_data.get_num_connections():
             self._imu_messages.publish_data(self._imu_data, *samples.imu_rows())
         if self._imu_bias.get_num_connections():
-            self._imu_messages.publish_bias(self._imu_bias, *samples.published_readings())
+            self._imu_messages.publish_bias(self._imu_bias, *samples.bias_rows())
         if self._robot.time - self._joints_published_at >= JOINT_STATE_PERIOD - 1e-6:
             self._joints_published_at = self._robot.time
             self._joint_states.publish(messages.joint_states(state))

@@ -15,7 +15,7 @@ from std_srvs.srv import Trigger
 
 from imu_simulation_framework import topics
 from imu_simulation_framework.errors import SimulatorError
-from imu_simulation_framework.experiment.parts import imu_label, make_follower
+from imu_simulation_framework.experiment.from_configuration import imu_label, make_follower
 from imu_simulation_framework.experiment.preparation.check import ensure_plausible
 from imu_simulation_framework.experiment.preparation.drive import (
     prepare_drive,
@@ -37,8 +37,8 @@ from imu_simulation_framework.ros.node import (
     log_remarks,
     release_memory,
 )
+from imu_simulation_framework.ros.node_configuration import EXPERIMENT_PARAMETERS
 from imu_simulation_framework.ros.raw_messages import tracking_error
-from imu_simulation_framework.ros.settings import EXPERIMENT_PARAMETERS
 from imu_simulation_framework.ros.simulators import make_simulator_interface, needs_error_model
 from imu_simulation_framework.ros.simulators.interface import call_service, wait_for_service
 from imu_simulation_framework.srv import StartStopTime

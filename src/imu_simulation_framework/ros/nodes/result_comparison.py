@@ -14,7 +14,7 @@ from std_srvs.srv import Trigger, TriggerResponse
 
 from imu_simulation_framework import topics
 from imu_simulation_framework.errors import FrameworkError, SimulatorError
-from imu_simulation_framework.experiment.parts import imu_model_and_parameters
+from imu_simulation_framework.experiment.from_configuration import imu_model_and_parameters
 from imu_simulation_framework.experiment.session.recording import RecordingSession
 from imu_simulation_framework.experiment.session.results import write_results
 from imu_simulation_framework.msg import ErrorCoordinates2

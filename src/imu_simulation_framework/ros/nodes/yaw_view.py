@@ -11,7 +11,7 @@ from matplotlib import pyplot
 
 from imu_simulation_framework import topics
 from imu_simulation_framework.errors import FrameworkError
-from imu_simulation_framework.experiment.parts import imu_label
+from imu_simulation_framework.experiment.from_configuration import imu_label
 from imu_simulation_framework.experiment.preparation.drive import drive_name
 from imu_simulation_framework.msg import ImuYaw
 from imu_simulation_framework.plots import colours

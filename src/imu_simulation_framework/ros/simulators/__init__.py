@@ -6,7 +6,7 @@ import importlib
 
 from imu_simulation_framework import topics
 from imu_simulation_framework.configuration.load import Configuration
-from imu_simulation_framework.experiment.parts import SPECIFICATION
+from imu_simulation_framework.experiment.from_configuration import SPECIFICATION
 from imu_simulation_framework.ros.simulators.interface import SimulatorInterface
 
 SIMULATOR_INTERFACES = {
@@ -21,7 +21,7 @@ LIFELESS = 3.0
 
 
 def make_simulator_interface(configuration: Configuration) -> SimulatorInterface:
-    """The interface of the simulator that the configuration names."""
+    """Return the interface of the simulator that the configuration names."""
     module, class_name = SIMULATOR_INTERFACES[configuration.simulation.simulator]
     simulator = getattr(importlib.import_module(f"{__name__}.{module}"), class_name)()
     simulator.silence = LIFELESS * configuration.simulation.command_timeout

@@ -59,7 +59,7 @@ POLL_PERIOD = 0.05
 
 
 def plugin_of(model: str) -> str:
-    """Which plug-in simulates an IMU model, or a preset of one: hector or generic.
+    """Return which plug-in simulates an IMU model, or a preset of one: hector or generic.
 
     Hector's, with all errors zero, is also the ideal IMU: it measures at equal intervals.
     """
@@ -209,10 +209,11 @@ class GazeboInterface(SimulatorInterface):
         if pace is None:
             return
         pace.end()
-        pauses, paused_for = pace.waited
-        if pauses:
+        if pace.pauses:
             rospy.loginfo(
-                "Gazebo had to wait for the nodes %d times, %.1f s in all", pauses, paused_for
+                "Gazebo had to wait for the nodes %d times, %.1f s in all",
+                pace.pauses,
+                pace.paused_for,
             )
 
 
@@ -223,5 +224,5 @@ def _left(deadline) -> float:
 def _wait(condition, deadline, what) -> None:
     while not condition():
         if time.monotonic() > deadline or rospy.is_shutdown():
-            raise SimulatorError(f"Gazebo: waited for {what} in vain")
+            raise SimulatorError(f"Gazebo: gave up waiting for {what}")
         time.sleep(POLL_PERIOD)

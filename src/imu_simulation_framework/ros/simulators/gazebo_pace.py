@@ -43,6 +43,7 @@ class GazeboPace:
         self._short_lag = 1.2 * control_period
         self._lock = threading.Lock()
         self._answered = self._now = 0.0
+        self._heard = False
         self._paused = False
         self._paused_at = 0.0
         self._pauses = 0
@@ -62,10 +63,16 @@ class GazeboPace:
         threading.Thread(target=self._end_long_pauses, daemon=True).start()
 
     @property
-    def waited(self) -> tuple[int, float]:
-        """How many times Gazebo had to wait, and how long in all [s]."""
+    def pauses(self) -> int:
+        """How many times Gazebo had to wait."""
         with self._lock:
-            return self._pauses, self._paused_for
+            return self._pauses
+
+    @property
+    def paused_for(self) -> float:
+        """How long in all [s of wall clock]."""
+        with self._lock:
+            return self._paused_for
 
     @property
     def now(self) -> float:
@@ -91,8 +98,9 @@ class GazeboPace:
     def _on_clock(self, message) -> None:
         now = message.clock.to_sec()
         with self._lock:
-            if self._now == 0.0:
+            if not self._heard:
                 # The drive may have begun before this first one.
+                self._heard = True
                 self._answered = max(self._answered, now)
             self._now = now
             overdue = now - self._answered > self._longest_lag
@@ -117,7 +125,7 @@ class GazeboPace:
 
     @staticmethod
     def _call(service) -> bool:
-        """Whether the service was called; that Gazebo has gone is for others to say."""
+        """Return whether the service was called; that Gazebo has gone is for others to say."""
         try:
             service()
         except (rospy.ServiceException, rospy.ROSException):

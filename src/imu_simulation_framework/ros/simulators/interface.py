@@ -72,15 +72,15 @@ class SimulatorInterface(ABC):
         """
 
     def is_imu_regular(self, model: str) -> bool:
-        """Whether this simulated IMU measures at exactly equal intervals."""
+        """Return whether this simulated IMU measures at exactly equal intervals."""
         return True
 
     def publishes_imu_bias(self, model: str) -> bool:
-        """Whether there is a topic with this simulated IMU's biases."""
+        """Return whether there is a topic with this simulated IMU's biases."""
         return True
 
     def why_silent(self) -> str:
-        """What keeps simulated time from going on, if that can be told; else empty."""
+        """Return what keeps simulated time from going on, if that can be told; else empty."""
         return ""
 
     def begin_drive(self, control_period: float, real_time_factor: float) -> None:  # noqa: B027

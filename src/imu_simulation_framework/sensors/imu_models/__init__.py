@@ -4,10 +4,17 @@ A model is stepped sample by sample in a simulator, or run over a whole drive ma
 both give the same for the same random numbers.
 """
 
-from imu_simulation_framework.sensors.imu_models.base import ImuModel, ImuReading, ImuTruth
+from imu_simulation_framework.sensors.imu_models.base import ImuModel
 from imu_simulation_framework.sensors.imu_models.generic import GenericImu, GenericParameters
 from imu_simulation_framework.sensors.imu_models.hector import HectorImu, HectorParameters
 from imu_simulation_framework.sensors.imu_models.ideal import IdealImu, IdealParameters
+from imu_simulation_framework.sensors.imu_models.reading import (
+    PARTS,
+    SIGNALS,
+    SLOW_ERRORS,
+    ImuReading,
+    ImuTruth,
+)
 from imu_simulation_framework.sensors.imu_models.registry import (
     IMU_MODELS,
     PRESETS,
@@ -21,7 +28,10 @@ from imu_simulation_framework.sensors.imu_models.specification import (
 
 __all__ = [
     "IMU_MODELS",
+    "PARTS",
     "PRESETS",
+    "SIGNALS",
+    "SLOW_ERRORS",
     "GenericImu",
     "GenericParameters",
     "HectorImu",

@@ -1,49 +1,25 @@
-"""What all IMU models share: their signals, their interface, the checks of their parameters."""
+"""What all IMU models share: their interface, and the checks of their parameters."""
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from dataclasses import fields
-from typing import NamedTuple, Tuple
+from typing import Iterable, Tuple
 
 import numpy as np
 
-from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.checked_values import checked_number
 from imu_simulation_framework.noise.streams import run_seed
-from imu_simulation_framework.sentences import shown
+from imu_simulation_framework.sensors.imu_models.reading import (
+    SIGNALS,
+    ImuReading,
+    ImuTruth,
+    checked_parts,
+    gathered,
+    joined,
+)
 
 Covariance = Tuple[float, ...]
-
-
-class ImuTruth(NamedTuple):
-    """True signals, of one sample or, with the samples as the first axis, of many.
-
-    ``orientation`` (..., 4): quaternion x, y, z, w of the IMU in the world.
-    ``angular_velocity`` (..., 3) [rad/s] and ``specific_force`` (..., 3) [m/s^2] in its axes.
-    """
-
-    orientation: np.ndarray
-    angular_velocity: np.ndarray
-    specific_force: np.ndarray
-
-
-class ImuReading(NamedTuple):
-    """Simulated signals, of one sample or, with leading axes (runs, samples), of many.
-
-    The first three are those of :class:`ImuTruth` with errors. The others are the errors that
-    change slowly, as Hector's plug-in publishes them: ``angular_velocity_bias`` (..., 3) [rad/s],
-    ``specific_force_bias`` (..., 3) [m/s^2], ``yaw_bias`` (...) [rad], and ``orientation_bias``
-    (..., 4), the rotation in the world that leads from the true orientation to the simulated one.
-    """
-
-    orientation: np.ndarray
-    angular_velocity: np.ndarray
-    specific_force: np.ndarray
-    angular_velocity_bias: np.ndarray
-    specific_force_bias: np.ndarray
-    yaw_bias: float | np.ndarray
-    orientation_bias: np.ndarray
 
 
 class ImuModel(ABC):
@@ -66,8 +42,7 @@ class ImuModel(ABC):
     """
 
     def __init__(self, parameters, period: float, seed=0):
-        if not (math.isfinite(period) and period > 0.0):
-            raise ConfigurationError(f"The IMU's period is {period} s, but it must be positive.")
+        checked_number("The IMU's period", period, above=0.0)
         self.parameters = parameters
         self.period = period
         self._seed = seed
@@ -120,15 +95,20 @@ class ImuModel(ABC):
         for sample in zip(*truth):
             readings.append(self.step(ImuTruth(*sample)))
             new.append(self.has_new_sample)
-        return ImuReading(*(np.array(values) for values in zip(*readings))), np.array(new)
+        return joined(readings), np.array(new)
 
-    @abstractmethod
-    def batch(self, truth: ImuTruth, runs: int = 1, first_run: int = 0) -> ImuReading:
+    def batch(
+        self,
+        truth: ImuTruth,
+        runs: int = 1,
+        first_run: int = 0,
+        parts: Iterable[str] = SIGNALS,
+    ) -> ImuReading:
         """Return independent realisations of a whole series of samples.
 
         Each run starts anew, and a stepped model's state is neither used nor changed. Runs may be
-        drawn in as many batches as one likes. The arrays may be read-only views where runs do not
-        differ.
+        drawn in as many batches as one likes. Of all runs at once only the parts that are asked for
+        are in memory. The arrays may be read-only views where runs do not differ.
 
         Parameters
         ----------
@@ -138,12 +118,28 @@ class ImuModel(ABC):
             How many.
         first_run : int
             Number of the first of them.
+        parts : iterable of str
+            Which of :data:`.reading.PARTS` the reading shall have.
 
         Returns
         -------
         ImuReading
             Arrays (runs, samples, ...).
+
+        Raises
+        ------
+        ValueError
+            There is no such part.
         """
+        parts = checked_parts(parts)
+        truth = ImuTruth(*(np.asarray(values, dtype=float) for values in truth))
+        numbers = range(first_run, first_run + runs)
+        readings = (self._realise(truth, run_seed(self._seed, run)) for run in numbers)
+        return gathered(readings, parts, runs)
+
+    @abstractmethod
+    def _realise(self, truth: ImuTruth, seed: np.random.SeedSequence) -> ImuReading:
+        """Return the reading of one run, with all parts, (samples, ...)."""
 
     def new_samples(self, samples: int) -> np.ndarray:
         """Return which of a batch's samples are new ones of the sensor, (samples,) of bool."""
@@ -178,31 +174,9 @@ def require_numbers(parameters, not_negative=()):
         Naming the field.
     """
     for field in fields(parameters):
-        value = getattr(parameters, field.name)
-        number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        if not (number and math.isfinite(value)):
-            raise ConfigurationError(
-                f"The IMU's {field.name} is {shown(value)}, but it must be a finite number."
-            )
-        if abs(value) > LARGEST_PARAMETER:
-            raise ConfigurationError(
-                f"The IMU's {field.name} is {shown(value)}, but it must be at most "
-                f"{LARGEST_PARAMETER:g}."
-            )
-        if field.name in not_negative and value < 0.0:
-            raise ConfigurationError(
-                f"The IMU's {field.name} is {shown(value)}, but it must not be negative."
-            )
-
-
-def no_bias(shape: tuple[int, ...]):
-    """Return the slow errors of a model that has none, for readings of this leading shape."""
-    zero = np.broadcast_to(np.zeros(3), (*shape, 3))
-    identity = np.broadcast_to(np.array([0.0, 0.0, 0.0, 1.0]), (*shape, 4))
-    yaw = np.broadcast_to(0.0, shape) if shape else 0.0
-    return zero, zero, yaw, identity
-
-
-def repeat_runs(values: np.ndarray, runs: int) -> np.ndarray:
-    """Return a view of the values with ``runs`` equal entries along a new first axis."""
-    return np.broadcast_to(values, (runs, *np.shape(values)))
+        checked_number(
+            f"The IMU's {field.name}",
+            getattr(parameters, field.name),
+            minimum=0.0 if field.name in not_negative else None,
+            maximum=LARGEST_PARAMETER,
+        )

@@ -7,14 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from imu_simulation_framework.noise.streams import NormalStreams, run_seed
-from imu_simulation_framework.sensors.imu_models.base import (
-    ImuModel,
-    ImuReading,
-    ImuTruth,
-    diagonal,
-    no_bias,
-    require_numbers,
-)
+from imu_simulation_framework.sensors.imu_models.base import ImuModel, diagonal, require_numbers
+from imu_simulation_framework.sensors.imu_models.reading import ImuReading, ImuTruth, without_bias
 
 _ORIENTATION, _FORCE, _RATE = slice(0, 4), slice(4, 7), slice(7, 10)
 _NUMBERS_PER_SAMPLE = 10
@@ -49,8 +43,6 @@ class GenericImu(ImuModel):
     The quaternion is not normalised again after the noise, as in the plug-in.
     """
 
-    _NO_BIAS = no_bias(())
-
     @property
     def label(self) -> str:
         return f"generic_sigma{self.parameters.gaussian_noise:g}"
@@ -66,30 +58,26 @@ class GenericImu(ImuModel):
         return NormalStreams(seed, [self.parameters.gaussian_noise > 0.0] * _NUMBERS_PER_SAMPLE)
 
     def step(self, truth: ImuTruth) -> ImuReading:
-        noise = self.parameters.gaussian_noise * self._numbers.next()
-        return self._read(truth, noise, self._NO_BIAS)
+        return self._read(truth, self.parameters.gaussian_noise * self._numbers.next())
 
     def steps(self, truth: ImuTruth) -> tuple[ImuReading, np.ndarray]:
         samples = len(truth.orientation)
         numbers = np.array([self._numbers.next() for _ in range(samples)])
         noise = self.parameters.gaussian_noise * numbers
-        return self._read(truth, noise, no_bias((samples,))), self.new_samples(samples)
+        return self._read(truth, noise), self.new_samples(samples)
 
-    def batch(self, truth: ImuTruth, runs: int = 1, first_run: int = 0) -> ImuReading:
-        samples = np.shape(truth.orientation)[0]
-        noise = np.empty((runs, samples, _NUMBERS_PER_SAMPLE))
-        for run in range(runs):
-            noise[run] = self._streams(run_seed(self._seed, first_run + run)).take(samples)
+    def _realise(self, truth, seed):
+        noise = self._streams(seed).take(len(truth.orientation))
         noise *= self.parameters.gaussian_noise
-        return self._read(truth, noise, no_bias((runs, samples)))
+        return self._read(truth, noise)
 
     @staticmethod
-    def _read(truth, noise, biases):
+    def _read(truth, noise):
         return ImuReading(
-            truth.orientation + noise[..., _ORIENTATION],
-            truth.angular_velocity + noise[..., _RATE],
-            truth.specific_force + noise[..., _FORCE],
-            *biases,
+            without_bias,
+            orientation=truth.orientation + noise[..., _ORIENTATION],
+            angular_velocity=truth.angular_velocity + noise[..., _RATE],
+            specific_force=truth.specific_force + noise[..., _FORCE],
         )
 
     def covariances(self):

@@ -8,17 +8,12 @@ import numpy as np
 
 from imu_simulation_framework.constants import WORLD_GRAVITY
 from imu_simulation_framework.noise.streams import NormalStreams, run_seed
-from imu_simulation_framework.sensors.imu_models.base import (
-    ImuModel,
-    ImuReading,
-    ImuTruth,
-    diagonal,
-    require_numbers,
-)
+from imu_simulation_framework.sensors.imu_models.base import ImuModel, diagonal, require_numbers
 from imu_simulation_framework.sensors.imu_models.hector_drift import (
     drift_correlation,
     drift_innovation_std,
 )
+from imu_simulation_framework.sensors.imu_models.reading import ImuReading, ImuTruth
 
 # Columns of the seven drifting quantities, and of the thirteen random numbers of a sample: seven
 # innovations, then the white noise of accelerometer and gyroscope.
@@ -137,27 +132,17 @@ class HectorImu(ImuModel):
             row[:] = self._drift = self._correlation * self._drift + innovation
         return self._read(truth, bias + self._offset, numbers), self.new_samples(samples)
 
-    def batch(self, truth: ImuTruth, runs: int = 1, first_run: int = 0) -> ImuReading:
+    def _realise(self, truth, seed):
         # Imported here, since every node knows the models, and it takes 40 MB.
         from scipy.signal import lfilter
 
-        samples = np.shape(truth.orientation)[0]
-        numbers = np.empty((runs, samples, _NUMBERS_PER_SAMPLE))
-        for run in range(runs):
-            streams = NormalStreams(run_seed(self._seed, first_run + run), self._random)
-            numbers[run] = streams.take(samples)
-        bias = np.empty((runs, samples, _DRIFTS.stop))
+        numbers = NormalStreams(seed, self._random).take(len(truth.orientation))
+        bias = np.empty((len(numbers), _DRIFTS.stop))
         bias[...] = self._offset
         for index in np.flatnonzero(self._innovation_std):
-            innovation = self._innovation_std[index] * numbers[..., index]
-            bias[..., index] += lfilter([1.0], [1.0, -self._correlation[index]], innovation, axis=1)
-        # Rotation holds one row of rotations: the runs are laid one after the other.
-        rows = runs * samples
-        row_truth = ImuTruth(*(np.concatenate([values] * runs) for values in truth))
-        reading = self._read(row_truth, bias.reshape(rows, -1), numbers.reshape(rows, -1))
-        return ImuReading(
-            *(values.reshape((runs, samples) + values.shape[1:]) for values in reading)
-        )
+            innovation = self._innovation_std[index] * numbers[:, index]
+            bias[:, index] += lfilter([1.0], [1.0, -self._correlation[index]], innovation)
+        return self._read(truth, bias, numbers)
 
     def _read(self, truth, bias, numbers):
         # For one sample or for a row of them.
@@ -165,15 +150,15 @@ class HectorImu(ImuModel):
         force_bias, rate_bias, yaw_bias = bias[..., _FORCE], bias[..., _RATE], bias[..., _YAW]
         orientation, orientation_bias = self._turn(truth.orientation, force_bias, yaw_bias)
         return ImuReading(
-            orientation,
-            p.rate_scale_error * truth.angular_velocity
+            orientation=orientation,
+            angular_velocity=p.rate_scale_error * truth.angular_velocity
             + (rate_bias + p.rate_gaussian_noise * numbers[..., _RATE_NOISE]),
-            p.accel_scale_error * truth.specific_force
+            specific_force=p.accel_scale_error * truth.specific_force
             + (force_bias + p.accel_gaussian_noise * numbers[..., _FORCE_NOISE]),
-            rate_bias,
-            force_bias,
-            yaw_bias,
-            orientation_bias,
+            angular_velocity_bias=rate_bias,
+            specific_force_bias=force_bias,
+            yaw_bias=yaw_bias,
+            orientation_bias=orientation_bias,
         )
 
     def _turn(self, orientation, force_bias, yaw_bias):

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from imu_simulation_framework.sensors.imu_models.base import (
-    ImuModel,
+from imu_simulation_framework.sensors.imu_models.base import ImuModel, diagonal
+from imu_simulation_framework.sensors.imu_models.reading import (
+    SIGNALS,
     ImuReading,
     ImuTruth,
-    diagonal,
-    no_bias,
-    repeat_runs,
+    checked_parts,
+    without_bias,
 )
 
 
@@ -24,8 +24,6 @@ class IdealParameters:
 class IdealImu(ImuModel):
     """Says the truth."""
 
-    _NO_BIAS = no_bias(())
-
     @property
     def label(self) -> str:
         return "ideal"
@@ -34,17 +32,23 @@ class IdealImu(ImuModel):
         """Nothing is random here."""
 
     def step(self, truth: ImuTruth) -> ImuReading:
-        return ImuReading(*truth, *self._NO_BIAS)
+        orientation, rate, force = truth
+        return ImuReading(
+            without_bias, orientation=orientation, angular_velocity=rate, specific_force=force
+        )
 
     def steps(self, truth: ImuTruth) -> tuple[ImuReading, np.ndarray]:
-        samples = len(truth.orientation)
-        return ImuReading(*truth, *no_bias((samples,))), self.new_samples(samples)
+        return self.step(truth), self.new_samples(len(truth.orientation))
 
-    def batch(self, truth: ImuTruth, runs: int = 1, first_run: int = 0) -> ImuReading:
-        samples = np.shape(truth.orientation)[0]
+    def batch(self, truth, runs=1, first_run=0, parts=SIGNALS):
+        reading = self._realise(truth, None)
+        values = {name: getattr(reading, name) for name in checked_parts(parts)}
         return ImuReading(
-            *(repeat_runs(values, runs) for values in truth), *no_bias((runs, samples))
+            **{name: np.broadcast_to(one, (runs, *np.shape(one))) for name, one in values.items()}
         )
+
+    def _realise(self, truth, seed):
+        return self.step(ImuTruth(*map(np.asarray, truth)))
 
     def covariances(self):
         return (diagonal(0.0, 0.0, 0.0),) * 3

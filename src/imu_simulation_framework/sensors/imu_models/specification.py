@@ -21,20 +21,23 @@ from typing import Any, Mapping, cast
 
 import numpy as np
 
-from imu_simulation_framework.angles import difference
+from imu_simulation_framework.angles import difference, quaternion_product
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.noise.streams import child_seed, run_seed
-from imu_simulation_framework.sensors.fusion import fuse, make_filter, quaternion_product
-from imu_simulation_framework.sensors.imu_models.base import ImuModel, ImuReading, ImuTruth
+from imu_simulation_framework.sensors.fusion import make_filter
+from imu_simulation_framework.sensors.imu_models.base import ImuModel
+from imu_simulation_framework.sensors.imu_models.reading import (
+    ImuReading,
+    ImuTruth,
+    joined,
+    without_bias,
+)
 from imu_simulation_framework.sensors.imu_specification import (
     ImuSpecification,
-    TemperatureProfile,
-    TriadSpecification,
 )
 from imu_simulation_framework.sensors.specification_mapping import specification_from_mapping
 from imu_simulation_framework.sensors.triad_noise import TriadNoise
-
-_LEVEL = np.array([0.0, 0.0, 0.0, 1.0])
+from imu_simulation_framework.sensors.triad_response import TriadResponse
 
 
 @dataclass(frozen=True)
@@ -85,8 +88,8 @@ class SpecificationImu(ImuModel):
             TriadNoise(triad, self._sensor_period, run_seed(seed, 0))
             for triad in (specification.gyroscope, specification.accelerometer)
         )
-        self._rate_response = _Response(specification.gyroscope, specification.temperature)
-        self._force_response = _Response(specification.accelerometer, specification.temperature)
+        self._rate_response = TriadResponse(specification.gyroscope, specification.temperature)
+        self._force_response = TriadResponse(specification.accelerometer, specification.temperature)
         self._filter = make_filter(output, self._sensor_period)
         self._fuses = output.orientation_reference == "fusion"
         self._begin(run_seed(seed, 0))
@@ -120,9 +123,9 @@ class SpecificationImu(ImuModel):
             self._held = self._sample(truth)
             self._recent = []
         elif self._held is None:
-            self._held = _without_errors(truth)
+            self._held = ImuReading(without_bias, **truth._asdict())
         if since_first < 0:
-            self._held = _without_errors(truth)
+            self._held = ImuReading(without_bias, **truth._asdict())
             self._recent = self._recent[-self._stride + 1 :] if self._stride > 1 else []
         self._count += 1
         return self._held
@@ -140,33 +143,60 @@ class SpecificationImu(ImuModel):
         ImuReading
             Arrays (samples, ...).
         """
-        orientation, rate, force = (np.asarray(x, dtype=float) for x in truth)
-        samples = len(orientation)
+        truth = ImuTruth(*(np.asarray(values, dtype=float) for values in truth))
+        samples = len(truth.orientation)
         if samples == 0:
-            return _without_errors(ImuTruth(orientation, rate, force))
+            return ImuReading(without_bias, **truth._asdict())
         if self._stride > 1 or self._count < self._first:
-            steps = (ImuTruth(*values) for values in zip(orientation, rate, force))
-            return ImuReading(*map(np.array, zip(*map(self.step, steps))))
+            readings = [self.step(ImuTruth(*values)) for values in zip(*truth)]
+            return joined(readings)
         time = (np.arange(self._count, self._count + samples) * self.period)[:, np.newaxis]
+        reading = self._series(truth, time, self._noises, self._filter, self._count > self._first)
+        self._count += samples
+        self._new = True
+        self._held = _last(reading)
+        return reading
+
+    def _realise(self, truth, seed):
+        samples = len(truth.orientation)
+        due = np.flatnonzero(self.new_samples(samples))
+        at_due = ImuTruth(
+            truth.orientation[due],
+            _means(truth.angular_velocity, due, self._stride),
+            _means(truth.specific_force, due, self._stride),
+        )
+        time = (due * self.period)[:, np.newaxis]
+        filter = make_filter(self._specification.output, self._sensor_period)
+        reading = self._series(at_due, time, self._start_noises(seed), filter, started=False)
+        if len(due) == samples:
+            return reading
+        # The sensor's readings at all samples: the truth before the first, each held after.
+        early = ImuReading(
+            without_bias, **ImuTruth(*(values[: self._first] for values in truth))._asdict()
+        )
+        index = np.arange(samples - len(early.orientation)) // self._stride
+        return ImuReading(
+            lambda _, name: np.concatenate([getattr(early, name), getattr(reading, name)[index]])
+        )
+
+    def _series(self, truth, time, noises, filter, started):
+        """The readings of samples that are all due, with the means since the one before each."""
+        orientation, rate, force = truth
         (rate_noise, rate_bias), (force_noise, force_bias) = (
-            noise.advance(samples) for noise in self._noises
+            noise.advance(len(time)) for noise in noises
         )
         measured_rate, rate_bias = self._rate_response(rate, force, rate_noise, rate_bias, time)
         measured_force, force_bias = self._force_response(
             force, force, force_noise, force_bias, time
         )
         fused = orientation
-        if self._fuses:
-            fused = np.empty((samples, 4))
-            first = int(self._count == self._first)
-            if first:
-                fused[0] = self._filter.start(orientation[0], measured_force[0])
-            fused[first:] = self._filter.update_all(measured_rate[first:], measured_force[first:])
-        self._count += samples
-        self._new = True
-        reading = _reading(orientation, fused, measured_rate, measured_force, rate_bias, force_bias)
-        self._held = ImuReading(*(values[-1] for values in reading))
-        return reading
+        if self._fuses and len(time):
+            fused = np.empty(orientation.shape)
+            first = 0 if started else 1
+            if not started:
+                fused[0] = filter.start(orientation[0], measured_force[0])
+            fused[first:] = filter.update_all(measured_rate[first:], measured_force[first:])
+        return _reading(orientation, fused, measured_rate, measured_force, rate_bias, force_bias)
 
     def _sample(self, truth):
         rate, force = (
@@ -191,51 +221,6 @@ class SpecificationImu(ImuModel):
             truth.orientation, orientation, measured_rate, measured_force, rate_bias, force_bias
         )
 
-    def batch(self, truth: ImuTruth, runs: int = 1, first_run: int = 0) -> ImuReading:
-        orientation, true_rate, true_force = (np.asarray(x, dtype=float) for x in truth)
-        samples = len(orientation)
-        due = np.flatnonzero(self.new_samples(samples))
-        rate = _means(true_rate, due, self._stride)
-        force = _means(true_force, due, self._stride)
-        time = (due * self.period)[:, np.newaxis]
-        shape = (runs, len(due), 3)
-        measured_rate, measured_force = np.empty(shape), np.empty(shape)
-        rate_bias, force_bias = np.empty(shape), np.empty(shape)
-        for run in range(runs):
-            of_rate, of_force = self._start_noises(run_seed(self._seed, first_run + run))
-            noise, bias = of_rate.advance(len(due))
-            measured_rate[run], rate_bias[run] = self._rate_response(rate, force, noise, bias, time)
-            noise, bias = of_force.advance(len(due))
-            measured_force[run], force_bias[run] = self._force_response(
-                force, force, noise, bias, time
-            )
-        if self._fuses and len(due):
-            fused = fuse(
-                self._specification.output,
-                self._sensor_period,
-                orientation[due[0]],
-                measured_rate,
-                measured_force,
-            )
-        else:
-            fused = np.broadcast_to(orientation[due], (runs, len(due), 4))
-        reading = _reading(
-            orientation[due], fused, measured_rate, measured_force, rate_bias, force_bias
-        )
-        if len(due) == samples:
-            return reading
-        return self._hold(reading, truth, runs, samples)
-
-    def _hold(self, reading, truth, runs, samples):
-        """The sensor's readings at all samples: the truth before the first, each held after."""
-        before = min(self._first, samples)
-        index = (np.arange(samples - before)) // self._stride
-        values = []
-        for early, late in zip(_without_errors(ImuTruth(*(x[:before] for x in truth))), reading):
-            early = np.broadcast_to(early, (runs, *np.shape(early)))
-            values.append(np.concatenate([early, late[:, index]], axis=1))
-        return ImuReading(*values)
-
     def new_samples(self, samples: int) -> np.ndarray:
         new = np.zeros(samples, dtype=bool)
         new[self._first :: self._stride] = True
@@ -251,52 +236,6 @@ class SpecificationImu(ImuModel):
             self._rate_noise.restarted(child_seed(seed, 0)),
             self._force_noise.restarted(child_seed(seed, 1)),
         )
-
-
-class _Response:
-    """What gyroscope or accelerometer make of the truth, of noise and of bias."""
-
-    def __init__(self, triad: TriadSpecification, temperature: TemperatureProfile):
-        self._matrix = np.eye(3) + np.array(triad.scale_factor_and_misalignment)
-        self._g_sensitivity = _unless_zero(triad.g_sensitivity)
-        self._temperature = temperature
-        self._temperature_bias = _unless_zero(triad.temperature_bias)
-        self._temperature_scale_factor = _unless_zero(triad.temperature_scale_factor)
-        self._saturation = None if triad.saturation is None else np.array(triad.saturation)
-        self._resolution = _unless_zero(triad.resolution)
-
-    def __call__(self, signal, force, noise, bias, time):
-        """Return readings and their bias; (3,) and a time [s], or (samples, 3) and (samples, 1)."""
-        # Products of rows, so that one sample and many give the same to the bit.
-        reading = _apply(self._matrix, signal)
-        if self._g_sensitivity is not None:
-            reading += _apply(self._g_sensitivity, force)
-        if self._temperature_bias is not None or self._temperature_scale_factor is not None:
-            excess = self._temperature.at(time) - self._temperature.reference
-            if self._temperature_scale_factor is not None:
-                reading += self._temperature_scale_factor * excess * signal
-            if self._temperature_bias is not None:
-                bias = bias + self._temperature_bias * excess
-        reading += bias
-        reading += noise
-        if self._saturation is not None:
-            reading = np.minimum(np.maximum(reading, -self._saturation), self._saturation)
-        if self._resolution is not None:
-            steps = np.where(self._resolution > 0.0, self._resolution, 1.0)
-            # Adding zero turns -0.0 into 0.0.
-            rounded = steps * np.round(reading / steps) + 0.0
-            reading = np.where(self._resolution > 0.0, rounded, reading)
-        return reading, bias
-
-
-def _apply(matrix, vectors):
-    x, y, z = vectors[..., 0:1], vectors[..., 1:2], vectors[..., 2:3]
-    return matrix[:, 0] * x + matrix[:, 1] * y + matrix[:, 2] * z
-
-
-def _unless_zero(values):
-    values = np.array(values)
-    return values if values.any() else None
 
 
 def _stride(rate, period) -> int:
@@ -321,36 +260,34 @@ def _means(signal, due, stride):
     ).reshape(-1, 3)
 
 
-def _without_errors(truth):
-    orientation, rate, force = (np.asarray(values, dtype=float) for values in truth)
+def _reading(truth, orientation, rate, force, rate_bias, force_bias):
+    """A reading of one sample or of (samples, ...), with the error of its orientation if asked."""
+
+    def error(reading, name):
+        if reading.orientation.ndim == 1:
+            # One sample at a time, a general library's overhead is most of the time.
+            ours, true, functions = reading.orientation.tolist(), np.asarray(truth).tolist(), math
+        else:
+            ours, true, functions = reading.orientation.T, truth.T, np
+        if name == "yaw_bias":
+            return difference(_yaw(*ours, functions), _yaw(*true, functions))
+        # orientation * truth^-1
+        conjugate = (*(-component for component in true[:3]), true[3])
+        return np.stack(quaternion_product(*ours, *conjugate), axis=-1)
+
     return ImuReading(
-        orientation,
-        rate,
-        force,
-        np.zeros(rate.shape),
-        np.zeros(force.shape),
-        np.zeros(rate.shape[:-1]) if rate.ndim > 1 else 0.0,
-        np.broadcast_to(_LEVEL, orientation.shape),
+        error,
+        orientation=orientation,
+        angular_velocity=rate,
+        specific_force=force,
+        angular_velocity_bias=rate_bias,
+        specific_force_bias=force_bias,
     )
 
 
-def _reading(truth, orientation, rate, force, rate_bias, force_bias):
-    """A reading with the error of its orientation, of one sample or of (runs, samples)."""
-    if orientation.ndim == 1:
-        # One sample at a time, a general library's overhead is most of the time.
-        yaw_bias, error = _orientation_error(orientation.tolist(), np.asarray(truth).tolist(), math)
-        error = np.array(error)
-    else:
-        components = (np.moveaxis(values, -1, 0) for values in (orientation, truth))
-        yaw_bias, error = _orientation_error(*components, np)
-        error = np.stack(error, axis=-1)
-    return ImuReading(orientation, rate, force, rate_bias, force_bias, yaw_bias, error)
-
-
-def _orientation_error(orientation, truth, functions):
-    """Error of the yaw [rad], and ``orientation * truth^-1``; quaternions x, y, z, w."""
-    error = quaternion_product(*orientation, *(-component for component in truth[:3]), truth[3])
-    return difference(_yaw(*orientation, functions), _yaw(*truth, functions)), error
+def _last(reading):
+    """The last sample of a reading, with all its parts."""
+    return ImuReading(lambda _, name: getattr(reading, name)[-1])
 
 
 def _yaw(x, y, z, w, functions):

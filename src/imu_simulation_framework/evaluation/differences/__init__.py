@@ -1,0 +1,1 @@
+"""Yaws and wheels, each beside what it is compared with."""

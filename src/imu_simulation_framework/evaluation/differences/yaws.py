@@ -1,0 +1,118 @@
+"""Several yaws, each against the first one: how long each is late, and how far they are apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from imu_simulation_framework.errors import RecordingError
+from imu_simulation_framework.evaluation.comparison import (
+    ComparisonSettings,
+    YawComparison,
+    compare_yaw,
+)
+from imu_simulation_framework.evaluation.time_alignment import TimeShift, find_time_shift
+
+FEWEST_COMMON = 2
+
+
+@dataclass(frozen=True)
+class YawDifference:
+    """One yaw against the first.
+
+    Attributes
+    ----------
+    name : str
+    comparison : YawComparison
+        Its error is the first yaw minus this one, zero at the start.
+    shift : TimeShift
+        How late it was found to be; subtracted from its stamps only if that was asked for.
+    clock_offset : float
+        What was added to its stamps [s] because the two had no time in common.
+    """
+
+    name: str
+    comparison: YawComparison
+    shift: TimeShift
+    clock_offset: float
+
+
+def yaw_differences(names, yaws, settings=None, first_known=None) -> list[YawDifference]:
+    """Compare yaws with the first of them.
+
+    Parameters
+    ----------
+    names : sequence of str
+        For messages; the first is what the others are compared with.
+    yaws : sequence of Series
+        [rad] indexed by time [s]. Where one has no time in common with the first, which is so with
+        a recording's clock and a result's, the two begin together.
+    settings : ComparisonSettings, optional
+        ``align`` says whether a found delay is taken off.
+    first_known : Series, optional
+        1 where the first yaw was measured, 0 where it is a guess and nothing is compared.
+
+    Returns
+    -------
+    list of YawDifference
+        One less than there are yaws.
+
+    Raises
+    ------
+    RecordingError
+        There are less than two, or one has fewer than two samples, on its own or in common with the
+        first.
+    """
+    settings = ComparisonSettings() if settings is None else settings
+    if len(yaws) < 2:
+        raise RecordingError(f"there is one yaw only, {', '.join(names)}; name another one")
+    for name, yaw in zip(names, yaws):
+        if len(yaw) < FEWEST_COMMON:
+            raise RecordingError(
+                f"{name}: holds too few yaws, {len(yaw)}; at least {FEWEST_COMMON} are needed to "
+                "compare"
+            )
+    first = yaws[0]
+    found = []
+    for name, yaw in zip(names[1:], yaws[1:]):
+        offset = _clock_offset(first, yaw)
+        moved = pd.Series(yaw.to_numpy(), index=yaw.index.to_numpy(dtype=float) + offset)
+        shift = find_time_shift(moved.index, moved, first.index, first, settings.max_shift)
+        comparison = compare_yaw(moved, first, settings, first_known)
+        if comparison is None or len(comparison.error) < FEWEST_COMMON:
+            raise RecordingError(
+                f"{name}: has fewer than {FEWEST_COMMON} samples within the time of {names[0]}"
+            )
+        found.append(YawDifference(name, comparison, shift, offset))
+    return found
+
+
+def _clock_offset(first, yaw) -> float:
+    apart = yaw.index[0] > first.index[-1] or yaw.index[-1] < first.index[0]
+    return float(first.index[0] - yaw.index[0]) if apart else 0.0
+
+
+def differences_table(differences) -> pd.DataFrame:
+    """Sum up differences: a row each, with degrees and seconds.
+
+    Returns
+    -------
+    DataFrame
+        Indexed by name: duration [s], rms, maximum_absolute, final [deg], drift [deg/min], delay
+        [s], correlation of the rates.
+    """
+    rows = {}
+    for one in differences:
+        statistics, time = one.comparison.statistics, one.comparison.error.index
+        rows[one.name] = {
+            "duration": time[-1] - time[0],
+            "rms": np.degrees(statistics.rms),
+            "maximum_absolute": np.degrees(statistics.maximum_absolute),
+            "final": np.degrees(statistics.final),
+            "drift": 60.0 * np.degrees(statistics.drift),
+            "delay": float("nan") if one.shift.problem else one.shift.shift,
+            "correlation": one.shift.correlation,
+        }
+    return pd.DataFrame.from_dict(rows, orient="index")

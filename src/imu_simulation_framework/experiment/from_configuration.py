@@ -1,0 +1,106 @@
+"""From a configuration to what runs in an experiment: the follower and the IMU's error model."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from imu_simulation_framework.configuration.imu_specification_file import (
+    read_imu_specification,
+)
+from imu_simulation_framework.configuration.load import Configuration
+from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.motion.terrain import Terrain
+from imu_simulation_framework.robot.parameters import load_robot_parameters
+from imu_simulation_framework.sensors.imu_models import PRESETS, make_imu_model
+from imu_simulation_framework.tracking.controllers import make_controller
+from imu_simulation_framework.tracking.follower import Follower
+from imu_simulation_framework.tracking.reference import Reference
+
+SPECIFICATION = "specification"
+"""The IMU model of a specification, which a simulator with plug-ins of its own cannot apply."""
+
+
+def make_follower(configuration: Configuration, trajectory) -> Follower:
+    """Return what commands the wheels along a trajectory, as section control says.
+
+    Parameters
+    ----------
+    configuration : Configuration
+    trajectory : pandas.DataFrame
+        Trajectory with the wheels' velocities ``left`` and ``right`` [rad/s].
+    """
+    robot = load_robot_parameters(configuration.robot.parameters or None)
+    control = configuration.control
+    period = 1.0 / control.rate
+    controller = make_controller(control.controller, control, period, robot.limits)
+    reference = Reference.of_table(trajectory, trajectory)
+    return Follower(reference, controller, period)
+
+
+def make_terrain(configuration: Configuration) -> Terrain | None:
+    """Return the bumps of section terrain; None on level ground."""
+    return None if configuration.terrain.kind == "flat" else configuration.terrain
+
+
+def samples_per_tick(configuration: Configuration) -> int:
+    """Return how many samples of the IMU a control period has.
+
+    Raises
+    ------
+    ConfigurationError
+        That is not a whole number.
+    """
+    sample_rate, control_rate = configuration.imu.rate, configuration.control.rate
+    ratio = sample_rate / control_rate
+    if abs(ratio - round(ratio)) > 1e-9 or ratio < 1.0:
+        raise ConfigurationError(
+            "[imu] rate must be a multiple of [control] rate in lock-step, "
+            f"got {sample_rate:g} and {control_rate:g} Hz"
+        )
+    return round(ratio)
+
+
+def imu_model_and_parameters(configuration: Configuration):
+    """Return the IMU model's name (or its preset's) and the parameters given for it.
+
+    Returns
+    -------
+    name : str
+    parameters : dict
+    """
+    name = configuration.imu.model
+    if name == SPECIFICATION:
+        return name, {"specification": read_imu_specification(configuration.imu_specification.file)}
+    return name, dict(configuration.imu_parameters.get(PRESETS[name].model, {}))
+
+
+def make_experiment_imu(configuration: Configuration):
+    """Return the simulated IMU's error model, its random numbers from the experiment's seed."""
+    name, parameters = imu_model_and_parameters(configuration)
+    return make_imu_model(
+        name, parameters, 1.0 / configuration.imu.rate, configuration.experiment.seed
+    )
+
+
+def published_rate(configuration: Configuration) -> float:
+    """Return messages per second of simulated time on the IMU's topic [Hz]."""
+    model = make_experiment_imu(configuration)
+    if model.drop_repeated:
+        # Nobody measures more often than there are samples of the truth.
+        return min(model.parameters.specification.output.rate, configuration.imu.rate)
+    return configuration.imu.rate
+
+
+def describe_imu(configuration: Configuration) -> dict:
+    """Return the IMU model's name, its label and all its parameters, for the summary."""
+    imu = make_experiment_imu(configuration)
+    return {
+        "model": configuration.imu.model,
+        "label": imu.label,
+        "parameters": dataclasses.asdict(imu.parameters),
+    }
+
+
+def imu_label(configuration: Configuration) -> str:
+    """Return the name of the IMU model and its parameters, for the results' folder."""
+    return make_experiment_imu(configuration).label

@@ -1,0 +1,293 @@
+"""From the recording of an IMU at rest to evenly sampled, contiguous parts without outliers.
+
+Averages over time are only what they say if no sample is missing among those averaged: a
+recording is cut where samples are missing, never bridged.
+"""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+
+from imu_simulation_framework.declared_settings import Settings, setting
+from imu_simulation_framework.errors import ConfigurationError, RecordingError
+from imu_simulation_framework.identification.rest_check import check_at_rest
+from imu_simulation_framework.motion.stamps import Occurrences, find
+
+_LONG_STEP = 1.5
+_LASTING_SHIFT = 0.5
+_NEIGHBOURS = 20
+_RATE_BLOCKS = 60
+_RATE_TOLERANCE = 0.1
+_OUTLIER_BLOCK = 10.0  # s
+_MANY_OUTLIERS = 0.01
+_MOST_PARTS = 100
+
+
+@dataclass(frozen=True)
+class RestSettings(Settings):
+    """What a recording at rest must be, and what counts as an outlier.
+
+    Attributes
+    ----------
+    outlier_range : float
+        An outlier is further from the quartiles than this many interquartile ranges: with 3,
+        2.4 in a million samples of Gaussian noise; 0 keeps all samples.
+    minimum_duration : float
+        The longest part without a gap must last as long [s].
+    """
+
+    outlier_range: float = setting(3.0, minimum=0.0)
+    minimum_duration: float = setting(60.0, unit="s", minimum=10.0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if 0.0 < self.outlier_range < 1.0:
+            raise ConfigurationError(
+                f"outlier_range is {self.outlier_range:g}, but it must be 0 or at least 1."
+            )
+
+
+@dataclass(frozen=True)
+class SamplesAtRest:
+    """Contiguous parts of a recording at rest.
+
+    Attributes
+    ----------
+    source : str
+        To begin a sentence with.
+    rate : float
+        Samples per second [Hz].
+    values : ndarray, shape (axes, n)
+        All samples in order, outliers replaced.
+    parts : tuple of (int, int)
+        First and one behind the last sample of each part in use.
+    gaps : stamps.Occurrences
+        Where samples are missing.
+    unused : int
+        Samples in parts too short to be used.
+    outliers : dict of str to stamps.Occurrences
+        For each axis.
+    remarks : tuple of str
+        What a person should know, a sentence each.
+    """
+
+    source: str
+    rate: float
+    values: np.ndarray
+    parts: tuple[tuple[int, int], ...]
+    gaps: Occurrences
+    unused: int
+    outliers: dict[str, Occurrences]
+    remarks: tuple[str, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the axes."""
+        return tuple(self.outliers)
+
+    @property
+    def lengths(self) -> list[int]:
+        """Samples of each part."""
+        return [stop - start for start, stop in self.parts]
+
+    @property
+    def duration(self) -> float:
+        """Time in use [s]."""
+        return sum(self.lengths) / self.rate
+
+
+def prepare_at_rest(times, values, names, source, settings=None) -> SamplesAtRest:
+    """Find the rate, cut at gaps, replace outliers.
+
+    Parameters
+    ----------
+    times : array_like, shape (n,)
+        Strictly growing [s].
+    values : array_like, shape (n, axes)
+    names : sequence of str
+        Of the axes.
+    source : str
+        What the recording is called in errors.
+    settings : RestSettings, optional
+
+    Raises
+    ------
+    RecordingError
+        The recording is too short, the sensor moves, its rate changes, an axis is constant, or so
+        much is missing that no part is long enough.
+    """
+    settings = settings or RestSettings()
+    times = np.asarray(times, dtype=float)
+    _check_duration(times, source, settings)
+    period = _period(times, source)
+    after_gap = _find_gaps(times, period)
+    edges = np.concatenate([[0], after_gap, [len(times)]])
+    parts = list(zip(edges[:-1].tolist(), edges[1:].tolist()))
+    longest = max(parts, key=lambda part: part[1] - part[0])
+    seconds = times[longest[1] - 1] - times[longest[0]]
+    if seconds < settings.minimum_duration:
+        raise RecordingError(
+            f"{source}: samples are missing at {len(after_gap)} places and the longest part "
+            f"without a gap lasts {seconds:.1f} s, expected at least "
+            f"{settings.minimum_duration:g} s"
+        )
+    used = _useful(parts, settings.minimum_duration / period)
+    rate = sum(stop - start - 1 for start, stop in used) / sum(
+        times[stop - 1] - times[start] for start, stop in used
+    )
+    values = np.array(np.transpose(values), dtype=float, order="C")
+    moved = check_at_rest(times, values, names, rate, source)
+    outliers, remarks = _clean(times, values, names, rate, source, settings)
+    unused = len(times) - sum(stop - start for start, stop in used)
+    mask = np.zeros(len(times), dtype=bool)
+    mask[after_gap] = True
+    gaps = find(mask, times)
+    return SamplesAtRest(
+        source,
+        float(rate),
+        values,
+        tuple(used),
+        gaps,
+        unused,
+        outliers,
+        (*_gap_remarks(times, gaps, after_gap, used, unused), *moved, *remarks),
+    )
+
+
+def _check_duration(times, source, settings):
+    duration = times[-1] - times[0] if len(times) else 0.0
+    if duration < settings.minimum_duration:
+        raise RecordingError(
+            f"{source}: the recording lasts {duration:.1f} s, expected at least "
+            f"{settings.minimum_duration:g} s, and hours for the slow terms"
+        )
+
+
+def _period(times, source) -> float:
+    """Return the median period; it must be the same at all times."""
+    steps = np.diff(times)
+    period = float(np.median(steps))
+    blocks = np.array_split(steps, min(_RATE_BLOCKS, max(1, len(steps) // 50)))
+    medians = np.array([np.median(block) for block in blocks])
+    different = np.flatnonzero(np.abs(medians / medians[0] - 1.0) > _RATE_TOLERANCE)
+    if len(different):
+        first = int(different[0])
+        place = sum(len(block) for block in blocks[:first])
+        raise RecordingError(
+            f"{source}: the rate changes from {1.0 / medians[0]:.2f} Hz to "
+            f"{1.0 / medians[first]:.2f} Hz at about {times[place] - times[0]:.0f} s, expected "
+            "one rate; analyse the parts as recordings of their own, or state the rate if the "
+            "stamps are wrong"
+        )
+    uneven = np.mean(np.abs(steps / period - 1.0) > _LONG_STEP - 1.0)
+    if uneven > 0.2 and np.mean(steps) > 1.2 * period:
+        raise RecordingError(
+            f"{source}: {100.0 * uneven:.0f} % of the steps between samples differ by more than "
+            f"half from the usual {1e3 * period:.2f} ms, expected one rate; state it if the stamps "
+            "are wrong"
+        )
+    return period
+
+
+def _find_gaps(times, period) -> np.ndarray:
+    """Return indices of the samples behind a gap.
+
+    A late sample is followed by one that is as much early: a long step is a gap only if all
+    that follows is shifted by it.
+    """
+    steps = np.diff(times)
+    candidates = np.flatnonzero(steps > _LONG_STEP * period) + 1
+    if len(candidates) == 0:
+        return candidates
+    offset = np.arange(_NEIGHBOURS)
+    count = len(times)
+    before = np.clip(candidates[:, None] - 1 - offset, 0, count - 1)
+    after = np.clip(candidates[:, None] + offset, 0, count - 1)
+    late = np.median(times[after] - period * after, axis=1)
+    early = np.median(times[before] - period * before, axis=1)
+    return candidates[late - early > _LASTING_SHIFT * period]
+
+
+def _useful(parts, minimum):
+    """Return the longest parts that add something, in the order of time."""
+    longest = max(stop - start for start, stop in parts)
+    kept = [part for part in parts if part[1] - part[0] >= min(minimum, longest)]
+    kept.sort(key=lambda part: part[0] - part[1])
+    return sorted(kept[:_MOST_PARTS])
+
+
+def _gap_remarks(times, gaps, after_gap, used, unused):
+    if not gaps:
+        return []
+    longest = max(float(times[index] - times[index - 1]) for index in after_gap.tolist())
+    plural = "place" if gaps.count == 1 else "places"
+    sentence = (
+        f"samples are missing at {gaps.count} {plural}, the first at {gaps.first_time:.2f} s, the "
+        f"longest gap {longest:.2f} s; nothing is averaged across: "
+    )
+    if len(used) == 1:
+        return [sentence + f"one part is used, {unused} samples in other parts are not"]
+    return [
+        sentence + f"{len(used)} parts are combined by their degrees of freedom, "
+        f"{unused} samples in shorter parts are not used"
+    ]
+
+
+def _clean(times, values, names, rate, source, settings):
+    """Replace outliers in place; return where they are, and remarks."""
+    for signal, name in zip(values, names):
+        if np.ptp(signal) == 0.0:
+            raise RecordingError(
+                f"{source}: {name} is {signal[0]:g} in all {len(times)} samples, expected "
+                "the noise that a sensor has at rest"
+            )
+
+    def outliers_of(signal):
+        """Return where they were, and the share of those that are too many to be any."""
+        if not settings.outlier_range:
+            return Occurrences(), 0.0
+        mask, level = _outliers(signal, rate, settings.outlier_range)
+        share = float(np.mean(mask))
+        if share > _MANY_OUTLIERS:
+            return Occurrences(), share
+        signal[mask] = level[mask]
+        return find(mask, times), 0.0
+
+    # numpy gives other threads their turn while it sorts.
+    with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
+        found = dict(zip(names, pool.map(outliers_of, values)))
+    remarks = [
+        f"{100.0 * share:.1f} % of {name} are far from the rest: too many to be outliers, so its "
+        "noise is far from Gaussian, and they are kept"
+        for name, (_, share) in found.items()
+        if share
+    ]
+    return {name: finding for name, (finding, _) in found.items()}, remarks
+
+
+def _outliers(signal, rate, limit):
+    """Return where the outliers are, and the medians around.
+
+    Quartiles are those of the deviations from the medians of short blocks: a bias that wanders
+    over hours neither hides outliers nor makes any.
+    """
+    size = max(10, round(_OUTLIER_BLOCK * rate))
+    blocks = max(1, len(signal) // size)
+    whole = signal[: blocks * size].reshape(blocks, -1) if blocks > 1 else signal[None, :]
+    medians = np.median(whole, axis=1)
+    level = np.repeat(medians, whole.shape[1])
+    level = np.concatenate([level, np.full(len(signal) - len(level), medians[-1])])
+    deviations = signal - level
+    lower, upper = np.quantile(deviations, [0.25, 0.75])
+    spread = max(upper - lower, _resolution(signal))
+    return (deviations < lower - limit * spread) | (deviations > upper + limit * spread), level
+
+
+def _resolution(signal) -> float:
+    """Step of the readings as far as a sample of them shows."""
+    levels = np.unique(signal[:10_000])
+    return float(np.diff(levels).min()) if len(levels) > 1 else 0.0

@@ -1,0 +1,145 @@
+"""Figures of several yaws, or of the yaw errors of several experiments."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from imu_simulation_framework.evaluation.comparison import YawComparison
+from imu_simulation_framework.evaluation.spectrum import logarithmic_average
+from imu_simulation_framework.plots import colours, style
+from imu_simulation_framework.plots.figures import BANDS
+
+MOST_PANELS = 8
+"""Drives in one figure; more are not readable on a page."""
+
+_PANEL_HEIGHT = 2.4
+_TITLE_HEIGHT = 0.9
+
+
+@dataclass(frozen=True)
+class ShownError:
+    """A yaw error as a line.
+
+    Attributes
+    ----------
+    drive : str
+        Lines of one drive share a panel.
+    name : str
+        In the legend.
+    recorded : bool
+        Whether it is the recorded IMU's, or a simulated one's.
+    comparison : YawComparison
+    """
+
+    drive: str
+    name: str
+    recorded: bool
+    comparison: YawComparison
+
+
+def yaws(names, series, differences):
+    """Return yaws over time, each from zero at its start, and how far each is from the first.
+
+    Parameters
+    ----------
+    names : sequence of str
+    series : sequence of Series
+        [rad] by time [s]; the first is what the others are compared with.
+    differences : sequence of YawDifference
+    """
+    rows = -(-len(names) // 2)
+    figure, (whole, apart) = style.make_figure(rows=2, height=6.0 + 0.2 * rows, sharex=True)
+    zero = series[0].index[0]
+    lines = style.series(len(names))
+    # What the others are compared with lies wide below them.
+    _line(whole, series[0].index - zero, series[0] - series[0].iloc[0], style.REFERENCE, names[0])
+    for one, line in zip(differences, lines[1:]):
+        yaw = one.comparison.imu_yaw - series[0].iloc[0]
+        _line(whole, yaw.index - zero, yaw, line, one.name)
+        error, trend = one.comparison.error, one.comparison.trend
+        _line(apart, error.index - zero, error, {**style.raw(line), "zorder": 1.5}, None)
+        _line(apart, trend.index - zero, trend, line, one.name)
+    apart.axhline(0.0, **style.ZERO)
+    style.label(whole, y="yaw, unwrapped [deg]")
+    style.label(
+        apart, x="time [s]", y="difference [deg]",
+        title="First yaw minus each of the others, thin; bold: its trend",
+    )  # fmt: skip
+    style.outside_legend(figure, [whole], columns=2)
+    return figure
+
+
+def yaw_errors(errors, window):
+    """Return trends of yaw errors over time, a panel for each drive.
+
+    Parameters
+    ----------
+    errors : sequence of ShownError
+    window : float
+        Of the trend's median [s], for the title.
+    """
+    title = f"Yaw errors, running median over {window:g} s"
+    figure, axes, lines = _panels(errors, title)
+    for axis, error, line in lines:
+        _line(axis, error.comparison.trend.index, error.comparison.trend, line, error.name)
+    for axis in axes:
+        axis.axhline(0.0, **style.ZERO)
+        style.label(axis, y="yaw error [deg]")
+    style.label(axes[-1], x="time [s]")
+    style.outside_legend(figure, axes)
+    return figure
+
+
+def yaw_error_spectra(errors):
+    """Return the power spectral densities of yaw errors, a panel for each drive."""
+    errors = [
+        error
+        for error in errors
+        if error.comparison.error_spectrum is not None
+        and np.any(error.comparison.error_spectrum.density > 0.0)
+    ]
+    if not errors:
+        return style.message_figure("There are too few samples for a power spectral density.")
+    figure, axes, lines = _panels(errors, "Power spectral densities of the yaw errors")
+    for axis, error, line in lines:
+        frequency, density = logarithmic_average(error.comparison.error_spectrum, BANDS)
+        axis.loglog(frequency, density, label=error.name, **line)
+    for axis in axes:
+        axis.grid(True, which="minor", axis="x", color=colours.FINE_GRID, linewidth=0.4)
+        style.label(axis, y="[rad$^2$/Hz]")
+    style.label(axes[-1], x="frequency [Hz]")
+    style.outside_legend(figure, axes)
+    return figure
+
+
+def _panels(errors, title):
+    """Return a figure with a panel per drive and, for each error, its panel and line.
+
+    If each drive has one line only they share a panel: there the drives are what is compared.
+    """
+    drives = list(dict.fromkeys(error.drive for error in errors))
+    alone = len(drives) == len(errors)
+    rows = 1 if alone else len(drives)
+    height = _TITLE_HEIGHT + (4.0 if rows == 1 else _PANEL_HEIGHT * rows)
+    figure, axes = style.make_figure(rows=rows, height=height, sharex=True, sharey=True)
+    lines = []
+    if alone:
+        style.label(axes[0], title=title)
+        lines = [(axes[0], error, line) for error, line in zip(errors, style.series(len(errors)))]
+        return figure, axes, lines
+    for axis, drive in zip(axes, drives):
+        own = [error for error in errors if error.drive == drive]
+        simulated = iter(style.shades(sum(not error.recorded for error in own)))
+        lines += [(axis, error, style.REAL if error.recorded else next(simulated)) for error in own]
+        shown = drive if len(drives) > 1 else ""
+        if axis is axes[0]:
+            shown = f"{title}: {shown}" if shown else title
+        style.label(axis, title=shown)
+    return figure, axes, lines
+
+
+def _line(axis, time, values, line, name):
+    time, values = style.thin_with_gaps(time, np.degrees(values))
+    axis.plot(time, values, label=name, **line)

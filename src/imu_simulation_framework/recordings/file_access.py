@@ -1,0 +1,262 @@
+"""Files as they lie on the disk: packed or not, and which format they have."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import zlib
+from contextlib import contextmanager
+from pathlib import Path
+
+from imu_simulation_framework.errors import RecordingError
+from imu_simulation_framework.files.reading import BLOCK, TABLE_LIMIT, open_regular, size_text
+
+FORMATS = ("bag", "rostopic_csv", "csv", "tum")
+BAG_MAGIC = b"#ROSBAG V"
+SQLITE_MAGIC, MCAP_MAGIC, ZSTD_MAGIC = b"SQLite format 3\0", b"\x89MCAP", b"\x28\xb5\x2f\xfd"
+_GZIP_MAGIC = b"\x1f\x8b"
+_GZIP = 16 + zlib.MAX_WBITS
+_PACKED_BLOCK = 2**14  # bytes; what is left of a block is copied for each part of a file of many
+
+UNPACKED_LIMIT = TABLE_LIMIT
+RATIO_LIMIT = 200
+RATIO_FROM = 256 * 2**20
+"""What a packed file may unpack to: so many bytes in all and, from so many on, so many times its
+own size. Recordings of sensors shrink to a half or a tenth, lines that are all alike to a
+hundredth; gzip's most is a thousandth."""
+
+_BINARY = {
+    b"\xfd7zXZ": "packed by xz, as R packs its data",
+    b"BZh": "packed by bzip2",
+    b"PK": "packed by zip",
+    b"RDX": "data of R",
+    b"RDA": "data of R",
+    b"\x89HDF": "HDF5",
+    b"MATLAB": "data of MATLAB",
+    b"ULog": "a log of PX4",
+}
+_ROS2_MAGICS = (SQLITE_MAGIC, MCAP_MAGIC, ZSTD_MAGIC)
+_ROS2_NAMES = ("*.db3", "*.mcap", "*.db3.zst*", "*.mcap.zst*")
+_TUM_NUMBERS = 8
+
+
+def read_start(path, size=65536) -> bytes:
+    """Return the first bytes of a file, unpacked.
+
+    Raises
+    ------
+    RecordingError
+        It is not there, no file, not readable, empty, or damaged.
+    """
+    if not os.path.exists(path):
+        raise RecordingError(f"{path}: there is no such recording")
+    start = b""
+    with _reading(path), _opened(path) as (blocks, _):
+        while len(start) < size:
+            block = next(blocks, b"")
+            start += block
+            if not block:
+                break
+    if not start:
+        raise RecordingError(f"{path}: the recording is empty")
+    return start[:size]
+
+
+def storage_files(path) -> list[Path]:
+    """The files of a ROS 2 bag, which is one file or a folder, in the order of their numbers.
+
+    Raises
+    ------
+    RecordingError
+        It is a folder without such files.
+    """
+    path = Path(path)
+    if not path.is_dir():
+        return [path]
+    found = {file for pattern in _ROS2_NAMES for file in path.glob(pattern)}
+    if not found:
+        raise RecordingError(
+            f"{path}: this is a folder, expected a bag, CSV or TUM file, or the folder of a ROS 2 "
+            "bag with files .db3 or .mcap"
+        )
+    return sorted(found, key=lambda file: (len(file.name), file.name))
+
+
+def is_ros2_bag(path) -> bool:
+    """Return whether this is a ROS 2 bag, or a folder, which can be nothing else."""
+    if os.path.isdir(path):
+        return True
+    return os.path.exists(path) and read_start(path).startswith(_ROS2_MAGICS)
+
+
+def detect_format(path, start) -> str:
+    """Tell the format from the first bytes and, where they do not say, the name.
+
+    Raises
+    ------
+    RecordingError
+        It is none of those that can be read.
+    """
+    if start.startswith(BAG_MAGIC):
+        return "bag"
+    name = str(path).lower()
+    name = name[:-3] if name.endswith(".gz") else name
+    if name.endswith((".bag", ".bag.active")):
+        raise RecordingError(
+            f"{path}: not a ROS 1 bag, its first line should begin with #ROSBAG V2.0"
+        )
+    if b"\0" in start:
+        what = next((what for magic, what in _BINARY.items() if start.startswith(magic)), "binary")
+        raise RecordingError(
+            f"{path}: this is no text and no bag ({what}), expected a bag, CSV or TUM file; "
+            "export it as CSV"
+        )
+    text = start.decode("utf-8-sig", errors="replace")
+    lines = [line for line in text.splitlines() if line.strip()]
+    if lines and lines[0].startswith("%time"):
+        return "rostopic_csv"
+    content = [line for line in lines if not line.startswith("#")]
+    if name.endswith(".tum") or (content and _is_tum(content[0])):
+        return "tum"
+    return "csv"
+
+
+def _is_tum(line) -> bool:
+    numbers = line.split()
+    if len(numbers) != _TUM_NUMBERS:
+        return False
+    try:
+        [float(number) for number in numbers]
+    except ValueError:
+        return False
+    return True
+
+
+def read_text(path) -> str:
+    """Return the whole of a text file, unpacked.
+
+    Raises
+    ------
+    RecordingError
+        It is damaged, not text, or too large.
+    """
+    content = bytearray()
+    with _reading(path):
+        for block in unpacked_blocks(path):
+            if b"\0" in block:
+                line = content.count(b"\n") + block[: block.index(b"\0")].count(b"\n") + 1
+                raise RecordingError(f"{path}: line {line} holds the character NUL, expected text")
+            content += block
+            if len(content) > TABLE_LIMIT:
+                raise RecordingError(
+                    f"{path}: larger than {size_text(TABLE_LIMIT)}, which is more than can be read "
+                    "as text; record a bag, or cut it"
+                )
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise RecordingError(f"{path}: line {line} is not text in UTF-8") from None
+
+
+@contextmanager
+def unpacked(path):
+    """Give the path of a file without gzip; a temporary one, removed afterwards, if it has it.
+
+    Raises
+    ------
+    RecordingError
+        It is damaged, too large, or there is no room for it.
+    """
+    with _reading(path), _opened(path) as (_, packed):
+        pass
+    if not packed:
+        yield Path(path)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        plain = Path(folder) / "recording"
+        with _reading(path), open(plain, "wb") as target:
+            for block in unpacked_blocks(path):
+                target.write(block)
+        yield plain
+
+
+def unpacked_blocks(path):
+    """Yield the content of a file, without gzip, block by block.
+
+    Raises
+    ------
+    RecordingError
+        It unpacks to more than a recording would.
+    """
+    with _opened(path) as (blocks, packed):
+        yield from limited(path, blocks) if packed else blocks
+
+
+def limited(path, blocks, packed=None):
+    """Yield what is unpacked from a file, as long as it is not more than a recording would be.
+
+    Parameters
+    ----------
+    path : path-like
+        The packed file.
+    blocks : iterable of bytes
+    packed : int, optional
+        How many bytes are unpacked, by default all of the file.
+
+    Raises
+    ------
+    RecordingError
+        It is; see ``RATIO_LIMIT``.
+    """
+    packed, size = os.stat(path).st_size if packed is None else packed, 0
+    for block in blocks:
+        size += len(block)
+        if size > UNPACKED_LIMIT or (size > RATIO_FROM and size > RATIO_LIMIT * packed):
+            raise RecordingError(
+                f"{path}: its {size_text(packed)} unpack to {size_text(size)} and more, "
+                "which is not read; unpack it yourself if it is a recording"
+            )
+        yield block
+
+
+@contextmanager
+def _opened(path):
+    """Give a file block by block, unpacked if it is packed by gzip, and whether it is."""
+    with open_regular(path) as file:
+        packed = file.read(len(_GZIP_MAGIC)) == _GZIP_MAGIC
+        file.seek(0)
+        yield (_gunzipped(file) if packed else iter(lambda: file.read(BLOCK), b"")), packed
+
+
+def _gunzipped(file):
+    """What is in a gzip file. Zeros behind it do not count: some programs fill a block of a device.
+
+    Python's own reader takes such zeros one by one.
+    """
+    packed = file.read(_PACKED_BLOCK)
+    while packed:
+        unpacker = zlib.decompressobj(wbits=_GZIP)
+        while not unpacker.eof:
+            packed = packed or file.read(_PACKED_BLOCK)
+            block = unpacker.decompress(packed, BLOCK)
+            if not (packed or block or unpacker.eof):
+                raise EOFError("its end is missing")
+            packed = unpacker.unconsumed_tail
+            if block:
+                yield block
+        packed = unpacker.unused_data.lstrip(b"\0")
+        for more in iter(lambda: file.read(_PACKED_BLOCK), b"") if not packed else ():
+            packed = more.lstrip(b"\0")
+            if packed:
+                break
+
+
+@contextmanager
+def _reading(path):
+    try:
+        yield
+    except (EOFError, zlib.error) as error:
+        raise RecordingError(f"{path}: the gzip file is truncated or damaged: {error}") from None
+    except OSError as error:
+        raise RecordingError(f"{path}: cannot be read: {error.strerror or error}") from None

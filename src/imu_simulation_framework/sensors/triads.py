@@ -1,0 +1,101 @@
+"""The kinds of triads, three equal sensors along x, y and z, and the units of their errors.
+
+Whatever is the same for each kind asks here, by the name that the kind has as a part of a
+specification; a further kind is one more entry.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Mapping
+
+from imu_simulation_framework.columns import ACCEL, GYRO
+from imu_simulation_framework.units import factor, over_time
+
+
+@dataclass(frozen=True)
+class TriadKind:
+    """What three equal sensors measure, and how it is written.
+
+    Parameters
+    ----------
+    unit : str
+        Of what they measure, in SI.
+    columns : 3 str
+        Of their samples in a table.
+    datasheet_units : mapping of str to str
+        Parameter of a :class:`.TriadSpecification` -> the unit that data sheets give it in.
+    feels_force : bool
+        Whether the specific force moves its readings, too, so that it has a g-sensitivity.
+    """
+
+    unit: str
+    columns: tuple[str, str, str]
+    datasheet_units: Mapping[str, str]
+    feels_force: bool = False
+
+    def unit_of(self, parameter: str) -> str:
+        """Return the SI unit of a parameter of a :class:`.TriadSpecification`, by its name."""
+        if parameter in _OTHER_UNITS:
+            return _OTHER_UNITS[parameter]
+        if parameter == "g_sensitivity":
+            return f"{self.unit} per m/s^2"
+        power, suffix = _UNITS[parameter]
+        return over_time(self.unit, power) + suffix
+
+    def datasheet(self, parameter: str) -> tuple[str, float]:
+        """Return the unit that data sheets give a parameter in, and the factor from SI to it."""
+        unit = self.datasheet_units[parameter]
+        return unit, 1.0 / factor(unit)
+
+
+# Parameter -> power of the second by which the unit differs from the measured quantity's, and what
+# stands behind it.
+_UNITS = {
+    "signal": (0, ""),
+    "quantisation": (1, ""),
+    "white_noise": (0, "/sqrt(Hz)"),
+    "bias_instability": (0, ""),
+    "random_walk": (-1, "/sqrt(Hz)"),
+    "rate_ramp": (-1, ""),
+    "gauss_markov_sigma": (0, ""),
+    "turn_on_bias": (0, ""),
+    "turn_on_bias_sigma": (0, ""),
+    "temperature_bias": (0, "/K"),
+    "saturation": (0, ""),
+    "resolution": (0, ""),
+}
+# The same for all kinds.
+_OTHER_UNITS = {
+    "bias_instability_band": "s",
+    "gauss_markov_time": "s",
+    "scale_factor_and_misalignment": "1",
+    "temperature_scale_factor": "1/K",
+}
+
+TRIADS = {
+    "gyroscope": TriadKind(
+        "rad/s",
+        GYRO,
+        {
+            "quantisation": "arcsec",
+            "white_noise": "deg/sqrt(h)",
+            "bias_instability": "deg/h",
+            "random_walk": "deg/h/sqrt(h)",
+            "rate_ramp": "deg/h^2",
+        },
+        feels_force=True,
+    ),
+    "accelerometer": TriadKind(
+        "m/s^2",
+        ACCEL,
+        {
+            "quantisation": "mm/s",
+            "white_noise": "ug/sqrt(Hz)",
+            "bias_instability": "ug",
+            "random_walk": "m/s/h/sqrt(h)",
+            "rate_ramp": "ug/h",
+        },
+    ),
+}
+"""Name as part of a specification -> what it is."""

@@ -1,0 +1,1 @@
+"""From recordings of an IMU at rest to its parameters: the command line, its text and files."""

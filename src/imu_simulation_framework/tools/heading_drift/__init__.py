@@ -1,0 +1,1 @@
+"""How far a heading drifts: budgets, identification and ensembles."""

@@ -1,0 +1,218 @@
+"""What the command lines on heading drift have in common: a motion, IMUs, times and angles."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+from imu_simulation_framework.configuration.imu_specification_file import read_imu_specification
+from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.experiment.preparation.motion import read_motion
+from imu_simulation_framework.imu_formats import FORMATS, read_imu_parameters
+from imu_simulation_framework.motion import sources
+from imu_simulation_framework.motion.drives import DRIVES
+from imu_simulation_framework.motion.motion import Motion
+from imu_simulation_framework.sensors.imu_models import IMU_MODELS, PRESETS
+from imu_simulation_framework.units import factor
+
+_NUMBER = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(\S*)")
+_TIMES = ("s", "ms", "min", "h")
+_ANGLES = ("deg", "rad", "mrad", "mdeg", "arcsec")
+
+
+class ChosenMotion(NamedTuple):
+    """``name`` for a person; ``motion``; ``files`` that it was read from."""
+
+    name: str
+    motion: Motion
+    files: tuple[str, ...]
+
+
+class ChosenImu(NamedTuple):
+    """``name`` for a person; ``errors``, specification or a plug-in's parameters; ``remarks``."""
+
+    name: str
+    errors: object
+    files: tuple[str, ...]
+    remarks: tuple[str, ...]
+
+
+def duration(text: str) -> float:
+    """Return a time in seconds: ``600``, ``600s``, ``10min``, ``1.5h``; for argparse."""
+    return _quantity(text, "s", _TIMES, "a time, as 600, 90s, 10min or 1.5h")
+
+
+def angle(text: str) -> float:
+    """Return an angle in radians: ``5``, ``5deg``, ``0.1rad``; for argparse."""
+    return _quantity(text, "deg", _ANGLES, "an angle, as 5, 5deg or 0.1rad")
+
+
+def positive_angle(text: str) -> float:
+    """As :func:`angle`, above zero."""
+    return _above_zero(angle(text), text)
+
+
+def positive_duration(text: str) -> float:
+    """As :func:`duration`, above zero."""
+    return _above_zero(duration(text), text)
+
+
+def probability(text: str) -> float:
+    """Return a probability between 0 and 1: ``0.95`` or ``95%``; for argparse."""
+    try:
+        value = float(text[:-1]) / 100.0 if text.endswith("%") else float(text)
+    except ValueError:
+        value = math.nan
+    if not 0.0 < value < 1.0:
+        raise argparse.ArgumentTypeError(f"'{text}' is not between 0 and 1, as 0.95 or 95%")
+    return value
+
+
+def add_motion_options(parser: argparse.ArgumentParser) -> None:
+    """Give a parser the drive, or what describes a motion instead of one."""
+    parser.add_argument(
+        "drive",
+        nargs="?",
+        metavar="DRIVE",
+        help=f"one of {', '.join(DRIVES)}, or a recording: a bag, or a table of poses or fixes",
+    )
+    parser.add_argument(
+        "--straight", type=positive_duration, metavar="TIME", help="a straight motion instead"
+    )
+    parser.add_argument(
+        "--rounds", type=float, metavar="N", help="circles instead; negative is to the right"
+    )
+    parser.add_argument(
+        "--radius", type=float, metavar="M", help="of the circles [m], by default 5"
+    )
+    parser.add_argument("--speed", type=float, metavar="M/S", help="of both [m/s], by default 1")
+    parser.add_argument(
+        "--setting",
+        action="append",
+        default=[],
+        metavar="SECTION/KEY=VALUE",
+        help="how a recording is read, as reference/topic=/odom; see config.ini",
+    )
+
+
+def chosen_motion(options: argparse.Namespace, rate: float = sources.RATE) -> ChosenMotion:
+    """Return the motion that a command line names.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        Of a parser with :func:`add_motion_options`.
+    rate : float
+        Samples per second [Hz].
+
+    Raises
+    ------
+    ConfigurationError
+        None is named, or two are, or a setting is none.
+    FrameworkError
+        The recording cannot be read.
+    """
+    named = [
+        name
+        for name, value in (
+            (options.drive, options.drive),
+            ("--straight", options.straight),
+            ("--rounds", options.rounds),
+        )
+        if value is not None
+    ]
+    if len(named) != 1:
+        raise ConfigurationError(
+            "name one motion: a drive, --straight or --rounds; "
+            f"named is {' and '.join(named) or 'none'}"
+        )
+    _refuse_idle(options)
+    speed = 1.0 if options.speed is None else options.speed
+    if options.straight is not None:
+        motion = sources.straight(options.straight, speed, rate)
+        return ChosenMotion(f"straight on for {options.straight:g} s", motion, ())
+    if options.rounds is not None:
+        radius = 5.0 if options.radius is None else options.radius
+        motion = sources.rounds(options.rounds, radius, speed, rate)
+        return ChosenMotion(f"{options.rounds:g} rounds of {radius:g} m radius", motion, ())
+    if options.drive in DRIVES and not Path(options.drive).exists():
+        motion = sources.read_drive(options.drive)
+        if rate != sources.RATE:
+            motion = motion.resampled(rate)
+        return ChosenMotion(f"drive {options.drive}", motion, ())
+    motion = read_motion(options.drive, rate, **_settings(options.setting))
+    return ChosenMotion(Path(options.drive).name, motion, (options.drive,))
+
+
+def chosen_imu(text: str) -> ChosenImu:
+    """Return the IMU that a word of a command line means.
+
+    Parameters
+    ----------
+    text : str
+        The name of a bundled specification, a specification's file, ``FORMAT:FILE`` for the
+        parameters of another tool, or the name of a plug-in's parameters.
+
+    Raises
+    ------
+    ConfigurationError
+        It is none of these, or its file is not what it must be.
+    """
+    if text in PRESETS and not Path(text).exists():
+        preset = PRESETS[text]
+        if preset.model == "specification":
+            raise ConfigurationError(
+                f"the IMU {text} needs a specification; name its file, or a bundled one as bno055"
+            )
+        return ChosenImu(text, IMU_MODELS[preset.model].parameters(**preset.parameters), (), ())
+    format_name, colon, path = text.partition(":")
+    if colon and format_name in FORMATS and not Path(text).exists():
+        reading = read_imu_parameters(path, format_name)
+        specification = reading.specification
+        return ChosenImu(specification.name, specification, (path,), tuple(reading.remarks))
+    specification = read_imu_specification(text)
+    files = (text,) if Path(text).exists() else ()
+    return ChosenImu(specification.name, specification, files, ())
+
+
+def _quantity(text, default, units, expected):
+    found = _NUMBER.fullmatch(text.strip())
+    unit = (found.group(2) or default) if found else ""
+    if found is None or unit not in units or not math.isfinite(float(found.group(1))):
+        raise argparse.ArgumentTypeError(f"'{text}' is not {expected}")
+    return float(found.group(1)) * factor(unit)
+
+
+def _above_zero(value, text):
+    if not value > 0.0:
+        raise argparse.ArgumentTypeError(f"'{text}' is not above zero")
+    return value
+
+
+def _refuse_idle(options):
+    """An option that the chosen motion has no use for is a mistake."""
+    idle = []
+    if options.straight is None and options.rounds is None and options.speed is not None:
+        idle.append("--speed")
+    if options.rounds is None and options.radius is not None:
+        idle.append("--radius")
+    if options.setting and (options.drive is None or options.drive in DRIVES):
+        idle.append("--setting")
+    if idle:
+        raise ConfigurationError(f"{idle[0]} has no meaning for the motion that is named")
+
+
+def _settings(texts):
+    sections: dict[str, dict[str, str]] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        section, slash, key = name.partition("/")
+        if not (equals and slash and section and key):
+            raise ConfigurationError(
+                f"the setting '{text}' is not SECTION/KEY=VALUE, as reference/topic=/odom"
+            )
+        sections.setdefault(section.strip(), {})[key.strip()] = value.strip()
+    return sections

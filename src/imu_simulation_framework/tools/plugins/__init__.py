@@ -1,0 +1,1 @@
+"""Recordings of real IMU plug-ins, beside the models of them."""

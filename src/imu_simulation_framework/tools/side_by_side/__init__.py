@@ -1,0 +1,1 @@
+"""Experiments and recordings beside each other: tables, figures, other tools' files."""

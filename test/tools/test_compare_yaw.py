@@ -1,0 +1,170 @@
+import dataclasses
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from tool_calls import call_tool
+from written_results import drive_recordings as drives
+from written_results import make_tables, write_result
+
+from imu_simulation_framework.evaluation.comparison import ComparisonSettings, compare_yaw
+from imu_simulation_framework.results.tum import tum_text
+
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def tables():
+    return make_tables(40.0)
+
+
+def run(*arguments):
+    return call_tool("compare_yaw.py", *arguments)
+
+
+def compared(*arguments):
+    """The table of a call that has succeeded, by name, and what was printed."""
+    done = run(*arguments)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert Path("compare_yaw/compare_yaw.png").read_bytes().startswith(PNG)
+    return pd.read_csv("compare_yaw/compare_yaw.csv", index_col=0), done.stdout
+
+
+def refused(done, *words):
+    assert (done.returncode, done.stdout) == (2, "")
+    assert len(done.stderr.splitlines()) == 1
+    for word in words:
+        assert str(word) in done.stderr
+
+
+def write_csv(name, table):
+    table.to_csv(name)
+    return name
+
+
+def write_tum(name, table, offset=0.0):
+    Path(name).write_text(tum_text(table.index + offset, table["x"], table["y"], table["yaw"]))
+    return name
+
+
+def test_all_yaws_of_a_result_are_compared_with_its_reference(tmp_path, tables):
+    folder = write_result(tmp_path / "results", tables=tables)
+    table, _ = compared(folder.folder)
+    assert list(table.index) == ["recorded IMU", "simulator's truth", "simulated IMU"]
+    expected = compare_yaw(
+        tables.imu_real["yaw"], tables.reference["yaw"], ComparisonSettings()
+    ).statistics
+    row = table.loc["recorded IMU"]
+    assert row["rms [deg]"] == pytest.approx(np.degrees(expected.rms), rel=1e-9)
+    assert row["final [deg]"] == pytest.approx(np.degrees(expected.final), rel=1e-9)
+    assert row["drift [deg/min]"] == pytest.approx(60 * np.degrees(expected.drift), rel=1e-9)
+    assert row["duration [s]"] == pytest.approx(40.0, abs=0.02)
+
+
+def test_one_table_of_a_result_can_be_named(tmp_path, tables):
+    folder = write_result(tmp_path / "results", tables=tables)
+    table, _ = compared(f"{folder.folder}@ground_truth", f"{folder.prefix_path}@imu_simulated")
+    assert len(table) == 1
+    expected = compare_yaw(
+        tables.imu_simulated["yaw"], tables.ground_truth["yaw"], ComparisonSettings()
+    ).statistics
+    assert table["rms [deg]"].iloc[0] == pytest.approx(np.degrees(expected.rms), rel=1e-9)
+
+
+def test_bag_csv_and_tum_meet_in_one_table(tables):
+    drives.write_bag("drive.bag", *drives.drive())
+    table, printed = compared("drive.bag", "drive.bag@/imu", "drive.bag@odom")
+    assert list(table.index) == ["drive.bag /imu (1)", "drive.bag /imu (2)", "drive.bag odom"]
+    # The topic that is chosen without a name is the one that is named.
+    assert table["rms [deg]"].iloc[0] == table["rms [deg]"].iloc[1]
+    assert table.loc["drive.bag odom", "rms [deg]"] == 0.0
+    assert "samples in use" in printed
+
+    write_tum("truth.tum", tables.ground_truth)
+    write_csv("imu.csv", tables.imu_simulated)
+    write_csv("truth.csv", tables.ground_truth[["x", "y", "yaw"]])
+    table, _ = compared("truth.tum", "truth.csv", "imu.csv")
+    assert table.loc["truth.csv", "rms [deg]"] < 1e-9
+    expected = compare_yaw(
+        tables.imu_simulated["yaw"], tables.ground_truth["yaw"], ComparisonSettings()
+    ).statistics
+    assert table.loc["imu.csv", "rms [deg]"] == pytest.approx(np.degrees(expected.rms), rel=1e-6)
+
+
+def test_a_column_of_a_csv_is_named_with_its_unit_and_sense(tables):
+    yaw = tables.ground_truth["yaw"]
+    log = pd.DataFrame({"heading": 90.0 - np.degrees(yaw), "other": 0.1})
+    write_csv("log.csv", log)
+    write_tum("truth.tum", tables.ground_truth)
+    table, _ = compared("truth.tum", "log.csv@heading [deg cw from north]")
+    assert table["rms [deg]"].iloc[0] < 1e-6
+
+
+def test_a_delay_is_told_and_with_align_taken_off(tables):
+    write_tum("truth.tum", tables.ground_truth)
+    write_tum("late.tum", tables.ground_truth, offset=0.4)
+    table, _ = compared("truth.tum", "late.tum")
+    assert table["delay [s]"].iloc[0] == pytest.approx(0.4, abs=0.005)
+    before = table["rms [deg]"].iloc[0]
+    table, _ = compared("truth.tum", "late.tum", "--align")
+    assert table["rms [deg]"].iloc[0] < 0.05 * before
+
+
+def test_clocks_without_a_common_time_begin_together(tables):
+    write_tum("truth.tum", tables.ground_truth)
+    write_tum("later.tum", tables.ground_truth, offset=1.5e9)
+    table, printed = compared("truth.tum", "later.tum")
+    assert table["rms [deg]"].iloc[0] < 0.01
+    assert "later.tum: has no time in common with truth.tum, so that both begin together" in printed
+
+
+def test_the_table_comes_as_markdown_and_latex_too(tables):
+    write_tum("a_b.tum", tables.ground_truth)
+    write_tum("c_d.tum", tables.ground_truth)
+    assert run("a_b.tum", "c_d.tum", "--table", "markdown", "latex").returncode == 0
+    lines = Path("compare_yaw/compare_yaw.md").read_text().splitlines()
+    assert len({line.count("|") for line in lines}) == 1
+    assert lines[2].startswith("| c_d.tum")
+    latex = Path("compare_yaw/compare_yaw.tex").read_text()
+    assert r"c\_d.tum" in latex
+    assert not os.path.exists("compare_yaw/compare_yaw.csv")
+
+
+def test_an_input_is_not_written_over(tables):
+    Path("compare_yaw").mkdir()
+    write_csv("compare_yaw/compare_yaw.csv", tables.imu_simulated)
+    before = Path("compare_yaw/compare_yaw.csv").read_bytes()
+    write_tum("truth.tum", tables.ground_truth)
+    refused(run("truth.tum", "compare_yaw/compare_yaw.csv"), "this is the input")
+    assert Path("compare_yaw/compare_yaw.csv").read_bytes() == before
+
+
+def test_what_cannot_be_compared_is_refused_in_a_sentence(tmp_path, tables):
+    write_tum("truth.tum", tables.ground_truth)
+    refused(run("truth.tum"), "there is one yaw only, truth.tum; name another one")
+    refused(run("truth.tum", "gone.bag"), "gone.bag: there is no such recording or result")
+    write_tum("one.tum", tables.ground_truth.iloc[:1])
+    refused(run("truth.tum", "one.tum"), "one.tum")
+    refused(run("truth.tum", "truth.tum@yaw"), "this is tum, which has one yaw only")
+    one = tables.imu_simulated.iloc[:1]
+    folder = write_result(tmp_path / "one", tables=dataclasses.replace(tables, imu_simulated=one))
+    refused(
+        run(folder.folder), folder.path("imu_simulated.csv"), "holds too few yaws, 1; at least 2"
+    )
+    folder = write_result(tmp_path / "results", with_real_imu=False)
+    refused(run(f"{folder.folder}@imu_real", "truth.tum"), "has no recorded IMU (imu_real)")
+    refused(run(f"{folder.folder}@yaw", "truth.tum"), "a result has no yaw 'yaw'", "imu_real")
+    refused(run(tmp_path / "results", "truth.tum"), "no result in this folder, but in")
+    refused(run("truth.tum", "truth.tum", "--median-window", -1), "median_window")
+    write_csv("empty.csv", tables.imu_simulated[["accel_x"]])
+    refused(run("truth.tum", "empty.csv"), "empty.csv")
+    short = tables.ground_truth.iloc[-1:]
+    write_csv("end.csv", pd.concat([short, short.set_axis(short.index + 100.0)]))
+    refused(run("truth.tum", "end.csv"), "end.csv")

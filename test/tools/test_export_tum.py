@@ -1,0 +1,71 @@
+import numpy as np
+import pytest
+from evo.core import metrics
+from evo.tools import file_interface
+from tool_calls import call_tool
+from written_results import make_tables, write_result
+
+from imu_simulation_framework.experiment.report import evaluate
+from imu_simulation_framework.recordings import read_reference
+
+
+@pytest.fixture(scope="module")
+def tables():
+    return make_tables(60.0)
+
+
+@pytest.fixture
+def exported(tmp_path, tables):
+    folder = write_result(tmp_path / "results", tables=tables)
+    done = call_tool("export_tum.py", folder.folder, "--out", tmp_path / "tum")
+    assert (done.returncode, done.stderr) == (0, "")
+    return tmp_path / "tum"
+
+
+@pytest.mark.parametrize("kind", ["simulated", "recorded"])
+def test_evos_rotation_error_is_our_yaw_error(exported, tables, kind):
+    _, comparison = evaluate(tables)
+    ours = {"simulated": comparison.simulated, "recorded": comparison.real}[kind]
+    pair = tuple(
+        file_interface.read_tum_trajectory_file(str(exported / f"{kind}_{which}.tum"))
+        for which in ("truth", "imu")
+    )
+    ape = metrics.APE(metrics.PoseRelation.rotation_angle_rad)
+    ape.process_data(pair)
+    # evo takes an angle from the trace's arc cosine, which loses half the digits near zero.
+    np.testing.assert_allclose(ape.error, np.abs(ours.error), atol=1e-7)
+    assert ape.get_statistic(metrics.StatisticsType.rmse) == pytest.approx(
+        ours.statistics.rms, rel=1e-6
+    )
+    assert ape.get_statistic(metrics.StatisticsType.max) == pytest.approx(
+        ours.statistics.maximum_absolute, rel=1e-6
+    )
+    # Nothing but the heading differs.
+    positions = metrics.APE(metrics.PoseRelation.translation_part)
+    positions.process_data(pair)
+    assert np.max(positions.error) == 0.0
+
+
+def test_what_is_exported_reads_back_the_same(exported, tables):
+    driven = read_reference(exported / "driven.tum").table
+    np.testing.assert_array_equal(driven.index, tables.ground_truth.index)
+    np.testing.assert_array_equal(driven["x"], tables.ground_truth["x"])
+    np.testing.assert_allclose(
+        np.unwrap(driven["yaw"]), np.unwrap(tables.ground_truth["yaw"]), atol=1e-12
+    )
+
+
+def test_without_a_recorded_imu_the_simulated_one_is_exported(tmp_path):
+    folder = write_result(tmp_path / "results", with_real_imu=False)
+    done = call_tool("export_tum.py", folder.folder, "--out", tmp_path / "tum")
+    assert done.returncode == 0
+    assert "There is no recorded IMU" in done.stdout
+    assert {path.name for path in (tmp_path / "tum").iterdir()} == {
+        f"{name}.tum" for name in ("trajectory", "driven", "simulated_truth", "simulated_imu")
+    }
+
+
+def test_what_is_no_result_is_refused(tmp_path):
+    done = call_tool("export_tum.py", tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "no result in this folder" in done.stderr

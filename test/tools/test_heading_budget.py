@@ -1,0 +1,111 @@
+import math
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from scipy.stats import norm
+from tool_calls import call_tool
+
+PNG = b"\x89PNG\r\n\x1a\n"
+SPECIFICATION = """
+name: mine
+gyroscope:
+  white_noise: 1.0e-3
+  turn_on_bias_sigma: 2.0e-4
+  scale_factor_and_misalignment: [[0, 0, 0], [0, 0, 0], [0, 0, 0.002]]
+"""
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("mine.yaml").write_text(SPECIFICATION)
+
+
+def answered(*arguments):
+    done = call_tool("heading_budget.py", *arguments)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def refused(*arguments):
+    done = call_tool("heading_budget.py", *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    return done.stderr
+
+
+def test_circles_in_closed_form():
+    # 600 s at 1 m/s round 5 m: 120 rad.
+    text = answered(
+        "--rounds", str(120.0 / (2.0 * math.pi)), "--radius", "5", "--imu", "mine.yaml",
+        "--at", "10min", "--within", "10deg",
+    )  # fmt: skip
+
+    mean = math.degrees(-0.002 * 120.0)
+    std = math.degrees(math.sqrt(1e-6 * 600.0 + (2e-4 * 600.0) ** 2))
+    bands = pd.read_csv("heading_budget/bands.csv").iloc[-1]
+    assert bands["time"] == 600.0
+    assert bands["mean"] == pytest.approx(mean, abs=1e-4)
+    assert bands["std"] == pytest.approx(std, rel=1e-6)
+    assert bands["upper_95"] == pytest.approx(mean + 1.959964 * std, abs=1e-4)
+    budget = pd.read_csv("heading_budget/budget.csv").set_index("source")
+    assert budget.loc["scale factor", "mean [deg]"] == pytest.approx(mean, abs=1e-4)
+    assert budget["share of variance [%]"].sum() == pytest.approx(100.0)
+    assert budget.loc["angle random walk", "share of variance [%]"] == pytest.approx(4.0, abs=0.01)
+    within = 100.0 * (norm.cdf(10.0, mean, std) - norm.cdf(-10.0, mean, std))
+    assert f"{within:.3g} %" in text
+    assert Path("heading_budget/heading_budget.png").read_bytes().startswith(PNG)
+
+
+def test_several_imus_on_a_drive():
+    text = answered("a", "--imu", "bno055", "--imu", "hector", "--imu", "bno055", "--at", "60")
+
+    assert "drive a: yaw error after 60 s" in text
+    assert "note: bno055 holds what a sensor shows at rest" in text
+    bands = pd.read_csv("heading_budget/bands.csv")
+    assert list(dict.fromkeys(bands["imu"])) == ["bno055 (1)", "hector", "bno055 (2)"]
+
+
+def test_inflated_noise_is_named():
+    answered("--straight", "60", "--imu", "bno055", "--inflate", "10")
+    inflated = pd.read_csv("heading_budget/bands.csv").iloc[-1]
+    answered("--straight", "60", "--imu", "bno055", "--out", "plain")
+    plain = pd.read_csv("plain/bands.csv").iloc[-1]
+
+    assert inflated["imu"] == "bno055_x10"
+    assert inflated["std"] == pytest.approx(10.0 * plain["std"], rel=1e-6)
+
+
+def test_what_a_limit_requires():
+    text = answered("--straight", "10min", "--require", "5deg", "--probability", "95%")
+
+    table = pd.read_csv("heading_budget/requirements.csv").set_index("error")
+    rate_bias = 5.0 / (1.959964 * 600.0 / 3600.0)
+    walk = 5.0 / (1.959964 * math.sqrt(600.0 / 3600.0))
+    assert float(table.loc["rate bias", "if alone"]) == pytest.approx(rate_bias, rel=5e-3)
+    assert float(table.loc["angle random walk", "if alone"]) == pytest.approx(walk, rel=5e-3)
+    assert table.loc["scale factor", "if alone"] == "any"
+    assert "in 95 % of drives, each error at most" in text
+    assert not Path("heading_budget/heading_budget.png").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments, sentence",
+    [
+        (["a"], "name an IMU"),
+        (["--imu", "bno055"], "name one motion: a drive, --straight or --rounds"),
+        (["a", "--straight", "60", "--imu", "bno055"], "named is a and --straight"),
+        (["a", "--imu", "bno056"], "there is no such file, nor an IMU of that name"),
+        (["a", "--imu", "bno055", "--at", "2h"], "drive a lasts 660 s, so that nothing is known"),
+        (["a", "--imu", "bno055", "--at", "soon"], "'soon' is not a time"),
+        (["a", "--imu", "bno055", "--within", "0"], "'0' is not above zero"),
+        (["a", "--imu", "bno055", "--radius", "3"], "--radius has no meaning"),
+        (["a", "--imu", "hector", "--inflate", "3"], "hector is a plug-in"),
+        (["a", "--imu", "specification"], "needs a specification"),
+        (["a", "--require", "5deg", "--probability", "1.5"], "'1.5' is not between 0 and 1"),
+        (["missing.bag", "--imu", "bno055"], "missing.bag"),
+        (["x.bag", "--imu", "bno055", "--setting", "topic"], "is not SECTION/KEY=VALUE"),
+    ],
+)
+def test_what_is_refused(arguments, sentence):
+    assert sentence in refused(*arguments)

@@ -1,0 +1,125 @@
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from tool_calls import call_tool
+from written_results import make_tables, write_result
+
+from imu_simulation_framework.experiment.report import evaluate
+
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+@pytest.fixture(scope="module")
+def output(tmp_path_factory):
+    """Two drives, the first with three runs, whose recorded IMU is the same."""
+    output = tmp_path_factory.mktemp("output")
+    first = make_tables(30.0)
+    for seed in (1, 2, 3):
+        other = make_tables(30.0, seed)
+        own = dataclasses.replace(
+            first, imu_simulated=other.imu_simulated, ground_truth=other.ground_truth
+        )
+        write_result(output, "drive_a", seed=seed, tables=own)
+    write_result(output, "drive_b", seed=7, duration=45.0)
+    return output
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def run(*arguments):
+    return call_tool("plot_multiple_errors.py", *arguments)
+
+
+def shown(*arguments):
+    done = run(*arguments)
+    assert (done.returncode, done.stderr) == (0, "")
+    for name in ("yaw_errors.png", "yaw_errors_psd.png"):
+        assert Path("yaw_errors", name).read_bytes().startswith(PNG)
+    return pd.read_csv("yaw_errors/yaw_errors.csv"), done.stdout
+
+
+def refused(done, *words):
+    assert (done.returncode, done.stdout) == (2, "")
+    assert len(done.stderr.splitlines()) == 1
+    for word in words:
+        assert str(word) in done.stderr
+
+
+def test_all_results_below_a_folder_are_in_the_table_each_recording_once(output):
+    table, _ = shown(output)
+    assert list(zip(table["drive"], table["IMU"], table["run"].fillna(0))) == [
+        ("drive_a", "recorded IMU", 0),
+        ("drive_a", "hector_x", 1),
+        ("drive_a", "hector_x", 2),
+        ("drive_a", "hector_x", 3),
+        ("drive_b", "recorded IMU", 0),
+        ("drive_b", "hector_x", 1),
+    ]
+    assert list(table["seed"].dropna()) == [1, 2, 3, 7]
+    summary, _ = evaluate(make_tables(45.0, 7))
+    real = summary["yaw_error"]["real"]
+    row = table.iloc[4]
+    assert row["rms [deg]"] == pytest.approx(np.degrees(real["rms_rad"]), rel=1e-9)
+    assert row["max [deg]"] == pytest.approx(np.degrees(real["maximum_absolute_rad"]), rel=1e-9)
+    (over,) = (one for one in real["over_distance"] if one["length_m"] == 10.0)
+    assert row["over 10 m [deg]"] == pytest.approx(np.degrees(over["rms_rad"]), rel=1e-9)
+
+
+def test_one_kind_of_imu_can_be_chosen(output):
+    table, _ = shown(output, "--imu", "recorded")
+    assert list(table["drive"]) == ["drive_a", "drive_b"]
+    table, _ = shown(output / "drive_a", "--imu", "simulated")
+    assert list(table["run"]) == [1, 2, 3]
+
+
+def test_a_result_that_is_named_twice_is_there_once(output):
+    table, _ = shown(output / "drive_b", output / "drive_b" / "hector_x" / "1")
+    assert len(table) == 2
+
+
+def test_tables_come_in_three_formats(output):
+    assert run(output, "--table", "csv", "markdown", "latex").returncode == 0
+    markdown = Path("yaw_errors/yaw_errors.md").read_text().splitlines()
+    assert markdown[1].startswith("| ---") and len(markdown) == 8
+    latex = Path("yaw_errors/yaw_errors.tex").read_text()
+    assert r"hector\_x" in latex and latex.count(r"\\") == 7
+
+
+def test_runs_of_different_length_are_refused_unless_cut(output, tmp_path):
+    write_result(tmp_path / "own", "drive_a", seed=1, duration=30.0)
+    write_result(tmp_path / "own", "drive_a", seed=2, duration=20.0)
+    refused(run(tmp_path / "own"), "ends at 20.0 s", "at 30.0 s", "--until 20")
+    table, _ = shown(tmp_path / "own", "--until", 20)
+    assert table["duration [s]"].max() == pytest.approx(20.0, abs=0.03)
+
+
+def test_results_without_a_recorded_imu_show_the_simulated_ones(tmp_path):
+    write_result(tmp_path / "own", with_real_imu=False)
+    table, printed = shown(tmp_path / "own")
+    assert list(table["IMU"]) == ["hector_x"]
+    assert "has no recorded IMU to show" in printed
+    refused(run(tmp_path / "own", "--imu", "recorded"), "no recorded IMU to show in this result")
+
+
+def test_what_cannot_be_shown_is_refused_in_a_sentence(tmp_path):
+    refused(run(tmp_path / "gone"), "no result of this name")
+    refused(run(tmp_path / "gone" / "1"), "there is no such folder or result")
+    refused(run(tmp_path), "no result in this folder")
+    whole = make_tables(20.0)
+    one = dataclasses.replace(
+        whole, **{name: getattr(whole, name).iloc[:1] for name in ("imu_simulated", "ground_truth")}
+    )
+    write_result(tmp_path / "one", tables=one)
+    refused(run(tmp_path / "one"), "one sample of the")
+    write_result(tmp_path / "many", "d0", with_real_imu=False)
+    for number in range(9):
+        write_result(tmp_path / "panels", f"d{number}", duration=5.0)
+    refused(run(tmp_path / "panels"), "9 drives are more than 8 panels")
+    refused(run(tmp_path / "many", "--median-window", 0), "median_window")
+    refused(run(tmp_path / "many", "--until", "nan"), "--until is nan")

@@ -1,0 +1,39 @@
+"""Results of made-up experiments as they lie on the disk, without figures, for tests of tools."""
+
+from __future__ import annotations
+
+import sys
+from datetime import datetime
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit"))
+
+import drive_recordings
+from synthetic_experiment import make_tables
+
+from imu_simulation_framework.files.json_text import json_text
+from imu_simulation_framework.results.folder import create_result_folder
+
+__all__ = ["drive_recordings", "make_tables", "write_result"]
+
+
+def write_result(output, drive="drive_a", imu="hector_x", seed=1, tables=None, **options):
+    """Write an experiment's tables and the part of its summary that says what it was.
+
+    Parameters
+    ----------
+    output : Path
+    drive, imu : str
+    seed : int
+        Of chance, and of the day.
+    tables : ExperimentTables, optional
+        By default 30 s of :func:`.make_tables`, to which the options go.
+    """
+    tables = (
+        make_tables(**{"duration": 30.0, "seed": seed, **options}) if tables is None else tables
+    )
+    folder = create_result_folder(output, drive, imu, datetime(2026, 5, seed, 12))
+    tables.save(folder)
+    run = {"drive": drive, "imu": {"model": "hector", "label": imu}, "seed": seed}
+    folder.write_text("summary.json", json_text({"run": run}))
+    return folder

@@ -1,0 +1,218 @@
+"""Looks at an error, their p-values and the sentence."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from imu_simulation_framework.errors import EnsembleError
+from imu_simulation_framework.evaluation.error_statistics import error_statistics
+from imu_simulation_framework.evaluation.judgement import ensemble as ensembles
+from imu_simulation_framework.evaluation.judgement.ensemble import started_at_zero
+from imu_simulation_framework.evaluation.judgement.judge import judge
+from imu_simulation_framework.evaluation.judgement.statistics import (
+    curve_statistics,
+    holm,
+    judge_statistic,
+)
+from imu_simulation_framework.evaluation.judgement.uniformity import (
+    place_in_ensemble,
+    uniformity,
+)
+from imu_simulation_framework.evaluation.spectrum import (
+    logarithmic_average,
+    power_spectral_density,
+)
+
+TIME = np.arange(120) * 5.0
+DRAWS = 500
+RUNS = 199
+
+
+def drives(generator, runs, drift=1.0, bias=0.0, noise=0.0):
+    """Errors of a random walk, a rate of its own for each and one for all, and white noise."""
+    walk = np.cumsum(generator.normal(size=(runs, len(TIME))), axis=1)
+    rate = bias + generator.normal(size=(runs, 1)) / 100.0
+    errors = drift * (0.1 * walk + rate * TIME) + noise * generator.normal(size=walk.shape)
+    return errors - errors[:, :1]
+
+
+def test_statistics_of_many_curves_are_those_of_each():
+    time = np.sort(np.random.default_rng(1).uniform(0.0, 300.0, 400))
+    curves = np.cumsum(np.random.default_rng(2).normal(size=(7, 400)), axis=1)
+    found = curve_statistics(time, curves)
+    for place, curve in enumerate(curves):
+        single = error_statistics(time, curve)
+        assert found["final"][place] == pytest.approx(single.final, rel=1e-12)
+        assert found["rms"][place] == pytest.approx(single.rms, rel=1e-12)
+        assert found["maximum"][place] == pytest.approx(single.maximum_absolute, rel=1e-12)
+        assert found["drift"][place] == pytest.approx(60.0 * single.drift, rel=1e-9)
+        _, density = logarithmic_average(power_spectral_density(time, curve), 1)
+        of_bands = [values[place] for name, values in found.items() if name.startswith("psd")]
+        np.testing.assert_allclose(of_bands, density, rtol=1e-9)
+
+
+def test_bands_of_frequency_are_named_by_their_limits():
+    names = list(curve_statistics(np.arange(4096) / 10.0, np.zeros((1, 4096))))
+    assert names[4:] == [
+        "psd 0.0024 to 0.024 Hz",
+        "psd 0.024 to 0.24 Hz",
+        "psd 0.24 to 2.4 Hz",
+        "psd 2.4 to 5 Hz",
+    ]
+
+
+def test_blocks_of_runs_change_nothing(monkeypatch):
+    curves = drives(np.random.default_rng(3), 50)
+    whole = curve_statistics(TIME, curves)
+    monkeypatch.setattr(ensembles, "BLOCK", 7 * len(TIME))
+    for name, values in curve_statistics(TIME, curves).items():
+        np.testing.assert_allclose(values, whole[name], rtol=1e-12)
+
+
+def test_holm_steps_down():
+    # By hand: 0.01 * 4, 0.02 * 3, 0.03 * 2, and never less than the one before.
+    np.testing.assert_allclose(holm([0.03, 0.01, 0.9, 0.02]), [0.06, 0.04, 0.9, 0.06])
+    np.testing.assert_allclose(holm([0.5, 0.9]), [1.0, 1.0])
+
+
+def test_every_look_at_drives_of_the_model_has_uniform_p_values():
+    generator = np.random.default_rng(30)
+    p_values, refuted = {}, 0
+    for _ in range(DRAWS):
+        curves = drives(generator, RUNS + 1, noise=0.1).astype(np.float32)
+        judgement = judge(TIME, curves[0], curves[1:])
+        p_values.setdefault("envelope", []).append(judgement.envelope.p_value)
+        for look in judgement.statistics:
+            p_values.setdefault(look.name, []).append(look.p_value)
+        refuted += judgement.refuted
+    assert len(p_values) >= 7
+    for name, values in p_values.items():
+        step = 1.0 if name == "envelope" else 2.0
+        # Even within their steps, the last of which is half as wide where two sides meet.
+        places = np.array(values) - np.minimum(step / (RUNS + 1), values) * generator.uniform(
+            size=DRAWS
+        )
+        # Of seven looks at chance one has a p-value of 0.01 in every fourteenth test.
+        assert stats.kstest(places, "uniform").pvalue > 0.01 / len(p_values), name
+    # Corrected, a true model is refuted in 5 % of the drives at most, at whichever look.
+    assert refuted / DRAWS < 0.05 + 2.5 * np.sqrt(0.05 * 0.95 / DRAWS)
+
+
+@pytest.mark.parametrize(
+    "observed, model, verdict, sentence",
+    [
+        ({"drift": 12.0, "bias": 0.02}, {}, "too little", "this model drifts too little."),
+        ({"drift": 0.002}, {}, "too much", "this model drifts too much."),
+        ({"bias": -0.1}, {"bias": 0.1}, "other direction", "prefers the other direction."),
+        ({"noise": 2.0}, {"noise": 0.05}, "too little", "this model varies too little at"),
+        ({}, {}, "not refuted", "this model is not refuted."),
+    ],
+)
+def test_the_sentence_says_how_often_and_what_is_wrong(observed, model, verdict, sentence):
+    ensemble = drives(np.random.default_rng(40), 999, **model)
+    judgement = judge(TIME, drives(np.random.default_rng(41), 1, **observed)[0], ensemble)
+    assert judgement.verdict == verdict
+    assert sentence in judgement.sentence
+    assert "of 999 simulated drives" in judgement.sentence
+    assert judgement.refuted == (verdict != "not refuted")
+    assert judgement.sentence.startswith(
+        ("A real error like this", "A final", "A drift", "A largest", "An rms", "A power")
+    )
+
+
+def test_a_model_in_one_direction_only_drifts_too_much_where_less_was_seen():
+    ensemble = drives(np.random.default_rng(42), 999, bias=0.3)
+    judgement = judge(TIME, 0.02 * TIME, ensemble)
+    assert judgement.verdict == "too much"
+
+
+def test_an_error_like_three_of_a_thousand_is_said_so():
+    ensemble = np.outer(np.linspace(-1.0, 1.0, 1000), TIME)
+    observed = ensemble[998] + 1e-6 * TIME
+    judgement = judge(TIME, observed, ensemble)
+    # One on this side is farther out; on the other side two are as far from the end.
+    assert judgement.envelope.as_extreme == 3
+    assert judgement.sentence == (
+        "A real error like this occurs in 3 of 1000 simulated drives: this model drifts too little."
+    )
+
+
+def test_too_few_drives_to_refute_by_so_many_looks_are_mentioned():
+    curves = drives(np.random.default_rng(43), 41)
+    judgement = judge(TIME, 50.0 * curves[0], curves[1:])
+    assert not judgement.refuted
+    assert "With 40 drives no look can be small enough" in judgement.sentence
+
+
+def test_a_statistic_tells_on_which_side_it_is():
+    look = judge_statistic("rms", 2.5, np.arange(1.0, 100.0))
+    assert (look.tail, look.as_extreme, look.p_value) == (-1, 2, 0.06)
+    assert judge_statistic("rms", 50.0, np.arange(1.0, 100.0)).p_value == 1.0
+
+
+@pytest.mark.parametrize(
+    "time, observed, ensemble, words",
+    [
+        (TIME, TIME[:-1], np.zeros((50, 120)), "119 samples at 120 times .* drive 120"),
+        (TIME, TIME, np.zeros((50, 7)), "drive 7; bring them to the same times"),
+        (TIME, TIME, np.zeros((0, 120)), "no simulated drive"),
+        (TIME[:1], TIME[:1], np.zeros((50, 1)), "1 sample is too short"),
+        (TIME, TIME, np.full((50, 120), np.nan), "run 0 of the ensemble"),
+        (TIME, np.full(120, np.inf), np.zeros((50, 120)), "not known throughout"),
+        (-TIME, TIME, np.zeros((50, 120)), "times of the errors do not ascend"),
+        (TIME, TIME, np.zeros((5, 120)), "5 simulated drives cannot refute"),
+    ],
+)
+def test_what_does_not_fit_is_refused_with_a_sentence(time, observed, ensemble, words):
+    with pytest.raises(EnsembleError, match=words):
+        judge(time, observed, ensemble)
+
+
+def test_errors_start_at_zero_as_recorded_ones_do():
+    errors = started_at_zero(TIME, np.array([TIME + 5.0, TIME - 3.0], dtype=np.float32), 20.0)
+    np.testing.assert_allclose(np.median(errors[:, :4], axis=1), 0.0, atol=1e-6)
+    assert errors.dtype == np.float32
+
+
+def many_places(generator, observed, model, count=40):
+    return [
+        place_in_ensemble(generator.normal(*observed), generator.normal(*model, size=99), generator)
+        for _ in range(count)
+    ]
+
+
+def test_places_of_a_right_model_are_uniform_and_their_test_as_well():
+    generator = np.random.default_rng(50)
+    found = [uniformity(many_places(generator, (0, 1), (0, 1), 20)) for _ in range(DRAWS)]
+    places = np.concatenate([one.places for one in found])
+    assert stats.kstest(places, "uniform").pvalue > 0.01
+    assert stats.kstest([one.p_value for one in found], "uniform").pvalue > 0.01
+
+
+@pytest.mark.parametrize(
+    "observed, words",
+    [
+        ((0, 1), "nothing speaks against"),
+        ((0, 4), "differ more from drive to drive"),
+        ((0, 0.2), "differ less from drive to drive"),
+        ((1, 1), "are larger than"),
+        ((-1, 1), "are smaller than"),
+    ],
+)
+def test_many_drives_tell_how_a_model_is_wrong(observed, words):
+    found = uniformity(many_places(np.random.default_rng(51), observed, (0, 1)))
+    assert words in found.sentence
+    assert found.counts.sum() == 40
+    assert (found.p_value < 0.05) == (observed != (0, 1))
+
+
+def test_equal_values_have_a_place_at_random_among_them():
+    generator = np.random.default_rng(52)
+    places = [place_in_ensemble(0.0, np.zeros(9), generator) for _ in range(2000)]
+    assert stats.kstest(places, "uniform").pvalue > 0.01
+
+
+@pytest.mark.parametrize("places", [[0.5] * 4, [0.1, 0.2, 0.3, 0.4, 1.5]])
+def test_places_that_cannot_be_judged_are_refused(places):
+    with pytest.raises(EnsembleError):
+        uniformity(places)

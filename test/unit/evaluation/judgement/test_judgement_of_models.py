@@ -1,0 +1,78 @@
+"""Yaw errors of one sensor, judged by ensembles of the same one and of others."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from imu_simulation_framework.configuration.imu_specification_file import read_imu_specification
+from imu_simulation_framework.evaluation.comparison import ComparisonSettings, compare_yaw
+from imu_simulation_framework.evaluation.judgement.ensemble import started_at_zero
+from imu_simulation_framework.evaluation.judgement.judge import judge
+from imu_simulation_framework.evaluation.yaw_error_model import yaw_error_model
+from imu_simulation_framework.motion.sources import read_drive, straight
+from imu_simulation_framework.recordings import read_imu, read_reference
+from imu_simulation_framework.sensors.imu_models import HectorParameters
+
+TIME = np.arange(601.0)
+DATA = Path(__file__).resolve().parents[4] / "data"
+SLOW = HectorParameters(yaw_drift=1.118, yaw_drift_frequency=0.001)
+
+
+@pytest.fixture(scope="module")
+def motion():
+    return straight(600.0)
+
+
+def errors(imu, motion, runs, seed):
+    drawn = yaw_error_model(imu, motion).realisations(runs, seed)
+    assert drawn.shape == (runs, len(TIME))
+    return started_at_zero(TIME, drawn)
+
+
+def test_a_sensor_is_not_refuted_by_an_ensemble_of_its_own(motion):
+    judgement = judge(TIME, errors(SLOW, motion, 1, 5)[0], errors(SLOW, motion, 1999, 1))
+    assert not judgement.refuted
+
+
+def test_a_resting_sensors_parameters_drift_too_little_for_what_hector_drifts(motion):
+    resting = read_imu_specification("bno055")
+    judgement = judge(TIME, errors(SLOW, motion, 1, 5)[0], errors(resting, motion, 1999, 1))
+    assert judgement.refuted and judgement.verdict == "too little"
+    assert judgement.sentence == (
+        "A real error like this occurs in none of 1999 simulated drives: "
+        "this model drifts too little."
+    )
+    other = judge(TIME, errors(resting, motion, 1, 5)[0], errors(SLOW, motion, 1999, 1))
+    assert other.refuted and other.verdict == "too much"
+
+
+@pytest.fixture(scope="module")
+def recorded():
+    """Yaw error of drive A's recorded IMU each second [rad]."""
+    reference = read_reference(DATA / "drive_a_gps.csv.gz").table["yaw"]
+    imu = read_imu(DATA / "drive_a_imu.csv.gz").table["yaw"]
+    error = compare_yaw(imu, reference, ComparisonSettings()).error
+    times = np.arange(661.0)
+    values = np.interp(times, error.index - error.index[0], error)
+    return times, started_at_zero(times, values)
+
+
+@pytest.mark.parametrize(
+    "imu, curve, too_little",
+    [(HectorParameters(), True, True), (SLOW, False, False)],
+    ids=["hector", "hector_slow"],
+)
+def test_both_of_the_thesis_settings_are_refuted_on_drive_a(recorded, imu, curve, too_little):
+    times, observed = recorded
+    model = yaw_error_model(imu, read_drive("a"))
+    ensemble = started_at_zero(times, model.realisations(2000, 1))
+    judgement = judge(times, observed, ensemble)
+    looks = {look.name: look for look in judgement.statistics}
+    assert judgement.refuted
+    # The slow one drifts as far, but is too restless on the way.
+    assert (judgement.envelope.p_value <= 0.05) == curve
+    assert (looks["rms"].p_value <= 0.05) == too_little
+    wander = looks["psd 0.02 to 0.2 Hz"]
+    assert (wander.tail, wander.as_extreme) == (-1, 0)
+    assert judgement.verdict == ("too little" if too_little else "too much")

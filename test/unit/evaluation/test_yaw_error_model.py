@@ -1,0 +1,149 @@
+import numpy as np
+import pytest
+from scipy.stats import multivariate_normal, norm
+
+from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.evaluation.yaw_error_model import (
+    AngleRandomWalk,
+    KnownError,
+    RandomConstant,
+    RateGaussMarkov,
+    RateRandomWalk,
+    YawErrorModel,
+    YawGaussMarkov,
+    YawNoise,
+)
+
+TIME = np.arange(101.0)
+SOURCES = (
+    KnownError("offset", np.full(101, 0.01)),
+    RandomConstant("rate bias", -TIME, 2e-4),
+    AngleRandomWalk("angle random walk", 2e-3),
+    RateRandomWalk("rate random walk", 3e-5),
+    RateGaussMarkov("drift", 2e-4, 80.0),
+    RateGaussMarkov("drift", 1e-3, 0.5),
+    YawGaussMarkov("yaw drift", 0.02, 30.0, stationary=False),
+    YawNoise("reference", 0.003),
+)
+MODEL = YawErrorModel(TIME, SOURCES)
+RANDOM = [name for name in MODEL.names if name != "offset"]
+RUNS = 10_000
+
+
+def test_closed_forms():
+    budget = MODEL.budget().iloc[100]
+    t = 100.0
+
+    def integrated_gauss_markov(sigma, time):
+        # Integral of an exponentially correlated process (Brown and Hwang, chapter 3).
+        return 2.0 * sigma**2 * time * (t - time * (1.0 - np.exp(-t / time)))
+
+    assert budget["offset"] == 0.0
+    assert budget["rate bias"] == pytest.approx((2e-4 * t) ** 2, rel=1e-12)
+    assert budget["angle random walk"] == pytest.approx(2e-3**2 * t, rel=1e-12)
+    assert budget["rate random walk"] == pytest.approx(3e-5**2 * t**3 / 3.0, rel=1e-9)
+    assert budget["drift"] == pytest.approx(
+        integrated_gauss_markov(2e-4, 80.0) + integrated_gauss_markov(1e-3, 0.5), rel=1e-9
+    )
+    assert budget["yaw drift"] == pytest.approx(0.02**2 * (1.0 - np.exp(-2.0 * t / 30.0)))
+    assert budget["reference"] == pytest.approx(0.003**2, rel=1e-12)
+
+
+def test_budget_adds_up():
+    np.testing.assert_allclose(MODEL.budget().sum(axis=1), MODEL.variance(), rtol=1e-12)
+    np.testing.assert_allclose(MODEL.mean_by_source().sum(axis=1), MODEL.mean(), rtol=1e-12)
+    np.testing.assert_allclose(np.diag(MODEL.covariance()), MODEL.variance(), rtol=1e-12)
+
+
+@pytest.mark.parametrize("names", [[name] for name in RANDOM] + [RANDOM])
+def test_realisations_have_the_covariance(names):
+    model = MODEL.only(*names)
+    errors = model.realisations(RUNS, seed=3)
+
+    variance = model.variance()
+    random = variance > 0.0
+    # Standard error of a variance of normal numbers; with this seed all of 101 times are within 3.
+    excess = np.var(errors, axis=0)[random] / variance[random] - 1.0
+    assert np.max(np.abs(excess)) < 3.0 * np.sqrt(2.0 / RUNS)
+    bias = np.mean(errors, axis=0)[random] / np.sqrt(variance[random])
+    assert np.max(np.abs(bias)) < 3.0 / np.sqrt(RUNS)
+    assert np.all(errors[:, ~random] == 0.0)
+    # Between times, too; by Isserlis's theorem.
+    expected = model.covariance()
+    between = np.cov(errors[:, ::10], rowvar=False, ddof=0)
+    expected = expected[::10, ::10]
+    error = np.sqrt((np.outer(np.diag(expected), np.diag(expected)) + expected**2) / RUNS)
+    assert np.all(np.abs(between - expected) <= 4.0 * error)
+
+
+def test_a_run_depends_on_its_number_alone():
+    together = MODEL.realisations(50, seed=5)
+
+    np.testing.assert_array_equal(MODEL.realisations(1, seed=5, first_run=37), together[37:38])
+    np.testing.assert_array_equal(MODEL.realisations(20, seed=5, first_run=25), together[25:45])
+    assert not np.any(together[0, 1:] == MODEL.realisations(1, seed=6)[0, 1:])
+
+
+def test_realisations_of_the_parts_add_up():
+    parts = sum(MODEL.only(name).realisations(3, seed=5) for name in MODEL.names)
+
+    np.testing.assert_allclose(parts, MODEL.realisations(3, seed=5), rtol=0.0, atol=1e-14)
+
+
+def test_bands_and_probability():
+    bands = MODEL.bands([0.5, 0.95])
+    std = np.sqrt(MODEL.variance())
+
+    np.testing.assert_allclose(bands["upper_95"] - bands["mean"], 1.959963985 * std)
+    np.testing.assert_allclose(bands["mean"] - bands["lower_50"], 0.67448975 * std)
+    within = MODEL.probability_within(0.05)[100]
+    assert within == pytest.approx(norm.cdf(0.05, 0.01, std[100]) - norm.cdf(-0.05, 0.01, std[100]))
+    known = MODEL.only("offset")
+    assert known.probability_within(0.02)[100] == 1.0
+    assert known.probability_within(0.005)[100] == 0.0
+
+
+def test_likelihood_is_that_of_the_multivariate_normal():
+    observed = MODEL.realisations(1, seed=9)[0]
+
+    result = MODEL.likelihood(observed)
+
+    expected = multivariate_normal(MODEL.mean(), MODEL.covariance()).logpdf(observed)
+    assert result.log_likelihood == pytest.approx(expected, rel=1e-9)
+    normalised = result.innovations / result.innovation_std
+    # A mean square of 101 independent normal numbers.
+    assert abs(np.mean(normalised**2) - 1.0) < 3.0 * np.sqrt(2.0 / 101)
+
+
+def test_likelihood_of_what_was_observed_in_part():
+    observed = MODEL.realisations(1, seed=9)[0]
+    missing = np.zeros(101, dtype=bool)
+    missing[20:60] = True
+
+    result = MODEL.likelihood(np.where(missing, np.nan, observed))
+
+    seen = np.ix_(~missing, ~missing)
+    expected = multivariate_normal(MODEL.mean()[~missing], MODEL.covariance()[seen]).logpdf(
+        observed[~missing]
+    )
+    assert result.log_likelihood == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    "make, sentence",
+    [
+        (lambda: YawErrorModel(np.array([0.0]), ()), "at least two are needed"),
+        (lambda: YawErrorModel(np.array([0.0, 1.0, 3.0]), ()), "even steps, but these have 1 to 2"),
+        (lambda: YawErrorModel(np.array([1.0, 0.0]), ()), "must be finite and increase"),
+        (lambda: YawErrorModel(TIME[:5], SOURCES), r"offset: its curve has the shape \(101,\)"),
+        (lambda: MODEL.only("offset", "wind"), "no source 'wind'"),
+        (lambda: MODEL.realisations(0), "there shall be 0 runs"),
+        (lambda: MODEL.bands([1.0]), "probability is 1.0, but"),
+        (lambda: MODEL.likelihood(np.zeros(5)), r"has the shape \(5,\), but the model has 101"),
+        (lambda: AngleRandomWalk("n", -1.0), "n: density is -1.0, but it must be zero or positive"),
+        (lambda: RateGaussMarkov("d", 1.0, 0.0), "correlation_time is 0.0, but it must be pos"),
+    ],
+)
+def test_what_is_no_model(make, sentence):
+    with pytest.raises(ConfigurationError, match=sentence):
+        make()

@@ -1,0 +1,49 @@
+"""The kinds of triads."""
+
+from dataclasses import fields
+
+import pytest
+
+from imu_simulation_framework.sensors.imu_specification import IMU_TRIADS, TriadSpecification
+from imu_simulation_framework.sensors.triads import TRIADS, TriadKind
+from imu_simulation_framework.units import factor
+
+MAGNETOMETER = TriadKind("T", ("mag_x", "mag_y", "mag_z"), {"white_noise": "nT/sqrt(Hz)"})
+
+
+def test_an_imu_has_gyroscopes_and_accelerometers():
+    assert IMU_TRIADS == ("gyroscope", "accelerometer")
+
+
+@pytest.mark.parametrize(
+    ("parameter", "gyroscope", "accelerometer", "magnetometer"),
+    [
+        ("quantisation", "rad", "m/s", "T s"),
+        ("white_noise", "rad/s/sqrt(Hz)", "m/s^2/sqrt(Hz)", "T/sqrt(Hz)"),
+        ("bias_instability", "rad/s", "m/s^2", "T"),
+        ("random_walk", "rad/s^2/sqrt(Hz)", "m/s^3/sqrt(Hz)", "T/s/sqrt(Hz)"),
+        ("rate_ramp", "rad/s^2", "m/s^3", "T/s"),
+        ("temperature_bias", "rad/s/K", "m/s^2/K", "T/K"),
+        ("gauss_markov_time", "s", "s", "s"),
+        ("g_sensitivity", "rad/s per m/s^2", "m/s^2 per m/s^2", "T per m/s^2"),
+    ],
+)
+def test_units_follow_from_what_is_measured(parameter, gyroscope, accelerometer, magnetometer):
+    kinds = (TRIADS["gyroscope"], TRIADS["accelerometer"], MAGNETOMETER)
+    assert [k.unit_of(parameter) for k in kinds] == [gyroscope, accelerometer, magnetometer]
+
+
+@pytest.mark.parametrize("kind", [*TRIADS.values(), MAGNETOMETER], ids=[*TRIADS, "magnetometer"])
+def test_every_parameter_has_a_unit(kind):
+    for field in fields(TriadSpecification):
+        assert kind.unit_of(field.name)
+
+
+def test_units_of_data_sheets():
+    for kind in TRIADS.values():
+        for parameter, unit in kind.datasheet_units.items():
+            assert kind.datasheet(parameter) == (unit, 1.0 / factor(unit))
+    # An angle random walk of 1 deg/sqrt(h) is 2.909e-4 rad/s/sqrt(Hz) (IEEE Std 952, annex C).
+    assert 2.909e-4 * TRIADS["gyroscope"].datasheet("white_noise")[1] == pytest.approx(
+        1.0, rel=1e-3
+    )
