@@ -43,7 +43,10 @@ setup(
     license=manifest.findtext("license"),
     packages=find_packages("src"),
     package_dir={"": "src"},
-    package_data={manifest.findtext("name"): ["py.typed"]},
+    package_data={
+        manifest.findtext("name"): ["py.typed"],
+        manifest.findtext("name") + ".pages": ["page.css", "page.js"],
+    },
     data_files=shared_files(),
     python_requires=">=3.8",
     install_requires=[
@@ -62,5 +65,8 @@ setup(
         "vqf>=2.0",
         "zstandard>=0.18",
     ],
-    extras_require={"simulator": ["mujoco>=3.2,<4", "xacro>=2.0"]},
+    extras_require={
+        "report": ["plotly>=6.0,<7"],
+        "simulator": ["mujoco>=3.2,<4", "xacro>=2.0"],
+    },
 )

@@ -9,6 +9,7 @@ The map; imports point down only, from each room to those below it (a test holds
 ``experiment``        from a configuration to a result: preparing a drive, running
                       it in one process, reporting
 ``imu_formats``       parameters of IMUs as others write them
+``pages``             reports as web pages
 ``configuration``     config.ini, every setting of an experiment
 ``recordings``        bags and tables that others recorded, as tables of ours
 ``plots``             figures

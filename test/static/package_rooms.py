@@ -32,7 +32,7 @@ FLOORS = [
     {"identification"},
     {"mujoco_simulator", "recorded"},
     {"configuration", "plots", "recordings"},
-    {"imu_formats"},
+    {"imu_formats", "pages"},
     {"experiment"},
     {"tools"},
     {"msg", "ros", "srv"},

@@ -10,6 +10,9 @@ import pytest
 
 import imu_simulation_framework as isf
 
+# In a workspace the module's own file is catkin's, which leads to this one.
+SOURCE = Path(__file__).resolve().parents[2] / "src" / isf.__name__
+
 
 def _functions(thing):
     """Return the functions of a public name by their names: itself, or a class's own methods."""
@@ -65,11 +68,11 @@ def test_what_has_no_type_is_found():
 
 
 def test_who_checks_types_is_told_that_there_are_some():
-    assert (Path(isf.__file__).parent / "py.typed").is_file()
+    assert (SOURCE / "py.typed").is_file()
 
 
 def test_who_checks_types_sees_every_name_at_its_home():
-    tree = ast.parse(Path(isf.__file__).read_text(encoding="utf-8"))
+    tree = ast.parse((SOURCE / "__init__.py").read_text(encoding="utf-8"))
     (block,) = (node for node in tree.body if isinstance(node, ast.If))
     imported = {
         alias.asname or alias.name: (node.module, alias.name)

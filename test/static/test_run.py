@@ -144,6 +144,17 @@ def test_the_packages_are_those_of_the_release(machine, version, has_sdf):
     assert ("ignition-tools" in wanted) == ("libsdformat-dev" in wanted) == has_sdf
 
 
+@pytest.mark.parametrize(
+    ("command", "has_browser"), [(["demo"], False), (["test"], False), (["test", "--all"], True)]
+)
+def test_only_the_slow_tests_need_a_browser(machine, command, has_browser):
+    machine.add("dpkg-query", "true")
+    machine.not_root()
+    wanted = machine.run(*command).stderr.split()
+    assert "catkin" in wanted
+    assert ("chromium" in wanted) == ("chromium-driver" in wanted) == has_browser
+
+
 def test_the_build_may_be_in_another_folder(machine, tmp_path):
     machine.not_root()
     machine.run("demo", IMU_SIMULATION_FRAMEWORK_BUILD="../else where")

@@ -34,6 +34,15 @@ SIMULATED_SERIES = (SIMULATED, "#a3322a", "#d8a800", "#c26a8f", "#7a5a3a")
 SIMULATED_BANDS = (TRUTH, "#efb877", "#e39a44")
 """Of what simulated IMUs have, from the widest band to the narrowest."""
 
+# Of a value of either sign: ends, and what is between them.
+DIVERGING = (
+    (0.0, "#3b4cc0"),
+    (0.25, "#8db0fe"),
+    (0.5, "#dddcdc"),
+    (0.75, "#f4987a"),
+    (1.0, "#b40426"),
+)
+
 # What is not data.
 SHADE = "#000000"
 DARK_GREY = "#555555"

@@ -15,19 +15,16 @@ import argparse
 from pathlib import Path
 
 from imu_simulation_framework.configuration.sections import FIGURE_FORMATS
-from imu_simulation_framework.errors import ConfigurationError, ResultError
-from imu_simulation_framework.evaluation.comparison import ComparisonSettings
-from imu_simulation_framework.experiment.report import (
-    RunDescription,
-    terminal_table,
-    write_report,
-)
+from imu_simulation_framework.errors import ResultError
+from imu_simulation_framework.experiment.report import terminal_table, write_report
 from imu_simulation_framework.results.folder import ResultFolder, find_result
 from imu_simulation_framework.results.tables import ExperimentTables, complete_tables
-from imu_simulation_framework.sentences import shown
-from imu_simulation_framework.tools.previous_summary import previous_summary, unusable
-
-MOST_MESSAGES = 10**12
+from imu_simulation_framework.tools.previous_summary import (
+    SETTINGS,
+    described_run,
+    previous_summary,
+    settings_of,
+)
 
 
 def main(arguments):
@@ -38,8 +35,9 @@ def main(arguments):
     tables = ExperimentTables.load(source)
     previous = previous_summary(source)
     path = source.path("summary.json")
-    settings = _settings(options, previous, path)
-    run = _described_run(previous, path)
+    chosen = {name: getattr(options, name) for name in SETTINGS}
+    settings = settings_of(previous, path, **chosen)
+    run = described_run(previous, path)
     target = source if options.out is None else _make_target(options.out, source.prefix)
     summary = write_report(
         target,
@@ -95,44 +93,6 @@ def _parser():
         help="folder for figures and summary; by default those of the result are replaced",
     )
     return parser
-
-
-def _settings(options, previous, path) -> ComparisonSettings:
-    earlier = previous.get("comparison_settings", {})
-    values, of_summary = {}, {}
-    for name, key in (
-        ("median_window", "median_window_s"),
-        ("align", "align"),
-        ("max_shift", "max_shift_s"),
-        ("start_window", "start_window_s"),
-    ):
-        value = getattr(options, name)
-        if value is not None:
-            values[name] = value
-        elif earlier.get(key) is not None:
-            of_summary[name] = earlier[key]
-    try:
-        ComparisonSettings(**of_summary)
-    except ConfigurationError as error:
-        raise unusable(path, f"comparison_settings: {error}") from error
-    return ComparisonSettings(**of_summary, **values)
-
-
-def _described_run(previous, path) -> RunDescription:
-    expected: dict[str, int] = {}
-    for name, counts in previous.get("messages", {}).items():
-        if not isinstance(counts, dict):
-            raise unusable(path, f"messages: {name} is {shown(counts)}, expected counts")
-        if counts.get("expected_according_to") == "simulator":
-            count = counts.get("expected")
-            if not (isinstance(count, int) and 0 <= count < MOST_MESSAGES):
-                raise unusable(
-                    path, f"messages: {name} expects {shown(count)}, expected a whole number"
-                )
-            expected[name] = count
-    # Without a summary the experiment has not come to its end.
-    facts = previous.get("run", {}) if previous else {"completed": False}
-    return RunDescription(facts, previous.get("execution", {}), expected)
 
 
 def _make_target(folder, prefix) -> ResultFolder:

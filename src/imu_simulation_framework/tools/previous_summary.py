@@ -5,11 +5,23 @@ from __future__ import annotations
 import json
 import math
 
-from imu_simulation_framework.errors import ResultError
+from imu_simulation_framework.errors import ConfigurationError, ResultError
+from imu_simulation_framework.evaluation.comparison import ComparisonSettings
+from imu_simulation_framework.experiment.report import RunDescription
 from imu_simulation_framework.sentences import shown
 
 DEEPEST = 30
 """Levels of a summary.json; ours has six."""
+
+MOST_MESSAGES = 10**12
+
+SETTINGS = {
+    "median_window": "median_window_s",
+    "align": "align",
+    "max_shift": "max_shift_s",
+    "start_window": "start_window_s",
+}
+"""Fields of :class:`.ComparisonSettings`, and their keys in a summary."""
 
 
 def previous_summary(folder) -> dict:
@@ -44,6 +56,64 @@ def previous_summary(folder) -> dict:
         if number is not None and not (_is_number(number) and 0.0 < number < math.inf):
             raise unusable(path, f"execution: {key} is {shown(number)}, expected a number above 0")
     return summary
+
+
+def settings_of(previous, path, **chosen) -> ComparisonSettings:
+    """Return how an experiment is to be evaluated: as it was, but for what is chosen anew.
+
+    Parameters
+    ----------
+    previous : Mapping
+        Its summary.
+    path : Path
+        Where that stands.
+    **chosen : object
+        Of :class:`.ComparisonSettings`; None keeps what was.
+
+    Raises
+    ------
+    ResultError
+        The summary's settings are none.
+    ConfigurationError
+        The chosen ones are none.
+    """
+    earlier = previous.get("comparison_settings", {})
+    of_summary = {
+        name: earlier[key]
+        for name, key in SETTINGS.items()
+        if chosen.get(name) is None and earlier.get(key) is not None
+    }
+    try:
+        ComparisonSettings(**of_summary)
+    except ConfigurationError as error:
+        raise unusable(path, f"comparison_settings: {error}") from error
+    return ComparisonSettings(
+        **of_summary, **{name: value for name, value in chosen.items() if value is not None}
+    )
+
+
+def described_run(previous, path) -> RunDescription:
+    """Return what an experiment's summary told of it, as :func:`.evaluate` takes it.
+
+    Raises
+    ------
+    ResultError
+        Its counts of messages are none.
+    """
+    expected: dict[str, int] = {}
+    for name, counts in previous.get("messages", {}).items():
+        if not isinstance(counts, dict):
+            raise unusable(path, f"messages: {name} is {shown(counts)}, expected counts")
+        if counts.get("expected_according_to") == "simulator":
+            count = counts.get("expected")
+            if not (isinstance(count, int) and 0 <= count < MOST_MESSAGES):
+                raise unusable(
+                    path, f"messages: {name} expects {shown(count)}, expected a whole number"
+                )
+            expected[name] = count
+    # Without a summary the experiment has not come to its end.
+    facts = previous.get("run", {}) if previous else {"completed": False}
+    return RunDescription(facts, previous.get("execution", {}), expected)
 
 
 def unusable(path, reason) -> ResultError:

@@ -100,22 +100,24 @@ class ImuReading:
     orientation_bias: np.ndarray
     yaw: float | np.ndarray
 
+    __slots__ = ("__dict__", "_ask")
+
     def __init__(self, ask: Callable[[ImuReading, str], Any] | None = None, **parts):
+        self._ask = ask
         # Not set one by one: a model is stepped a hundred times a second and more.
-        parts["_ask"] = ask
         self.__dict__ = parts
 
     def __getattr__(self, name: str):
         # Called for what is not there.
-        known = self.__dict__
-        if name not in PARTS or "_ask" not in known:
+        if name not in PARTS:
             raise AttributeError(f"an IMU's reading has no {name}")
+        known = self.__dict__
         if name == "yaw" and "orientation" in known:
             value = yaw_from_quaternion(known["orientation"])
-        elif known["_ask"] is None:
+        elif self._ask is None:
             raise AttributeError(f"this reading was not asked for its {name}")
         else:
-            value = known["_ask"](self, name)
+            value = self._ask(self, name)
         known[name] = value
         return value
 
@@ -125,7 +127,7 @@ class ImuReading:
 
     def parts(self) -> dict[str, Any]:
         """Return the parts that are there, by their names."""
-        return {name: values for name, values in self.__dict__.items() if name != "_ask"}
+        return dict(self.__dict__)
 
     def replaced(self, **parts) -> ImuReading:
         """Return the same reading with other values of some parts."""

@@ -1,0 +1,47 @@
+"use strict";
+(function () {
+  const PRINTED = 680; // pixels of a printed page's width, A4 or Letter with their margins
+  const config = {
+    responsive: true,
+    displayModeBar: true,
+    displaylogo: false,
+    showTips: false,
+    modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"],
+  };
+  // On a touch screen a finger scrolls the page, until a button says that it shall zoom.
+  const touched = window.matchMedia("(pointer: coarse)").matches;
+  const plots = [];
+
+  function draw(place) {
+    const figure = JSON.parse(document.getElementById(place.id + "-data").textContent);
+    delete figure.layout.height;
+    if (touched) {
+      figure.layout.dragmode = false;
+    }
+    plots.push(place);
+    Plotly.newPlot(place, figure.data, figure.layout, config);
+  }
+
+  document.querySelectorAll(".plot").forEach(draw);
+
+  // What is folded had no width when it was drawn.
+  document.querySelectorAll("details").forEach(function (part) {
+    part.addEventListener("toggle", function () {
+      part.querySelectorAll(".plot").forEach((place) => Plotly.Plots.resize(place));
+    });
+  });
+
+  let opened = [];
+  window.addEventListener("beforeprint", function () {
+    opened = Array.from(document.querySelectorAll("details:not([open])"));
+    opened.forEach((part) => { part.open = true; });
+    plots.forEach((place) => Plotly.relayout(place, {
+      autosize: false, width: PRINTED, height: place.clientHeight,
+    }));
+  });
+  window.addEventListener("afterprint", function () {
+    opened.forEach((part) => { part.open = false; });
+    plots.forEach((place) => Plotly.relayout(place, { autosize: true, width: null, height: null }));
+  });
+  document.documentElement.dataset.drawn = String(plots.length);
+})();

@@ -1,0 +1,54 @@
+"""Write the report of an experiment: one web page with all figures, tables and settings.
+
+    report.py experiment_results/drive_a/generic/1
+
+The page is one file that asks for no other: it opens from the disk, without a network. Figures can
+be zoomed and moved, and each says how to read it. It is evaluated as the experiment was; for
+another filter or alignment call offline_result_comparison.py first.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from imu_simulation_framework.experiment.report import caption, evaluate
+from imu_simulation_framework.files.whole_files import refuse_overwriting, write_whole
+from imu_simulation_framework.pages.experiment_page import experiment_page
+from imu_simulation_framework.pages.page_text import page_html
+from imu_simulation_framework.results.folder import find_result
+from imu_simulation_framework.results.tables import ExperimentTables, complete_tables
+from imu_simulation_framework.tools.previous_summary import (
+    described_run,
+    previous_summary,
+    settings_of,
+)
+
+
+def main(arguments):
+    """Write the report of the result named on the command line."""
+    options = _parser().parse_args(arguments)
+    folder = find_result(options.result)
+    complete_tables(folder)
+    tables = ExperimentTables.load(folder)
+    previous, place = previous_summary(folder), folder.path("summary.json")
+    settings = settings_of(previous, place)
+    summary, comparison = evaluate(tables, settings, described_run(previous, place))
+    text = page_html(experiment_page(comparison, summary, caption(folder, summary)))
+    out = folder.path("report.html") if options.out is None else options.out
+    refuse_overwriting(out, [place, *folder.folder.glob(f"{folder.prefix}_*.csv")])
+    write_whole(out, text.encode("utf-8"))
+    print(out)
+
+
+def _parser():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "result", metavar="RESULT", help="a run's folder, FOLDER/PREFIX, or a file of the result"
+    )
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE", help="by default beside the result's other files"
+    )
+    return parser

@@ -1,0 +1,59 @@
+"""A browser without a window, as wide as a screen or as a phone."""
+
+import json
+import shutil
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service
+
+WIDTHS = {"desktop": (1200, 900), "phone": (390, 844)}
+# Root has no sandbox; the rest keeps the browser itself from asking its makers for anything.
+SWITCHES = (
+    *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"),
+    *("--disable-quic", "--no-first-run", "--disable-background-networking"),
+    *("--disable-component-update", "--disable-sync", "--hide-scrollbars"),
+)
+
+
+def programs():
+    """The paths of browser and driver; without them the test fails, or is skipped with Noetic."""
+    found = [shutil.which(name) for name in ("chromium", "chromedriver")]
+    if None in found and Path("/opt/ros/noetic").exists():
+        pytest.skip("Ubuntu 20.04 has Chromium as a snap only")
+    assert None not in found, "chromium and chromium-driver are missing; ./run test --all gets them"
+    return found
+
+
+@contextmanager
+def browser(kind):
+    """Start a browser of a width, in which a phone's screen is touched."""
+    program, driver = programs()
+    width, height = WIDTHS[kind]
+    options = webdriver.ChromeOptions()
+    options.binary_location = program
+    for switch in (*SWITCHES, f"--window-size={width},{height}"):
+        options.add_argument(switch)
+    options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})
+    if kind == "phone":
+        metrics = {"width": width, "height": height, "pixelRatio": 2.0, "touch": True}
+        options.add_experimental_option("mobileEmulation", {"deviceMetrics": metrics})
+    started = webdriver.Chrome(options=options, service=Service(driver))
+    try:
+        started.set_page_load_timeout(120)
+        started.set_script_timeout(60)
+        yield started
+    finally:
+        started.quit()
+
+
+def requested(driver):
+    """Return the addresses that the page has asked for since this was called last."""
+    messages = [json.loads(entry["message"])["message"] for entry in driver.get_log("performance")]
+    return [
+        message["params"]["request"]["url"]
+        for message in messages
+        if message["method"] == "Network.requestWillBeSent"
+    ]

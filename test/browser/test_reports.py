@@ -1,0 +1,193 @@
+"""Reports as a reader has them: in a browser, without a network, on a screen, a phone and paper."""
+
+import base64
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+from browsers import WIDTHS, requested
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tools"))
+
+from tool_calls import call_tool
+from written_results import write_result
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+
+HOSTILE = "<img src='http://127.0.0.1:{port}/leak' onerror='document.title=1'>"
+
+
+@pytest.fixture(scope="module")
+def server():
+    """A server that would be reached, and what has reached it."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.server.reached.append(self.path)
+            self.send_response(200)
+            self.send_header("Access-Control-Allow-Origin", "*")
+            self.end_headers()
+
+        def log_message(self, *_):
+            pass
+
+    listening = HTTPServer(("127.0.0.1", 0), Handler)
+    listening.reached = []
+    thread = threading.Thread(target=listening.serve_forever, daemon=True)
+    thread.start()
+    yield listening
+    listening.shutdown()
+    thread.join()
+    listening.server_close()
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory, server):
+    """The reports' files by what they are of."""
+    folder = tmp_path_factory.mktemp("reports")
+    name = HOSTILE.format(port=server.server_port)
+    result = write_result(folder, drive=name, duration=120.0)
+    done = call_tool("report.py", result.folder)
+    assert done.returncode == 0, done.stderr
+    return {"experiment": result.path("report.html")}
+
+
+KINDS = ["experiment"]
+
+
+def opened(driver, path):
+    """Show a page and wait for its figures."""
+    driver.get("about:blank")
+    requested(driver)
+    driver.get_log("browser")
+    driver.get(path.as_uri())
+    plots = driver.find_elements(By.CSS_SELECTOR, ".plot")
+    assert driver.execute_script("return document.documentElement.dataset.drawn") == str(len(plots))
+    assert plots
+    return plots
+
+
+def axis(driver, plot):
+    return driver.execute_script("return arguments[0]._fullLayout.xaxis.range", plot)
+
+
+def area(driver, plot):
+    """The first panel, where the pointer drags."""
+    found = plot.find_elements(By.CSS_SELECTOR, ".nsewdrag")[0]
+    driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", plot)
+    return found
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("width", WIDTHS)
+def test_it_is_drawn_and_nothing_is_asked_for(request, reports, server, kind, width):
+    driver = request.getfixturevalue(width)
+    plots = opened(driver, reports[kind])
+    addresses = [address for address in requested(driver) if not address.startswith("data:")]
+    assert addresses == [reports[kind].as_uri()]
+    # A refused request or script would be complained about.
+    assert driver.get_log("browser") == []
+    assert server.reached == []
+    for plot in plots:
+        drawn = driver.execute_script(
+            "return arguments[0].querySelectorAll('.trace, .shapelayer path').length", plot
+        )
+        assert drawn > 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("width", WIDTHS)
+def test_nothing_is_wider_than_the_screen_and_nothing_overlaps(request, reports, kind, width):
+    driver = request.getfixturevalue(width)
+    plots = opened(driver, reports[kind])
+    assert driver.execute_script("return document.documentElement.scrollWidth") <= WIDTHS[width][0]
+    for plot in plots:
+        box, drawing = driver.execute_script(
+            "return [arguments[0], arguments[0].querySelector('.main-svg')].map((part) => {"
+            "const box = part.getBoundingClientRect(); return [box.width, box.height]})",
+            plot,
+        )
+        assert drawing == pytest.approx(box, abs=1.0)
+        # The lines have room beside their labels.
+        panel = driver.execute_script("return arguments[0]._fullLayout._size", plot)
+        assert panel["w"] > 0.55 * box[0]
+        assert panel["h"] > 0.45 * box[1]
+
+
+def test_the_pages_policy_lets_nothing_out(desktop, reports, server):
+    opened(desktop, reports["experiment"])
+    address = f"http://127.0.0.1:{server.server_port}/asked"
+    script = """
+        const [address, done] = arguments;
+        const image = new Promise((after) => {
+          const made = new Image(); made.onload = made.onerror = after; made.src = address;
+        });
+        const fetched = fetch(address).then(() => "reached", () => "refused");
+        Promise.all([fetched, image]).then(([answer]) => done(answer));
+    """
+    assert desktop.execute_async_script(script, address) == "refused"
+    assert server.reached == []
+    # That the address could have been reached: from another page it is.
+    desktop.get(address)
+    assert server.reached[0] == "/asked"
+    server.reached.clear()
+
+
+def test_dragging_zooms_and_a_button_returns(desktop, reports):
+    plot = opened(desktop, reports["experiment"])[0]
+    panel = area(desktop, plot)
+    before = axis(desktop, plot)
+    ActionChains(desktop).move_to_element_with_offset(
+        panel, -150, 0
+    ).click_and_hold().move_by_offset(150, 0).move_by_offset(50, 0).release().perform()
+    zoomed = axis(desktop, plot)
+    assert before[0] < zoomed[0] < zoomed[1] < before[1]
+    assert zoomed[1] - zoomed[0] < 0.5 * (before[1] - before[0])
+    plot.find_element(By.CSS_SELECTOR, "[data-title='Reset axes']").click()
+    assert axis(desktop, plot) == pytest.approx(before)
+
+
+def test_a_button_lets_dragging_move_the_figure(desktop, reports):
+    plot = opened(desktop, reports["experiment"])[0]
+    panel = area(desktop, plot)
+    plot.find_element(By.CSS_SELECTOR, "[data-title=Pan]").click()
+    before = axis(desktop, plot)
+    ActionChains(desktop).move_to_element(panel).click_and_hold().move_by_offset(
+        100, 0
+    ).release().perform()
+    moved = axis(desktop, plot)
+    assert moved[0] < before[0]
+    assert moved[1] - moved[0] == pytest.approx(before[1] - before[0])
+
+
+def test_on_a_phone_a_finger_scrolls_until_a_button_says_zoom(phone, reports):
+    plot = opened(phone, reports["experiment"])[0]
+    area(phone, plot)
+    assert phone.execute_script("return arguments[0]._fullLayout.dragmode", plot) is False
+    before = axis(phone, plot)
+    plot.find_element(By.CSS_SELECTOR, "[data-title='Zoom in']").click()
+    after = axis(phone, plot)
+    assert after[1] - after[0] == pytest.approx(0.5 * (before[1] - before[0]))
+
+
+def test_on_paper_all_is_open_and_as_wide_as_the_page(desktop, reports):
+    plots = opened(desktop, reports["experiment"])
+    widths = "return Array.from(document.querySelectorAll('.plot > .plot-container .main-svg'))"
+    widths += ".map((drawing) => drawing.getBoundingClientRect().width)"
+    closed = "return document.querySelectorAll('details:not([open])').length"
+    before, folded = desktop.execute_script(widths), desktop.execute_script(closed)
+    assert folded > 0
+    desktop.execute_script("window.dispatchEvent(new Event('beforeprint'))")
+    assert set(desktop.execute_script(widths)) == {680.0}
+    assert desktop.execute_script(closed) == 0
+    desktop.execute_script("window.dispatchEvent(new Event('afterprint'))")
+    assert desktop.execute_script(widths) == pytest.approx(before)
+    assert desktop.execute_script(closed) == folded
+    printed = base64.b64decode(desktop.print_page())
+    # A4, and a figure or two on each page.
+    assert printed.startswith(b"%PDF")
+    assert len(plots) / 2 <= printed.count(b"/Type /Page\n") <= 2 * len(plots)
