@@ -1,22 +1,48 @@
-"""What a node does with messages that cannot be; without a master."""
+"""What an experiment does with messages that cannot be, and how they travel; without a master."""
 
+import io
 import math
-from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from nav_msgs.msg import Odometry
+from sensor_msgs.msg import Imu
 
 from imu_simulation_framework.errors import SimulatorError
+from imu_simulation_framework.experiment.session.driving import DriveSession
+from imu_simulation_framework.experiment.session.tracking import TrackingSession, TruePose
 from imu_simulation_framework.msg import ErrorCoordinates2
-from imu_simulation_framework.ros.nodes.error_publisher import ErrorPublisher
-from imu_simulation_framework.ros.nodes.path_follower import PathFollower
+from imu_simulation_framework.mujoco_simulator.simulator import MujocoSimulator
+from imu_simulation_framework.robot.parameters import load_robot_parameters
+from imu_simulation_framework.ros import raw_messages
+from imu_simulation_framework.ros.simulator_messages import ImuMessages, RobotMessages
+from imu_simulation_framework.tracking.reference import Pose2D, TrackingError
+
+LEVEL = (0.0, 0.0, 0.0, 1.0)
+ERRORS = TrackingError._fields
 
 
-def ensure_usable(previous=10.0, **fields):
-    """What path_follower does before it takes an error."""
-    follower = SimpleNamespace(name="path_follower", _time=previous)
-    fields = {"time_from_start": 10.05, **fields}
-    PathFollower._ensure_usable(follower, ErrorCoordinates2(**fields))
+class Anywhere:
+    """A reference, and a follower, of a drive that lasts for ever."""
+
+    @staticmethod
+    def finished(_):
+        return False
+
+    @staticmethod
+    def command(*_):
+        return 1.0, 1.0
+
+    @staticmethod
+    def pose_at(_):
+        return Pose2D(0.0, 0.0, 0.0)
+
+
+def ensure_usable(previous=10.0, time_from_start=10.05, **errors):
+    """What a drive does before it takes an error."""
+    session = DriveSession(Anywhere())
+    session.time = previous
+    session.answer(time_from_start, TrackingError(**{**dict.fromkeys(ERRORS, 0.0), **errors}))
 
 
 def test_an_ordinary_error_is_taken():
@@ -40,12 +66,13 @@ def test_an_error_of_another_time_is_refused(time):
 
 
 def drive(*samples):
-    """Let error_publisher see the robot at these (time, x, speed), 20 times a second."""
-    publisher = SimpleNamespace(name="error_publisher", _last=None, _zero=0.0, _period=0.05)
+    """Let the tracking see the robot at these (time, x, speed), 20 times a second."""
+    session = TrackingSession(period=0.05, lock_step=True)
+    session.follow(Anywhere())
+    session.ground_truth(TruePose(0, 0.0, 0.0, LEVEL, 0.0, 0.0))
+    session.commanded()
     for stamp, x, speed in samples:
-        message = Odometry()
-        message.pose.pose.position.x, message.twist.twist.linear.x = x, speed
-        ErrorPublisher._ensure_driven(publisher, stamp, message)
+        session.ground_truth(TruePose(round(1e9 * stamp), x, 0.0, LEVEL, speed, 0.0))
 
 
 def test_a_robot_that_drives_and_brakes_hard_was_not_moved():
@@ -56,3 +83,90 @@ def test_a_robot_that_drives_and_brakes_hard_was_not_moved():
 def test_a_robot_that_was_put_elsewhere_is_noticed(step):
     with pytest.raises(SimulatorError, match=r"was moved 1\.00 m .* somebody has set its pose"):
         drive((0.0, 0.0, 1.0), (step, 1.0, 1.0))
+
+
+class Subscribed:
+    """A publisher of rospy with one subscriber, who keeps what is written to him."""
+
+    def __init__(self):
+        self.impl, self.connections = self, [self]
+        self.closed, self.seq, self.written = False, 0, b""
+
+    def write_data(self, data):
+        self.written += data
+
+    def acquire(self):
+        """Nobody else is there."""
+
+    release = acquire
+
+    def messages(self):
+        """The messages in what was written, each without its length."""
+        rest, found = self.written, []
+        while rest:
+            end = 4 + int.from_bytes(rest[:4], "little")
+            found.append(rest[4:end])
+            rest = rest[end:]
+        return found
+
+
+def serialised(message):
+    buffer = io.BytesIO()
+    message.serialize(buffer)
+    return buffer.getvalue()
+
+
+STAMPS = np.array([999_999_999, 12_345_000_000_007])
+
+
+def read_back(message_type, messages):
+    """The messages as rospy reads them; it would write the same bytes."""
+    read = [message_type().deserialize(data) for data in messages]
+    assert [serialised(message) for message in read] == messages
+    assert [message.header.seq for message in read] == [1, 2]
+    assert [message.header.stamp.to_nsec() for message in read] == STAMPS.tolist()
+    return read
+
+
+def test_what_an_imu_says_travels_as_rospy_would_send_it():
+    rows = np.random.default_rng(1).normal(size=(2, 10))
+    topic = Subscribed()
+    ImuMessages((range(9), range(9, 18), range(18, 27))).publish_data(topic, STAMPS, rows)
+    messages = topic.messages()
+    for message, row in zip(read_back(Imu, messages), rows):
+        q, w, a = message.orientation, message.angular_velocity, message.linear_acceleration
+        assert (q.x, q.y, q.z, q.w, w.x, w.y, w.z, a.x, a.y, a.z) == tuple(row)
+        assert message.header.frame_id == "imu_link"
+        assert message.angular_velocity_covariance == tuple(range(9, 18))
+    stamps, read = raw_messages.imu_rows(messages)
+    np.testing.assert_array_equal(stamps, STAMPS)
+    np.testing.assert_array_equal(read, rows)
+
+
+def test_the_ground_truth_travels_as_rospy_would_send_it():
+    state = MujocoSimulator(load_robot_parameters()).steps(2)
+    topic = Subscribed()
+    RobotMessages().publish_ground_truth(topic, STAMPS, state)
+    messages = topic.messages()
+    stamps, rows = raw_messages.ground_truth_rows(messages)
+    np.testing.assert_array_equal(stamps, STAMPS)
+    for index, message in enumerate(read_back(Odometry, messages)):
+        p, q = message.pose.pose.position, message.pose.pose.orientation
+        v, w = message.twist.twist.linear, message.twist.twist.angular
+        assert (message.header.frame_id, message.child_frame_id) == ("odom", "base_footprint")
+        assert (p.x, p.y, p.z) == tuple(state.position[index])
+        assert (q.x, q.y, q.z, q.w) == tuple(state.orientation[index])
+        assert (v.x, v.y, v.z) == tuple(state.linear_velocity[index])
+        assert (w.x, w.y, w.z) == tuple(state.angular_velocity[index])
+        pose = raw_messages.true_pose(messages[index])
+        assert pose == (stamps[index], p.x, p.y, (q.x, q.y, q.z, q.w), v.x, v.y)
+        assert tuple(rows[index]) == (p.x, p.y, p.z, q.x, q.y, q.z, q.w, v.x, v.y, w.z)
+
+
+def test_a_tracking_error_is_read_as_rospy_reads_it():
+    message = ErrorCoordinates2(time_from_start=1.5, yaw_error=0.1, distance_error=0.2)
+    message.along_track_error, message.cross_track_error = -0.3, 0.4
+    message.header.stamp.secs, message.header.stamp.nsecs = 7, 50_000_000
+    message.header.frame_id = "odom"
+    stamp, time, error = raw_messages.tracking_error(serialised(message))
+    assert (stamp, time, *error) == (7_050_000_000, 1.5, 0.1, 0.2, -0.3, 0.4)

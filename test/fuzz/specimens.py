@@ -19,7 +19,7 @@ from imu_simulation_framework.configuration.imu_specification_file import (
     find_imu_specification,
     load_imu_specification,
 )
-from imu_simulation_framework.experiment.report import write_report
+from imu_simulation_framework.experiment.report import RunDescription, write_report
 from imu_simulation_framework.files.locations import package_share
 from imu_simulation_framework.imu_formats import (
     FORMATS,
@@ -240,11 +240,7 @@ def result() -> tuple[Specimen, ...]:
     """The files of one experiment's result, without its figures."""
     with tempfile.TemporaryDirectory() as output:
         folder = create_result_folder(output, "drive", "ideal", datetime(2019, 5, 16, 17, 42))
-        told = {
-            "seed": 5,
-            "messages_expected": {"imu_simulated": 3001},
-            "execution": {"wall_time_s": 1.0},
-        }
+        told = RunDescription({"seed": 5}, {"wall_time_s": 1.0}, {"imu_simulated": 3001})
         write_report(folder, make_tables(12.0), None, told)
         return tuple(
             Specimen(path.name, path.read_bytes(), "," if path.suffix == ".csv" else "")

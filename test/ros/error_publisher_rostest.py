@@ -12,14 +12,13 @@ import unittest
 from datetime import datetime
 
 import numpy as np
-import pandas as pd
 import rospy
 import rostest
 from nav_msgs.msg import Odometry
 from ros_testing import TIMEOUT, Collector, connected_publisher, yaw_quaternion
 from std_msgs.msg import Float64MultiArray
 
-from imu_simulation_framework.msg import ErrorCoordinates2
+from imu_simulation_framework.msg import ErrorCoordinates2, ReferenceTrajectory
 from imu_simulation_framework.results.folder import create_result_folder
 from imu_simulation_framework.srv import StartStopTime
 
@@ -49,16 +48,12 @@ class ErrorPublisher(unittest.TestCase):
         cls.addClassCleanup(directory.cleanup)
         folder = create_result_folder(directory.name, "north", "none", datetime.now())
         time = np.arange(2001) * PERIOD
-        folder.write_table(
-            "trajectory_data",
-            pd.DataFrame(
-                {
-                    "x": 0.0, "y": SPEED * time, "yaw": YAW,
-                    "v": SPEED, "yaw_rate": 0.0, "left": 0.0, "right": 0.0,
-                },
-                index=pd.Index(time, name="time"),
-            ),
-        )  # fmt: skip
+        cls.trajectory = rospy.Publisher(
+            "reference_trajectory", ReferenceTrajectory, latch=True, queue_size=1
+        )
+        cls.trajectory.publish(
+            ReferenceTrajectory(time=time, x=np.zeros(2001), y=SPEED * time, yaw=np.full(2001, YAW))
+        )
         cls.prefix = folder.prefix_path
         cls.truth = connected_publisher("ground_truth/state", Odometry)
         cls.command = connected_publisher("wheel_velocity_controller/command", Float64MultiArray)

@@ -5,11 +5,8 @@
 # ruff: noqa: PT009, PT027
 
 import sys
-import tempfile
 import unittest
-from datetime import datetime
 
-import pandas as pd
 import rospy
 import rostest
 from gazebo_msgs.srv import GetPhysicsProperties
@@ -23,7 +20,7 @@ from tf2_msgs.msg import TFMessage
 
 from imu_simulation_framework.angles import difference, yaw_from_quaternion
 from imu_simulation_framework.errors import SimulatorError
-from imu_simulation_framework.results.folder import create_result_folder
+from imu_simulation_framework.msg import ReferenceTrajectory
 from imu_simulation_framework.ros.simulators.gazebo import GazeboInterface
 from imu_simulation_framework.ros.simulators.gazebo_pace import set_speed
 
@@ -131,14 +128,11 @@ class Views(GazeboTest):
             self.assertGreater(after - before, 0.045)
 
     def test_reference_path_and_driven_path(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        result = create_result_folder(folder.name, "drive", "imu", datetime.now())
-        straight = pd.DataFrame(
-            {"x": [0.0, 1.0, 2.0], "y": 0.0}, index=pd.Index([0.0, 1.0, 2.0], name="time")
+        trajectory = rospy.Publisher(
+            "reference_trajectory", ReferenceTrajectory, latch=True, queue_size=1
         )
-        result.write_table("trajectory_data", straight)
-        rospy.set_param("experiment/result", result.prefix_path)
+        self.addCleanup(trajectory.unregister)
+        trajectory.publish(ReferenceTrajectory(x=[0.0, 1.0, 2.0], y=[0.0, 0.0, 0.0]))
         self.gazebo.set_pose(0.0, 0.0, 0.0)
         command = connected_publisher("wheel_velocity_controller/command", Float64MultiArray)
         self.addCleanup(command.publish, Float64MultiArray(data=[0.0, 0.0]))

@@ -14,7 +14,7 @@ sys.path.insert(0, str(ROOT / "test" / "unit"))
 from synthetic_experiment import make_tables  # noqa: E402
 
 from imu_simulation_framework.errors import ResultError  # noqa: E402
-from imu_simulation_framework.experiment.report import write_report  # noqa: E402
+from imu_simulation_framework.experiment.report import RunDescription, write_report  # noqa: E402
 from imu_simulation_framework.results.folder import (  # noqa: E402
     ResultFolder,
     create_result_folder,
@@ -31,11 +31,7 @@ def original(tmp_path_factory):
     """One experiment's result, written once."""
     output = tmp_path_factory.mktemp("original")
     folder = create_result_folder(output, "drive", "ideal", datetime(2019, 5, 16, 17, 42))
-    told = {
-        "seed": 5,
-        "messages_expected": {"imu_simulated": 3001},
-        "execution": {"wall_time_s": 1.0},
-    }
+    told = RunDescription({"seed": 5}, {"wall_time_s": 1.0}, {"imu_simulated": 3001})
     write_report(folder, make_tables(30.0), None, told)
     return folder
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from imu_simulation_framework import angles
 from imu_simulation_framework.declared_settings import Settings, setting
@@ -32,6 +32,9 @@ from imu_simulation_framework.evaluation.spectrum import (
 )
 from imu_simulation_framework.evaluation.stretches import value_at
 from imu_simulation_framework.evaluation.time_alignment import TimeShift, find_time_shift
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _TURN_WINDOW = 10.0
 """A turn of a reference that is made of a course, and its turn back, are over within this [s]."""
@@ -262,6 +265,8 @@ def compare_yaw(imu_yaw, reference_yaw, settings, reference_known=None):
     YawComparison or None
         None if no sample of the IMU lies within the reference's time.
     """
+    import pandas as pd
+
     imu_yaw = imu_yaw.dropna()
     reference_yaw = reference_yaw.dropna()
     if len(imu_yaw) == 0 or len(reference_yaw) == 0:
@@ -318,6 +323,8 @@ def _without_spurious_turns(time, error):
     What counts is where the error is for most of some seconds, as a direction: a turn that is over
     sooner leaves no trace in that.
     """
+    import pandas as pd
+
     samples = max(1, round(_TURN_WINDOW * median_rate(time))) if len(time) > 1 else 1
     parts = pd.DataFrame({"cosine": np.cos(error), "sine": np.sin(error)})
     means = parts.rolling(samples, center=True, min_periods=1).mean()
@@ -333,6 +340,8 @@ def yaw_error_difference(real_error, simulated_error, settings):
     YawErrorDifference or None
         None if they do not overlap in time.
     """
+    import pandas as pd
+
     start = max(real_error.index[0], simulated_error.index[0])
     stop = min(real_error.index[-1], simulated_error.index[-1])
     if stop < start:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special
 
 
 @dataclass(frozen=True)
@@ -67,6 +66,8 @@ def variance_interval(degrees_of_freedom, level=0.95):
     -------
     low, high : ndarray
     """
+    from scipy import special
+
     half = 0.5 * np.asarray(degrees_of_freedom, dtype=float)
     tail = 0.5 * (1.0 - level)
     # The quantile of chi-square is twice that of a gamma distribution of half the freedom.

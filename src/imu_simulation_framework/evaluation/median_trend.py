@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 
 from imu_simulation_framework.evaluation.spectrum import median_rate
 from imu_simulation_framework.evaluation.stretches import behind_gaps
@@ -34,6 +33,8 @@ def median_trend(series, window):
     -------
     Series
     """
+    import pandas as pd
+
     samples = median_filter_samples(series.index, window)
     stretch = np.zeros(len(series), dtype=int)
     stretch[behind_gaps(series.index)] = 1

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import signal
 
 from imu_simulation_framework.evaluation.error_statistics import variance_interval
 
@@ -78,6 +78,8 @@ def power_spectral_density(time, values, detrend="constant"):
     P. D. Welch, The use of fast Fourier transform for the estimation of power spectra,
     IEEE Trans. Audio Electroacoust. 15 (1967) 70-73.
     """
+    from scipy import signal
+
     time = np.asarray(time, dtype=float)
     values = np.asarray(values, dtype=float)
     if len(time) < MINIMUM_SAMPLES:
@@ -189,8 +191,9 @@ def degrees_of_freedom(segments, values) -> float:
     """
     apart = np.arange(1, min(values, _RELATED) + 1) - 1
     weights = np.where(apart == 0, 1.0, 2.0) * (1.0 - apart / values)
-    variance = float(weights @ _COVARIANCES[0][apart])
-    variance += 2.0 * (1.0 - 1.0 / segments) * float(weights @ _COVARIANCES[1][apart])
+    same, adjacent = _covariances()
+    variance = float(weights @ same[apart])
+    variance += 2.0 * (1.0 - 1.0 / segments) * float(weights @ adjacent[apart])
     return 2.0 * segments * values / variance
 
 
@@ -198,17 +201,17 @@ _RELATED = 16
 """Values that are so many frequencies apart have nothing in common any more."""
 
 
+@functools.lru_cache(maxsize=None)
 def _covariances(length=1024):
     """|A(d, m)|^2 for segments d = 0, 1 apart and frequencies m = 0, 1, ... apart."""
+    from scipy import signal
+
     window = signal.get_window("hann", length)
     overlap = window[length // 2 :] * window[: length // 2]
     return [
         np.abs(np.fft.fft(product, length)[:_RELATED]) ** 2 / np.sum(window**2) ** 2
         for product in (window**2, overlap)
     ]
-
-
-_COVARIANCES = _covariances()
 
 
 def _bands(spectrum, per_decade):

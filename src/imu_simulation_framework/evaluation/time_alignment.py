@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy import signal
 
 from imu_simulation_framework import angles
 from imu_simulation_framework.evaluation.spectrum import median_rate, uniform_grid
@@ -109,6 +108,8 @@ def normalised_correlation(late, reference, lags):
 
     They may be of different lengths.
     """
+    from scipy import signal
+
     count = len(reference)
     products = signal.correlate(late, reference, mode="full", method="fft")[lags + count - 1]
     late_energy = np.concatenate(([0.0], np.cumsum(late**2)))

@@ -33,7 +33,7 @@ def make_follower(configuration: Configuration, trajectory) -> Follower:
     control = configuration.control
     period = 1.0 / control.rate
     controller = make_controller(control.controller, control, period, robot.limits)
-    reference = Reference(trajectory, trajectory[["left", "right"]])
+    reference = Reference.of_table(trajectory, trajectory)
     return Follower(reference, controller, period)
 
 

@@ -52,7 +52,7 @@ def drive_in_process(
     follower = make_follower(configuration, drive.trajectory)
     leader = DriveSession(follower)
     tracking = TrackingSession(1.0 / configuration.control.rate, lock_step=True)
-    recording = RecordingSession()
+    recording = RecordingSession(1.0 / configuration.control.rate)
     observe = observe or (lambda _: None)
 
     tracking.follow(follower.reference)
@@ -87,7 +87,7 @@ def _answer(samples, tracking) -> TrackedPose | None:
         state.linear_velocity.tolist(),
     ):
         (x, y), (v_x, v_y) = position[:2], velocity[:2]
-        pose = TruePose(stamp, x, y, tuple(orientation), v_x, v_y)
+        pose = TruePose(stamp, x, y, orientation, v_x, v_y)
         answer = tracking.ground_truth(pose) or answer
     return answer
 

@@ -38,6 +38,8 @@ import dataclasses
 import math
 import platform
 import traceback
+from dataclasses import dataclass, field
+from typing import Any, Mapping
 
 import matplotlib
 import numpy as np
@@ -55,11 +57,33 @@ from imu_simulation_framework.results.tables import ExperimentTables
 OFTEN = 4
 """Stretches of a length that the terminal's table tells of, at least, end to end."""
 
-__all__ = ["ExperimentTables", "evaluate", "terminal_table", "write_report"]
+__all__ = ["ExperimentTables", "RunDescription", "evaluate", "terminal_table", "write_report"]
+
+
+@dataclass(frozen=True)
+class RunDescription:
+    """What the tables of an experiment do not tell.
+
+    Attributes
+    ----------
+    facts : Mapping
+        The summary's ``run``: IMU, controller, seed; of numbers, texts and what holds them.
+    execution : Mapping
+        Goes into the summary's ``execution``; ``wall_time_s`` in it gives the real-time factor.
+    messages_expected : Mapping of str to int
+        Name of a table -> number of messages that the simulator sent for it.
+    """
+
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    execution: Mapping[str, Any] = field(default_factory=dict)
+    messages_expected: Mapping[str, int] = field(default_factory=dict)
+
+
+NOTHING_TOLD = RunDescription()
 
 
 def write_report(
-    folder, tables, settings=None, run_information=None, save_tables=True, formats=("png",)
+    folder, tables, settings=None, run=NOTHING_TOLD, save_tables=True, formats=("png",)
 ):
     """Write an experiment's CSV files, its summary and its figures, in this order.
 
@@ -69,11 +93,7 @@ def write_report(
     tables : ExperimentTables
         Complete, or as far as they came.
     settings : ComparisonSettings, optional
-    run_information : Mapping, optional
-        Goes into the summary's ``run``, apart from two keys: ``execution``, a mapping that
-        goes into the summary's ``execution`` (``wall_time_s`` in it gives the real-time
-        factor), and ``messages_expected``, which maps table names to the number of messages
-        that the simulator sent.
+    run : RunDescription, optional
     save_tables : bool
         False leaves the CSV files alone.
     formats : sequence of str
@@ -91,7 +111,7 @@ def write_report(
     """
     if save_tables:
         tables.save(folder)
-    summary, comparison = evaluate(tables, settings, run_information)
+    summary, comparison = evaluate(tables, settings, run)
     _write_summary(folder, summary)
     failures = _write_figures(folder, comparison, formats, caption(folder, summary))
     if failures:
@@ -100,7 +120,7 @@ def write_report(
     return summary
 
 
-def evaluate(tables, settings=None, run_information=None):
+def evaluate(tables, settings=None, run=NOTHING_TOLD):
     """Compare the tables and sum up, without writing anything.
 
     Returns
@@ -110,9 +130,7 @@ def evaluate(tables, settings=None, run_information=None):
     comparison : Comparison
     """
     settings = ComparisonSettings() if settings is None else settings
-    run = dict(run_information or {})
-    execution = dict(run.pop("execution", None) or {})
-    expected = dict(run.pop("messages_expected", None) or {})
+    execution = dict(run.execution)
     comparison = compare(
         imu_simulated=tables.imu_simulated,
         ground_truth=tables.ground_truth,
@@ -131,7 +149,7 @@ def evaluate(tables, settings=None, run_information=None):
         execution["real_time_factor"] = recorded / wall_time
     execution.setdefault("versions", versions())
     summary = {
-        "run": run,
+        "run": dict(run.facts),
         "durations": {
             "planned_s": _duration(tables.trajectory_data),
             "recorded_s": recorded,
@@ -161,7 +179,7 @@ def evaluate(tables, settings=None, run_information=None):
             ).items()
         },
         "messages": {
-            name: _message_summary(getattr(tables, name), expected.get(name))
+            name: _message_summary(getattr(tables, name), run.messages_expected.get(name))
             for name in ("imu_simulated", "ground_truth", "control_error")
         },
         "notes": list(comparison.remarks),

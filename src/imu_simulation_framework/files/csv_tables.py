@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from imu_simulation_framework.errors import ResultError
 from imu_simulation_framework.files.reading import (
@@ -18,6 +18,9 @@ from imu_simulation_framework.files.reading import (
 )
 from imu_simulation_framework.files.whole_files import reason_of
 from imu_simulation_framework.sentences import shown
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _LINES_PER_BLOCK = 20_000
 _LONGEST_LINE = 2**20  # bytes
@@ -84,6 +87,8 @@ def read_csv(path, columns=None) -> pd.DataFrame:
 
 
 def _read(path, file, columns):
+    import pandas as pd
+
     header, parts, first = None, [], 1
     # The text takes several times the memory of its numbers, so it is read in pieces.
     for text in _pieces(file):
@@ -139,6 +144,8 @@ def _header(path, text):
 
 def _numbers(path, text, header, first):
     """Return the numbers of whole lines, of which the first has number ``first`` in the file."""
+    import pandas as pd
+
     if text.count(",") != text.count("\n") * (len(header) - 1):
         raise _broken_line(path, text, header, first)
     try:

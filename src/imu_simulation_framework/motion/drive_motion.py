@@ -6,7 +6,6 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 
 MOTION_RATE = 100
 """Samples of the true motion per second [Hz]."""
@@ -193,6 +192,8 @@ def true_motion(drive):
         Trajectory, and acceleration (of v) [m/s^2], at `MOTION_RATE` from 0 to the end.
         The robot is at the origin with yaw 0 at the start.
     """
+    import pandas as pd
+
     if drive.lap:
         manoeuvres = _closed_lap(drive)
     else:

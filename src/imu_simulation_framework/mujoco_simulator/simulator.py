@@ -42,7 +42,7 @@ class SimulatorState(NamedTuple):
     the sample period that ends now.
     """
 
-    time: float | np.ndarray
+    time: Any  # float, or ndarray of several
     position: np.ndarray
     orientation: np.ndarray
     linear_velocity: np.ndarray
@@ -115,15 +115,17 @@ class MujocoSimulator:
         self._warnings = self._data.warning.number
         self._motors = WheelMotors(parameters, self.sample_period)
         self._imu = self._mount_imu()
+        self._state: SimulatorState | None = None
         self._rest_position, self._rest_quaternion = self._settle()
         self.reset()
 
     @property
     def state(self) -> SimulatorState:
         """The state after the last step or change of the pose."""
-        if self._state is None:
-            self._state = self._states.sample(-1)
-        return self._state
+        state = self._state
+        if state is None:
+            state = self._state = self._states.sample(-1)
+        return state
 
     @property
     def imu_mounting(self) -> tuple[np.ndarray, np.ndarray]:
@@ -231,7 +233,8 @@ class MujocoSimulator:
             samples.imu_angular_velocity,
             samples.imu_specific_force,
         )
-        self._states, self._state = states, None
+        self._states = states
+        self._state = None
         return states
 
     def _mount_imu(self):

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import bisect
 from dataclasses import dataclass
-from typing import Callable
+from typing import TYPE_CHECKING, Callable
 
 import numpy as np
-import pandas as pd
 
 from imu_simulation_framework.angles import (
     TWO_PI,
@@ -18,6 +17,9 @@ from imu_simulation_framework.columns import ACCEL, CONTROL_ERROR, GYRO, QUATERN
 from imu_simulation_framework.errors import ResultError
 from imu_simulation_framework.motion.stamps import NANOSECONDS
 from imu_simulation_framework.results.sample_store import SampleStore
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 STORED = {
     "imu_simulated": (*QUATERNION, *GYRO, *ACCEL),
@@ -128,6 +130,8 @@ class RecordedTable:
 
     def whole(self, columns=None) -> pd.DataFrame:
         """Return the table at once, all columns or those that are named."""
+        import pandas as pd
+
         wanted = slice(None) if columns is None else list(columns)
         return pd.concat([block.loc[:, wanted] for block in self.blocks()])
 
@@ -310,4 +314,6 @@ class _Attitude:
 
 
 def _table(time, columns) -> pd.DataFrame:
+    import pandas as pd
+
     return pd.DataFrame(columns, index=pd.Index(time, name="time", dtype=float))

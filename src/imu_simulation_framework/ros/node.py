@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import gc
 import logging
-import math
 import os
 import signal
 import sys
@@ -14,6 +15,7 @@ import warnings
 
 import rosgraph
 import rospy
+import rospy.impl.simtime
 
 from imu_simulation_framework.errors import FrameworkError, SimulatorError
 from imu_simulation_framework.ros.answers import (
@@ -160,15 +162,18 @@ class Node:
             return 1
         return INTERRUPTED if self.interrupted else 0
 
-    def subscribe(self, topic, message_type, callback) -> rospy.Subscriber:
+    def subscribe(self, topic, message_type, callback, raw=False) -> rospy.Subscriber:
         """Subscribe to what exactly one node may publish; a second one ends the experiment.
 
         What it sends would be mixed with the experiment's own. So does what a callback cannot take.
-        """
-        publishers = []
 
-        def checked(message):
-            publisher = message._connection_header["callerid"]
+        ``raw`` hands over the bytes of each message instead; :mod:`.raw_messages` reads them.
+        """
+        publishers: list[str] = []
+        headers: list[dict] = []  # of the connections whose messages are taken
+
+        def known(header) -> bool:
+            publisher = header["callerid"]
             if publisher not in publishers:
                 publishers.append(publisher)
             if len(publishers) > 1:
@@ -176,14 +181,26 @@ class Node:
                     f"{self.name}: {publishers[1]} publishes on {rospy.resolve_name(topic)}, "
                     f"beside {publishers[0]}: in an experiment only one node may"
                 )
-            if self.failure:
+            elif header["md5sum"] != message_type._md5sum:
+                # rospy itself refuses it, unless it is told to take anything.
+                self.fail(
+                    f"{self.name}: {publisher} publishes {header['type']} on "
+                    f"{rospy.resolve_name(topic)}, expected {message_type._type}"
+                )
+            else:
+                headers.append(header)
+            return not self.failure
+
+        def checked(message):
+            header = message._connection_header
+            if self.failure or not (any(header is h for h in headers) or known(header)):
                 return
             try:
-                callback(message)
+                callback(message._buff if raw else message)
             except FrameworkError as error:
-                self.fail(str(error))
+                self.fail(f"{self.name}: {error}")
 
-        return subscribe(topic, message_type, checked)
+        return subscribe(topic, rospy.AnyMsg if raw else message_type, checked)
 
     def wait_until(self, condition, timeout: float, what: str) -> None:
         """Wait for ``condition()``, at most ``timeout`` seconds of wall clock.
@@ -250,15 +267,11 @@ def tell_failure(sentence) -> None:
         return
 
 
-def ensure_finite(what: str, *numbers) -> None:
-    """Refuse numbers that are none.
-
-    Raises
-    ------
-    SimulatorError
-    """
-    if not all(map(math.isfinite, numbers)):
-        raise SimulatorError(f"{what}: expected finite numbers, got {list(numbers)}")
+def release_memory() -> None:
+    """Give back what large tables have left free; without, a drive would hold it to its end."""
+    gc.collect()
+    with contextlib.suppress(OSError, AttributeError):  # not with every C library
+        ctypes.CDLL("libc.so.6").malloc_trim(0)
 
 
 def log_remarks(remarks) -> None:
@@ -290,6 +303,7 @@ def run_node(node_type) -> None:
     try:
         with _limited(CONSTRUCTION_TIMEOUT, node_type.name):
             _ensure_alone(node_type.name)
+            _keep_off_the_clock()
             rospy.init_node(node_type.name, disable_signals=True)
             node = node_type()
         if node.configuration.simulation.simulator == "gazebo":
@@ -328,6 +342,19 @@ def _limited(timeout: float, name: str):
         yield
     finally:
         timer.cancel()
+
+
+def _keep_off_the_clock() -> None:
+    """Have rospy not subscribe to ``/clock`` where there is simulated time.
+
+    It would run Python for every tick in every node. A message's stamp tells when it is of.
+    """
+    rospy.impl.simtime.init_simtime = _without_simulated_time
+
+
+def _without_simulated_time() -> bool:
+    rospy.rostime.set_rostime_initialized(True)
+    return True
 
 
 def _ensure_alone(name: str) -> None:

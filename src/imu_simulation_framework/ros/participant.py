@@ -8,7 +8,9 @@ from typing import Any
 
 import rospy
 
+from imu_simulation_framework import topics
 from imu_simulation_framework.errors import FrameworkError, SimulatorError
+from imu_simulation_framework.msg import ReferenceTrajectory
 from imu_simulation_framework.results.folder import ResultFolder
 from imu_simulation_framework.ros.node import Node
 from imu_simulation_framework.srv import StartStopTime, StartStopTimeResponse
@@ -64,6 +66,28 @@ class Participant(Node, ABC):
         except FrameworkError as error:
             return StartStopTimeResponse(success=False, message=str(error))
         return StartStopTimeResponse(success=True, message="")
+
+    def reference_trajectory(self) -> ReferenceTrajectory:
+        """Return what path_follower says where the robot is to be; it does before the start.
+
+        Raises
+        ------
+        SimulatorError
+            It has said nothing within the time for starting up.
+        """
+        received: list[ReferenceTrajectory] = []
+        subscriber = self.subscribe(
+            topics.REFERENCE_TRAJECTORY, ReferenceTrajectory, received.append
+        )
+        try:
+            self.wait_until(
+                lambda: received,
+                self.configuration.simulation.startup_timeout,
+                f"a message on {topics.REFERENCE_TRAJECTORY}",
+            )
+        finally:
+            subscriber.unregister()
+        return received[0]
 
     def ensure_not_ended(self) -> None:
         """Refuse to get ready while the main thread closes: what is opened then would be left.

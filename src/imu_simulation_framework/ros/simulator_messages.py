@@ -1,100 +1,96 @@
-"""The messages that the MuJoCo simulator publishes, filled from its state."""
+"""The messages that the MuJoCo simulator publishes, filled from its samples."""
 
 from __future__ import annotations
 
+import numpy as np
+import rospy
 from geometry_msgs.msg import TransformStamped
 from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Imu, JointState
 from tf2_msgs.msg import TFMessage
 
+from imu_simulation_framework.motion.stamps import NANOSECONDS
 from imu_simulation_framework.robot_names import IMU_FRAME, ROBOT_FRAME, WHEEL_JOINTS, WORLD_FRAME
+from imu_simulation_framework.ros.raw_messages import (
+    imu_packer,
+    odometry_packer,
+    publish_packed,
+)
 
 
-class TickMessages:
-    """One message of each kind, filled anew for each sample.
+class ImuMessages:
+    """Of an IMU: what it says, and how wrong it is.
 
-    They are published without a queue, so a message has been serialised before it is
-    filled again; making new ones for each sample would take a third of the loop's time.
+    Parameters
+    ----------
+    covariances : tuple
+        Of orientation, angular velocity and acceleration, nine numbers each.
     """
 
     def __init__(self, covariances) -> None:
-        self.clock = Clock()
-        self._imu = Imu()
-        self._bias = Imu()
-        self._odometry = Odometry(child_frame_id=ROBOT_FRAME)
+        message = Imu()
+        message.header.frame_id = IMU_FRAME
+        self._bias = imu_packer(message)
+        orientation, angular_velocity, linear_acceleration = map(list, covariances)
+        message.orientation_covariance = orientation
+        message.angular_velocity_covariance = angular_velocity
+        message.linear_acceleration_covariance = linear_acceleration
+        self._data = imu_packer(message)
+
+    def publish_data(self, publisher: rospy.Publisher, stamps, rows) -> None:
+        """What the IMU says: stamps (n,) [ns], and rows (n, 10) of its signals."""
+        publish_packed(publisher, self._data.pack(stamps, rows))
+
+    def publish_bias(self, publisher: rospy.Publisher, stamps, rows) -> None:
+        """How wrong it is then, apart from white noise, as Hector's plug-in tells; the same."""
+        publish_packed(publisher, self._bias.pack(stamps, rows))
+
+
+class RobotMessages:
+    """Of the robot: where it is, how it moves, and what time it is there.
+
+    One message of each kind is filled anew: published without a queue, it has been serialised
+    before.
+    """
+
+    def __init__(self) -> None:
+        odometry = Odometry(child_frame_id=ROBOT_FRAME)
+        odometry.header.frame_id = WORLD_FRAME
+        self._odometry = odometry_packer(odometry)
+        self._clock = Clock()
         self._joints = JointState(name=list(WHEEL_JOINTS))
         self._transform = TransformStamped(child_frame_id=ROBOT_FRAME)
+        self._transform.header.frame_id = WORLD_FRAME
         self._transforms = TFMessage(transforms=[self._transform])
-        self._stamp = self.clock.clock
-        for message, frame in (
-            (self._imu, IMU_FRAME),
-            (self._bias, IMU_FRAME),
-            (self._odometry, WORLD_FRAME),
-            (self._joints, ""),
-            (self._transform, WORLD_FRAME),
-        ):
-            message.header.stamp = self._stamp
-            message.header.frame_id = frame
-        self.set_covariances(covariances)
+        stamp = self._clock.clock
+        self._joints.header.stamp = self._transform.header.stamp = stamp
 
-    def set_covariances(self, covariances) -> None:
-        """Orientation, angular velocity and acceleration covariance, nine numbers each."""
-        orientation, angular_velocity, linear_acceleration = covariances
-        self._imu.orientation_covariance = list(orientation)
-        self._imu.angular_velocity_covariance = list(angular_velocity)
-        self._imu.linear_acceleration_covariance = list(linear_acceleration)
-
-    def set_stamp(self, nanoseconds: int) -> None:
-        """Stamp all messages with a simulated time [ns]."""
-        self._stamp.secs, self._stamp.nsecs = divmod(nanoseconds, 1_000_000_000)
-
-    def imu_data(self, reading) -> Imu:
-        """Return what the IMU says."""
-        _fill_imu(self._imu, reading.orientation, reading.angular_velocity, reading.specific_force)
-        return self._imu
-
-    def imu_bias(self, reading) -> Imu:
-        """How wrong it is at this moment, apart from white noise, as Hector's plug-in tells."""
-        _fill_imu(
-            self._bias,
-            reading.orientation_bias,
-            reading.angular_velocity_bias,
-            reading.specific_force_bias,
+    def publish_ground_truth(self, publisher: rospy.Publisher, stamps, state) -> None:
+        """Poses of base_footprint in the world; twists in the robot's own axes (REP-103)."""
+        columns = (
+            state.position,
+            state.orientation,
+            state.linear_velocity,
+            state.angular_velocity,
         )
-        return self._bias
+        rows = np.concatenate(columns, axis=1)
+        publish_packed(publisher, self._odometry.pack(stamps, rows))
 
-    def ground_truth(self, state) -> Odometry:
-        """Return pose of base_footprint in the world; twist in the robot's own axes (REP-103)."""
-        pose, twist = self._odometry.pose.pose, self._odometry.twist.twist
-        _fill_vector(pose.position, state.position)
-        _fill_quaternion(pose.orientation, state.orientation)
-        _fill_vector(twist.linear, state.linear_velocity)
-        _fill_vector(twist.angular, state.angular_velocity)
-        return self._odometry
+    def clock(self, stamp: int) -> Clock:
+        """It is ``stamp`` [ns], which the messages below are stamped with, too."""
+        self._clock.clock.secs, self._clock.clock.nsecs = divmod(int(stamp), NANOSECONDS)
+        return self._clock
 
     def joint_states(self, state) -> JointState:
-        """Return angles and velocities of the driven wheels."""
-        self._joints.position = state.wheel_positions.tolist()
-        self._joints.velocity = state.wheel_velocities.tolist()
+        """Angles and velocities of the driven wheels, at the last of the samples."""
+        self._joints.position = state.wheel_positions[-1].tolist()
+        self._joints.velocity = state.wheel_velocities[-1].tolist()
         return self._joints
 
     def transforms(self, state) -> TFMessage:
         """From the world to the robot; robot_state_publisher adds the rest."""
-        _fill_vector(self._transform.transform.translation, state.position)
-        _fill_quaternion(self._transform.transform.rotation, state.orientation)
+        place, turn = self._transform.transform.translation, self._transform.transform.rotation
+        place.x, place.y, place.z = state.position[-1].tolist()
+        turn.x, turn.y, turn.z, turn.w = state.orientation[-1].tolist()
         return self._transforms
-
-
-def _fill_imu(message, orientation, angular_velocity, acceleration) -> None:
-    _fill_quaternion(message.orientation, orientation)
-    _fill_vector(message.angular_velocity, angular_velocity)
-    _fill_vector(message.linear_acceleration, acceleration)
-
-
-def _fill_vector(message, values) -> None:
-    message.x, message.y, message.z = values.tolist()
-
-
-def _fill_quaternion(message, values) -> None:
-    message.x, message.y, message.z, message.w = values.tolist()

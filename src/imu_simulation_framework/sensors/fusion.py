@@ -34,7 +34,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.angles import quaternion_product
 from imu_simulation_framework.constants import STANDARD_GRAVITY
@@ -193,6 +192,8 @@ class VqfFilter:
         ndarray (4,)
             Orientation.
         """
+        from scipy.spatial.transform import Rotation
+
         started = _level(orientation, specific_force)
         self._filter = self._make()
         fused = self._advance(np.zeros(3), specific_force)
@@ -266,6 +267,8 @@ def fuse(output: OutputSpecification, period, orientation, angular_velocity, spe
 
 def _level(orientation, specific_force):
     """The orientation turned the shortest way, so that the specific force points up."""
+    from scipy.spatial.transform import Rotation
+
     shape = np.shape(orientation)
     given = Rotation.from_quat(np.reshape(np.asarray(orientation, dtype=float), (-1, 4)))
     up = given.apply(np.reshape(specific_force, (-1, 3)))
@@ -278,5 +281,7 @@ def _level(orientation, specific_force):
 
 
 def _from_vqf(quaternions):
+    from scipy.spatial.transform import Rotation
+
     # Its order is w, x, y, z.
     return Rotation.from_quat(np.roll(quaternions, -1, axis=-1))

@@ -21,8 +21,8 @@ from imu_simulation_framework.results.folder import ResultFolder, find_result
 from imu_simulation_framework.results.tables import ExperimentTables, complete_tables
 from imu_simulation_framework.tools.previous_summary import (
     SETTINGS,
+    described_run,
     previous_summary,
-    run_information,
     settings_of,
 )
 
@@ -37,13 +37,13 @@ def main(arguments):
     path = source.path("summary.json")
     chosen = {name: getattr(options, name) for name in SETTINGS}
     settings = settings_of(previous, path, **chosen)
-    information = run_information(previous, path)
+    run = described_run(previous, path)
     target = source if options.out is None else _make_target(options.out, source.prefix)
     summary = write_report(
         target,
         tables,
         settings,
-        information,
+        run,
         save_tables=False,
         formats=dict.fromkeys(options.formats),
     )

@@ -7,6 +7,7 @@ import math
 
 from imu_simulation_framework.errors import ConfigurationError, ResultError
 from imu_simulation_framework.evaluation.comparison import ComparisonSettings
+from imu_simulation_framework.experiment.report import RunDescription
 from imu_simulation_framework.sentences import shown
 
 DEEPEST = 30
@@ -91,7 +92,7 @@ def settings_of(previous, path, **chosen) -> ComparisonSettings:
     )
 
 
-def run_information(previous, path) -> dict:
+def described_run(previous, path) -> RunDescription:
     """Return what an experiment's summary told of it, as :func:`.evaluate` takes it.
 
     Raises
@@ -99,20 +100,20 @@ def run_information(previous, path) -> dict:
     ResultError
         Its counts of messages are none.
     """
-    # Without a summary the experiment has not come to its end.
-    information = dict(previous.get("run", {})) if previous else {"completed": False}
-    information["execution"] = previous.get("execution", {})
-    information["messages_expected"] = expected = {}
+    expected: dict[str, int] = {}
     for name, counts in previous.get("messages", {}).items():
         if not isinstance(counts, dict):
             raise unusable(path, f"messages: {name} is {shown(counts)}, expected counts")
         if counts.get("expected_according_to") == "simulator":
-            count = expected[name] = counts.get("expected")
+            count = counts.get("expected")
             if not (isinstance(count, int) and 0 <= count < MOST_MESSAGES):
                 raise unusable(
                     path, f"messages: {name} expects {shown(count)}, expected a whole number"
                 )
-    return information
+            expected[name] = count
+    # Without a summary the experiment has not come to its end.
+    facts = previous.get("run", {}) if previous else {"completed": False}
+    return RunDescription(facts, previous.get("execution", {}), expected)
 
 
 def unusable(path, reason) -> ResultError:

@@ -19,8 +19,8 @@ from imu_simulation_framework.pages.page_text import page_html
 from imu_simulation_framework.results.folder import find_result
 from imu_simulation_framework.results.tables import ExperimentTables, complete_tables
 from imu_simulation_framework.tools.previous_summary import (
+    described_run,
     previous_summary,
-    run_information,
     settings_of,
 )
 
@@ -33,7 +33,7 @@ def main(arguments):
     tables = ExperimentTables.load(folder)
     previous, place = previous_summary(folder), folder.path("summary.json")
     settings = settings_of(previous, place)
-    summary, comparison = evaluate(tables, settings, run_information(previous, place))
+    summary, comparison = evaluate(tables, settings, described_run(previous, place))
     text = page_html(experiment_page(comparison, summary, caption(folder, summary)))
     out = folder.path("report.html") if options.out is None else options.out
     refuse_overwriting(out, [place, *folder.folder.glob(f"{folder.prefix}_*.csv")])

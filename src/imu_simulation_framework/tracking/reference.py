@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from array import array
 from bisect import bisect_right
 from typing import NamedTuple
 
@@ -70,35 +71,57 @@ class Reference:
 
     Parameters
     ----------
-    trajectory : pandas.DataFrame
-        Poses or Trajectory table.
-    wheel_velocities : pandas.DataFrame, optional
-        WheelVelocities table with the same index.
+    time : array_like, shape (n,)
+        [s], ascending.
+    x, y : array_like, shape (n,)
+        [m]
+    yaw : array_like, shape (n,)
+        [rad], unwrapped.
+    left, right : array_like, shape (n,), optional
+        Wheel velocities [rad/s].
 
     Raises
     ------
     TrajectoryError
-        If the trajectory has less than two samples.
+        If there are less than two samples.
     """
 
-    def __init__(self, trajectory, wheel_velocities=None):
-        if len(trajectory) < 2:
+    def __init__(self, time, x, y, yaw, left=None, right=None):
+        if len(time) < 2:
             raise TrajectoryError(
-                f"A reference needs at least two samples, but the trajectory has {len(trajectory)}."
+                f"A reference needs at least two samples, but the trajectory has {len(time)}."
             )
-        # Python lists of floats: indexing an array costs ten times as much.
-        self._time = trajectory.index.to_numpy(dtype=float).tolist()
-        self._x = trajectory["x"].tolist()
-        self._y = trajectory["y"].tolist()
-        self._yaw = trajectory["yaw"].tolist()
+        # Indexing numpy's arrays costs ten times as much, lists of floats four times the memory.
+        self._time, self._x, self._y, self._yaw = (array("d", v) for v in (time, x, y, yaw))
         self._left = self._right = None
-        if wheel_velocities is not None:
-            if len(wheel_velocities) != len(trajectory):
-                raise ValueError("trajectory and wheel velocities differ in length")
-            self._left = wheel_velocities["left"].tolist()
-            self._right = wheel_velocities["right"].tolist()
+        if left is not None and right is not None:
+            self._left, self._right = array("d", left), array("d", right)
+        if len({len(v) for v in (self._time, self._x, self._y, self._yaw)}) > 1:
+            raise ValueError("the columns of a reference differ in length")
         self.start = self._time[0]
         self.stop = self._time[-1]
+
+    @classmethod
+    def of_table(cls, trajectory, wheel_velocities=None):
+        """Make one of tables.
+
+        Parameters
+        ----------
+        trajectory : pandas.DataFrame
+            Poses or Trajectory table.
+        wheel_velocities : pandas.DataFrame, optional
+            WheelVelocities table with the same index.
+        """
+        poses = (trajectory.index, *(trajectory[name] for name in ("x", "y", "yaw")))
+        if wheel_velocities is None:
+            return cls(*poses)
+        if len(wheel_velocities) != len(trajectory):
+            raise ValueError("trajectory and wheel velocities differ in length")
+        return cls(*poses, wheel_velocities["left"], wheel_velocities["right"])
+
+    def poses(self):
+        """Return time, x, y and yaw of all samples, each an ``array`` of float."""
+        return self._time, self._x, self._y, self._yaw
 
     @property
     def duration(self):

@@ -33,12 +33,11 @@ def folder(tmp_path):
 
 
 def information(seed=1, wall_time=2.0):
-    return {
-        "seed": seed,
-        "imu": "generic",
-        "messages_expected": {"imu_simulated": 2002},
-        "execution": {"start": "2019-05-16T17:42:58", "wall_time_s": wall_time},
-    }
+    return report.RunDescription(
+        {"seed": seed, "imu": "generic"},
+        {"start": "2019-05-16T17:42:58", "wall_time_s": wall_time},
+        {"imu_simulated": 2002},
+    )
 
 
 def test_a_report_writes_all_files_of_a_result(folder):
@@ -124,7 +123,9 @@ def test_a_figure_says_drive_model_seed_and_date(folder, monkeypatch):
     monkeypatch.setattr(report, "FIGURES", shown)
     run = {"drive": "mine_gps", "imu": {"model": "hector", "label": "hector_sigma0.5"}, "seed": 7}
     run["trajectory_scale"] = 0.5
-    report.write_report(folder, make_tables(5.0), None, run, formats=("svg",))
+    report.write_report(
+        folder, make_tables(5.0), None, report.RunDescription(run), formats=("svg",)
+    )
     summary = json.loads(folder.read_text("summary.json"))
     footer = report.caption(folder, summary)
     assert footer == (
@@ -164,7 +165,7 @@ def test_dates_speed_and_versions_are_apart_from_what_repeats():
 
 def test_summary_is_strict_json_whatever_it_is_told(folder):
     told = {"seed": np.int64(3), "speed": np.float32(0.5), "bad": float("nan"), "path": START}
-    report.write_report(folder, cut(make_tables(5.0), 0.0), None, told)
+    report.write_report(folder, cut(make_tables(5.0), 0.0), None, report.RunDescription(told))
     run = json.loads(folder.read_text("summary.json"), parse_constant=pytest.fail)["run"]
     assert run == {"seed": 3, "speed": 0.5, "bad": None, "path": str(START)}
 

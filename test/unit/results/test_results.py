@@ -361,3 +361,15 @@ def test_a_result_that_is_not_there_or_not_one_is_refused(folder):
     ResultFolder(folder.folder, "20200101-000000").write_text("trajectory_data.csv", "time\n")
     with pytest.raises(ResultError, match="holds 2 results.*20190516-174258, 20200101-000000"):
         find_result(folder.folder)
+
+
+def test_one_column_is_read_to_the_last_bit(folder):
+    table = awkward_table()
+    folder.write_table("imu_real", table[["x", "yaw"]])
+    time, values = folder.read_column("imu_real", "x")
+    np.testing.assert_array_equal(time, table.index)
+    np.testing.assert_array_equal(values, table["x"])
+    with pytest.raises(ResultError, match="column roll cannot be read"):
+        folder.read_column("imu_real", "roll")
+    with pytest.raises(ResultError, match="No such file"):
+        folder.read_column("nothing", "x")

@@ -47,6 +47,19 @@ def test_samples_of_memory_and_of_the_file_are_one_table(path, before):
     assert [len(stamps) for stamps, _ in store.blocks(0, 1000)] == [1000]
 
 
+@pytest.mark.parametrize("at_once", [1, 5, 30])
+def test_rows_that_come_together_are_as_rows_that_come_alone(path, at_once):
+    store = SampleStore(COLUMNS)
+    store.keep_in(path)
+    for begin in range(0, 300, at_once):
+        numbers = np.arange(begin, begin + at_once)
+        store.append_rows(10 * numbers, np.column_stack(row(numbers)))
+    assert (len(store), store.newest) == (300, 2990)
+    check(store, 300)
+    store.flush()
+    check(SampleStore.open(path), 300)
+
+
 def test_blocks_follow_each_other(path, monkeypatch):
     monkeypatch.setattr(sample_store, "_ROWS_PER_BLOCK", 7)
     store = SampleStore(COLUMNS)

@@ -19,3 +19,21 @@ def test_a_signal_after_the_last_line_does_not_change_the_exit_code(name):
     program = [sys.executable, "-c", LATE.format(name=name)]
     ended = subprocess.run(program, capture_output=True, text=True, timeout=180)
     assert ended.returncode == 0, ended.stderr
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        "ros.nodes.mujoco_simulator",
+        "ros.nodes.error_publisher",
+        "ros.nodes.imu_yaw_publisher",
+        "ros.nodes.result_comparison",
+        "ros.launching.launcher",
+    ],
+)
+def test_what_runs_all_the_time_imports_nothing_large(module):
+    code = f"import sys, imu_simulation_framework.{module}; print(*sys.modules)"
+    modules = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True).stdout
+    assert module in modules
+    # 40 and 60 MB in each of them.
+    assert {"pandas", "scipy", "matplotlib"} & set(modules.split()) == set()

@@ -57,7 +57,6 @@ def gazebo(monkeypatch):
         SimpleNamespace(
             ServiceProxy=gazebo.proxy,
             Subscriber=lambda *_, **__: subscriber,
-            get_time=lambda: 0.0,
             ServiceException=rospy.ServiceException,
             ROSException=rospy.ROSException,
         ),
@@ -71,6 +70,7 @@ def pace(gazebo, monkeypatch):
     # Pauses that are too long are ended by a thread, which here has no say.
     monkeypatch.setattr(gazebo_pace.GazeboPace, "_end_long_pauses", lambda self: None)
     pace = gazebo_pace.GazeboPace(PERIOD)
+    tick(pace, 0.0)
     pace.begin()
     yield pace
     pace.end()
@@ -78,6 +78,14 @@ def pace(gazebo, monkeypatch):
 
 def tick(pace, seconds):
     pace._on_clock(Clock(clock=rospy.Time.from_sec(seconds)))
+
+
+def test_a_drive_that_begins_before_the_first_clock_waits_for_nobody_yet(gazebo):
+    pace = gazebo_pace.GazeboPace(PERIOD)
+    pace.begin()
+    tick(pace, 17.0)
+    assert (gazebo.pauses, pace.now) == (0, 17.0)
+    pace.end()
 
 
 def test_two_periods_without_an_answer_are_no_reason_to_pause(gazebo, pace):
@@ -146,6 +154,7 @@ def test_a_pause_that_lasts_too_long_ends_by_itself(gazebo, monkeypatch):
         gazebo.watch.now += 0.3
         return next(looks)
 
+    tick(pace, 0.0)
     pace._begun = True
     tick(pace, 1.0)
     monkeypatch.setattr(pace._ended, "wait", look)

@@ -1,21 +1,17 @@
 """The paths for rviz: their points, and when the reference is sent; the rostest has the node."""
 
-from datetime import datetime
 from types import SimpleNamespace
 
 import numpy as np
-import pandas as pd
 import pytest
 import rospy
 from geometry_msgs.msg import Point, Pose, PoseWithCovariance
 from nav_msgs.msg import Odometry
 
-from imu_simulation_framework.results.folder import create_result_folder
+from imu_simulation_framework.msg import ReferenceTrajectory
 from imu_simulation_framework.robot_names import WORLD_FRAME
 from imu_simulation_framework.ros.node import Node
 from imu_simulation_framework.ros.nodes import path_view
-
-RESULT = "experiment/result"
 
 
 class Publisher:
@@ -28,7 +24,6 @@ class Publisher:
 
 @pytest.fixture
 def parameters(monkeypatch):
-    parameters = {}
     publishers = {}
 
     def advertise(name, *_, **__):
@@ -41,12 +36,10 @@ def parameters(monkeypatch):
         SimpleNamespace(
             Publisher=advertise,
             Subscriber=lambda *_, **__: None,
-            get_param=lambda name, default: parameters.get(name, default),
-            get_rostime=lambda: rospy.Time(5),
         ),
     )
     monkeypatch.setattr(path_view, "PUBLISHING_PERIOD", 0.0)
-    return SimpleNamespace(values=parameters, publishers=publishers)
+    return SimpleNamespace(publishers=publishers)
 
 
 @pytest.fixture
@@ -74,26 +67,21 @@ def test_the_driven_path_has_a_point_every_five_centimetres(view, parameters):
     assert steps == pytest.approx(np.full(16, 0.06))
 
 
-def test_the_reference_path_is_sent_once_there_is_a_result_and_no_second_time(
-    view, parameters, tmp_path
-):
+def test_the_reference_path_is_the_trajectory_with_fewer_points(view, parameters):
     stand(view, 0.0)
     view.spin_once()
     sent = parameters.publishers["reference_path"].sent
     assert not sent
-    result = create_result_folder(tmp_path, "drive", "imu", datetime(2024, 1, 1))
-    times = pd.Index([0.0, 1.0, 2.0, 3.0], name="time")
-    table = pd.DataFrame({"x": [0.0, 0.02, 1.0, 2.0], "y": 0.5}, index=times)
-    result.write_table("trajectory_data", table)
-    parameters.values[RESULT] = result.prefix_path
+    view._on_trajectory(ReferenceTrajectory(x=[0.0, 0.02, 1.0, 2.0], y=[0.5] * 4))
     view.spin_once()
     view.spin_once()
     assert sent == [[(0.0, 0.5), (1.0, 0.5), (2.0, 0.5)]]
     assert len(parameters.publishers["driven_path"].sent) == 3
 
 
-def test_paths_lie_in_the_world(parameters):
+def test_paths_lie_in_the_world():
     path = path_view._path([(1.0, 2.0)])
     assert path.header.frame_id == path.poses[0].header.frame_id == WORLD_FRAME
-    assert path.header.stamp == rospy.Time(5)
+    # Of no time: rviz takes the newest transform.
+    assert path.header.stamp == rospy.Time(0)
     assert path.poses[0].pose.orientation.w == 1.0

@@ -259,7 +259,7 @@ class Robot(NamedTuple):
 def _drive(table, controller, start=None, robot=None):
     """Return the errors (time, 4) while the robot follows a Trajectory in closed loop."""
     robot = robot or Robot()
-    reference = Reference(table, wheel_limits.wheel_velocities(table, DRIVETRAIN))
+    reference = Reference.of_table(table, wheel_limits.wheel_velocities(table, DRIVETRAIN))
     x, y, yaw = start or reference.pose_at(reference.start)
     left = right = 0.0
     step = 0.01

@@ -43,7 +43,7 @@ def test_along_and_cross_track_error_make_up_the_distance():
 @pytest.mark.parametrize("times", [[10.0, 11.0, 12.0], [10.0, 10.1, 12.0]])
 def test_reference_interpolates_and_stands_still_outside(times):
     table = _table(times, x=[0.0, 2.0, 2.0], y=[1.0, 1.0, 3.0], yaw=[0.0, 3.0, 7.0])
-    reference = Reference(table)
+    reference = Reference.of_table(table)
     middle = 0.5 * (times[0] + times[1])
     assert reference.pose_at(middle) == pytest.approx((1.0, 1.0, 1.5))
     assert reference.pose_at(times[1]) == pytest.approx((2.0, 1.0, 3.0))
@@ -54,7 +54,7 @@ def test_reference_interpolates_and_stands_still_outside(times):
 
 def test_wheel_velocities_are_zero_outside_the_reference():
     table = _table([0.0, 1.0], x=[0.0, 1.0], y=[0.0, 0.0], yaw=[0.0, 0.0])
-    reference = Reference(table, _table([0.0, 1.0], left=[9.0, 10.0], right=[11.0, 10.0]))
+    reference = Reference.of_table(table, _table([0.0, 1.0], left=[9.0, 10.0], right=[11.0, 10.0]))
     assert reference.wheel_velocities_at(0.5) == pytest.approx((9.5, 10.5))
     assert reference.wheel_velocities_at(1.0) == pytest.approx((10.0, 10.0))
     assert reference.wheel_velocities_at(1.001) == (0.0, 0.0)
@@ -62,11 +62,11 @@ def test_wheel_velocities_are_zero_outside_the_reference():
 
 
 def test_wheel_velocities_that_were_not_given_cannot_be_asked_for():
-    reference = Reference(_table([0.0, 1.0], x=[0.0, 1.0], y=[0.0, 0.0], yaw=[0.0, 0.0]))
+    reference = Reference.of_table(_table([0.0, 1.0], x=[0.0, 1.0], y=[0.0, 0.0], yaw=[0.0, 0.0]))
     with pytest.raises(ValueError, match="without wheel velocities"):
         reference.wheel_velocities_at(0.0)
 
 
 def test_reference_of_one_sample_is_refused():
     with pytest.raises(TrajectoryError, match="at least two samples"):
-        Reference(_table([0.0], x=[0.0], y=[0.0], yaw=[0.0]))
+        Reference.of_table(_table([0.0], x=[0.0], y=[0.0], yaw=[0.0]))

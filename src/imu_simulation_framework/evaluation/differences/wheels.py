@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from imu_simulation_framework.columns import WHEELS
 from imu_simulation_framework.evaluation.error_statistics import ErrorStatistics, error_statistics
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)

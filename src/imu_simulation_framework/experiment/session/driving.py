@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from imu_simulation_framework import topics
 from imu_simulation_framework.errors import SimulatorError
 from imu_simulation_framework.tracking.follower import Follower
 from imu_simulation_framework.tracking.reference import TrackingError
@@ -65,12 +66,15 @@ class DriveSession:
         """
         numbers = (time, *error)
         if not all(map(math.isfinite, numbers)):
-            raise SimulatorError(f"tracking error: expected finite numbers, got {list(numbers)}")
+            raise SimulatorError(
+                f"{topics.TRAJECTORY_ERROR}: expected finite numbers, got {list(numbers)}"
+            )
         step = time - self.time
         if abs(step) > LONGEST_STEP:
             raise SimulatorError(
-                f"tracking error: its time jumped by {step:.6g} s after {self.time:.2f} s: a stamp "
-                "is wrong, the simulation was reset, or messages were lost"
+                f"{topics.TRAJECTORY_ERROR}: its time jumped by {step:.6g} s after "
+                f"{self.time:.2f} s: a stamp is wrong, the simulation was reset, or messages were "
+                "lost"
             )
         self.time = time
         self.finished = self._follower.finished(time)

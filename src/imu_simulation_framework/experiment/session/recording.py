@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-
+from imu_simulation_framework import topics
 from imu_simulation_framework.errors import SimulatorError
 from imu_simulation_framework.motion.stamps import NANOSECONDS
 from imu_simulation_framework.results.record import ExperimentRecord, Stream
@@ -16,6 +15,11 @@ LONGEST_GAP = 5 * NANOSECONDS
 class RecordingSession:
     """Records an experiment from before the first wheel command to the end of the drive.
 
+    Parameters
+    ----------
+    control_period : float
+        [s]
+
     Attributes
     ----------
     record : ExperimentRecord
@@ -25,10 +29,45 @@ class RecordingSession:
         Whether what still comes belongs to no drive any more.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, control_period: float) -> None:
+        self._control_period = control_period
+        self._duration: float | None = None
         self.record = ExperimentRecord()
         self.zero: int | None = None
         self.over = False
+
+    def ends_after(self, duration: float) -> None:
+        """Say how long the whole drive takes [s]; before, it is not complete."""
+        self._duration = duration
+
+    @property
+    def begun(self) -> bool:
+        """Whether anything of the drive is recorded."""
+        return self.zero is not None and self.record.ground_truth.newest is not None
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything until the drive's end is recorded."""
+        end = self._planned_end()
+        return end is not None and self.record.complete_until(end)
+
+    def end(self) -> int:
+        """Stamp [ns] until which there is something to evaluate, of a recording that has begun.
+
+        An experiment that is ended in the middle of a control period has the ground truth
+        already, the IMU not yet, or the reverse. If more than that is missing it was lost, and
+        shall be missed.
+        """
+        truth, imu = self.record.ground_truth.newest, self.record.imu.newest
+        period = self._control_period * NANOSECONDS
+        newest = imu if imu is not None and truth - period <= imu < truth else truth
+        planned = self._planned_end()
+        return newest if planned is None else min(planned, newest)
+
+    def _planned_end(self) -> int | None:
+        if self.zero is None or self._duration is None:
+            return None
+        return self.zero + round(self._duration * NANOSECONDS)
 
     def add_command(self, left: float, right: float) -> None:
         """Record a pair of wheel velocities [rad/s]."""
@@ -50,24 +89,23 @@ class RecordingSession:
         SimulatorError
             A stamp is far from the one before; what is before it is recorded.
         """
-        self._add(self.record.imu, "the IMU", stamps, rows)
+        self._add(self.record.imu, topics.IMU, stamps, rows)
 
     def add_ground_truth(self, stamps, rows) -> None:
         """Record samples of the ground truth, ``rows`` (n, 10); see :meth:`add_imu`."""
-        self._add(self.record.ground_truth, "the ground truth", stamps, rows)
+        self._add(self.record.ground_truth, topics.GROUND_TRUTH, stamps, rows)
 
     def add_wheels(self, stamps, rows) -> None:
         """Record how fast the wheels turn [rad/s], ``rows`` (n, 2); see :meth:`add_imu`."""
-        self._add(self.record.wheels, "the wheels", stamps, rows)
+        self._add(self.record.wheels, topics.JOINT_STATES, stamps, rows)
 
     def add_error(self, stamp: int, time: float, error: TrackingError) -> None:
         """Record a tracking error at a stamp [ns], ``time`` [s] after the drive's beginning."""
         if self.zero is None:
             self.zero = stamp - round(time * NANOSECONDS)
-        stamps, rows = np.array([stamp]), np.array([[*error, time]])
-        self._add(self.record.errors, "the tracking error", stamps, rows)
+        self._add_one(self.record.errors, topics.TRAJECTORY_ERROR, stamp, (*error, time))
 
-    def _add(self, stream: Stream, what: str, stamps, rows) -> None:
+    def _add(self, stream: Stream, topic: str, stamps, rows) -> None:
         if self.over or not len(stamps):  # in Gazebo time goes on while the figures are drawn
             return
         newest = stream.newest
@@ -75,9 +113,15 @@ class RecordingSession:
             stream.append_rows(stamps, rows)
             return
         for stamp, row in zip(stamps.tolist(), rows):
-            if stamp - stream.newest > LONGEST_GAP:
-                raise SimulatorError(
-                    f"the stamps of {what} jumped by {(stamp - stream.newest) / NANOSECONDS:.6g} "
-                    "s: one is wrong, or messages were lost"
-                )
-            stream.append(stamp, row)
+            self._add_one(stream, topic, stamp, row)
+
+    def _add_one(self, stream: Stream, topic: str, stamp: int, row) -> None:
+        if self.over:
+            return
+        newest = stream.newest
+        if self.zero is not None and newest is not None and stamp - newest > LONGEST_GAP:
+            raise SimulatorError(
+                f"the stamps on {topic} jumped by {(stamp - newest) / NANOSECONDS:.6g} s: one is "
+                "wrong, or messages were lost"
+            )
+        stream.append(stamp, row)

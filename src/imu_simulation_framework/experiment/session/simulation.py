@@ -33,8 +33,19 @@ class SimulatedSamples(NamedTuple):
     def imu_rows(self) -> tuple[np.ndarray, np.ndarray]:
         """Stamps and values of the IMU's readings, as an :class:`.ExperimentRecord` takes them."""
         reading = self.reading
-        signals = (reading.orientation, reading.angular_velocity, reading.specific_force)
-        rows = np.concatenate(signals, axis=1)
+        return self._published(
+            reading.orientation, reading.angular_velocity, reading.specific_force
+        )
+
+    def bias_rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """Stamps and slow errors of the same readings, in the same order."""
+        reading = self.reading
+        return self._published(
+            reading.orientation_bias, reading.angular_velocity_bias, reading.specific_force_bias
+        )
+
+    def _published(self, *parts) -> tuple[np.ndarray, np.ndarray]:
+        rows = np.concatenate(parts, axis=1)
         if self.published.all():
             return self.stamps, rows
         return self.stamps[self.published], rows[self.published]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import NamedTuple, Sequence
 
+from imu_simulation_framework import topics
 from imu_simulation_framework.angles import yaw_from_quaternion
 from imu_simulation_framework.errors import SimulatorError
 from imu_simulation_framework.motion.stamps import NANOSECONDS
@@ -28,7 +29,7 @@ class TruePose(NamedTuple):
     stamp: int
     x: float
     y: float
-    orientation: tuple[float, float, float, float]
+    orientation: Sequence[float]
     v_x: float
     v_y: float
 
@@ -92,7 +93,9 @@ class TrackingSession:
         """
         numbers = (pose.x, pose.y, *pose.orientation)
         if not all(map(math.isfinite, numbers)):
-            raise SimulatorError(f"ground truth: expected finite numbers, got {list(numbers)}")
+            raise SimulatorError(
+                f"{topics.GROUND_TRUTH}: expected finite numbers, got {list(numbers)}"
+            )
         if self._zero is None:
             self._look_for_zero(pose.stamp)
         if self._zero is None or self._reference is None:

@@ -9,10 +9,9 @@ antennas tell it.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
-import pymap3d
 
 from imu_simulation_framework.angles import wrap
 from imu_simulation_framework.declared_settings import Settings, setting
@@ -33,6 +32,9 @@ from imu_simulation_framework.motion.positioning.fix_smoothing import (
     white_variances,
 )
 from imu_simulation_framework.motion.stamps import find
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 UNKNOWN_VARIANCE = 6.25
 """Variance [m^2] of a horizontal coordinate whose variance is not known: 2.5 m, as a single
@@ -105,6 +107,8 @@ def local_position(fix):
     ndarray, shape (n, 2)
         East and north [m] on the plane that touches the ellipsoid (WGS 84) at the first fix.
     """
+    import pymap3d
+
     if "x" in fix:
         return fix[["x", "y"]].to_numpy(dtype=float)
     latitude, longitude = fix["latitude"].to_numpy(), fix["longitude"].to_numpy()
@@ -231,6 +235,8 @@ def trajectory_from_fixes(
     ValueError
         The fixes do not determine a path.
     """
+    import pandas as pd
+
     # Imported here, since every node knows the settings above, and it takes 40 MB.
     from scipy.interpolate import CubicHermiteSpline
 

@@ -23,7 +23,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_solve_banded, cholesky_banded
 
 
 @dataclass(frozen=True)
@@ -86,6 +85,8 @@ class SmoothMotion:
         ndarray, shape (n, s, s)
             Of position, velocity and, with a slow error, two states of that.
         """
+        from scipy.linalg import cholesky_banded
+
         count = len(self.positions)
         size = self._precision.shape[1] // count
         forward = _pivots(self._factor, count, size)
@@ -174,6 +175,8 @@ class MotionModel:
         ValueError
             The measurements do not determine a motion that can be computed.
         """
+        from scipy.linalg import LinAlgError, cho_solve_banded, cholesky_banded
+
         count, size = len(self.times), self._size
         intensity = acceleration_density**2
         # A line is taken off: it fits the motion's model exactly, and small numbers keep digits.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import os
 import struct
 import threading
@@ -66,6 +65,7 @@ class ExperimentRecorder(Participant):
         self._path = ""
         self._newest: dict = {}
         self._received = 0
+        self._now = genpy.Time()
         self._end = None
         self._period = genpy.Duration.from_sec(1.0 / self.configuration.control.rate)
         self._duration = 0
@@ -76,15 +76,11 @@ class ExperimentRecorder(Participant):
             for topic in RECORDED_TOPICS
             if topic != topics.IMU_BIAS or simulator.publishes_imu_bias(imu)
         )
-        for subscriber in self.inputs:
-            _keep_every_message(subscriber)
         rospy.Service(f"{self.name}/stop", Trigger, self._on_stop)
         self.offer_start()
 
     def prepare(self, start, stop):
-        for subscriber in self.inputs:
-            _keep_every_message(subscriber)
-        self._duration = self.folder.read_table("trajectory_data").index[-1]
+        self._duration = self.reference_trajectory().time[-1]
         self._path = str(self.folder.path(BAG))
         with self._lock, self._whole_or_not_at_all():
             self.ensure_not_ended()
@@ -94,11 +90,13 @@ class ExperimentRecorder(Participant):
 
     def _on_message(self, topic, message):
         header = message._connection_header
-        serialised = _serialised(message)
+        serialised = message._buff
         stamp = _stamp(header["type"], serialised)
-        record = (topic, header, serialised, rospy.get_rostime() if stamp is None else stamp)
         with self._lock:
             self._received += 1
+            if topic == topics.CLOCK:
+                self._now = stamp
+            record = (topic, header, serialised, self._now if stamp is None else stamp)
             if self._bag is None:
                 return
             if topic == topics.TRAJECTORY_ERROR and self._end is None:
@@ -192,30 +190,6 @@ class ExperimentRecorder(Participant):
             self._complete()
         except ResultError as error:
             self.fail(str(error))
-
-
-def _keep_every_message(subscriber) -> None:
-    """Undo the queue of one message with which rospy itself has subscribed to ``/clock``.
-
-    To be called again once connections that were being made are there.
-    """
-    subscriber.impl.set_queue_size(None)
-    for connection in subscriber.impl.connections:
-        protocol = connection.protocol
-        if protocol is not None:  # as that of one which has just been closed
-            protocol.queue_size = None
-
-
-def _serialised(message) -> bytes:
-    """The message in the bytes that came.
-
-    rospy itself has subscribed to ``/clock`` already, and a topic has one type in a node.
-    """
-    if isinstance(message, rospy.AnyMsg):
-        return message._buff
-    buffer = io.BytesIO()
-    message.serialize(buffer)
-    return buffer.getvalue()
 
 
 def _stamp(message_type: str, serialised: bytes) -> genpy.Time | None:

@@ -12,7 +12,7 @@ from imu_simulation_framework import topics
 from imu_simulation_framework.experiment.from_configuration import make_experiment_imu
 from imu_simulation_framework.ros.node import advertise
 from imu_simulation_framework.ros.participant import Participant
-from imu_simulation_framework.ros.simulator_messages import TickMessages
+from imu_simulation_framework.ros.simulator_messages import ImuMessages
 from imu_simulation_framework.ros.simulators import make_simulator_interface, needs_error_model
 from imu_simulation_framework.sensors.imu_models import ImuTruth
 
@@ -37,7 +37,7 @@ class ImuErrorModel(Participant):
             return
         self._lock_step = simulator.lock_step
         self._imu = make_experiment_imu(self.configuration)
-        self._messages = TickMessages(self._imu.covariances())
+        self._messages = ImuMessages(self._imu.covariances())
         self._stamp = None
         self._samples = 0
         self._imu_data = advertise(topics.IMU, Imu)
@@ -81,9 +81,15 @@ class ImuErrorModel(Participant):
     def _publish(self, stamp, reading) -> None:
         if self._imu.drop_repeated and not self._imu.has_new_sample:
             return
-        self._messages.set_stamp(stamp)
-        self._imu_bias.publish(self._messages.imu_bias(reading))
-        self._imu_data.publish(self._messages.imu_data(reading))
+        stamps = np.array([stamp])
+        bias = (
+            reading.orientation_bias,
+            reading.angular_velocity_bias,
+            reading.specific_force_bias,
+        )
+        signals = (reading.orientation, reading.angular_velocity, reading.specific_force)
+        self._messages.publish_bias(self._imu_bias, stamps, np.concatenate(bias))
+        self._messages.publish_data(self._imu_data, stamps, np.concatenate(signals))
 
 
 def _truth(message) -> ImuTruth:

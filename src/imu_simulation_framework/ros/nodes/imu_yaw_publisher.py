@@ -32,6 +32,8 @@ class ImuYawPublisher(Participant):
 
     def __init__(self) -> None:
         super().__init__()
+        # What is below, and the streams, which unwrap: the IMU, the ground truth and the services
+        # have a thread each.
         self._lock = threading.Lock()
         self._zero = None
         self._real = None
@@ -46,13 +48,15 @@ class ImuYawPublisher(Participant):
         self.offer_start()
 
     def prepare(self, start, stop):
-        reference = self.folder.read_table("reference", ["yaw"])
-        self._reference = (reference.index.to_numpy(), reference["yaw"].to_numpy())
+        reference = self.folder.read_column("reference", "yaw")
+        recorded = None
         if self.folder.path("imu_real.csv").exists():
-            table = self.folder.read_table("imu_real", ["yaw"])
-            self._real = (table.index.to_numpy(), table["yaw"].to_numpy())
-            beginning = max(float(self._real[0][0]), 0.0)
-            self._recorded_error.begin(self._recorded_error_at(beginning)[1])
+            recorded = self.folder.read_column("imu_real", "yaw")
+        with self._lock:
+            self._reference, self._real = reference, recorded
+            if recorded is not None:
+                beginning = max(float(recorded[0][0]), 0.0)
+                self._recorded_error.begin(self._recorded_error_at(beginning)[1])
         self._follow_watchers()
 
     def spin_once(self):
@@ -84,20 +88,21 @@ class ImuYawPublisher(Participant):
     def _on_error(self, message):
         """Learn time zero, once."""
         zero = message.header.stamp.to_sec() - message.time_from_start
-        if self._zero is None:
-            self._zero = zero
+        with self._lock:
+            known, self._zero = self._zero, zero if self._zero is None else self._zero
+        if known is None:
             self._errors.unregister()
 
     def _on_imu(self, message):
         yaw = _yaw(message.orientation)
-        self._simulated.publish(message.header, yaw)
         with self._lock:
+            self._simulated.publish(message.header, yaw)
             self._publish_errors(message.header, self._error.add_imu(_stamp(message), yaw))
-        if self._zero is not None:
-            self._play(message.header)
+            if self._zero is not None:
+                self._play(message.header)
 
     def _play(self, header) -> None:
-        """Publish what the recorded IMU said at this moment of the drive."""
+        """Publish what the recorded IMU said at this moment of the drive; the lock is held."""
         time = header.stamp.to_sec() - self._zero
         if self._real is None or not self._real[0][0] <= time <= self._real[0][-1]:
             return
@@ -112,12 +117,12 @@ class ImuYawPublisher(Participant):
 
     def _on_ground_truth(self, message):
         yaw = _yaw(message.pose.pose.orientation)
-        self._truth.publish(message.header, yaw)
         with self._lock:
+            self._truth.publish(message.header, yaw)
             self._publish_errors(message.header, self._error.add_truth(_stamp(message), yaw))
 
     def _publish_errors(self, header, known) -> None:
-        """Publish errors of the simulated IMU; they are unwrapped, so one thread at a time."""
+        """Publish errors of the simulated IMU; the lock is held, since they are unwrapped."""
         for stamp, error in known:
             at = Header(stamp=rospy.Time(nsecs=stamp), frame_id=header.frame_id)
             self._simulated_error.publish(at, error)

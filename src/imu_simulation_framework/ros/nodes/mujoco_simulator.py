@@ -16,22 +16,15 @@ from tf2_msgs.msg import TFMessage
 
 from imu_simulation_framework import topics
 from imu_simulation_framework.errors import ConfigurationError, FrameworkError
-from imu_simulation_framework.experiment.from_configuration import (
-    imu_model_and_parameters,
-    make_terrain,
-    samples_per_tick,
-)
+from imu_simulation_framework.experiment.session.simulation import SimulatedRobot
 from imu_simulation_framework.files.plain_yaml import NOT_YAML, load_plain
-from imu_simulation_framework.mujoco_simulator.simulator import MujocoSimulator
-from imu_simulation_framework.robot.parameters import load_robot_parameters
 from imu_simulation_framework.ros.node import Node, advertise
-from imu_simulation_framework.ros.simulator_messages import TickMessages
+from imu_simulation_framework.ros.simulator_messages import ImuMessages, RobotMessages
 from imu_simulation_framework.ros.simulators.mujoco import (
     END_DRIVE,
     SET_IMU_PARAMETERS,
     SET_POSE,
 )
-from imu_simulation_framework.sensors.imu_models import make_imu_model
 from imu_simulation_framework.sentences import shown
 from imu_simulation_framework.srv import (
     SetImuParameters,
@@ -45,6 +38,10 @@ DRIVING = "the robot drives already, and the experiment would mean nothing any m
 
 HOLD_PERIOD = 0.1
 """Wall-clock seconds between repetitions of the first tick, until the first command."""
+
+JOINT_STATE_PERIOD = 0.2
+"""Simulated seconds between two messages with the wheels' angles: robot_state_publisher makes no
+more transforms of them, though for every message it asks the master three times."""
 
 WAKE_PERIOD = 0.2
 """Wall-clock seconds after which a wait looks whether the experiment has ended."""
@@ -65,28 +62,17 @@ class MujocoSimulatorNode(Node):
 
     def __init__(self) -> None:
         super().__init__()
-        settings = self.configuration
-        robot = load_robot_parameters(settings.robot.parameters or None)
-        self._samples_per_tick = samples_per_tick(settings)
-        self._sample_period = 1.0 / settings.imu.rate
         self._lock = threading.Lock()
-        self._simulator = MujocoSimulator(
-            robot, sample_rate=settings.imu.rate, terrain=make_terrain(settings)
-        )
-        self._simulator.reset(0.0, 0.0, 0.0)
-        self._samples = 0
-        model, parameters = imu_model_and_parameters(settings)
-        self._make_imu = self._imu_factory(model, parameters, settings.experiment.seed)
-        self._imu = self._make_imu()
+        self._robot = SimulatedRobot(self.configuration)
+        self._imu_messages = ImuMessages(self._robot.imu.covariances())
+        self._robot_messages = RobotMessages()
+        self._joints_published_at = -math.inf
         self._clock = advertise(topics.CLOCK, Clock)
         self._imu_data = advertise(topics.IMU, Imu)
         self._imu_bias = advertise(topics.IMU_BIAS, Imu)
         self._ground_truth = advertise(topics.GROUND_TRUTH, Odometry)
         self._joint_states = advertise(topics.JOINT_STATES, JointState)
         self._transforms = advertise(topics.TRANSFORMS, TFMessage)
-        self._messages = TickMessages(self._imu.covariances())
-        self._held_state = self._simulator.state
-        self._held_reading = self._reading(self._held_state)
         self._commands = 0
         self._command = (0.0, 0.0)
         self._drive_ended = False
@@ -114,14 +100,14 @@ class MujocoSimulatorNode(Node):
             self.wait_for_subscribers(*self._publishers)
             # Once more for those who were not there before, or before the pose was set.
             with self._lock:
-                self._publish([(self._samples, self._held_state, self._held_reading)])
+                self._publish(self._robot.last)
         factor = self.configuration.simulation.real_time_factor
         started = time.monotonic()
         while not self.ended:
             answered = self._commands
             self._tick()
             if factor > 0.0:
-                ahead = self._samples * self._sample_period / factor
+                ahead = self._robot.time / factor
                 self._ended.wait(max(0.0, ahead - (time.monotonic() - started)))
             self._wait_for_command(answered)
         return super().run()
@@ -131,7 +117,7 @@ class MujocoSimulatorNode(Node):
         reported = time.monotonic()
         while not self.ended:
             with self._lock:
-                self._publish([(self._samples, self._held_state, self._held_reading)])
+                self._publish(self._robot.last)
             if self._command_within(HOLD_PERIOD, 0):
                 return
             reported = self._report_waiting(reported)
@@ -147,7 +133,7 @@ class MujocoSimulatorNode(Node):
             if time.monotonic() - started > timeout:
                 self.fail(
                     f"{self.name}: no command on {topics.WHEEL_COMMAND} for {timeout:g} s "
-                    f"at {self._samples * self._sample_period:.2f} s of simulated time"
+                    f"at {self._robot.time:.2f} s of simulated time"
                 )
 
     def _command_within(self, period: float, answered: int) -> bool:
@@ -170,50 +156,27 @@ class MujocoSimulatorNode(Node):
         costs it, and this node, less than one at a time.
         """
         with self._lock:
-            self._simulator.set_wheel_velocities(*self._command)
-            samples = []
-            for _ in range(self._samples_per_tick):
-                state = self._simulator.step()
-                self._samples += 1
-                samples.append((self._samples, state, self._reading(state)))
-            self._publish(samples)
-
-    def _reading(self, state):
-        """What the IMU says; None where that is nothing new and is to be left out."""
-        reading = self._imu.step(state.imu_truth)
-        return None if self._imu.drop_repeated and not self._imu.has_new_sample else reading
+            self._publish(self._robot.tick(*self._command))
 
     def _publish(self, samples) -> None:
-        """Publish samples (number, state, reading), and once what belongs to the last one.
+        """Publish samples, and once what belongs to the last one.
 
         The ground truth goes first: while the others work on their answer, the rest is
         published. What nobody has subscribed to is not filled.
         """
-        messages = self._messages
-        for number, state, _ in samples:
-            self._stamp(number)
-            self._ground_truth.publish(messages.ground_truth(state))
-        last, state, _ = samples[-1]
-        self._clock.publish(messages.clock)
-        for publisher, fill_with_reading in (
-            (self._imu_data, messages.imu_data),
-            (self._imu_bias, messages.imu_bias),
-        ):
-            if publisher.get_num_connections():
-                for number, _, reading in samples:
-                    if reading is not None:
-                        self._stamp(number)
-                        publisher.publish(fill_with_reading(reading))
-        self._stamp(last)
-        for publisher, fill_with_state in (
-            (self._joint_states, messages.joint_states),
-            (self._transforms, messages.transforms),
-        ):
-            if publisher.get_num_connections():
-                publisher.publish(fill_with_state(state))
-
-    def _stamp(self, number: int) -> None:
-        self._messages.set_stamp(round(number * self._sample_period * 1e9))
+        stamps, state = samples.stamps, samples.state
+        messages = self._robot_messages
+        messages.publish_ground_truth(self._ground_truth, stamps, state)
+        self._clock.publish(messages.clock(stamps[-1]))
+        if self._imu_data.get_num_connections():
+            self._imu_messages.publish_data(self._imu_data, *samples.imu_rows())
+        if self._imu_bias.get_num_connections():
+            self._imu_messages.publish_bias(self._imu_bias, *samples.bias_rows())
+        if self._robot.time - self._joints_published_at >= JOINT_STATE_PERIOD - 1e-6:
+            self._joints_published_at = self._robot.time
+            self._joint_states.publish(messages.joint_states(state))
+        if self._transforms.get_num_connections():
+            self._transforms.publish(messages.transforms(state))
 
     def _on_command(self, message):
         if len(message.data) != 2 or not all(math.isfinite(v) for v in message.data):
@@ -239,9 +202,7 @@ class MujocoSimulatorNode(Node):
         if not all(math.isfinite(value) for value in (pose.x, pose.y, pose.theta)):
             return SetPoseResponse(success=False, message=f"expected finite numbers, got {pose}")
         with self._lock:
-            self._simulator.set_pose(pose.x, pose.y, pose.theta)
-            self._held_state = self._simulator.state
-            self._restart_imu()
+            self._robot.set_pose(pose.x, pose.y, pose.theta)
         return SetPoseResponse(success=True, message="")
 
     def _on_set_imu_parameters(self, request):
@@ -251,24 +212,9 @@ class MujocoSimulatorNode(Node):
             parameters = load_plain(request.parameters) or {}
             if not isinstance(parameters, dict):
                 raise ConfigurationError(f"expected a mapping, got {shown(request.parameters)}")
-            make = self._imu_factory(request.model, parameters, request.seed)
             with self._lock:
-                self._make_imu = make
-                self._restart_imu()
+                self._robot.set_imu(request.model, parameters, request.seed)
+                self._imu_messages = ImuMessages(self._robot.imu.covariances())
         except (FrameworkError, *NOT_YAML) as error:
             return SetImuParametersResponse(success=False, message=str(error))
         return SetImuParametersResponse(success=True, message="")
-
-    def _imu_factory(self, model, parameters, seed):
-        """A function that makes the IMU's error model anew, with the same random numbers."""
-
-        def make():
-            return make_imu_model(model, parameters, self._sample_period, seed)
-
-        return make
-
-    def _restart_imu(self) -> None:
-        """Start the error model anew, with the robot at rest where it is."""
-        self._imu = self._make_imu()
-        self._messages.set_covariances(self._imu.covariances())
-        self._held_reading = self._reading(self._held_state)

@@ -10,31 +10,38 @@ from datetime import datetime
 from typing import Any
 
 import rospy
-from std_msgs.msg import Float64MultiArray
+from std_msgs.msg import Float64MultiArray, Header
 from std_srvs.srv import Trigger
 
 from imu_simulation_framework import topics
 from imu_simulation_framework.errors import SimulatorError
 from imu_simulation_framework.experiment.from_configuration import imu_label, make_follower
 from imu_simulation_framework.experiment.preparation.check import ensure_plausible
-from imu_simulation_framework.experiment.preparation.drive import prepare_drive
+from imu_simulation_framework.experiment.preparation.drive import (
+    prepare_drive,
+    prepare_recorded_imu,
+)
+from imu_simulation_framework.experiment.session.driving import DriveSession
+from imu_simulation_framework.experiment.session.results import DRIVE, RECORDED_IMU
 from imu_simulation_framework.files.json_text import json_text
-from imu_simulation_framework.msg import ErrorCoordinates2
+from imu_simulation_framework.motion.stamps import NANOSECONDS
+from imu_simulation_framework.msg import ErrorCoordinates2, ReferenceTrajectory
 from imu_simulation_framework.results.folder import create_result_folder
+from imu_simulation_framework.robot_names import WORLD_FRAME
 from imu_simulation_framework.ros.answers import ask_master, is_started_by_roslaunch
 from imu_simulation_framework.ros.node import (
     POLL_PERIOD,
     Node,
     advertise,
-    ensure_finite,
     experiment_parameter,
     log_remarks,
+    release_memory,
 )
 from imu_simulation_framework.ros.node_configuration import EXPERIMENT_PARAMETERS
+from imu_simulation_framework.ros.raw_messages import tracking_error
 from imu_simulation_framework.ros.simulators import make_simulator_interface, needs_error_model
 from imu_simulation_framework.ros.simulators.interface import call_service, wait_for_service
 from imu_simulation_framework.srv import StartStopTime
-from imu_simulation_framework.tracking.reference import TrackingError
 
 PROGRESS_PERIOD = 2.0
 """Wall-clock seconds between two progress lines."""
@@ -47,9 +54,6 @@ STOPPED_PARTICIPANTS = ("experiment_recorder", "result_comparison")
 
 ROSLAUNCH_TIMEOUT = 30.0
 """Wall-clock seconds until roslaunch, told to end, tells this node to."""
-
-LONGEST_STEP = 5.0
-"""Seconds of the drive from one message to the next; a simulator that hurries may lose some."""
 
 KEEP_ALIVE_PERIOD = 2.0
 """Wall-clock seconds between zero commands while the results are written."""
@@ -74,21 +78,22 @@ class PathFollower(Node):
         if needs_error_model(settings, self._simulator):
             # Before those who want what it publishes.
             self._participants = ["imu_error_model", *self._participants]
-        self._follower: Any = None  # from _prepare on: make_follower's
+        self._session: Any = None  # from _prepare on: DriveSession
         self._running = False
         self._driven = False
-        self._time = 0.0
         self._answered_at = 0.0
         self._progressed_at = 0.0
         self._started_at = 0.0
         self._command = Float64MultiArray()
+        self._trajectory = advertise(topics.REFERENCE_TRAJECTORY, ReferenceTrajectory, latch=True)
         self._publisher = advertise(topics.WHEEL_COMMAND, Float64MultiArray)
-        self.subscribe(topics.TRAJECTORY_ERROR, ErrorCoordinates2, self._on_error)
+        self.subscribe(topics.TRAJECTORY_ERROR, ErrorCoordinates2, self._on_error, raw=True)
 
     def run(self):
         self.nothing_to_save = True
-        folder, drive = self._prepare()
-        self._start(folder, drive)
+        folder, *span = self._prepare()
+        release_memory()
+        self._start(folder, *span)
         code = super().run()
         if code == 0 and not self._supervised:
             self._end_roslaunch()
@@ -132,24 +137,31 @@ class PathFollower(Node):
         if drive.fixes is not None:
             folder.write_table("fixes", drive.fixes)
         folder.write_text("config.ini", self.configuration.to_ini())
-        report = {"reference": drive.report, "findings": check.to_dict()}
+        report = {"reference": drive.report, "findings": check.to_dict(), DRIVE: drive.name}
+        recorded_imu = prepare_recorded_imu(self.configuration, drive.start, drive.stop)
+        if recorded_imu is not None:
+            log_remarks(recorded_imu.remarks)
+            folder.write_table("imu_real", recorded_imu.table)
+            report[RECORDED_IMU] = recorded_imu.report
         folder.write_text("recording.json", json_text(report))
-        self._follower = make_follower(self.configuration, drive.trajectory)
+        follower = make_follower(self.configuration, drive.trajectory)
+        self._session = DriveSession(follower)
+        self._trajectory.publish(_message(follower.reference))
         rospy.loginfo(
             "driving %s: %.1f s, %.1f m, with %s; results in %s",
             drive.name,
-            self._follower.reference.duration,
+            self._session.duration,
             drive.length,
             self.configuration.control.controller,
             folder.folder,
         )
-        return folder, drive
+        return folder, drive.start, drive.stop
 
-    def _start(self, folder, drive) -> None:
+    def _start(self, folder, begin: float, end: float) -> None:
         """Wait for everybody, put the robot at its first pose, and give the first command."""
         timeout = self.configuration.simulation.startup_timeout
         self._simulator.wait_until_ready(timeout)
-        start, stop = (rospy.Time.from_sec(stamp) for stamp in (drive.start, drive.stop))
+        start, stop = (rospy.Time.from_sec(stamp) for stamp in (begin, end))
         for participant in self._participants:
             name = f"{participant}/start"
             wait_for_service(name, timeout)
@@ -158,7 +170,7 @@ class PathFollower(Node):
                 *(folder.prefix_path, start, stop),
                 silence=self._simulator.silence,
             )
-        first = self._follower.reference.pose_at(0.0)
+        first = self._session.first_pose()
         self._simulator.set_pose(first.x, first.y, first.yaw)
         self.wait_for_subscribers(self._publisher)
         self.nothing_to_save = False
@@ -169,52 +181,22 @@ class PathFollower(Node):
         now = time.monotonic()
         self._started_at = self._answered_at = self._progressed_at = now
         self._running = True
-        self._publish(*self._follower.command(0.0))
+        self._publish(*self._session.begin())
 
-    def _on_error(self, message):
+    def _on_error(self, data):
         if not self._running:
             return
-        self._ensure_usable(message)
+        stamp, time_from_start, error = tracking_error(data)
+        command = self._session.answer(time_from_start, error)
         self._answered_at = time.monotonic()
-        self._time = message.time_from_start
-        if self._follower.finished(self._time):
-            self._running = False
-            self._driven = True
-            self._publish(0.0, 0.0)
-            self._simulator.end_drive()
-            self.finish()
+        self._publish(*command)
+        if not self._session.finished:
+            self._simulator.answered(stamp / NANOSECONDS)
             return
-        error = TrackingError(
-            message.yaw_error,
-            message.distance_error,
-            message.along_track_error,
-            message.cross_track_error,
-        )
-        self._publish(*self._follower.command(self._time, error))
-        self._simulator.answered(message.header.stamp.to_sec())
-
-    def _ensure_usable(self, message) -> None:
-        """Refuse an error that is no number, or of another time.
-
-        Raises
-        ------
-        SimulatorError
-        """
-        what = f"{self.name}: {topics.TRAJECTORY_ERROR}"
-        ensure_finite(
-            what,
-            message.time_from_start,
-            message.yaw_error,
-            message.distance_error,
-            message.along_track_error,
-            message.cross_track_error,
-        )
-        step = message.time_from_start - self._time
-        if abs(step) > LONGEST_STEP:
-            raise SimulatorError(
-                f"{what}: its time jumped by {step:.6g} s after {self._time:.2f} s: a stamp is "
-                "wrong, the simulation was reset, or messages were lost"
-            )
+        self._running = False
+        self._driven = True
+        self._simulator.end_drive()
+        self.finish()
 
     def _publish(self, left: float, right: float) -> None:
         self._command.data = [left, right]
@@ -226,7 +208,7 @@ class PathFollower(Node):
         if self._running and now - self._answered_at > timeout:
             self.fail(
                 f"{self.name}: no message on {topics.TRAJECTORY_ERROR} for {timeout:g} s after "
-                f"{self._time:.2f} s of simulated time: "
+                f"{self._session.time:.2f} s of simulated time: "
                 + (self._simulator.why_silent() or "the simulator or error_publisher is silent")
             )
         elif now - self._progressed_at > PROGRESS_PERIOD:
@@ -234,9 +216,9 @@ class PathFollower(Node):
             rospy.loginfo("%s", self._progress(now))
 
     def _progress(self, now: float) -> str:
-        factor = self._time / (now - self._started_at)
+        factor = self._session.time / (now - self._started_at)
         return (
-            f"simulated {self._time:.1f} of {self._follower.reference.duration:.1f} s, "
+            f"simulated {self._session.time:.1f} of {self._session.duration:.1f} s, "
             f"{factor:.1f} x real time"
         )
 
@@ -266,3 +248,7 @@ class PathFollower(Node):
                 call_service(service, silence=self._simulator.silence)
             except SimulatorError as error:
                 self.fail(str(error))
+
+
+def _message(reference) -> ReferenceTrajectory:
+    return ReferenceTrajectory(Header(frame_id=WORLD_FRAME), *reference.poses())

@@ -10,10 +10,9 @@ from geometry_msgs.msg import PoseStamped
 from nav_msgs.msg import Odometry, Path
 
 from imu_simulation_framework import topics
-from imu_simulation_framework.results.folder import ResultFolder
+from imu_simulation_framework.msg import ReferenceTrajectory
 from imu_simulation_framework.robot_names import WORLD_FRAME
 from imu_simulation_framework.ros.node import Node
-from imu_simulation_framework.ros.node_configuration import EXPERIMENT_PARAMETERS
 
 POINT_DISTANCE = 0.05
 """Metres from one point of a path to the next."""
@@ -32,8 +31,8 @@ class PathView(Node):
         self._reference = rospy.Publisher(topics.REFERENCE_PATH, Path, latch=True, queue_size=1)
         self._driven = rospy.Publisher(topics.DRIVEN_PATH, Path, latch=True, queue_size=1)
         self._points: list[tuple[float, float]] = []
-        self._reference_sent = False
         self._published_at = 0.0
+        rospy.Subscriber(topics.REFERENCE_TRAJECTORY, ReferenceTrajectory, self._on_trajectory)
         rospy.Subscriber(topics.GROUND_TRUTH, Odometry, self._on_ground_truth, queue_size=1)
 
     def _on_ground_truth(self, message):
@@ -45,20 +44,13 @@ class PathView(Node):
         if not self._points or now - self._published_at < PUBLISHING_PERIOD:
             return
         self._published_at = now
-        if not self._reference_sent:
-            self._send_reference()
         self._driven.publish(_path(list(self._points)))
 
-    def _send_reference(self) -> None:
-        prefix = rospy.get_param(f"{EXPERIMENT_PARAMETERS}/result", "")
-        if not prefix:
-            return
-        trajectory = ResultFolder.from_prefix(prefix).read_table("trajectory_data")
+    def _on_trajectory(self, message):
         points: list[tuple[float, float]] = []
-        for point in zip(trajectory["x"], trajectory["y"]):
+        for point in zip(message.x, message.y):
             _append(points, point)
         self._reference.publish(_path(points))
-        self._reference_sent = True
 
 
 def _append(points, point) -> None:
@@ -70,7 +62,6 @@ def _append(points, point) -> None:
 def _path(points) -> Path:
     path = Path()
     path.header.frame_id = WORLD_FRAME
-    path.header.stamp = rospy.get_rostime()
     for x, y in points:
         pose = PoseStamped(header=path.header)
         pose.pose.position.x, pose.pose.position.y = float(x), float(y)

@@ -184,7 +184,8 @@ class GazeboInterface(SimulatorInterface):
             time = call(world, timeout=2.0).sim_time
         except SimulatorError:
             return "gzserver does not answer"
-        known = rospy.get_time()
+        pace = self._pace
+        known = pace.now if pace is not None else 0.0
         if time < known:
             return (
                 f"simulated time went back from {known:.2f} to {time:.2f} s: was the simulation "
@@ -198,20 +199,22 @@ class GazeboInterface(SimulatorInterface):
         self._pace.begin()
 
     def answered(self, stamp):
-        if self._pace is not None:
-            self._pace.answered(stamp)
+        pace = self._pace
+        if pace is not None:
+            pace.answered(stamp)
 
     def end_drive(self):
-        if self._pace is None:
+        # The drive may end in two threads.
+        pace, self._pace = self._pace, None
+        if pace is None:
             return
-        self._pace.end()
-        if self._pace.pauses:
+        pace.end()
+        if pace.pauses:
             rospy.loginfo(
                 "Gazebo had to wait for the nodes %d times, %.1f s in all",
-                self._pace.pauses,
-                self._pace.paused_for,
+                pace.pauses,
+                pace.paused_for,
             )
-        self._pace = None
 
 
 def _left(deadline) -> float:

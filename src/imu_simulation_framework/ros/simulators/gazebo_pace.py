@@ -43,22 +43,42 @@ class GazeboPace:
         self._short_lag = 1.2 * control_period
         self._lock = threading.Lock()
         self._answered = self._now = 0.0
+        self._heard = False
         self._paused = False
         self._paused_at = 0.0
-        self.pauses = 0
-        self.paused_for = 0.0
+        self._pauses = 0
+        self._paused_for = 0.0
         self._pause = rospy.ServiceProxy("/gazebo/pause_physics", Empty, persistent=True)
         self._unpause = rospy.ServiceProxy("/gazebo/unpause_physics", Empty, persistent=True)
-        self._clock = rospy.Subscriber(topics.CLOCK, Clock, self._on_clock, tcp_nodelay=True)
         self._begun = False
         self._ended = threading.Event()
+        # Last: from now on another thread is in here.
+        self._clock = rospy.Subscriber(topics.CLOCK, Clock, self._on_clock, tcp_nodelay=True)
 
     def begin(self) -> None:
         """From now on every control period has to be answered."""
         with self._lock:
-            self._answered = self._now = rospy.get_time()
+            self._answered = self._now
             self._begun = True
         threading.Thread(target=self._end_long_pauses, daemon=True).start()
+
+    @property
+    def pauses(self) -> int:
+        """How many times Gazebo had to wait."""
+        with self._lock:
+            return self._pauses
+
+    @property
+    def paused_for(self) -> float:
+        """How long in all [s of wall clock]."""
+        with self._lock:
+            return self._paused_for
+
+    @property
+    def now(self) -> float:
+        """The newest simulated time that was heard of [s]."""
+        with self._lock:
+            return self._now
 
     def answered(self, stamp: float) -> None:
         """The command that answers the message of this stamp was given."""
@@ -78,13 +98,17 @@ class GazeboPace:
     def _on_clock(self, message) -> None:
         now = message.clock.to_sec()
         with self._lock:
+            if not self._heard:
+                # The drive may have begun before this first one.
+                self._heard = True
+                self._answered = max(self._answered, now)
             self._now = now
             overdue = now - self._answered > self._longest_lag
             wanted = self._begun and overdue and not self._ended.is_set()
             if wanted and not self._paused and self._call(self._pause):
                 self._paused = True
                 self._paused_at = time.monotonic()
-                self.pauses += 1
+                self._pauses += 1
 
     def _end_long_pauses(self) -> None:
         while not self._ended.wait(WATCH_PERIOD):
@@ -97,7 +121,7 @@ class GazeboPace:
         """Let time run again; if Gazebo does not hear it, the pause goes on, and counts once."""
         if self._call(self._unpause):
             self._paused = False
-            self.paused_for += time.monotonic() - self._paused_at
+            self._paused_for += time.monotonic() - self._paused_at
 
     @staticmethod
     def _call(service) -> bool:

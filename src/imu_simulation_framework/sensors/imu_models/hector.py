@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.constants import WORLD_GRAVITY
 from imu_simulation_framework.noise.streams import NormalStreams, run_seed
@@ -163,6 +162,8 @@ class HectorImu(ImuModel):
         )
 
     def _turn(self, orientation, force_bias, yaw_bias):
+        from scipy.spatial.transform import Rotation
+
         true = Rotation.from_quat(orientation)
         bias = np.zeros(np.shape(orientation))
         bias[..., 2] = np.sin(0.5 * yaw_bias)
