@@ -24,6 +24,8 @@ _AXIS = {
     "tickcolor": colours.LINE_GREY, "automargin": True,
 }  # fmt: skip
 _LOGARITHMIC = {"type": "log", "exponentformat": "power"}
+_TWOS_AND_FIVES = "D2"
+"""Of plotly's ticks; on an axis of few decades, powers of ten would be too few."""
 
 
 class _Panel(NamedTuple):
@@ -213,7 +215,7 @@ class Chart:
             layout[_long(x)] = self._x_axis(number)
             layout[_long(y)] = {
                 **_AXIS, "anchor": x, "domain": [low, high], "title": {"text": _said(panel.y)},
-                **(_LOGARITHMIC if panel.logarithmic else {}),
+                **(self._logarithmic_ticks("y", [number]) if panel.logarithmic else {}),
                 **({"scaleanchor": x} if panel.equal else {}),
                 **({"range": list(panel.limits)} if panel.limits else {}),
             }  # fmt: skip
@@ -242,15 +244,28 @@ class Chart:
         panel = self._panels[number]
         last = number + 1 == len(self._panels)
         title = panel.x if panel.x is not None else self._x if last else ""
+        shared = [place for place, other in enumerate(self._panels) if other.x is None]
+        together = shared if number in shared else [number]
         axis = {
             **_AXIS, "anchor": _axes(number)[1], "title": {"text": _said(title)},
             "showticklabels": bool(panel.x is not None or last),
-            **(_LOGARITHMIC if self._logarithmic else {}),
+            **(self._logarithmic_ticks("x", together) if self._logarithmic else {}),
         }  # fmt: skip
-        shared = [place for place, other in enumerate(self._panels) if other.x is None]
         if number in shared[1:]:
             axis["matches"] = _axes(shared[0])[0]
         return axis
+
+    def _logarithmic_ticks(self, axis, panels):
+        values = [
+            value
+            for number, trace in self._traces
+            if number in panels
+            for value in trace[axis]
+            if value is not None and value > 0.0
+        ]
+        decades = np.log10(max(values) / min(values)) if values else 0.0
+        ticks = _TWOS_AND_FIVES if decades < 2.0 else 1 if decades < 8.0 else 2
+        return {**_LOGARITHMIC, "dtick": ticks}
 
     def _places(self):
         """Height of all panels [pixels], and where in it each is, as shares from below."""

@@ -65,7 +65,7 @@ def _yaw_error_along_path(comparison):
     chart = Chart(x="x [m]", hover="closest")
     for place, (result, name, path) in enumerate(imus):
         chart.panel(
-            "y [m]", title=name, equal=True, height=380, x="" if place + 1 < len(imus) else None
+            "y [m]", title=name, equal=True, height=320, x="" if place + 1 < len(imus) else None
         )
         chart.path(path["x"], path["y"], {"color": colours.LINE_GREY, "linewidth": 0.6}, "path")
         time = np.asarray(result.error.index, dtype=float)

@@ -31,7 +31,12 @@ def experiment_page(comparison, summary, caption) -> Page:
         Section("Drift over distance and turn", table=_relative(summary), folded=True),
         Section("Experiment", table=facts(_experiment(run, summary)), folded=True),
         Section("Simulated IMU", table=facts(_mapping(run.get("imu"))), folded=True),
-        Section("Recording", table=facts(_recording(run)), folded=True),
+        Section(
+            "Recording",
+            text=["What was found in it; counts of zero are left out."],
+            table=facts(_recording(run), only_telling=True),
+            folded=True,
+        ),
         Section("Messages and versions", table=facts(_execution(summary)), folded=True),
     ]
     drive = run.get("drive")

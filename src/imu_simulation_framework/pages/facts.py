@@ -12,15 +12,22 @@ LONGEST = 300
 """Characters of a value; what is longer is cut."""
 
 
-def facts(values: Mapping[str, Any]) -> Table:
+def facts(values: Mapping[str, Any], only_telling: bool = False) -> Table:
     """Return a table of names and values.
 
     Parameters
     ----------
     values : Mapping
         What is in mappings within it is named by its path, as ``imu/parameters/yaw_drift``.
+    only_telling : bool
+        Whether zeros and what is empty are left out.
     """
-    return Table(("", ""), [(name, said(value)) for name, value in _flat(values)])
+    rows = [
+        (name, said(value))
+        for name, value in _flat(values)
+        if not only_telling or isinstance(value, np.ndarray) or value
+    ]
+    return Table(("", ""), rows)
 
 
 def said(value) -> str:
@@ -30,7 +37,7 @@ def said(value) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        return f"{value:.6g}"
+        return f"{value:.10g}"
     if isinstance(value, np.ndarray):
         return said(value.tolist())
     if isinstance(value, (list, tuple)):

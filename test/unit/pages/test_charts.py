@@ -79,6 +79,16 @@ def test_a_gap_is_a_gap():
     assert None in chart.figure()["data"][0]["y"]
 
 
+@pytest.mark.parametrize("reach, ticks", [(20.0, "D2"), (1e4, 1), (1e12, 2)])
+def test_a_logarithmic_axis_has_some_numbers_but_not_too_many(reach, ticks):
+    chart = Chart(logarithmic=True).panel("y", logarithmic=True)
+    chart.line([1.0, 10.0, 10.5], [0.0, 1.0, reach], style.REAL, "line")
+    layout = chart.figure()["layout"]
+    assert layout["yaxis"]["dtick"] == ticks
+    assert layout["xaxis"]["dtick"] == "D2"
+    plotly.graph_objects.Figure(chart.figure())
+
+
 def test_dashes_are_those_of_the_printed_figures():
     chart = Chart().panel("y")
     chart.line([0.0, 1.0], [0.0, 1.0], style.SIMULATED, "dashed")

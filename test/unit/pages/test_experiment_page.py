@@ -14,7 +14,7 @@ RUN = {
     "drive": "drive_a",
     "seed": 7,
     "imu": {"model": "hector", "parameters": {"yaw_drift": 0.5}},
-    "recording": {"reference": {"path": "gps.csv"}, "findings": []},
+    "recording": {"reference": {"path": "gps.csv", "gaps": 0}, "findings": []},
     "recorded_imu": {"path": "imu.csv"},
 }
 
@@ -52,6 +52,8 @@ def test_settings_seed_and_versions_are_in_its_tables(tables):
     assert said["seed"] == "7"
     assert said["parameters/yaw_drift"] == "0.5"
     assert said["recorded_imu/path"] == "imu.csv"
+    assert said["reference/path"] == "gps.csv"
+    assert not {"reference/gaps", "findings"} & said.keys()
     assert said["versions/numpy"] == summary["execution"]["versions"]["numpy"]
     assert said["evaluation/median_window_s"] == "5.19"
 
