@@ -141,9 +141,11 @@ class PathFollower(Node):
         recorded_imu = prepare_recorded_imu(self.configuration, drive.start, drive.stop)
         if recorded_imu is not None:
             log_remarks(recorded_imu.remarks)
-            folder.write_table("imu_real", recorded_imu.table)
             report[RECORDED_IMU] = recorded_imu.report
+        # The small one first: it fits on a disk that is too full for the other.
         folder.write_text("recording.json", json_text(report))
+        if recorded_imu is not None:
+            folder.write_table("imu_real", recorded_imu.table)
         follower = make_follower(self.configuration, drive.trajectory)
         self._session = DriveSession(follower)
         self._trajectory.publish(_message(follower.reference))
