@@ -2,9 +2,9 @@
 """What an ensemble costs beside its normal numbers, how it gains from processes, and its memory.
 
 Ratios are to drawing as many normal numbers in this run, interleaved, so that they depend little
-on the machine and its load. Wall times of one and two workers are those of jobs without the start of
-the processes, and mean something on a machine that is otherwise idle; what the process that puts the
-chunks together works for each run says at any load how much two workers can gain.
+on the machine and its load. Wall times of one and two workers are those of jobs without the start
+of the processes, and mean something on a machine that is otherwise idle; what the process that
+puts the chunks together works for each run says at any load how much two workers can gain.
 """
 
 import argparse
