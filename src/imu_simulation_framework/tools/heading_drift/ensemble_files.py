@@ -113,7 +113,7 @@ COLUMNS = (
 
 
 def statistics_table(ensemble: Reduction) -> pd.DataFrame:
-    """Return each statistic of all runs as texts, with standard errors, by :data:`COLUMNS`."""
+    """Return each statistic of all runs as texts, with standard errors."""
     return pd.DataFrame([_row(ensemble, *statistic) for statistic in _STATISTICS])
 
 

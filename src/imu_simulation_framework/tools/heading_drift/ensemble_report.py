@@ -1,4 +1,4 @@
-"""The report of what :mod:`.monte_carlo` has drawn."""
+"""The report of an ensemble that was drawn, as ``monte_carlo.py`` writes it."""
 
 from __future__ import annotations
 
