@@ -67,6 +67,11 @@ def reports(tmp_path_factory, server):
     # A specification's name may have no slash.
     specification.write_text(f"name: {json.dumps(name.replace('/', ''))}\n{SPECIFICATION}")
     done = call_tool(
+        "monte_carlo.py", "a", "--imu", "hector_slow", "--runs", "200", "--what", "linear",
+        "--workers", "1", "--report", "--out", folder / "drawn",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    done = call_tool(
         "heading_budget.py", "a", "--imu", specification, "--imu", "hector_slow", "--require",
         "5deg", "--report", "--out", folder / "budget",
     )  # fmt: skip
@@ -84,11 +89,12 @@ def reports(tmp_path_factory, server):
     return {
         "experiment": result.path("report.html"),
         "budget": folder / "budget" / "heading_budget.html",
+        "drawn": folder / "drawn" / "ensemble.html",
         **{kind: folder / f"{kind}.html" for kind in pages},
     }
 
 
-KINDS = ["experiment", "budget", "identification", "ensemble"]
+KINDS = ["experiment", "budget", "drawn", "identification", "ensemble"]
 
 
 def opened(driver, path):
@@ -137,6 +143,9 @@ def test_nothing_is_wider_than_the_screen_and_nothing_overlaps(request, reports,
     driver = request.getfixturevalue(width)
     plots = opened(driver, reports[kind])
     assert driver.execute_script("return document.documentElement.scrollWidth") <= WIDTHS[width][0]
+    hidden = "return Array.from(document.querySelectorAll('.table'))"
+    hidden += ".map((table) => table.scrollWidth - table.clientWidth)"
+    assert max(driver.execute_script(hidden)) <= 0
     for plot in plots:
         box, drawing = driver.execute_script(
             "return [arguments[0], arguments[0].querySelector('.main-svg')].map((part) => {"

@@ -77,6 +77,23 @@ def test_files_and_text_of_an_ensemble_that_is_known_in_closed_form():
     assert f"within 5 deg all the time: {100.0 * share:.4g} %" in text
 
 
+def test_a_report_has_what_is_printed():
+    text = drawn(
+        "--straight", "60s", "--imu", "mine.yaml", "--runs", 200, "--what", "linear", "--report"
+    )  # fmt: skip
+    assert text.endswith("\nmonte_carlo/ensemble.html\n")
+    page = Path("monte_carlo/ensemble.html").read_text(encoding="utf-8")
+    printed = next(line for line in text.splitlines() if line.startswith("final error"))
+    mean = printed.split()[3]
+    assert f'<td class="number" data-label="mean">{mean} ' in page
+    for words in (
+        "<h2>Distribution of each statistic</h2>",
+        "<td>imu/mine/gyroscope/turn_on_bias_sigma</td><td>0.001, 0.001, 0.001</td>",
+        "<td>seed</td><td>1</td>",
+    ):
+        assert words in page, words
+
+
 def test_called_again_it_writes_the_same_and_draws_nothing():
     first = drawn("--straight", "20s", "--imu", "mine.yaml", "--runs", "100")
     files = {path: path.read_bytes() for path in Path().rglob("*.*") if path.is_file()}

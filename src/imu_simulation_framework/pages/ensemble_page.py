@@ -57,7 +57,7 @@ def ensemble_page(
     limit: float,
     settings: Mapping[str, Any],
     remarks: Sequence[str] = (),
-    answers: Sequence[Section] = (),
+    statistics: Table | None = None,
     judgement=None,
     footer: str = "",
 ) -> Page:
@@ -74,19 +74,19 @@ def ensemble_page(
         Seed, versions, parameters of the IMU.
     remarks : sequence of str
         What limits the answer.
-    answers : sequence of Section
-        Tables for which there is nothing here.
+    statistics : Table, optional
+        Of all runs; by default one is made of the ensemble.
     judgement : Judgement, optional
         Of a recorded yaw error [rad] by this ensemble.
     footer : str
     """
     sections = [] if judgement is None else [_judged(judgement), _looks(judgement)]
+    table = _statistics(ensemble) if statistics is None else statistics
     sections += [
-        Section("Statistics of all runs", text=tuple(remarks), table=_statistics(ensemble)),
+        Section("Statistics of all runs", text=tuple(remarks), table=table),
         _over_time(ensemble, limit),
         _histograms(ensemble, judgement),
         _spectrum(ensemble),
-        *answers,
         Section("Settings", table=facts(settings), folded=True),
     ]
     said = [] if judgement is None else [judgement.sentence]

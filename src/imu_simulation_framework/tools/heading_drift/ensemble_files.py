@@ -82,9 +82,7 @@ def ensemble_text(ensemble: Reduction, caption: Caption) -> str:
         f"{caption.drive}, {caption.imu} ({caption.what}): {runs} runs of {end:g} s, "
         f"seed {caption.seed}",
         "",
-        table_text.table_text(
-            pd.DataFrame([_row(ensemble, *statistic) for statistic in _STATISTICS]), _COLUMNS
-        ).rstrip("\n"),
+        table_text.table_text(statistics_table(ensemble), COLUMNS).rstrip("\n"),
         "",
     ]
     limit = f"{math.degrees(caption.limit):g} deg"
@@ -105,13 +103,18 @@ _STATISTICS = (
     ("rms", "rms error", "deg"),
     ("drift", "drift", "deg/min"),
 )
-_COLUMNS = (
+COLUMNS = (
     Column("name", ""),
     Column("unit", "unit"),
     Column("mean", "mean"),
     Column("std", "std"),
     *(Column(f"q{p}", f"{100.0 * p:g} %") for p in (0.025, 0.5, 0.975, 0.995)),
 )
+
+
+def statistics_table(ensemble: Reduction) -> pd.DataFrame:
+    """Return each statistic of all runs as texts, with standard errors."""
+    return pd.DataFrame([_row(ensemble, *statistic) for statistic in _STATISTICS])
 
 
 def _row(ensemble, key, name, unit):

@@ -13,6 +13,7 @@ libraries in the same versions. Writes to DIR:
 
     ensemble.png          bands over time, final errors, mean power spectral density
     ensemble.txt          what is printed
+    ensemble.html         with --report: all of this as one web page
     summary.csv           mean, standard deviation and quantiles over time
     spectrum.csv          mean power spectral density
     runs.csv.gz           final, maximum and rms error and drift of each run
@@ -23,6 +24,7 @@ libraries in the same versions. Writes to DIR:
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import math
 import sys
 from pathlib import Path
@@ -48,6 +50,7 @@ from imu_simulation_framework.sensors.imu_models import PRESETS
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 from imu_simulation_framework.tools.heading_drift import choices
 from imu_simulation_framework.tools.heading_drift.ensemble_files import Caption, write_ensemble
+from imu_simulation_framework.tools.heading_drift.ensemble_report import write_report
 
 NAME = "monte_carlo"
 WHAT = ("sensor", "linear", "experiment")
@@ -83,6 +86,9 @@ def main(arguments):
     caption = Caption(name, imu.name, options.what, options.seed, options.within, tuple(remarks))
     for line in write_ensemble(options.out, ensemble, caption, options.formats):
         print(line)
+    if options.report:
+        parameters = dataclasses.asdict(imu.errors)  # type: ignore[call-overload]
+        print(write_report(options.out, ensemble, caption, parameters))
 
 
 def _drawing(options, imu, configuration) -> tuple[str, Drawing]:
@@ -167,6 +173,7 @@ def _parser():
         "--scheduler", metavar="ADDRESS",
         help="let the workers of this Dask scheduler do it, as tcp://10.0.0.1:8786",
     )  # fmt: skip
+    parser.add_argument("--report", action="store_true", help="write a web page, too")
     parser.add_argument(
         "--formats", nargs="+", choices=FIGURE_FORMATS, default=["png"], help="of the figure"
     )
