@@ -1,4 +1,4 @@
-"""What :mod:`.monte_carlo` writes and prints of an ensemble."""
+"""What ``monte_carlo.py`` writes and prints of an ensemble."""
 
 from __future__ import annotations
 
