@@ -1,4 +1,4 @@
-"""What :mod:`.monte_carlo` writes and prints of an ensemble."""
+"""What :mod:`.heading_drift.monte_carlo` writes and prints of an ensemble."""
 
 from __future__ import annotations
 
