@@ -82,7 +82,7 @@ class ChunkFolder:
     folder : path-like
         Made if it is not there.
     job : mapping
-        What the chunks are of; see :func:`job_of`.
+        What the chunks are of, as values that JSON knows.
 
     Raises
     ------

@@ -27,11 +27,14 @@ from imu_simulation_framework.sentences import shown
 Task = Tuple[int, tuple]
 """The number of a chunk, and the arguments of the function after what they have in common."""
 
-ANSWER_WITHIN = 5.0
+ANSWER_WITHIN = 10.0
 """A scheduler answers, and has a worker, within this [s]."""
 
 PATIENCE = 30.0
 """A job whose workers have all gone waits so long for others [s]."""
+
+_STILL_THERE_WITHIN = 60.0
+"""A scheduler in the middle of a job, which may be busy, answers within this [s]."""
 
 _ADDRESS = re.compile(r"(?:(?:tcp|tls)://)?(\[[0-9a-fA-F:]+\]|[^\s:/\[\]]+):([0-9]{1,5})")
 _PIECE = 4_000_000
@@ -71,7 +74,7 @@ def on_this_computer(
                 threads_per_worker=1,
                 processes=True,
                 host="127.0.0.1",
-                dashboard_address=None,
+                dashboard_address="127.0.0.1:0",
                 memory_limit=0,
                 local_directory=scratch,
                 silence_logs=logging.CRITICAL,
@@ -204,7 +207,7 @@ def _next(finished, client):
 def _threads(client):
     """How many threads all workers have."""
     try:
-        found = client.sync(client.scheduler.ncores, callback_timeout=PATIENCE)
+        found = client.sync(client.scheduler.ncores, callback_timeout=_STILL_THERE_WITHIN)
     except (OSError, RuntimeError, AttributeError, asyncio.TimeoutError) as error:
         raise ClusterError(
             "the Dask scheduler does not answer any more; what was drawn until then is kept"
