@@ -2,6 +2,7 @@
 
 from imu_simulation_framework.evaluation.yaw_error_model.model import YawErrorModel
 from imu_simulation_framework.evaluation.yaw_error_model.of_imu import yaw_error_model
+from imu_simulation_framework.evaluation.yaw_error_model.parameters import YawErrorParameters
 from imu_simulation_framework.evaluation.yaw_error_model.sources import (
     AngleRandomWalk,
     KnownError,
@@ -21,6 +22,7 @@ __all__ = [
     "RateRandomWalk",
     "Source",
     "YawErrorModel",
+    "YawErrorParameters",
     "YawGaussMarkov",
     "YawNoise",
     "yaw_error_model",

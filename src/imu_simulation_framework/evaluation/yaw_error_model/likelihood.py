@@ -13,6 +13,9 @@ import numpy as np
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.evaluation.yaw_error_model.state_space import StateSpace
 
+_SMOOTHED_STATE = 0x01
+"""What statsmodels' smoother shall compute: no covariances."""
+
 
 class ObservedDrive(NamedTuple):
     """What was observed on a drive, and the constants that may be in it.
@@ -59,64 +62,101 @@ def filter_drives(space: StateSpace, drives: Sequence[ObservedDrive]) -> Filtere
     ConfigurationError
         statsmodels is not installed.
     """
-    kalman = _kalman_filter(space, drives)
-    results = kalman.filter()
-    count = drives[0].shared.shape[1]
-    shared = slice(results.filtered_state.shape[0] - count, None)
-    ends = np.cumsum([len(drive.error) for drive in drives])[:-1]
-    return FilteredDrives(
-        float(results.llf),
-        np.split(results.forecasts_error[0], ends),
-        np.split(np.sqrt(results.forecasts_error_cov[0, 0]), ends),
-        results.filtered_state[shared, -1],
-        results.filtered_state_cov[shared, shared, -1],
-    )
+    return DriveFilter(drives, len(space.design)).filtered(space)
 
 
-def log_likelihood(space: StateSpace, drives: Sequence[ObservedDrive]) -> float:
-    """Return the natural logarithm of the drives' joint density; faster than filtering."""
-    return float(_kalman_filter(space, drives).loglike())
+class DriveFilter:
+    """Filter of the same drives by many models with as many states.
 
+    What does not change is set up once, which takes longer than filtering does.
 
-def _kalman_filter(space, drives):
-    try:
-        # Imported here, as it takes a second and only those who identify need it.
-        from statsmodels.tsa.statespace.kalman_filter import KalmanFilter
-    except ImportError as error:
-        raise ConfigurationError(
-            "the likelihood of a yaw error needs the Python library statsmodels, which is not "
-            "installed"
-        ) from error
-    states = len(space.design)
-    own, shared = drives[0].own.shape[1], drives[0].shared.shape[1]
-    each = states + own
-    size = each + shared
-    lengths = [len(drive.error) for drive in drives]
-    count = sum(lengths)
+    Parameters
+    ----------
+    drives : sequence of ObservedDrive
+        With the same numbers of constants.
+    states : int
+        Of the models.
 
-    design = np.empty((1, size, count))
-    design[0, :states] = space.design[:, np.newaxis]
-    design[0, states:each] = np.concatenate([drive.own for drive in drives]).T
-    design[0, each:] = np.concatenate([drive.shared for drive in drives]).T
-    transition, noise = np.eye(size), np.zeros((size, size))
-    transition[:states, :states] = space.transition
-    noise[:states, :states] = np.sum(space.noise, axis=0)
-    initial = np.eye(size)
-    initial[:states, :states] = np.sum(space.initial, axis=0)
-    if len(drives) > 1:
-        # A drive's last step leads to the first sample of the next one.
-        lasts = np.cumsum(lengths)[:-1] - 1
-        transition = np.repeat(transition[:, :, np.newaxis], count, axis=2)
-        noise = np.repeat(noise[:, :, np.newaxis], count, axis=2)
-        transition[:each, :, lasts] = 0.0
-        noise[:each, :each, lasts] = initial[:each, :each, np.newaxis]
+    Raises
+    ------
+    ConfigurationError
+        statsmodels is not installed.
+    """
 
-    kalman = KalmanFilter(1, size, loglikelihood_burn=0)
-    kalman.bind(np.concatenate([drive.error for drive in drives])[:, np.newaxis])
-    kalman["design"] = design
-    kalman["transition"] = transition
-    kalman["selection"] = np.eye(size)
-    kalman["state_cov"] = noise
-    kalman["obs_cov"] = np.array([[np.sum(space.yaw_noise)]])
-    kalman.initialize_known(np.zeros(size), initial)
-    return kalman
+    def __init__(self, drives: Sequence[ObservedDrive], states: int):
+        try:
+            # Imported here, as it takes a second and only those who identify need it.
+            from statsmodels.tsa.statespace.kalman_smoother import KalmanSmoother
+        except ImportError as error:
+            raise ConfigurationError(
+                "the likelihood of a yaw error needs the Python library statsmodels, which is not "
+                "installed"
+            ) from error
+        lengths = [len(drive.error) for drive in drives]
+        self._own, self._shared = drives[0].own.shape[1], drives[0].shared.shape[1]
+        self._states, self._count = states, sum(lengths)
+        self._ends = np.cumsum(lengths)[:-1]
+        self._design = np.empty((1, states + self._own + self._shared, self._count))
+        self._design[0, states : states + self._own] = np.concatenate([d.own for d in drives]).T
+        self._design[0, states + self._own :] = np.concatenate([d.shared for d in drives]).T
+        self._kalman = KalmanSmoother(1, self._design.shape[1], loglikelihood_burn=0)
+        self._kalman.bind(np.concatenate([drive.error for drive in drives])[:, np.newaxis])
+        self._kalman["selection"] = np.eye(self._design.shape[1])
+
+    def log_likelihood(self, space: StateSpace, own_std: Sequence[float] | None = None) -> float:
+        """Return the natural logarithm of the drives' joint density; faster than filtering.
+
+        Parameters
+        ----------
+        space : StateSpace
+        own_std : sequence of float, optional
+            Standard deviations of each drive's own constants; by default 1.
+        """
+        return float(self._set(space, own_std).loglike())
+
+    def filtered(self, space: StateSpace, own_std: Sequence[float] | None = None) -> FilteredDrives:
+        """Return what the Kalman filter says; parameters as of :meth:`log_likelihood`."""
+        results = self._set(space, own_std).filter()
+        shared = slice(self._states + self._own, None)
+        return FilteredDrives(
+            float(results.llf),
+            np.split(results.forecasts_error[0], self._ends),
+            np.split(np.sqrt(results.forecasts_error_cov[0, 0]), self._ends),
+            results.filtered_state[shared, -1],
+            results.filtered_state_cov[shared, shared, -1],
+        )
+
+    def smoothed(
+        self, space: StateSpace, own_std: Sequence[float] | None = None
+    ) -> list[np.ndarray]:
+        """Return the states' means by all observations, for each drive (states, n).
+
+        The model's states first, then the own constants and the shared ones, in standard
+        deviations; parameters as of :meth:`log_likelihood`.
+        """
+        results = self._set(space, own_std).smooth(smoother_output=_SMOOTHED_STATE)
+        return np.split(results.smoothed_state, self._ends, axis=1)
+
+    def _set(self, space, own_std):
+        kalman, size, states = self._kalman, self._design.shape[1], self._states
+        each = states + self._own
+        transition, noise, initial = np.eye(size), np.zeros((size, size)), np.eye(size)
+        transition[:states, :states] = space.transition
+        noise[:states, :states] = np.sum(space.noise, axis=0)
+        initial[:states, :states] = np.sum(space.initial, axis=0)
+        if own_std is not None:
+            initial[range(states, each), range(states, each)] = np.square(own_std)
+        if len(self._ends):
+            # A drive's last step leads to the first sample of the next one.
+            lasts = self._ends - 1
+            transition = np.repeat(transition[:, :, np.newaxis], self._count, axis=2)
+            noise = np.repeat(noise[:, :, np.newaxis], self._count, axis=2)
+            transition[:each, :, lasts] = 0.0
+            noise[:each, :each, lasts] = initial[:each, :each, np.newaxis]
+        self._design[0, :states] = space.design[:, np.newaxis]
+        kalman["design"] = self._design
+        kalman["transition"] = transition
+        kalman["state_cov"] = noise
+        kalman["obs_cov"] = np.array([[np.sum(space.yaw_noise)]])
+        kalman.initialize_known(np.zeros(size), initial)
+        return kalman

@@ -22,6 +22,7 @@ from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.errors import ConfigurationError, MotionError
 from imu_simulation_framework.evaluation.yaw_error_model.model import YawErrorModel
+from imu_simulation_framework.evaluation.yaw_error_model.parameters import YawErrorParameters
 from imu_simulation_framework.evaluation.yaw_error_model.sources import (
     AngleRandomWalk,
     KnownError,
@@ -33,6 +34,7 @@ from imu_simulation_framework.evaluation.yaw_error_model.sources import (
     YawNoise,
 )
 from imu_simulation_framework.motion.motion import Motion
+from imu_simulation_framework.motion.turning import absolute_turn
 from imu_simulation_framework.noise.flicker import flicker_processes
 from imu_simulation_framework.sensors.imu_models import (
     GenericParameters,
@@ -61,7 +63,13 @@ YAW_NOISE = "yaw noise"
 _LARGEST_TILT = math.radians(10.0)
 
 
-LinearImu = Union[ImuSpecification, SpecificationParameters, HectorParameters, GenericParameters]
+LinearImu = Union[
+    ImuSpecification,
+    SpecificationParameters,
+    HectorParameters,
+    GenericParameters,
+    YawErrorParameters,
+]
 """What says which errors an IMU has, of those whose yaw error is linear in them."""
 
 
@@ -100,6 +108,8 @@ def yaw_error_model(imu: LinearImu, motion: Motion, period: float = 1.0) -> YawE
     time = period * np.arange(steps + 1)
     if isinstance(imu, ImuSpecification):
         sources, limits = _of_specification(imu, motion, time, sample)
+    elif isinstance(imu, YawErrorParameters):
+        sources, limits = _of_identified(imu, motion, time)
     elif isinstance(imu, HectorParameters):
         sources, limits = _of_hector(imu, motion, time)
     elif isinstance(imu, GenericParameters):
@@ -107,12 +117,19 @@ def yaw_error_model(imu: LinearImu, motion: Motion, period: float = 1.0) -> YawE
         sources, limits = [YawNoise(YAW_NOISE, 2.0 * imu.gaussian_noise)], []
     else:
         raise ConfigurationError(
-            f"a yaw error's model needs an ImuSpecification or a plug-in's parameters, but this "
-            f"is a {type(imu).__name__}"
+            f"a yaw error's model needs an ImuSpecification, a plug-in's or identified parameters, "
+            f"but this is a {type(imu).__name__}"
         )
     ratio = period / sample
     whole = round(ratio) >= 1 and abs(ratio - round(ratio)) < 1e-6 * ratio
     return YawErrorModel(time, tuple(sources), sample if whole else None, tuple(limits))
+
+
+def _of_identified(parameters, motion, time):
+    since_start, yaw = motion.time - motion.time[0], motion.yaw
+    net = np.interp(time, since_start, yaw - yaw[0])
+    absolute = np.interp(time, since_start, absolute_turn(yaw))
+    return parameters.sources(time, net, absolute), list(parameters.limits)
 
 
 def _of_hector(parameters, motion, time):

@@ -8,25 +8,39 @@ import numpy as np
 import pandas as pd
 from scipy.stats import chi2
 
-from imu_simulation_framework.identification.yaw_error.fit import Fit, Likelihood, fit
+from imu_simulation_framework.identification.yaw_error.fit import Fit, Likelihood, fit, refit
+from imu_simulation_framework.identification.yaw_error.identifiability import likeness
 from imu_simulation_framework.identification.yaw_error.observation import ObservedYawError
 from imu_simulation_framework.identification.yaw_error.terms import (
     ANGLE_RANDOM_WALK,
     RANDOM_TERMS,
     RATE_BIAS,
+    RATE_DRIFT,
+    RATE_RANDOM_WALK,
     REFERENCE_DRIFT,
     REFERENCE_NOISE,
     SPREAD,
+    YAW_DRIFT,
     ConstantTerm,
     RandomTerm,
 )
 
+_SAME = 1e-3
+"""Likelihoods nearer to each other than that are alike."""
+_LIMITS = {RATE_DRIFT: RATE_RANDOM_WALK, YAW_DRIFT: ANGLE_RANDOM_WALK}
+"""Gauss-Markov drift -> what becomes of it where its correlation time has no end."""
 LEVEL = 0.01
 """A term is taken if a model without it would look as bad by chance in fewer drives than that."""
 
 
 class Choice(NamedTuple):
-    """``fit`` of the chosen model; ``tried``, a table of all; ``sentences`` on what is left out."""
+    """``fit`` of the chosen model; ``tried``, a table of all; ``sentences`` on what is left out.
+
+    Columns of the table: terms, parameters, log_likelihood, aic, above_best (in aic),
+    likelihood_ratio (twice the difference of the log-likelihoods, against the chosen model), p (how
+    often chance makes it as large; of models that hold the chosen one or are a part of it), chosen.
+    All have all constants, so that their restricted likelihoods compare.
+    """
 
     fit: Fit
     tried: pd.DataFrame
@@ -42,7 +56,8 @@ def choose(
 
     The random terms first, with all constants (Diggle, Heagerty, Liang and Zeger: Analysis of
     longitudinal data, section 4.5): from angle random walk and reference noise upwards, then
-    downwards; then the constants, which are tested by their estimate over its standard error.
+    downwards, and from drifts to walks where the data show no correlation time; then the constants,
+    which are tested by their estimate over its standard error.
 
     Parameters
     ----------
@@ -62,13 +77,13 @@ def choose(
             and (correlated_reference or term is not REFERENCE_DRIFT)
         ],
     )
-    random = search.downwards(random)
-    spread = len(drives) > 1 and search.spread(random)
+    random = search.downwards(search.simplified(search.downwards(random)))
+    spread = search.several and search.spread(random)
     chosen = search.fitted(random, spread)
-    kept, sentences = _kept_constants(chosen, constants)
+    kept, sentences = _kept_constants(chosen, constants, drives)
     if len(kept) < len(constants):
         chosen = fit(Likelihood(drives, random, kept, spread), chosen.values)
-    return Choice(chosen, search.table(), sentences)
+    return Choice(chosen, search.table(random, spread), sentences)
 
 
 def p_value(gain: float, parameters: int) -> float:
@@ -92,20 +107,40 @@ class _Search:
 
     def __init__(self, drives, constants):
         self._drives, self._constants = drives, constants
+        # What differs from drive to drive would pass for a slow drift within them.
+        self.several = len(drives) > 1
         self._fits: dict = {}
 
-    def fitted(self, random: Sequence[RandomTerm], spread: bool = False) -> Fit:
+    def fitted(self, random: Sequence[RandomTerm], spread: bool | None = None) -> Fit:
+        spread = self.several if spread is None else spread
         ordered = tuple(term for term in RANDOM_TERMS if term in random)
         key = (ordered, spread)
         if key not in self._fits:
             likelihood = Likelihood(self._drives, ordered, self._constants, spread)
-            self._fits[key] = fit(likelihood, self._start(ordered))
+            part = self._part_of(ordered, spread)
+            found = fit(likelihood, part and part.values)
+            if part is not None and found.log_likelihood < part.log_likelihood - _SAME:
+                # It holds its part, so the search has gone astray: from next to that, then.
+                found = _from_part(likelihood, part)
+            self._fits[key] = found
+            self._mend(ordered, spread, found)
         return self._fits[key]
 
-    def _start(self, ordered):
-        """Return values of the best model that is a part of this one."""
-        parts = [found for (terms, _), found in self._fits.items() if set(terms) <= set(ordered)]
-        return max(parts, key=lambda found: found.log_likelihood).values if parts else None
+    def _mend(self, ordered, spread, found):
+        """Look again for models that hold this one, and were found less likely."""
+        for (terms, spreads), other in self._fits.items():
+            holds = set(terms) >= set(ordered) and spreads >= spread
+            if holds and other.log_likelihood < found.log_likelihood - _SAME:
+                self._fits[terms, spreads] = _from_part(other.likelihood, found)
+
+    def _part_of(self, ordered, spread):
+        """Return the best model that is a part of this one."""
+        parts = [
+            found
+            for (terms, spreads), found in self._fits.items()
+            if set(terms) <= set(ordered) and spreads <= spread
+        ]
+        return max(parts, key=lambda found: found.log_likelihood) if parts else None
 
     def upwards(self, random, candidates):
         random = list(random)
@@ -141,28 +176,58 @@ class _Search:
             random.remove(max(idle, key=lambda pair: pair[0])[1])
         return random
 
+    def simplified(self, random):
+        """Replace drifts by the walks that they are for ever longer times, where none is shown."""
+        random = list(random)
+        for drift, walk in _LIMITS.items():
+            if drift not in random or walk in random:
+                continue
+            simple = [walk if term is drift else term for term in random]
+            loss = self.fitted(random).log_likelihood - self.fitted(simple).log_likelihood
+            if p_value(loss, 1) > LEVEL:
+                random = simple
+        return random
+
     def spread(self, random) -> bool:
-        gain = self.fitted(random, True).log_likelihood - self.fitted(random).log_likelihood
+        with_spread, without = self.fitted(random, True), self.fitted(random, False)
+        gain = with_spread.log_likelihood - without.log_likelihood
         return p_value(gain, 1) < LEVEL
 
-    def table(self):
-        rows = [
-            {
-                "terms": " + ".join(
-                    [term.name for term in terms] + ([SPREAD.replace("_", " ")] if spread else [])
-                ),
-                "parameters": found.parameters,
-                "log_likelihood": found.log_likelihood,
-                "aic": found.aic,
-            }
-            for (terms, spread), found in self._fits.items()
-        ]
+    def table(self, chosen, chosen_spread):
+        best = self.fitted(chosen, chosen_spread)
+        rows = []
+        for (terms, spread), found in self._fits.items():
+            gain = found.log_likelihood - best.log_likelihood
+            more = found.parameters - best.parameters
+            larger = set(terms) >= set(chosen) and spread >= chosen_spread
+            smaller = set(terms) <= set(chosen) and spread <= chosen_spread
+            nested = more != 0 and (larger or smaller)
+            rows.append(
+                {
+                    "terms": " + ".join(
+                        [term.name for term in terms]
+                        + ([SPREAD.replace("_", " ")] if spread else [])
+                    ),
+                    "parameters": found.parameters,
+                    "log_likelihood": found.log_likelihood,
+                    "aic": found.aic,
+                    "above_best": 0.0,
+                    "likelihood_ratio": 2.0 * gain,
+                    "p": p_value(abs(gain), abs(more)) if nested else np.nan,
+                    "chosen": found is best,
+                }
+            )
         table = pd.DataFrame(rows).sort_values("aic", ignore_index=True)
         table["above_best"] = table["aic"] - table["aic"].min()
         return table
 
 
-def _kept_constants(chosen, constants):
+def _from_part(likelihood, part):
+    """Return the fit of a model that holds another one, from next to that."""
+    return refit(likelihood, {**likelihood.next_to_nothing(), **part.values})
+
+
+def _kept_constants(chosen, constants, drives):
     """The constants that differ from zero, the rate's bias always; and what is said of the rest."""
     estimates, covariance = chosen.constants
     kept, sentences = [], []
@@ -172,8 +237,11 @@ def _kept_constants(chosen, constants):
         if term is RATE_BIAS or p < LEVEL:
             kept.append(term)
         else:
-            sentences.append(
-                f"{term.name}: {estimates[index]:.3g} +- {np.sqrt(covariance[index, index]):.2g}, "
-                f"which chance alone exceeds in {100.0 * p:.0f} % of drives; it is left out"
+            std = float(np.sqrt(covariance[index, index]))
+            sentence = (
+                f"{term.name}: {100.0 * estimates[index]:.3g} +- {100.0 * std:.2g} %, which chance "
+                f"alone exceeds in {100.0 * p:.0f} % of drives; it is left out"
             )
+            reason = likeness(term, drives)
+            sentences.append(f"{sentence}. {reason[0].upper()}{reason[1:]}" if reason else sentence)
     return kept, sentences

@@ -10,20 +10,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Sequence
+from typing import Callable, Sequence
 
 import numpy as np
 from scipy.optimize import minimize
 
 from imu_simulation_framework.evaluation.yaw_error_model.likelihood import (
+    DriveFilter,
     FilteredDrives,
     ObservedDrive,
-    filter_drives,
-    log_likelihood,
 )
-from imu_simulation_framework.evaluation.yaw_error_model.state_space import state_space
+from imu_simulation_framework.evaluation.yaw_error_model.state_space import (
+    StateSpace,
+    state_space,
+)
 from imu_simulation_framework.identification.yaw_error.observation import ObservedYawError
 from imu_simulation_framework.identification.yaw_error.terms import (
+    ANGLE_RANDOM_WALK,
     SPREAD,
     ConstantTerm,
     RandomTerm,
@@ -32,10 +35,20 @@ from imu_simulation_framework.identification.yaw_error.terms import (
     sources,
 )
 
-_BROAD = 30.0
+_BROAD = 300.0
 """Standard deviation of a constant before the data, in sizes of what the data show."""
-_START_TIMES = (0.3, 1.0, 3.0)
-"""Correlation times that a search begins with, in typical ones."""
+_STARTS = ((0.3, 1.0, 1.0), (1.0, 0.1, 1.0), (3.0, 1.0, 1.0), (1.0, 1.0, 0.1), (1.0, 0.1, 0.1))
+"""Correlation times, the angle random walk and other strengths that a search begins with, in
+typical ones. Where a strength has gone to next to nothing its logarithm has no slope any more, so
+that a search that began with too much of another one does not come back."""
+_SMALL = 0.01
+"""A strength below this part of its typical size is next to nothing."""
+_GAIN = 1e-3
+_MOST_ESCAPES = 6
+_WAYS = 2
+"""Of the places to begin with, the most likely ones are tried."""
+_FEW, _ENOUGH = 8, 200
+"""Iterations of a search that only compares where to begin, and of one to its end."""
 
 
 class Likelihood:
@@ -68,60 +81,145 @@ class Likelihood:
             np.array([term.regressor(drive) for term in constants]).reshape(-1, len(drive.time)).T
             for drive in drives
         ]
-        self._center()
+        self._observed = _Observed.of(
+            drives, [drive.error for drive in drives], self._regressors, self.spread
+        )
 
-    def _center(self):
-        """Take from the errors what a least-squares fit explains, so that the prior is no bias."""
-        rows, targets = [], []
-        for index, (drive, regressors) in enumerate(zip(self.drives, self._regressors)):
-            starts = np.zeros((len(drive.time), len(self.drives)))
-            starts[:, index] = 1.0
-            seen = np.isfinite(drive.error)
-            rows.append(np.hstack([starts, regressors])[seen])
-            targets.append(drive.error[seen])
-        matrix, target = np.concatenate(rows), np.concatenate(targets)
-        solution, *_ = np.linalg.lstsq(matrix, target, rcond=1e-10)
-        starts, self.center = np.split(solution, [len(self.drives)])
-        residual = float(np.sqrt(np.mean((target - matrix @ solution) ** 2)))
-        residual = max(residual, np.finfo(float).tiny ** 0.25)
-        reach = np.max(np.abs(np.concatenate(self._regressors)), axis=0, initial=0.0)
-        self.prior_std = _BROAD * residual / np.where(reach > 0.0, reach, 1.0)
-        self._observed = [
-            drive.error - start - regressors @ self.center
-            for drive, start, regressors in zip(self.drives, starts, self._regressors)
-        ]
-        self._start_std = _BROAD * residual
+    @cached_property
+    def _filter(self):
+        return self._observed.filter(self._states)
 
-    def _filled(self, values):
-        return [
-            ObservedDrive(
-                observed,
-                np.column_stack(
-                    [np.full(len(observed), self._start_std)]
-                    + ([-values[SPREAD] * drive.time] if self.spread else [])
-                ),
-                regressors * self.prior_std,
-            )
-            for drive, observed, regressors in zip(self.drives, self._observed, self._regressors)
-        ]
+    @cached_property
+    def _states(self):
+        typical = {name: self.scales.typical(name) for name in self.names}
+        return len(self.space(typical).design)
 
-    def _space(self, values):
+    def _own_std(self, values):
+        return [1.0, values[SPREAD]] if self.spread else [1.0]
+
+    def space(self, values: dict[str, float]) -> StateSpace:
+        """Return the random terms as a state-space model."""
         return state_space(sources(self.random, values), self.scales.step, None)
 
     def __call__(self, values: dict[str, float]) -> float:
         """Return the log-likelihood for the random terms' parameters."""
-        return log_likelihood(self._space(values), self._filled(values))
+        return self._filter.log_likelihood(self.space(values), self._own_std(values))
+
+    def next_to_nothing(self) -> dict[str, float]:
+        """Return values with which the random terms have no effect."""
+        return {
+            name: self.scales.typical(name) * (1.0 if name.endswith("_time") else 1e-3)
+            for name in self.names
+        }
 
     def filtered(self, values: dict[str, float]) -> FilteredDrives:
         """Return what the Kalman filter says."""
-        return filter_drives(self._space(values), self._filled(values))
+        return self._filter.filtered(self.space(values), self._own_std(values))
+
+    def given(self, constants: dict[int, float]) -> Callable[[dict[str, float]], float]:
+        """Return the log-likelihood, but for a constant term, if some constants have values.
+
+        Parameters
+        ----------
+        constants : dict
+            Index of the constant, and its value.
+        """
+        chosen, fixed = list(constants), np.array(list(constants.values()))
+        given = _Observed.of(
+            self.drives,
+            [
+                drive.error - curves[:, chosen] @ fixed
+                for drive, curves in zip(self.drives, self._regressors)
+            ],
+            [np.delete(curves, chosen, axis=1) for curves in self._regressors],
+            self.spread,
+            self._observed.start_std,
+        ).filter(self._states)
+        return lambda values: given.log_likelihood(self.space(values), self._own_std(values))
+
+    def smoothed(
+        self, values: dict[str, float], index: int
+    ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+        """Return a drive's random states (m, n), and by name the parts (n,) of its constants [rad].
+
+        As all observations make them likely.
+        """
+        space = self.space(values)
+        states = self._filter.smoothed(space, self._own_std(values))[index]
+        count, drive = len(space.design), self.drives[index]
+        observed, own = self._observed, count + 1 + self.spread
+        start = observed.starts[index] + observed.start_std * states[count]
+        parts = {"start offset": start}
+        values_over_time = observed.constants(states[own:])
+        for place, term in enumerate(self.constants):
+            parts[term.name] = values_over_time[place] * self._regressors[index][:, place]
+        if self.spread:
+            parts["rate bias of the drive"] = -states[count + 1] * drive.time
+        return states[:count], parts
 
     def constants_of(self, filtered: FilteredDrives) -> tuple[np.ndarray, np.ndarray]:
         """Return the constants' estimates (q,) and their covariance (q, q)."""
+        reach = self._observed.reach
         return (
-            self.center + self.prior_std * filtered.shared_mean,
-            np.outer(self.prior_std, self.prior_std) * filtered.shared_covariance,
+            self._observed.constants(filtered.shared_mean[:, np.newaxis])[:, 0],
+            reach @ filtered.shared_covariance @ reach.T,
         )
+
+
+@dataclass(frozen=True)
+class _Observed:
+    """Errors less what a least-squares fit explains of them, and curves of equal size.
+
+    So a broad prior around zero is no bias, however alike the curves of two constants are: with
+    ``reach`` (q, q) they are mixed into such that are at right angles to each other, and 1 standard
+    deviation of each is far beyond what the data allow.
+    """
+
+    drives: tuple[ObservedDrive, ...]
+    starts: np.ndarray
+    start_std: float
+    center: np.ndarray
+    reach: np.ndarray
+
+    @classmethod
+    def of(cls, drives, errors, regressors, spread, broad=None):
+        rows, targets = [], []
+        for index, (error, curves) in enumerate(zip(errors, regressors)):
+            starts = np.zeros((len(error), len(errors)))
+            starts[:, index] = 1.0
+            seen = np.isfinite(error)
+            rows.append(np.hstack([starts, curves])[seen])
+            targets.append(error[seen])
+        matrix, target = np.concatenate(rows), np.concatenate(targets)
+        sizes = np.max(np.abs(matrix), axis=0)
+        sizes[sizes == 0.0] = 1.0
+        solution = np.linalg.lstsq(matrix / sizes, target, rcond=1e-12)[0] / sizes
+        starts, center = np.split(solution, [len(errors)])
+        if broad is None:
+            residual = float(np.sqrt(np.mean((target - matrix @ solution) ** 2)))
+            broad = _BROAD * max(residual, np.finfo(float).tiny ** 0.25)
+        # Of the curves without what the starts explain.
+        _, triangle = np.linalg.qr(matrix / sizes)
+        triangle = triangle[len(errors) :, len(errors) :]
+        mixed = np.linalg.solve(triangle, np.eye(len(center))) / sizes[len(errors) :, np.newaxis]
+        largest = [np.max(np.abs(np.concatenate(regressors) @ one), initial=0.0) for one in mixed.T]
+        reach = broad * mixed / np.array([value or 1.0 for value in largest])
+        observed = tuple(
+            ObservedDrive(
+                error - start - curves @ center,
+                np.column_stack([np.full(len(error), broad)] + ([-drive.time] if spread else [])),
+                curves @ reach,
+            )
+            for drive, error, start, curves in zip(drives, errors, starts, regressors)
+        )
+        return cls(observed, starts, broad, center, reach)
+
+    def filter(self, states) -> DriveFilter:
+        return DriveFilter(self.drives, states)
+
+    def constants(self, states):
+        """Return the constants (q, n) of filtered states (q, n)."""
+        return self.center[:, np.newaxis] + self.reach @ states
 
 
 @dataclass(frozen=True)
@@ -173,21 +271,69 @@ def fit(likelihood: Likelihood, start: dict[str, float] | None = None) -> Fit:
     """
     names, sizes = likelihood.names, likelihood.scales
     bounds = [tuple(np.log(sizes.bounds(name))) for name in names]
-    best: Fit | None = None
-    for factor in _START_TIMES if any("time" in name for name in names) else (1.0,):
+    firsts = {}
+    for time, walk, strength in _STARTS:
         first = []
         for name in names:
-            typical = sizes.typical(name) * (factor if name.endswith("_time") else 1.0)
-            value = (start or {}).get(name, typical)
-            first.append(np.log(value))
-        found = maximise(lambda x: likelihood(_named(names, x)), np.array(first), bounds)
-        if best is None or found[1] > best.log_likelihood:
-            best = Fit(likelihood, _named(names, found[0]), found[1])
-    assert best is not None
-    return best
+            factor = time if name.endswith("_time") else strength
+            factor = walk if name in ANGLE_RANDOM_WALK.parameters else factor
+            first.append(np.log((start or {}).get(name, factor * sizes.typical(name))))
+        firsts[tuple(first)] = np.array(first)
+    ways = sorted(firsts.values(), key=lambda first: -likelihood(_named(names, first)))
+    begun = [
+        maximise(lambda x: likelihood(_named(names, x)), first, bounds, _FEW)
+        for first in ways[:_WAYS]
+    ]
+    # Only the way that has come highest is gone to its end.
+    best, _ = max(begun, key=lambda way: way[1])
+    return refit(likelihood, _named(names, best))
 
 
-def maximise(function, first, bounds):
+def refit(likelihood: Likelihood, values: dict[str, float]) -> Fit:
+    """Return the model that explains the drives best, looked for from these values only.
+
+    Parameters
+    ----------
+    likelihood : Likelihood
+    values : dict
+    """
+    names = likelihood.names
+    bounds = [tuple(np.log(likelihood.scales.bounds(name))) for name in names]
+    for _ in range(_MOST_ESCAPES):
+        first = np.log([values[name] for name in names])
+        x, highest = maximise(lambda x: likelihood(_named(names, x)), first, bounds)
+        found = Fit(likelihood, _named(names, x), highest)
+        escape = _escape(found)
+        if escape is None:
+            break
+        values = escape
+    return found
+
+
+def _escape(found):
+    """Return better values with more of a strength that had gone to next to nothing; None if so.
+
+    There its logarithm has no slope, whether more of it would be better or not.
+    """
+    likelihood, best = found.likelihood, found
+    for term in likelihood.random:
+        strength, *time = term.parameters
+        typical = likelihood.scales.typical(strength)
+        if found.values[strength] > _SMALL * typical:
+            continue
+        times = (
+            [likelihood.scales.typical(time[0]) * one for one in (0.3, 1.0, 3.0)] if time else []
+        )
+        for factor in (3.0, 10.0, 30.0):
+            for more in [{time[0]: one} for one in times] or [{}]:
+                values = {**found.values, strength: factor * _SMALL * typical, **more}
+                other = Fit(likelihood, values, likelihood(values))
+                if other.log_likelihood > best.log_likelihood + _GAIN:
+                    best = other
+    return None if best is found else best.values
+
+
+def maximise(function, first, bounds, iterations=_ENOUGH):
     """Return where a smooth function of few variables is largest, and its value there.
 
     Parameters
@@ -196,6 +342,8 @@ def maximise(function, first, bounds):
         Takes an array (p,).
     first : ndarray, shape (p,)
     bounds : list of (float, float)
+    iterations : int
+        At most.
     """
     if len(first) == 0:
         return first, function(first)
@@ -206,7 +354,7 @@ def maximise(function, first, bounds):
         first,
         method="L-BFGS-B",
         bounds=bounds,
-        options={"ftol": 1e-10, "gtol": 1e-4, "eps": 1e-4, "maxiter": 200},
+        options={"ftol": 1e-9, "gtol": 1e-4, "eps": 1e-4, "maxiter": iterations},
     )
     return result.x, -float(result.fun)
 

@@ -16,8 +16,10 @@ from imu_simulation_framework.identification.yaw_error.terms import (
     ConstantTerm,
 )
 
-_ALIKE = 0.998
-"""Share of a curve that others explain, from which on they cannot be told apart."""
+_SAME = 1.0 - 1e-6
+"""Share of a curve that others explain, from which on no data could tell them apart."""
+_ALIKE = 0.9
+"""Share from which on it is said that they are hard to tell apart."""
 _LEAST_TURN = math.radians(45.0)
 
 
@@ -36,25 +38,32 @@ def identifiable_constants(
     kept: list[ConstantTerm] = []
     sentences = []
     for term in CONSTANT_TERMS:
-        curve = np.concatenate([_centred(term, drive) for drive in drives])
+        curve = _curve(term, drives)
         if term is not RATE_BIAS and np.ptp(curve) < _LEAST_TURN:
             sentences.append(
                 f"{term.name}: the robot turned by {math.degrees(np.ptp(curve)):.0f} deg only, so "
                 "it cannot be told; a drive of several full turns would"
             )
             continue
-        explained = 0.0
-        if kept:
-            others = np.column_stack(
-                [np.concatenate([_centred(other, drive) for drive in drives]) for other in kept]
-            )
-            solution, *_ = np.linalg.lstsq(others, curve, rcond=None)
-            explained = 1.0 - float(np.sum((curve - others @ solution) ** 2) / np.sum(curve**2))
-        if explained > _ALIKE:
-            sentences.append(_why(term, explained))
+        explained = _explained(term, kept, drives)
+        if explained > _SAME:
+            sentences.append(f"{term.name}: {_why(term, explained, drives)}")
         else:
             kept.append(term)
     return kept, sentences
+
+
+def likeness(term: ConstantTerm, drives: Sequence[ObservedYawError]) -> str | None:
+    """Return why a constant is hard to tell from others, and which drive would; None if it is not.
+
+    Parameters
+    ----------
+    term : ConstantTerm
+    drives : sequence of ObservedYawError
+    """
+    before = CONSTANT_TERMS[: CONSTANT_TERMS.index(term)]
+    explained = _explained(term, before, drives)
+    return _why(term, explained, drives) if explained > _ALIKE else None
 
 
 def weak_parameters(estimates, drives: Sequence[ObservedYawError]) -> list[str]:
@@ -70,7 +79,12 @@ def weak_parameters(estimates, drives: Sequence[ObservedYawError]) -> list[str]:
     for name, estimate in estimates.items():
         words = name.replace("_", " ")
         if name.endswith("_time"):
-            if not math.isfinite(estimate.high) or estimate.high > duration:
+            if estimate.low == 0.0:
+                sentences.append(
+                    f"{words}: only an upper limit of {estimate.high:.3g} s is known at steps of "
+                    f"{drives[0].step:g} s; shorter steps would tell more"
+                )
+            elif not math.isfinite(estimate.high) or estimate.high > duration:
                 sentences.append(
                     f"{words}: only a lower limit of {estimate.low:.3g} s is known from "
                     f"{duration:.0f} s; a drive of {3.0 * max(estimate.value, duration):.0f} s "
@@ -92,15 +106,36 @@ def weak_parameters(estimates, drives: Sequence[ObservedYawError]) -> list[str]:
     return sentences
 
 
-def _centred(term, drive):
-    curve = term.regressor(drive)[np.isfinite(drive.error)]
-    return curve - np.mean(curve)
+def _explained(term, others, drives):
+    """Return the share of a constant's curve that those of others make up."""
+    curve = _curve(term, drives)
+    power = float(np.sum(curve**2))
+    if not others or power == 0.0:
+        return 0.0
+    curves = np.column_stack([_curve(other, drives) for other in others])
+    curves /= np.max(np.abs(curves), axis=0) + np.finfo(float).tiny
+    solution, *_ = np.linalg.lstsq(curves, curve, rcond=None)
+    return 1.0 - float(np.sum((curve - curves @ solution) ** 2)) / power
 
 
-def _why(term, explained):
+def _curve(term, drives):
+    """Return what a constant leads to, without each drive's own start, one drive after another."""
+    curves = (term.regressor(drive)[np.isfinite(drive.error)] for drive in drives)
+    return np.concatenate([curve - np.mean(curve) for curve in curves])
+
+
+def _why(term, explained, drives):
     if term is SCALE_FACTOR:
         cause = "the robot turned at a steady rate, so that a scale factor looks like a rate bias"
         cure = "a drive with turns to both sides, or with stops, would tell them apart"
+    elif term is DIRECTION and _explained(term, [RATE_BIAS], drives) > _explained(
+        term, [SCALE_FACTOR], drives
+    ):
+        cause = (
+            "the robot turned as much in any minute as in any other, so that a preferred direction "
+            "looks like a rate bias"
+        )
+        cure = "a drive with long straight stretches or stops would tell them apart"
     elif term is DIRECTION:
         cause = (
             "the robot turned to one side nearly all the time, so that a preferred direction looks "
@@ -109,4 +144,4 @@ def _why(term, explained):
         cure = "a drive with as many left as right turns would tell them apart"
     else:
         cause, cure = "nothing was observed for long enough", "a longer drive would"
-    return f"{term.name}: {cause} ({100.0 * explained:.1f} % of its curve are the others'); {cure}"
+    return f"{cause} ({100.0 * explained:.4g} % of its curve are the others'); {cure}"

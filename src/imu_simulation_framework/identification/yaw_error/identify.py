@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Sequence
 
 import numpy as np
 import pandas as pd
 
 from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.evaluation.yaw_error_model import YawErrorParameters
 from imu_simulation_framework.identification.yaw_error.choice import choose
 from imu_simulation_framework.identification.yaw_error.fit import Fit
 from imu_simulation_framework.identification.yaw_error.identifiability import (
     identifiable_constants,
     weak_parameters,
 )
-from imu_simulation_framework.identification.yaw_error.intervals import Estimate, intervals
+from imu_simulation_framework.identification.yaw_error.intervals import (
+    BetterFit,
+    Estimate,
+    intervals,
+)
 from imu_simulation_framework.identification.yaw_error.observation import ObservedYawError
+from imu_simulation_framework.identification.yaw_error.parts import fitted_parts
 from imu_simulation_framework.identification.yaw_error.residuals import (
     ResidualCheck,
     check_residuals,
 )
+
+_MOST_REFITS = 10
 
 
 @dataclass(frozen=True)
@@ -35,7 +43,7 @@ class YawErrorIdentification:
     estimates : dict of Estimate
         By parameter, see ``UNITS`` of :mod:`.yaw_error.terms`.
     tried : pandas.DataFrame
-        terms, parameters, log_likelihood, aic, above_best: of all models that were compared.
+        All models that were compared; see :class:`.Choice`.
     checks : tuple of ResidualCheck
     sentences : tuple of str
         On what the data cannot tell, and which drive would.
@@ -48,25 +56,27 @@ class YawErrorIdentification:
     checks: tuple[ResidualCheck, ...]
     sentences: tuple[str, ...]
 
-    def explained(self, index: int = 0) -> pd.DataFrame:
-        """Return what the constants explain of a drive's error.
+    def parts(self, index: int = 0) -> pd.DataFrame:
+        """Return the fitted parts of a drive's error; see :func:`.fitted_parts`."""
+        return fitted_parts(self.fit, index)
 
-        Returns
-        -------
-        pandas.DataFrame
-            error, one column for each constant term, constants (with the start's offset) and
-            innovation [rad]; index time [s].
+    def normalised(self) -> list[np.ndarray]:
+        """Return each drive's innovations in their standard deviations, (n,).
+
+        Without its first ones, which only say where the constants are.
         """
-        drive = self.drives[index]
-        table = pd.DataFrame({"error": drive.error}, index=pd.Index(drive.time, name="time"))
-        values, _ = self.fit.constants
-        total = np.zeros(len(drive.time))
-        for value, term in zip(values, self.fit.likelihood.constants):
-            table[term.name] = value * term.regressor(drive)
-            total += table[term.name].to_numpy()
-        table["constants"] = total + np.nanmean((drive.error - total)[:10])
-        table["innovation"] = self.fit.filtered.innovations[index]
-        return table
+        filtered = self.fit.filtered
+        burn = len(self.fit.likelihood.constants) + 1
+        return [
+            np.where(np.arange(len(innovation)) < burn, np.nan, innovation / std)
+            for innovation, std in zip(filtered.innovations, filtered.innovation_std)
+        ]
+
+    @property
+    def parameters(self) -> YawErrorParameters:
+        """The estimates, as what predicts the yaw error on another motion."""
+        values = {name: estimate.value for name, estimate in self.estimates.items()}
+        return YawErrorParameters(**values, drives=len(self.drives))
 
 
 def identify_yaw_error(
@@ -102,15 +112,21 @@ def identify_yaw_error(
     constants, sentences = identifiable_constants(drives)
     choice = choose(drives, constants, correlated_reference)
     sentences += choice.sentences
-    estimates = intervals(choice.fit)
+    chosen, estimates = _with_intervals(choice.fit)
     sentences += weak_parameters(estimates, drives)
-    filtered = choice.fit.filtered
-    normalised = [
-        innovation / std for innovation, std in zip(filtered.innovations, filtered.innovation_std)
-    ]
-    # The first observations of a drive only say where the constants are.
-    burn = len(constants) + 1
-    checks = check_residuals([values[burn:] for values in normalised])
-    return YawErrorIdentification(
-        tuple(drives), choice.fit, estimates, choice.tried, tuple(checks), tuple(sentences)
+    found = YawErrorIdentification(
+        tuple(drives), chosen, estimates, choice.tried, (), tuple(sentences)
+    )
+    return replace(found, checks=tuple(check_residuals(found.normalised())))
+
+
+def _with_intervals(chosen):
+    for _ in range(_MOST_REFITS):
+        try:
+            return chosen, intervals(chosen)
+        except BetterFit as better:
+            chosen = better.fit
+    raise ConfigurationError(
+        "the likelihood has no single maximum near which the parameters' intervals could be found; "
+        "longer drives have one"
     )

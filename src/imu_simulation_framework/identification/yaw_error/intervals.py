@@ -5,13 +5,17 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.stats import chi2
 
-from imu_simulation_framework.identification.yaw_error.fit import Fit, maximise
+from imu_simulation_framework.identification.yaw_error.fit import Fit, maximise, refit
 from imu_simulation_framework.identification.yaw_error.terms import UNITS
 
 CONFIDENCE = 0.95
+_BETTER = 0.02
+"""A gain of log-likelihood that is more than the search's own tolerance."""
+_MOST_POINTS = 25
+_NEAR = 0.01
+"""How near to the wanted fall of the likelihood, as a share of its root, a limit is."""
 
 
 class Estimate(NamedTuple):
@@ -26,6 +30,14 @@ class Estimate(NamedTuple):
     unit: str
 
 
+class BetterFit(Exception):
+    """While intervals were looked for, parameters were found that explain the data better."""
+
+    def __init__(self, fit: Fit):
+        super().__init__("a better fit was found")
+        self.fit = fit
+
+
 def intervals(fit: Fit, confidence: float = CONFIDENCE) -> dict[str, Estimate]:
     """Return all parameters of a fitted model with their intervals.
 
@@ -36,6 +48,11 @@ def intervals(fit: Fit, confidence: float = CONFIDENCE) -> dict[str, Estimate]:
     ----------
     fit : Fit
     confidence : float
+
+    Raises
+    ------
+    BetterFit
+        The search for the fit had not found the highest likelihood.
     """
     drop = 0.5 * float(chi2.ppf(confidence, 1))
     found = {name: _of_random(fit, name, drop) for name in fit.values}
@@ -47,20 +64,20 @@ def intervals(fit: Fit, confidence: float = CONFIDENCE) -> dict[str, Estimate]:
 def _of_random(fit, name, drop):
     likelihood, best = fit.likelihood, fit.values
     others = [other for other in best if other != name]
-    sizes = likelihood.scales
-    bounds = [tuple(np.log(sizes.bounds(other))) for other in others]
-    warm = {"x": np.log([best[other] for other in others])}
+    search = _Search(likelihood, others, best)
 
-    def profile(logarithm):
-        def value_at(x):
-            values = dict(zip(others, np.exp(x)))
-            values[name] = float(np.exp(logarithm))
-            return likelihood({each: float(values[each]) for each in best})
+    def fall(logarithm):
+        def value_at(values):
+            return likelihood({**best, **values, name: float(np.exp(logarithm))})
 
-        warm["x"], value = maximise(value_at, warm["x"], bounds)
-        return fit.log_likelihood - value - drop
+        value = search.highest(value_at)
+        if value > fit.log_likelihood + _BETTER:
+            values = {**best, **search.values, name: float(np.exp(logarithm))}
+            raise BetterFit(refit(likelihood, values))
+        return fit.log_likelihood - value
 
-    low, high = _crossings(profile, np.log(best[name]), *np.log(sizes.bounds(name)), 0.3)
+    bounds = np.log(likelihood.scales.bounds(name))
+    low, high = _crossings(fall, search, np.log(best[name]), bounds, 0.3, drop)
     return Estimate(
         best[name],
         0.0 if low is None else float(np.exp(low)),
@@ -71,28 +88,17 @@ def _of_random(fit, name, drop):
 
 def _of_constant(fit, index, drop):
     likelihood = fit.likelihood
-    names = list(fit.values)
-    bounds = [tuple(np.log(likelihood.scales.bounds(name))) for name in names]
     estimates, covariance = fit.constants
     std = float(np.sqrt(covariance[index, index]))
-    warm = {"x": np.log([fit.values[name] for name in names])}
-
-    def given(x, value):
-        # Of a flat prior the density at a value is the marginal one times the posterior's.
-        filtered = likelihood.filtered({name: float(np.exp(y)) for name, y in zip(names, x)})
-        mean, spread = likelihood.constants_of(filtered)
-        variance = spread[index, index]
-        distance = (value - mean[index]) ** 2 / variance
-        return filtered.log_likelihood - 0.5 * (np.log(variance) + distance)
-
     centre = float(estimates[index])
-    _, top = maximise(lambda x: given(x, centre), warm["x"], bounds)
+    search = _Search(likelihood, list(fit.values), fit.values)
+    top = search.highest(likelihood.given({index: centre}))
 
-    def profile(value):
-        warm["x"], best = maximise(lambda x: given(x, value), warm["x"], bounds)
-        return top - best - drop
+    def fall(value):
+        return top - search.highest(likelihood.given({index: value}))
 
-    low, high = _crossings(profile, centre, centre - 50.0 * std, centre + 50.0 * std, 2.0 * std)
+    bounds = centre - 50.0 * std, centre + 50.0 * std
+    low, high = _crossings(fall, search, centre, bounds, 2.0 * std, drop)
     return Estimate(
         centre,
         -np.inf if low is None else low,
@@ -101,21 +107,73 @@ def _of_constant(fit, index, drop):
     )
 
 
-def _crossings(profile, centre, lowest, highest, step):
-    """Where the profile crosses zero on either side; None where it does not before the bound."""
+class _Search:
+    """Maximises over some parameters again and again, each time from where it was last."""
+
+    def __init__(self, likelihood, names, values):
+        self._names = names
+        self._bounds = [tuple(np.log(likelihood.scales.bounds(name))) for name in names]
+        self._best = np.log([values[name] for name in names])
+        self.restart()
+
+    def restart(self):
+        self._last = self._best
+
+    @property
+    def values(self) -> dict[str, float]:
+        """Where the last maximum was."""
+        return dict(zip(self._names, (float(value) for value in np.exp(self._last))))
+
+    def highest(self, function) -> float:
+        def of_logarithms(x):
+            return function(dict(zip(self._names, (float(value) for value in np.exp(x)))))
+
+        self._last, value = maximise(of_logarithms, self._last, self._bounds)
+        return value
+
+
+def _crossings(fall, search, centre, bounds, step, drop):
+    """Where the likelihood has fallen by the drop on either side; None if not before the bound.
+
+    The root of the fall is nearly a straight line (Cox and Hinkley: Theoretical statistics, 1974,
+    section 9.3), so that few points are enough.
+    """
     found = []
-    for sign, bound in ((-1.0, lowest), (1.0, highest)):
-        inner, reach = centre, step
-        crossing = None
-        while True:
-            outer = centre + sign * reach
-            at_bound = sign * outer >= sign * bound
-            outer = bound if at_bound else outer
-            if profile(outer) > 0.0:
-                crossing = brentq(profile, inner, outer, xtol=0.01 * step)
-                break
-            if at_bound:
-                break
-            inner, reach = outer, 2.0 * reach
-        found.append(crossing)
+    for bound in bounds:
+        search.restart()
+        found.append(_crossing(fall, centre, bound, np.sign(bound - centre) * step, drop))
     return found
+
+
+def _crossing(fall, centre, bound, step, drop):
+    goal = np.sqrt(drop)
+
+    def excess(value):
+        return np.sqrt(max(0.0, fall(value))) - goal
+
+    inside, below = centre, -goal
+    outside, above = None, None
+    for _ in range(_MOST_POINTS):
+        if outside is None:
+            value = centre + step
+            if abs(step) >= abs(bound - centre):
+                value = bound
+        else:
+            share = -below / (above - below)
+            # Where a side does not come nearer the line is no straight one: halve.
+            value = inside + min(max(share, 0.05), 0.95) * (outside - inside)
+        now = excess(value)
+        if abs(now) < _NEAR * goal:
+            return float(value)
+        if now > 0.0:
+            outside, above = value, now
+            continue
+        if value == bound:
+            return None
+        slope = (now + goal) / (value - centre)
+        inside, below = value, now
+        if outside is None:
+            # By the straight line, and a little further, but not by much more than what is known.
+            reach = goal / slope if slope else np.inf * step
+            step = np.sign(step) * min(1.1 * abs(reach), 4.0 * abs(value - centre))
+    return float(0.5 * (inside + outside)) if outside is not None else None

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.motion.turning import absolute_turn
 
 FEWEST_OBSERVATIONS = 30
 """Fewer say nothing about several processes."""
@@ -26,7 +27,7 @@ class ObservedYawError:
         Yaw of the reference less that of the IMU; NaN where nothing was observed [rad].
     net_turn, absolute_turn : ndarray, shape (n,)
         Since the start: by how much the robot has turned, left positive, and how much it has
-        turned to either side [rad].
+        turned to either side (:func:`.absolute_turn`) [rad].
 
     Raises
     ------
@@ -79,7 +80,7 @@ def observed_yaw_error(
     Raises
     ------
     ConfigurationError
-        Too little was observed.
+        Too little was observed, or less often than the step.
     """
     error, reference_yaw = error.dropna(), reference_yaw.dropna()
     if len(error) < 2 or len(reference_yaw) < 2:
@@ -87,6 +88,13 @@ def observed_yaw_error(
             f"{name}: {min(len(error), len(reference_yaw))} yaw errors were observed, but at least "
             f"{FEWEST_OBSERVATIONS} are needed, one each step"
         )
+    for what, series in (("yaw error", error), ("reference", reference_yaw)):
+        usual = float(np.median(np.diff(series.index.to_numpy(dtype=float))))
+        if usual > step * (1.0 + 1e-3):
+            raise ConfigurationError(
+                f"{name}: its {what} is known every {usual:.3g} s only, but the step is "
+                f"{step:g} s; what is interpolated would pass for observed"
+            )
     begin = max(error.index[0], reference_yaw.index[0])
     end = min(error.index[-1], reference_yaw.index[-1])
     count = max(int((end - begin) / step * (1.0 + 1e-9)) + 1, 0)
@@ -100,8 +108,8 @@ def observed_yaw_error(
     values[(gap > longest_gap) & ~on_sample] = np.nan
     stamps = reference_yaw.index.to_numpy(dtype=float)
     yaw = reference_yaw.to_numpy(dtype=float)
-    turned = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(yaw)))])
-    net, absolute = np.interp(at, stamps, yaw), np.interp(at, stamps, turned)
+    net = np.interp(at, stamps, yaw)
+    absolute = np.interp(at, stamps, absolute_turn(yaw))
     if count == 0:
         net, absolute = np.zeros(0), np.zeros(0)
         return ObservedYawError(name, at, values, net, absolute)

@@ -77,8 +77,8 @@ RANDOM_TERMS = (
 )
 
 RATE_BIAS = ConstantTerm("rate bias", "rate_bias", "rad/s")
-SCALE_FACTOR = ConstantTerm("scale factor, per net turn", "scale_factor", "1")
-DIRECTION = ConstantTerm("scale factor, per absolute turn", "scale_factor_of_absolute_turn", "1")
+SCALE_FACTOR = ConstantTerm("scale factor per net turn", "scale_factor", "1")
+DIRECTION = ConstantTerm("scale factor per absolute turn", "scale_factor_of_absolute_turn", "1")
 CONSTANT_TERMS = (RATE_BIAS, SCALE_FACTOR, DIRECTION)
 
 SPREAD = "rate_bias_spread"

@@ -9,6 +9,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from imu_simulation_framework.configuration.imu_specification_file import read_imu_specification
+from imu_simulation_framework.configuration.yaw_error_model_file import (
+    is_yaw_error_model_file,
+    read_yaw_error_model,
+)
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.experiment.preparation.motion import read_motion
 from imu_simulation_framework.imu_formats import FORMATS, read_imu_parameters
@@ -153,8 +157,8 @@ def chosen_imu(text: str) -> ChosenImu:
     Parameters
     ----------
     text : str
-        The name of a bundled specification, a specification's file, ``FORMAT:FILE`` for the
-        parameters of another tool, or the name of a plug-in's parameters.
+        The name of a bundled specification, a specification's file, that of an identified model,
+        ``FORMAT:FILE`` for the parameters of another tool, or the name of a plug-in's parameters.
 
     Raises
     ------
@@ -168,6 +172,8 @@ def chosen_imu(text: str) -> ChosenImu:
                 f"the IMU {text} needs a specification; name its file, or a bundled one as bno055"
             )
         return ChosenImu(text, IMU_MODELS[preset.model].parameters(**preset.parameters), (), ())
+    if Path(text).is_file() and is_yaw_error_model_file(text):
+        return ChosenImu(Path(text).stem, read_yaw_error_model(text), (text,), ())
     format_name, colon, path = text.partition(":")
     if colon and format_name in FORMATS and not Path(text).exists():
         reading = read_imu_parameters(path, format_name)

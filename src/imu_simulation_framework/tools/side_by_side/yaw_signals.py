@@ -97,7 +97,7 @@ def read_yaw_signals(text) -> list[YawSignal]:
 
 
 def _signals(path, what) -> list[YawSignal]:
-    if _is_result(path):
+    if is_result(path):
         return _of_result(path, what)
     if not os.path.exists(path):
         raise RecordingError(f"{path}: there is no such recording or result")
@@ -117,12 +117,13 @@ def _split(text):
         return text, ""
     places = [place for place, letter in enumerate(text) if letter == SIGN]
     for place in reversed(places):
-        if _is_result(text[:place]) or os.path.exists(text[:place]):
+        if is_result(text[:place]) or os.path.exists(text[:place]):
             return text[:place], text[place + 1 :]
     return text[: places[0]], text[places[0] + 1 :]
 
 
-def _is_result(path):
+def is_result(path) -> bool:
+    """Return whether a path is that of a result: its folder, or ``<folder>/<prefix>``."""
     path = Path(path)
     if path.is_dir():
         try:

@@ -1,0 +1,121 @@
+"""What an identification of a yaw error says to a person, and the units in which it does."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+
+from imu_simulation_framework.identification.yaw_error import YawErrorIdentification
+from imu_simulation_framework.tools.side_by_side.table_text import Column
+from imu_simulation_framework.units import factor
+
+WORDS = {
+    "rate_bias": ("rate bias", "deg/h"),
+    "rate_bias_spread": ("its spread over drives", "deg/h"),
+    "scale_factor": ("scale factor per net turn", "%"),
+    "scale_factor_of_absolute_turn": ("preferred direction per absolute turn", "%"),
+    "angle_random_walk": ("angle random walk", "deg/sqrt(h)"),
+    "rate_random_walk": ("rate random walk", "deg/h/sqrt(h)"),
+    "rate_drift_sigma": ("Gauss-Markov drift of the rate", "deg/h"),
+    "rate_drift_time": ("its correlation time", "s"),
+    "yaw_drift_sigma": ("Gauss-Markov drift of the yaw", "deg"),
+    "yaw_drift_time": ("its correlation time", "s"),
+    "reference_noise": ("white noise of the reference", "deg"),
+    "reference_drift_sigma": ("correlated noise of the reference", "deg"),
+    "reference_drift_time": ("its correlation time", "s"),
+}
+"""Parameter -> what a person calls it, and the unit in which they think."""
+
+ESTIMATES = (
+    Column("words", "parameter"),
+    Column("value", "estimate"),
+    Column("interval", "95 % interval"),
+    Column("unit", "unit"),
+)
+TRIED = (
+    Column("terms", "model"),
+    Column("parameters", "parameters", "", 0),
+    Column("log_likelihood", "log-likelihood", "", 2),
+    Column("aic", "AIC", "", 2),
+    Column("above_best", "above best", "", 2),
+    Column("likelihood_ratio", "likelihood ratio", "", 2),
+    Column("p", "p"),
+    Column("chosen", "chosen"),
+)
+
+
+def in_words(parameter: str, value: float) -> float:
+    """Return a value in the unit of :data:`WORDS`."""
+    unit = WORDS[parameter][1]
+    return 100.0 * value if unit == "%" else value / factor(unit)
+
+
+def estimates_table(identification: YawErrorIdentification) -> pd.DataFrame:
+    """Return the estimates as texts, the columns of :data:`ESTIMATES`."""
+    rows = []
+    for parameter, (words, unit) in WORDS.items():
+        estimate = identification.estimates.get(parameter)
+        if estimate is None:
+            continue
+        value, low, high = (in_words(parameter, number) for number in estimate[:3])
+        rows.append(
+            {
+                "words": words,
+                "value": f"{value:.4g}",
+                "interval": f"{_limit(low)} .. {_limit(high)}",
+                "unit": unit,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _limit(number):
+    return "open" if math.isinf(number) else f"{number:.4g}"
+
+
+def tried_table(identification: YawErrorIdentification) -> pd.DataFrame:
+    """Return the models that were compared, the columns of :data:`TRIED`."""
+    table = identification.tried.copy()
+    table["p"] = [f"{p:.3g}" if np.isfinite(p) else "" for p in table["p"]]
+    table["chosen"] = ["yes" if chosen else "" for chosen in table["chosen"]]
+    return table
+
+
+def explained_sentence(identification: YawErrorIdentification, index: int) -> str:
+    """Return how large a drive's error is, and what its constants leave of it."""
+    drive, parts = identification.drives[index], identification.parts(index)
+    constants = [term.name for term in identification.fit.likelihood.constants]
+    left = parts["error"] - parts[["start offset", *constants]].sum(axis=1)
+    return (
+        f"{drive.name}: {drive.time[-1]:.0f} s, turned {math.degrees(drive.net_turn[-1]):.0f} deg "
+        f"net and {math.degrees(drive.absolute_turn[-1]):.0f} deg in all; yaw error "
+        f"{_rms(parts['error'] - parts['error'].mean()):.3g} deg rms, "
+        f"{_rms(left):.3g} deg without its constants"
+    )
+
+
+def _rms(values):
+    return math.degrees(math.sqrt(np.nanmean(np.square(values))))
+
+
+def hector_sentences(hector) -> list[str]:
+    """Return what Hector's parameters are, and what they lack."""
+    parameters = hector.parameters
+    words = (
+        f"Hector: yawDrift {parameters.yaw_drift:.4g} rad, yawDriftFrequency "
+        f"{parameters.yaw_drift_frequency:.4g} 1/s, which is a drift of "
+        f"{math.degrees(hector.sigma):.3g} deg over {hector.correlation_time:.3g} s"
+    )
+    if hector.loss is None:
+        return [f"{words}; the model itself", *hector.sentences]
+    side = "lower" if hector.loss >= 0.0 else "higher"
+    count = hector.more_parameters
+    words += f"; its log-likelihood is {abs(hector.loss):.1f} {side} than the model's, which has "
+    if count == 0:
+        words += "as many parameters"
+    else:
+        plural = "s" if abs(count) > 1 else ""
+        words += f"{abs(count)} parameter{plural} {'more' if count > 0 else 'less'}"
+    return [words, *hector.sentences]

@@ -1,0 +1,193 @@
+"""Observed yaw errors of what a person names: results, recordings, bundled drives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from imu_simulation_framework.errors import RecordingError, ResultError
+from imu_simulation_framework.evaluation.comparison import ComparisonSettings, compare_yaw
+from imu_simulation_framework.evaluation.spectrum import median_rate
+from imu_simulation_framework.experiment.preparation.check import ensure_plausible
+from imu_simulation_framework.experiment.preparation.drive import (
+    chosen_part,
+    drive_name,
+    is_bundled,
+    prepare_recorded_imu,
+    read_configured_reference,
+    recording_sources,
+)
+from imu_simulation_framework.experiment.preparation.setup import set_up
+from imu_simulation_framework.files.locations import package_share
+from imu_simulation_framework.identification.yaw_error import ObservedYawError, observed_yaw_error
+from imu_simulation_framework.motion.drives import DRIVES
+from imu_simulation_framework.results.folder import ResultFolder, find_result
+from imu_simulation_framework.results.tables import load_table
+from imu_simulation_framework.tools.previous_summary import previous_summary
+from imu_simulation_framework.tools.side_by_side.yaw_signals import is_result, short_name
+
+CONFIGURATION = ".ini"
+NO_SETTINGS: Mapping[str, Mapping[str, str]] = {}
+
+
+@dataclass(frozen=True)
+class ReadDrive:
+    """A drive with its yaw error.
+
+    Attributes
+    ----------
+    observed : ObservedYawError
+    satellite : bool
+        Whether the reference is satellite positioning, whose noise is correlated.
+    rate : float
+        Samples per second of the recorded IMU [Hz].
+    sources : tuple of Path
+        What was read.
+    remarks : tuple of str
+    """
+
+    observed: ObservedYawError
+    satellite: bool
+    rate: float
+    sources: tuple[Path, ...]
+    remarks: tuple[str, ...]
+
+
+def read_drives(
+    texts: Sequence[str],
+    config: str | None = None,
+    step: float = 1.0,
+    settings: Mapping[str, Mapping[str, str]] = NO_SETTINGS,
+) -> tuple[list[ReadDrive], list[str]]:
+    """Read what a person names; drives of one name get numbers.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        Each a result, a recording, the config.ini of one, or the name of a bundled drive.
+    config : str, optional
+        A config.ini that describes the recordings; by default they are looked at as a check does.
+    step : float
+        Between yaw errors [s].
+    settings : mapping
+        Of recordings, by section and key of config.ini.
+
+    Returns
+    -------
+    drives : list of ReadDrive
+        Each once.
+    remarks : list of str
+        Which ones were left out, as they are the same as another.
+
+    Raises
+    ------
+    FrameworkError
+        One cannot be read, or has no recorded IMU.
+    """
+    drives: list[ReadDrive] = []
+    left_out = []
+    for text in texts:
+        drive = read_drive(text, config, step, settings)
+        name = drive.observed.name
+        twin = next((d for d in drives if _same(d.observed, drive.observed)), None)
+        if twin is not None:
+            left_out.append(
+                f"{name}: has the same recorded yaw error as {twin.observed.name}, and counts once"
+            )
+            continue
+        drives.append(drive)
+    return drives, left_out
+
+
+def read_drive(
+    text: str,
+    config: str | None = None,
+    step: float = 1.0,
+    settings: Mapping[str, Mapping[str, str]] = NO_SETTINGS,
+) -> ReadDrive:
+    """Read one; see :func:`read_drives`."""
+    if is_result(text):
+        return _of_result(find_result(text), step)
+    return _of_recording(text, config, step, settings)
+
+
+def _of_result(folder: ResultFolder, step):
+    imu, reference = load_table(folder, "imu_real"), load_table(folder, "reference")
+    if imu is None:
+        raise ResultError(
+            f"{folder.prefix_path}: this result has no recorded IMU, so that there is no yaw error "
+            "to identify"
+        )
+    name, remarks = short_name(folder.folder), []
+    if reference is None:
+        reference = load_table(folder, "trajectory_data")
+        remarks.append(f"{name}: an older result; its reference is the smoothed trajectory")
+    earlier = previous_summary(folder).get("comparison_settings", {})
+    settings = ComparisonSettings(align=earlier.get("align") is True)
+    sources = tuple(folder.path(f"{part}.csv") for part in ("imu_real", "reference"))
+    satellite = folder.path("fixes.csv").exists()
+    return _observed(name, imu, reference, settings, step, satellite, sources, remarks)
+
+
+def _of_recording(text, config, step, settings):
+    if text.endswith(CONFIGURATION):
+        setup = set_up(text)
+    elif text in DRIVES and not Path(text).exists():
+        setup = set_up(config or package_share() / "config.ini")
+        setup.set("recording", drive=text, path="")
+    else:
+        if not Path(text).exists():
+            raise RecordingError(f"{text}: there is no such recording or result")
+        setup = set_up(config or package_share() / "config.ini", text)
+    for section, values in settings.items():
+        setup.set(section, **values)
+    configuration = setup.load()
+    name = drive_name(configuration)
+    if not configuration.imu_recording.use:
+        raise RecordingError(
+            f"{name}: [imu_recording] use is false, so that there is no yaw error to identify"
+        )
+    check = ensure_plausible(configuration)
+    recorded = check.reference or read_configured_reference(configuration)
+    driven, _ = chosen_part(configuration, recorded.table, configuration.control.rate)
+    start, stop = float(driven.index[0]), float(driven.index[-1])
+    imu = prepare_recorded_imu(configuration, start, stop)
+    reference = recorded.table.copy()
+    reference.index = pd.Index(reference.index.to_numpy(dtype=float) - start, name="time")
+    files = recording_sources(configuration)
+    sources = tuple(dict.fromkeys((Path(files.reference), Path(files.imu))))
+    remarks = [*setup.sentences, *recorded.report.sentences(), *imu.remarks]
+    if is_bundled(configuration):
+        remarks = [f"{name}: a bundled drive, whose recorded IMU is a simulated one itself"]
+    return _observed(
+        name,
+        imu.table,
+        reference,
+        configuration.comparison,
+        step,
+        recorded.report.fixes is not None,
+        sources,
+        remarks,
+    )
+
+
+def _observed(name, imu, reference, settings, step, satellite, sources, remarks):
+    if len(imu["yaw"].dropna()) < 2:
+        raise RecordingError(
+            f"{name}: the recorded IMU has {len(imu['yaw'].dropna())} yaws, which are no drive"
+        )
+    comparison = compare_yaw(imu["yaw"], reference["yaw"], settings, reference.get("yaw_known"))
+    if comparison is None:
+        raise RecordingError(f"{name}: the IMU has no sample within the time of its reference")
+    observed = observed_yaw_error(name, comparison.error, comparison.reference_yaw, step)
+    remarks = [one if one.startswith(name) else f"{name}: {one}" for one in remarks]
+    rate = float(median_rate(imu.index.to_numpy(dtype=float)))
+    return ReadDrive(observed, satellite, rate, sources, tuple(remarks))
+
+
+def _same(one, other):
+    return np.array_equal(one.error, other.error, equal_nan=True)

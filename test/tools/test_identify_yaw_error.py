@@ -1,0 +1,156 @@
+import dataclasses
+import math
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from tool_calls import call_tool
+from written_results import make_tables, write_result
+
+from imu_simulation_framework.configuration.imu_specification_file import load_imu_specification
+from imu_simulation_framework.configuration.load import load_configuration
+from imu_simulation_framework.configuration.yaw_error_model_file import read_yaw_error_model
+from imu_simulation_framework.files.plain_yaml import load_plain
+
+FILES = {
+    "yaw_error_model.yaml", "imu.yaml", "hector.yaml", "models.csv", "parts.csv",
+    "identification.png",
+}  # fmt: skip
+BIAS, SCALE, WALK, NOISE = 5e-4, 6e-3, 4e-4, 2e-3
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def tables_of(duration=200.0, seed=1, bias=BIAS):
+    """Tables whose recorded IMU has a known yaw error."""
+    tables = make_tables(duration)
+    reference, imu = tables.reference.copy(), tables.imu_real.copy()
+    generator = np.random.default_rng(seed)
+    time = reference.index.to_numpy(dtype=float)
+    yaw = 1.5 * np.sin(time / 15.0) + 0.8 * np.sin(time / 7.0)
+    at = imu.index.to_numpy(dtype=float)
+    true = np.interp(at, time, yaw)
+    steps = np.diff(at, prepend=at[0])
+    walk = np.cumsum(WALK * np.sqrt(steps) * generator.standard_normal(len(at)))
+    imu["yaw"] = true + bias * at + SCALE * (true - true[0]) + walk
+    reference["yaw"] = yaw + NOISE * generator.standard_normal(len(time))
+    return dataclasses.replace(tables, reference=reference, imu_real=imu, fixes=None)
+
+
+def identified(*arguments):
+    done = call_tool("identify_yaw_error.py", *arguments)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def refused(*arguments):
+    done = call_tool("identify_yaw_error.py", *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert len(done.stderr.splitlines()) == 1
+    return done.stderr
+
+
+def test_a_result_gives_a_model_that_others_can_use(tmp_path):
+    folder = write_result(tmp_path / "results", tables=tables_of()).folder
+    text = identified(folder, "--out", "found", "--name", "mine")
+    assert {path.name for path in Path("found").iterdir()} == FILES
+    entries = load_plain(Path("found/yaw_error_model.yaml").read_text())["parameters"]
+    for name, value in (
+        ("rate_bias", BIAS), ("scale_factor", SCALE), ("angle_random_walk", WALK),
+        ("reference_noise", NOISE),
+    ):  # fmt: skip
+        # Twice the half width of a 95 % interval: 4 standard errors.
+        entry = entries[name]
+        away = value - entry["value"]
+        assert -2.0 * (entry["value"] - entry["low"]) < away
+        assert away < 2.0 * (entry["high"] - entry["value"])
+    assert f"{math.degrees(entries['rate_bias']['value']) * 3600.0:.4g}" in text
+    assert "innovations are white" in text and "one drive cannot tell" in text
+
+    parameters = read_yaw_error_model("found/yaw_error_model.yaml")
+    gyroscope = load_imu_specification("found/imu.yaml").gyroscope
+    assert gyroscope.turn_on_bias[2] == pytest.approx(parameters.rate_bias)
+    assert gyroscope.scale_factor_and_misalignment[2][2] == pytest.approx(parameters.scale_factor)
+    settings = load_plain(Path("found/hector.yaml").read_text())
+    hector = load_configuration(overrides=settings).imu_parameters["hector"]
+    assert hector["yaw_drift"] == settings["imu_hector"]["yaw_drift"]
+
+    table = pd.read_csv("found/models.csv")
+    assert list(table["chosen"].fillna("")).count("yes") == 1
+    parts = pd.read_csv("found/parts.csv", index_col=0)
+    assert len(parts) == 201 and parts["innovation"].notna().all()
+
+    budget = call_tool(
+        "heading_budget.py", "--straight", "100s", "--imu", "found/yaw_error_model.yaml",
+        "--imu", "found/imu.yaml",
+    )  # fmt: skip
+    assert (budget.returncode, budget.stderr) == (0, "")
+    assert "how it spreads from drive to drive is not known" in budget.stdout
+    bands = pd.read_csv("heading_budget/bands.csv").groupby("imu").last()
+    assert bands["mean"].to_numpy() == pytest.approx(
+        math.degrees(-100.0 * parameters.rate_bias), rel=1e-4
+    )
+
+
+def test_several_drives_pool_and_the_same_one_counts_once(tmp_path):
+    folders = [
+        write_result(tmp_path / "results", drive=f"day {day}", tables=tables_of(120.0, day, bias))
+        for day, bias in ((1, 1e-3), (2, -8e-3), (3, 6e-3))
+    ]
+    paths = [one.folder for one in folders]
+    text = identified(*paths, paths[0])
+    assert "has the same recorded yaw error as" in text and "counts once" in text
+    assert "its spread over drives" in text and "one drive cannot tell" not in text
+    pictures = {path.name for path in Path("identify_yaw_error").glob("*.png")}
+    assert pictures == {f"identification_{number}.png" for number in (1, 2, 3)}
+    parts = pd.read_csv("identify_yaw_error/parts.csv")
+    assert set(parts["drive"]) == {1, 2, 3}
+
+
+def test_a_config_describes_a_recording(tmp_path):
+    tables = tables_of(100.0)
+    tables.reference[["x", "y", "yaw"]].to_csv("reference.csv")
+    tables.imu_real[["yaw"]].to_csv("imu.csv")
+    Path("drive.ini").write_text(
+        "[reference]\npath = reference.csv\nformat = csv\n"
+        "[imu_recording]\npath = imu.csv\nformat = csv\n"
+        "[experiment]\nname = monday\naccept_implausible = true\n"
+        "[trajectory]\nto_origin = true\n"
+    )
+    text = identified("drive.ini")
+    assert "monday: 100 s" in text or "monday: 99 s" in text
+
+
+def test_residuals_that_refute_the_model_give_exit_code_3(tmp_path):
+    tables = tables_of()
+    jumps = tables.imu_real["yaw"].copy()
+    for time in (40.0, 90.0, 140.0):
+        jumps[jumps.index > time] += 0.2
+    tables.imu_real["yaw"] = jumps
+    done = call_tool("identify_yaw_error.py", write_result(tmp_path / "r", tables=tables).folder)
+    assert (done.returncode, done.stderr) == (3, "")
+    assert "not normal" in done.stdout
+
+
+def test_bad_input_is_one_sentence(tmp_path):
+    without = dataclasses.replace(tables_of(40.0), imu_real=None)
+    folder = write_result(tmp_path / "a", tables=without).folder
+    assert "no recorded IMU" in refused(folder)
+    one = tables_of(40.0)
+    one = dataclasses.replace(one, imu_real=one.imu_real.iloc[:1])
+    assert "1 yaws" in refused(write_result(tmp_path / "b", tables=one).folder)
+    short = write_result(tmp_path / "c", tables=tables_of(20.0)).folder
+    assert "at least 30 are needed" in refused(short)
+    whole = write_result(tmp_path / "d", tables=tables_of(60.0)).folder
+    assert "--step is 0" in refused(whole, "--step", "0")
+    assert "--step is nan" in refused(whole, "--step", "nan")
+    assert "the step is 0.001 s" in refused(whole, "--step", "0.001")
+    assert "there is no such" in refused("absent.bag")
+    assert "SECTION/KEY=VALUE" in refused(whole, "--setting", "topic")
+    Path("none.ini").write_text("[recording]\ndrive = a\n[imu_recording]\nuse = false\n")
+    assert "use is false" in refused("none.ini")
+    assert not Path("identify_yaw_error").exists()

@@ -1,0 +1,174 @@
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import binom, chi2
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
+
+import coverage_yaw_error as study
+
+from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.identification.yaw_error import (
+    ObservedYawError,
+    identify_yaw_error,
+    observed_yaw_error,
+)
+from imu_simulation_framework.identification.yaw_error.identifiability import (
+    identifiable_constants,
+)
+from imu_simulation_framework.identification.yaw_error.parts import MODEL, RESIDUAL
+from imu_simulation_framework.identification.yaw_error.residuals import check_residuals
+
+TIME = np.arange(301.0)
+
+
+def turning(rate, error=None):
+    """A drive of so much turning per second."""
+    steps = np.concatenate([[0.0], np.broadcast_to(rate, len(TIME) - 1)])
+    error = np.sin(TIME) if error is None else error
+    return ObservedYawError("a", TIME, error, np.cumsum(steps), np.cumsum(np.abs(steps)))
+
+
+@pytest.fixture(scope="module")
+def identified():
+    """Some drives of two true models; the whole study is a benchmark."""
+    return {
+        name: [identify_yaw_error(study.drives(name, number, 1, 300.0)) for number in range(count)]
+        for name, count in (("angle random walk", 5), ("rate drift", 3))
+    }
+
+
+@pytest.mark.parametrize("name", ["angle random walk", "rate drift"])
+def test_intervals_hold_and_the_true_terms_are_chosen(identified, name):
+    truth = {**study.MODELS[name], **study.CONSTANTS}
+    results = identified[name]
+    held = [
+        result.estimates[parameter].low <= value <= result.estimates[parameter].high
+        for result in results
+        for parameter, value in truth.items()
+        if parameter in result.estimates
+    ]
+    # As many as in 99.9 % of cases, of intervals that hold and of models that are right in 90 %.
+    assert len(held) >= 0.9 * len(truth) * len(results)
+    assert sum(held) >= binom.ppf(0.001, len(held), 0.95)
+    right = sum(set(result.estimates) == set(truth) for result in results)
+    assert right >= binom.ppf(0.001, len(results), 0.9)
+
+
+def test_estimates_are_not_biased_and_intervals_not_too_wide(identified):
+    # White noise tells of itself what 300 samples do; the size of a drift is less sure, and with it
+    # that of the others' errors.
+    results = identified["angle random walk"]
+    for parameter, value in {**study.MODELS["angle random walk"], **study.CONSTANTS}.items():
+        estimates = [one.estimates[parameter] for one in results if parameter in one.estimates]
+        widths = np.array([one.high - one.low for one in estimates])
+        errors = np.array([one.value - value for one in estimates])
+        pulls = errors / (widths / (2.0 * 1.96))
+        assert abs(np.mean(pulls)) < 3.1 / np.sqrt(len(pulls)), parameter
+        low, high = chi2.ppf([0.001, 0.999], len(pulls))
+        assert low < np.sum(pulls**2) < high, parameter
+
+
+def test_parts_add_up_to_the_error(identified):
+    result = identified["rate drift"][0]
+    parts = result.parts()
+    single = parts.drop(columns=["error", MODEL, "innovation", "innovation_std"])
+    np.testing.assert_allclose(single.sum(axis=1), parts["error"], atol=1e-12)
+    noise = result.estimates["reference_noise"].value
+    # The smoother gives some of the noise to the drift, but not much of it.
+    assert 0.7 * noise < parts[RESIDUAL].std() < noise
+    assert {"rate bias", "scale factor per net turn", "Gauss-Markov drift of the rate"} <= set(
+        parts.columns
+    )
+
+
+def test_table_of_models_marks_the_chosen_one(identified):
+    table = identified["rate drift"][0].tried
+    chosen = table[table["chosen"]]
+    assert len(chosen) == 1 and chosen["likelihood_ratio"].item() == 0.0
+    np.testing.assert_allclose(
+        table["aic"], 2.0 * table["parameters"] - 2.0 * table["log_likelihood"]
+    )
+    # What holds the chosen one is not worse, and what is a part of it not better.
+    nested = table[table["p"].notna()]
+    more = nested["parameters"] > chosen["parameters"].item()
+    assert (nested.loc[more, "likelihood_ratio"] > -0.01).all()
+    assert (nested.loc[~more, "likelihood_ratio"] < 0.0).all()
+
+
+def test_spread_between_drives_needs_several():
+    spread = 2e-3
+    generator = np.random.default_rng(3)
+    drives = []
+    for number in range(6):
+        one = study.drives("angle random walk", number, duration=200.0)[0]
+        error = one.error - spread * generator.standard_normal() * one.time
+        drives.append(ObservedYawError(one.name, one.time, error, one.net_turn, one.absolute_turn))
+    alone = identify_yaw_error(drives[:1])
+    assert "rate_bias_spread" not in alone.estimates
+    assert any("one drive cannot tell" in sentence for sentence in alone.sentences)
+    pooled = identify_yaw_error(drives)
+    found = pooled.estimates["rate_bias_spread"]
+    assert found.low <= spread <= found.high
+    assert not any("one drive" in sentence for sentence in pooled.sentences)
+    assert pooled.parameters.rate_bias_spread == found.value and pooled.parameters.drives == 6
+
+
+def test_what_a_motion_cannot_tell_is_named():
+    names = lambda *drives: [term.parameter for term in identifiable_constants(drives)[0]]  # noqa: E731
+    phase = TIME[1:] % 40.0
+    both = np.where(phase < 15.0, 0.5, np.where(phase < 30.0, -0.2, 0.0))
+    assert names(turning(0.0)) == ["rate_bias"]
+    assert names(turning(0.3)) == ["rate_bias"]
+    assert names(turning(np.abs(both))) == ["rate_bias", "scale_factor"]
+    assert len(names(turning(both))) == 3
+    # A second drive to the other side tells what a steady turn does not.
+    assert names(turning(0.3), turning(-0.3)) == ["rate_bias", "scale_factor"]
+    still = identifiable_constants([turning(0.0)])[1]
+    assert all("several full turns" in sentence for sentence in still)
+    steady = identifiable_constants([turning(0.3)])[1]
+    assert "steady rate" in steady[0] and "would tell them apart" in steady[0]
+
+
+def test_residual_checks_see_what_is_wrong():
+    generator = np.random.default_rng(2)
+    white = generator.standard_normal(600)
+    assert all(check.passed for check in check_residuals([white]))
+    coloured = white + 0.5 * np.concatenate([[0.0], white[:-1]])
+    outliers = white.copy()
+    outliers[::100] = 8.0
+    for values, name in ((coloured, "whiteness"), (outliers, "normality"), (1.3 * white, "size")):
+        failed = [check.name for check in check_residuals([values]) if not check.passed]
+        assert name in failed
+
+
+def test_bad_input_is_refused():
+    one = study.drives("angle random walk", 0, duration=100.0)[0]
+    half = ObservedYawError("half", one.time / 2.0, one.error, one.net_turn, one.absolute_turn)
+    with pytest.raises(ConfigurationError, match=r"half has steps of 0\.5 s"):
+        identify_yaw_error([one, half])
+    with pytest.raises(ConfigurationError, match="no drive"):
+        identify_yaw_error([])
+    with pytest.raises(ConfigurationError, match="all the time"):
+        identify_yaw_error([turning(0.1, np.zeros(len(TIME)))])
+
+
+def test_observations_are_at_even_steps_and_not_made_up():
+    import pandas as pd
+
+    stamps = np.arange(0.0, 100.0, 0.1)
+    stamps = stamps[(stamps < 40.0) | (stamps > 50.0)]
+    error, yaw = pd.Series(0.01 * stamps, stamps), pd.Series(np.sin(stamps), stamps)
+    observed = observed_yaw_error("a", error, yaw)
+    assert observed.step == 1.0 and len(observed.time) == 100
+    gap = (observed.time > 39.95) & (observed.time < 50.05)
+    np.testing.assert_array_equal(np.isnan(observed.error), gap)
+    np.testing.assert_allclose(observed.error[~gap], 0.01 * observed.time[~gap])
+    with pytest.raises(ConfigurationError, match="20 yaw errors"):
+        observed_yaw_error("short", error.iloc[:200], yaw)
+    with pytest.raises(ConfigurationError, match="1 yaw errors"):
+        observed_yaw_error("one", error.iloc[:1], yaw)
+    with pytest.raises(ConfigurationError, match=r"every 0\.1 s only, but the step is 0\.05 s"):
+        observed_yaw_error("fine", error, yaw, step=0.05)
