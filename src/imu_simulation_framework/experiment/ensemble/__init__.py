@@ -2,8 +2,8 @@
 
 A run's numbers depend on the seed and the run alone. Runs are drawn in chunks that always begin at
 the same runs, and what is kept of a chunk (:mod:`imu_simulation_framework.evaluation.ensemble`) is
-put together in their order, so that the result is the same to the bit wherever and in whatever order
-they were drawn.
+put together in their order, so that the result is the same to the bit wherever and in whatever
+order they were drawn.
 """
 
 from imu_simulation_framework.experiment.ensemble.drawings import (
