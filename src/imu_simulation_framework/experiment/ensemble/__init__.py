@@ -1,7 +1,7 @@
 """Monte Carlo: very many runs of a sensor, of its model or of an experiment, on many processors.
 
 A run's numbers depend on the seed and the run alone. Runs are drawn in chunks that always begin at
-the same runs, and what is kept of a chunk (:mod:`imu_simulation_framework.evaluation.ensemble`) is put together in their
+the same runs, and what is kept of a chunk (:mod:`.evaluation.ensemble`) is put together in their
 order, so that the result is the same to the bit wherever and in whatever order they were drawn.
 """
 
