@@ -2,7 +2,7 @@
 
 Mean and variance at each time; counts on a fixed grid at some of the times, for quantiles; each
 run's statistics; the mean of the power spectral densities; and the whole curves of some runs, for
-:mod:`.judgement`.
+:func:`.judgement.judge.judge`.
 """
 
 from __future__ import annotations
