@@ -15,11 +15,17 @@ from imu_simulation_framework.identification.yaw_error import (
     identify_yaw_error,
     observed_yaw_error,
 )
+from imu_simulation_framework.identification.yaw_error.fit import Likelihood, refit
 from imu_simulation_framework.identification.yaw_error.identifiability import (
     identifiable_constants,
 )
 from imu_simulation_framework.identification.yaw_error.parts import MODEL, RESIDUAL
 from imu_simulation_framework.identification.yaw_error.residuals import check_residuals
+from imu_simulation_framework.identification.yaw_error.terms import (
+    ANGLE_RANDOM_WALK,
+    RATE_RANDOM_WALK,
+    REFERENCE_NOISE,
+)
 
 TIME = np.arange(301.0)
 
@@ -82,6 +88,18 @@ def test_parts_add_up_to_the_error(identified):
     assert {"rate bias", "scale factor per net turn", "Gauss-Markov drift of the rate"} <= set(
         parts.columns
     )
+
+
+@pytest.mark.parametrize("number", [1, 6])
+def test_a_strength_that_went_to_nothing_comes_back(number):
+    # With an angle random walk of next to nothing the others are at their best, but for it.
+    drives, truth = study.drives("rate random walk", number), study.MODELS["rate random walk"]
+    likelihood = Likelihood(drives, (ANGLE_RANDOM_WALK, RATE_RANDOM_WALK, REFERENCE_NOISE), ())
+    found = refit(likelihood, truth)
+    again = refit(likelihood, {**truth, "angle_random_walk": 1e-9, "reference_noise": 1.2e-3})
+    assert again.log_likelihood == pytest.approx(found.log_likelihood, abs=0.01)
+    for name, value in found.values.items():
+        assert again.values[name] == pytest.approx(value, rel=0.02)
 
 
 def test_table_of_models_marks_the_chosen_one(identified):

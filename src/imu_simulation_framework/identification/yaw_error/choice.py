@@ -56,8 +56,8 @@ def choose(
 
     The random terms first, with all constants (Diggle, Heagerty, Liang and Zeger: Analysis of
     longitudinal data, section 4.5): from angle random walk and reference noise upwards, then
-    downwards, and from drifts to walks where the data show no correlation time; then the constants,
-    which are tested by their estimate over its standard error.
+    downwards, and each walk a drift only where the data show a correlation time; then the
+    constants, which are tested by their estimate over its standard error.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def choose(
             and (correlated_reference or term is not REFERENCE_DRIFT)
         ],
     )
-    random = search.downwards(search.simplified(search.downwards(random)))
+    random = search.downwards(search.walk_or_drift(search.downwards(random)))
     spread = search.several and search.spread(random)
     chosen = search.fitted(random, spread)
     kept, sentences = _kept_constants(chosen, constants, drives)
@@ -176,16 +176,16 @@ class _Search:
             random.remove(max(idle, key=lambda pair: pair[0])[1])
         return random
 
-    def simplified(self, random):
-        """Replace drifts by the walks that they are for ever longer times, where none is shown."""
+    def walk_or_drift(self, random):
+        """Decide whether walks are drifts, which they are the limit of for ever longer times."""
         random = list(random)
         for drift, walk in _LIMITS.items():
-            if drift not in random or walk in random:
+            if (drift in random) == (walk in random):
                 continue
-            simple = [walk if term is drift else term for term in random]
-            loss = self.fitted(random).log_likelihood - self.fitted(simple).log_likelihood
-            if p_value(loss, 1) > LEVEL:
-                random = simple
+            rest = [term for term in random if term not in (drift, walk)]
+            with_walk, with_drift = [*rest, walk], [*rest, drift]
+            gain = self.fitted(with_drift).log_likelihood - self.fitted(with_walk).log_likelihood
+            random = with_drift if p_value(gain, 1) <= LEVEL else with_walk
         return random
 
     def spread(self, random) -> bool:
