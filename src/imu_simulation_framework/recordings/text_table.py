@@ -15,7 +15,7 @@ import pandas as pd
 from imu_simulation_framework.errors import RecordingError
 from imu_simulation_framework.sentences import shown
 
-ROWS_AT_ONCE = 50_000
+ROWS_AT_ONCE = 5_000
 """Rows that are taken apart together: lines of text take many times the memory of numbers."""
 
 _LONGEST_CELL = 20  # lines; a quotation mark alone is no quotation
