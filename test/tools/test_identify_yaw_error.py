@@ -56,8 +56,8 @@ def refused(*arguments):
 
 def test_a_result_gives_a_model_that_others_can_use(tmp_path):
     folder = write_result(tmp_path / "results", tables=tables_of()).folder
-    text = identified(folder, "--out", "found", "--name", "mine")
-    assert {path.name for path in Path("found").iterdir()} == FILES
+    text = identified(folder, "--out", "found", "--name", "mine", "--report")
+    assert {path.name for path in Path("found").iterdir()} == FILES | {"identification.html"}
     entries = load_plain(Path("found/yaw_error_model.yaml").read_text())["parameters"]
     for name, value in (
         ("rate_bias", BIAS), ("scale_factor", SCALE), ("angle_random_walk", WALK),
@@ -70,6 +70,16 @@ def test_a_result_gives_a_model_that_others_can_use(tmp_path):
         assert away < 2.0 * (entry["high"] - entry["value"])
     assert f"{math.degrees(entries['rate_bias']['value']) * 3600.0:.4g}" in text
     assert "innovations are white" in text and "one drive cannot tell" in text
+
+    page = Path("found/identification.html").read_text(encoding="utf-8")
+    for words in (
+        "<h1>Model of the yaw error: mine</h1>",
+        "<h2>What is left unexplained</h2>",
+        ">rate bias</td>",
+        "one drive cannot tell",
+        ">whiteness</td>",
+    ):
+        assert words in page, words
 
     parameters = read_yaw_error_model("found/yaw_error_model.yaml")
     gyroscope = load_imu_specification("found/imu.yaml").gyroscope
@@ -86,7 +96,7 @@ def test_a_result_gives_a_model_that_others_can_use(tmp_path):
 
     budget = call_tool(
         "heading_budget.py", "--straight", "100s", "--imu", "found/yaw_error_model.yaml",
-        "--imu", "found/imu.yaml",
+        "--imu", "found/imu.yaml", "--report",
     )  # fmt: skip
     assert (budget.returncode, budget.stderr) == (0, "")
     assert "how it spreads from drive to drive is not known" in budget.stdout

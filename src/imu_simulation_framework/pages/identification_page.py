@@ -57,7 +57,7 @@ def identification_page(
     footer : str
     """
     return Page(
-        title=f"Yaw error of {name}, identified",
+        title=f"Model of the yaw error: {name}",
         summary=list(sentences),
         sections=[
             *answers,

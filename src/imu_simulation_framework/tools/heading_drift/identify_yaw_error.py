@@ -15,6 +15,7 @@ between drives be told. Writes to DIR:
     models.csv             all models that were tried
     parts.csv              error, fitted parts and innovations over time [rad]
     identification.png     the same as a figure, one for each drive
+    identification.html    with --report: all of this as one web page
 
 Exit code 3: results are written, but what the model leaves unexplained is not white, not normal or
 not as large as it says.
@@ -39,6 +40,9 @@ from imu_simulation_framework.identification.yaw_error.conversions import (
 )
 from imu_simulation_framework.tools.heading_drift.choices import settings
 from imu_simulation_framework.tools.heading_drift.identification_files import contents
+from imu_simulation_framework.tools.heading_drift.identification_report import (
+    identification_report,
+)
 from imu_simulation_framework.tools.heading_drift.identification_text import (
     ESTIMATES,
     TRIED,
@@ -71,6 +75,9 @@ def main(arguments):
     hector = hector_of(identification.fit, 1.0 / options.rate)
     sources = [path for drive in drives for path in drive.sources]
     files = contents(identification, specification, unsaid, hector, sources, options)
+    if options.report:
+        more = [*unsaid, *hector_sentences(hector)]
+        files["identification.html"] = identification_report(identification, more, sources, options)
     out = make_folder(options.out)
     for name in files:
         refuse_overwriting(out / name, [*sources, *filter(None, [options.config])])
@@ -136,6 +143,7 @@ def _parser():
         "Hector's parameters hold for this one only",
     )  # fmt: skip
     parser.add_argument("--name", default="identified", help="of the IMU, by default %(default)s")
+    parser.add_argument("--report", action="store_true", help="write a web page, too")
     parser.add_argument(
         "--formats", nargs="+", choices=FIGURE_FORMATS, default=["png"], help="of the figures"
     )
