@@ -34,6 +34,8 @@ ESTIMATES = (
     Column("interval", "95 % interval"),
     Column("unit", "unit"),
 )
+"""Columns of the table of estimates."""
+
 TRIED = (
     Column("terms", "model"),
     Column("parameters", "parameters", "", 0),
@@ -44,6 +46,7 @@ TRIED = (
     Column("p", "p"),
     Column("chosen", "chosen"),
 )
+"""Columns of the table of all models that were compared."""
 
 
 def in_words(parameter: str, value: float) -> float:
