@@ -94,6 +94,12 @@ def test_a_report_has_what_is_printed():
         assert words in page, words
 
 
+def test_a_share_of_all_or_none_is_no_certainty():
+    motion = ("--straight", "20s", "--imu", "mine.yaml", "--runs", "100", "--within")
+    assert "all the time: all 100 runs (at most 3 % outside" in drawn(*motion, "90deg")
+    assert "all the time: none of 100 runs (at most 3 % inside" in drawn(*motion, "1mdeg")
+
+
 def test_called_again_it_writes_the_same_and_draws_nothing():
     first = drawn("--straight", "20s", "--imu", "mine.yaml", "--runs", "100")
     files = {path: path.read_bytes() for path in Path().rglob("*.*") if path.is_file()}

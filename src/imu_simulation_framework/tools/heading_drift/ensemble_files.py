@@ -161,8 +161,10 @@ def _share(inside, runs):
         error = math.sqrt(share * (1.0 - share) / runs)
         return f"{100.0 * share:.4g} % +-{100.0 * error:.1g} of runs"
     # None of n: with 95 % probability no more than 3 / n (the rule of three).
-    sign, bound = (">", 100.0 - 300.0 / runs) if inside else ("<", 300.0 / runs)
-    return f"{inside} of {runs} runs: {sign} {min(100.0, max(0.0, bound)):.4g} % at 95 % confidence"
+    bound = f"at most {min(100.0, 300.0 / runs):.2g} %"
+    if inside:
+        return f"all {runs} runs ({bound} outside, with 95 % confidence)"
+    return f"none of {runs} runs ({bound} inside, with 95 % confidence)"
 
 
 def _over_time(ensemble):
