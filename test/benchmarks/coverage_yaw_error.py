@@ -41,13 +41,14 @@ MODELS = {
         "reference_noise": 1e-3,
     },
     "rate drift": {"rate_drift_sigma": 1e-3, "rate_drift_time": 10.0, "reference_noise": 1e-3},
-    "yaw drift": {"yaw_drift_sigma": 0.05, "yaw_drift_time": 60.0, "reference_noise": 3e-3},
+    "yaw drift": {"yaw_drift_sigma": 0.02, "yaw_drift_time": 10.0, "reference_noise": 6e-3},
 }
 """Parameters of the random terms, in SI units.
 
 Chosen such that ten minutes can show each of them: without any one, the expected log-likelihood is
 lower by 6 at least. An angle random walk of 3e-4 rad/s/sqrt(Hz) beside a drift of 5e-4 rad/s over
-30 s, for instance, makes a difference of 0.13, which no test could see.
+30 s, for instance, makes a difference of 0.13, and a yaw drift over 60 s is 0.64 from a random walk,
+which no test could see.
 """
 
 
