@@ -47,8 +47,8 @@ MODELS = {
 
 Chosen such that ten minutes can show each of them: without any one, the expected log-likelihood is
 lower by 6 at least. An angle random walk of 3e-4 rad/s/sqrt(Hz) beside a drift of 5e-4 rad/s over
-30 s, for instance, makes a difference of 0.13, and a yaw drift over 60 s is 0.64 from a random walk,
-which no test could see.
+30 s, for instance, makes a difference of 0.13, and a yaw drift over 60 s is 0.64 from a random
+walk, which no test could see.
 """
 
 
