@@ -62,20 +62,22 @@ def beside_numbers(name, drawing, numbers, runs, repeats):
 def wall(drawing, runs, workers):
     """Wall time from the first finished chunk to the last, and own work, each by run."""
     begun: list = []
-    at_work = time.process_time()
 
     def on_runs(count):
-        begun.append((time.monotonic(), count))
+        begun.append((time.monotonic(), time.process_time(), count))
 
     monte_carlo(drawing, runs, workers=workers, keep=0, on_runs=on_runs)
-    drawn = sum(count for _, count in begun[workers:])
-    return (begun[-1][0] - begun[workers - 1][0]) / drawn, (time.process_time() - at_work) / runs
+    first, last = begun[workers - 1], begun[-1]
+    drawn = sum(count for _, _, count in begun[workers:])
+    return (last[0] - first[0]) / drawn, (last[1] - first[1]) / drawn
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--runs", type=int, default=512, help="of the sensor, for the two workers")
+    parser.add_argument(
+        "--runs", type=int, default=512, help="of the sensor, for the two workers; 256 or more"
+    )
     parser.add_argument("--million", action="store_true", help="draw a million linear runs, too")
     options = parser.parse_args()
     motion = sources.read_drive("b")
