@@ -44,6 +44,14 @@ def listed(names) -> str:
     return f"{first} and {len(names) - MOST_LISTED // 2} more"
 
 
+def told_apart(names) -> list[str]:
+    """Return the names, those that stand more than once with a number behind: ``a (1), a (2)``."""
+    return [
+        name if names.count(name) == 1 else f"{name} ({names[: place + 1].count(name)})"
+        for place, name in enumerate(names)
+    ]
+
+
 class _Short(reprlib.Repr):
     """Large enough for whatever a person writes, and finite for what a program does."""
 

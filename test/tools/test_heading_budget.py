@@ -134,3 +134,7 @@ def test_a_report_of_requirements_alone_has_no_figure():
 )
 def test_what_is_refused(arguments, sentence):
     assert sentence in refused(*arguments)
+
+
+def test_a_seed_below_zero_is_none():
+    assert "'-1' is not a whole number" in refused("a", "--imu", "bno055", "--seed=-1")

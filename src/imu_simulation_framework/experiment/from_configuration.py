@@ -11,6 +11,7 @@ from imu_simulation_framework.configuration.load import Configuration
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.motion.terrain import Terrain
 from imu_simulation_framework.robot.parameters import load_robot_parameters
+from imu_simulation_framework.sensors.errors_in_motion import understated_in_motion
 from imu_simulation_framework.sensors.imu_models import PRESETS, make_imu_model
 from imu_simulation_framework.tracking.controllers import make_controller
 from imu_simulation_framework.tracking.follower import Follower
@@ -89,6 +90,14 @@ def published_rate(configuration: Configuration) -> float:
         # Nobody measures more often than there are samples of the truth.
         return min(model.parameters.specification.output.rate, configuration.imu.rate)
     return configuration.imu.rate
+
+
+def imu_remarks(configuration: Configuration) -> list[str]:
+    """Return where the numbers of the simulated IMU mislead on a moving robot, in sentences."""
+    _, parameters = imu_model_and_parameters(configuration)
+    specification = parameters.get("specification")
+    sentence = None if specification is None else understated_in_motion(specification)
+    return [] if sentence is None else [sentence]
 
 
 def describe_imu(configuration: Configuration) -> dict:

@@ -10,17 +10,12 @@ from dataclasses import replace
 from imu_simulation_framework.files.locations import drive_folder
 from imu_simulation_framework.motion.drives import DRIVES, get_drive, with_laps
 from imu_simulation_framework.recordings.simulated.bundled_drives import write_drive
+from imu_simulation_framework.tools.arguments import whole_number
 
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message):
         self.exit(2, f"{self.prog}: {message}\n")
-
-
-def _seed(text):
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number, zero or positive")
-    return int(text)
 
 
 def _parse(arguments):
@@ -41,7 +36,7 @@ def _parse(arguments):
     )
     parser.add_argument(
         "--seed",
-        type=_seed,
+        type=whole_number,
         metavar="S",
         help="seed of the sensors' errors, and of the path of drive b; becomes part of the names",
     )

@@ -28,6 +28,7 @@ from imu_simulation_framework.recordings.simulated.imu_writer import (
     write_imu_recording,
 )
 from imu_simulation_framework.sensors.recording_at_rest import record_at_rest
+from imu_simulation_framework.tools.arguments import whole_number
 
 LONGEST_HOURS = 8784.0
 """A year."""
@@ -89,12 +90,6 @@ def _counted(blocks, progress):
         progress.update(len(block.time))
 
 
-def _seed(text):
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number, zero or positive")
-    return int(text)
-
-
 def _parser():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -105,7 +100,7 @@ def _parser():
         "--rate", type=float, metavar="HZ", help="samples per second (default: the specification's)"
     )
     parser.add_argument("--out", required=True, metavar="FILE", help=".bag, .csv or .csv.gz")
-    parser.add_argument("--seed", type=_seed, default=1, metavar="S", help="default: 1")
+    parser.add_argument("--seed", type=whole_number, default=1, metavar="S", help="default: 1")
     parser.add_argument(
         "--format", default="", choices=FORMATS, help="default: bag or csv, as the name says"
     )

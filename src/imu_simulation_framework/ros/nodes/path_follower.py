@@ -15,7 +15,11 @@ from std_srvs.srv import Trigger
 
 from imu_simulation_framework import topics
 from imu_simulation_framework.errors import SimulatorError
-from imu_simulation_framework.experiment.from_configuration import imu_label, make_follower
+from imu_simulation_framework.experiment.from_configuration import (
+    imu_label,
+    imu_remarks,
+    make_follower,
+)
 from imu_simulation_framework.experiment.preparation.check import ensure_plausible
 from imu_simulation_framework.experiment.preparation.drive import (
     prepare_drive,
@@ -123,6 +127,8 @@ class PathFollower(Node):
         check = ensure_plausible(self.configuration)
         drive = prepare_drive(self.configuration, check.reference)
         log_remarks((*drive.remarks, *drive.smoothing_remarks))
+        for sentence in imu_remarks(self.configuration):
+            rospy.logwarn("%s", sentence)
         for finding in check.findings:
             rospy.logwarn("%s", finding.sentence())
         folder = create_result_folder(

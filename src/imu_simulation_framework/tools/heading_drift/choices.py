@@ -93,12 +93,17 @@ def add_motion_options(parser: argparse.ArgumentParser) -> None:
         "--radius", type=float, metavar="M", help="of the circles [m], by default 5"
     )
     parser.add_argument("--speed", type=float, metavar="M/S", help="of both [m/s], by default 1")
+    add_setting_option(parser)
+
+
+def add_setting_option(parser: argparse.ArgumentParser) -> None:
+    """Give a parser what :func:`settings` reads."""
     parser.add_argument(
         "--setting",
         action="append",
         default=[],
         metavar="SECTION/KEY=VALUE",
-        help="how a recording is read, as reference/topic=/odom; see config.ini",
+        help="how recordings are read, as reference/topic=/odom; see config.ini",
     )
 
 

@@ -46,6 +46,8 @@ from imu_simulation_framework.pages.page_text import page_html
 from imu_simulation_framework.plots.budget_figure import ShownBudget, budget_figure
 from imu_simulation_framework.sensors.errors_in_motion import inflated, understated_in_motion
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
+from imu_simulation_framework.sentences import told_apart
+from imu_simulation_framework.tools.arguments import whole_number
 from imu_simulation_framework.tools.heading_drift import choices
 from imu_simulation_framework.tools.side_by_side import table_text
 from imu_simulation_framework.tools.side_by_side.table_text import Column
@@ -93,7 +95,7 @@ def main(arguments):
     turn -= math.degrees(motion.yaw[0])
     words = f"{chosen.name}: yaw error after {at:g} s, in which it turns by {turn:.0f} deg"
     print(words)
-    names = _distinct([budget.name for budget in budgets])
+    names = told_apart([budget.name for budget in budgets])
     budgets = [budget._replace(name=name) for name, budget in zip(names, budgets)]
     answers = []
     if imus:
@@ -292,13 +294,6 @@ def _write_report(options, out, words, at, period, budgets, answers):
     print(out / f"{NAME}.html")
 
 
-def _distinct(names):
-    return [
-        name if names.count(name) == 1 else f"{name} ({names[:place].count(name) + 1})"
-        for place, name in enumerate(names)
-    ]
-
-
 def _parser():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -327,7 +322,7 @@ def _parser():
         help="multiply the noise of specifications, which recordings at rest give too small",
     )  # fmt: skip
     parser.add_argument("--report", action="store_true", help="write a web page, too")
-    parser.add_argument("--seed", type=int, default=1, metavar="S", help="default: 1")
+    parser.add_argument("--seed", type=whole_number, default=1, metavar="S", help="default: 1")
     table_text.add_option(parser)
     parser.add_argument(
         "--formats", nargs="+", choices=FIGURE_FORMATS, default=["png"], help="of the figure"

@@ -38,7 +38,7 @@ from imu_simulation_framework.identification.yaw_error.conversions import (
     hector_of,
     specification_of,
 )
-from imu_simulation_framework.tools.heading_drift.choices import settings
+from imu_simulation_framework.tools.heading_drift.choices import add_setting_option, settings
 from imu_simulation_framework.tools.heading_drift.identification_files import contents
 from imu_simulation_framework.tools.heading_drift.identification_report import (
     identification_report,
@@ -126,13 +126,7 @@ def _parser():
     parser.add_argument(
         "--config", metavar="FILE", help="a config.ini that says how recordings are read"
     )
-    parser.add_argument(
-        "--setting",
-        action="append",
-        default=[],
-        metavar="SECTION/KEY=VALUE",
-        help="how recordings are read, as reference/topic=/odom; see config.ini",
-    )
+    add_setting_option(parser)
     parser.add_argument(
         "--step", type=float, default=1.0, metavar="S",
         help="from one yaw error to the next [s], %(default)g by default",

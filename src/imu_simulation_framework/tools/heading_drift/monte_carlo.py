@@ -48,6 +48,7 @@ from imu_simulation_framework.motion.drives import DRIVES
 from imu_simulation_framework.sensors.errors_in_motion import understated_in_motion
 from imu_simulation_framework.sensors.imu_models import PRESETS
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
+from imu_simulation_framework.tools.arguments import whole_number
 from imu_simulation_framework.tools.heading_drift import choices
 from imu_simulation_framework.tools.heading_drift.ensemble_files import Caption, write_ensemble
 from imu_simulation_framework.tools.heading_drift.ensemble_report import write_report
@@ -127,12 +128,6 @@ def _configuration(options) -> Configuration:
     return load_configuration(overrides=settings)
 
 
-def _seed(text):
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number, zero or positive")
-    return int(text)
-
-
 def _workers(text):
     if not text.isdecimal() or not 1 <= int(text) <= 1024:
         raise argparse.ArgumentTypeError(f"'{text}' is no number of workers from 1 to 1024")
@@ -152,7 +147,7 @@ def _parser():
     parser.add_argument(
         "--what", choices=WHAT, default=WHAT[0], help="what is drawn, %(default)s by default"
     )
-    parser.add_argument("--seed", type=_seed, default=1, metavar="S", help="default: 1")
+    parser.add_argument("--seed", type=whole_number, default=1, metavar="S", help="default: 1")
     parser.add_argument(
         "--within", type=choices.positive_angle, default=math.radians(5.0), metavar="ANGLE",
         help="limit whose probability is asked for, by default 5deg",
@@ -162,7 +157,7 @@ def _parser():
         help="from one of the errors to the next, by default 1s",
     )  # fmt: skip
     parser.add_argument(
-        "--keep", type=_seed, default=KEEP, metavar="N",
+        "--keep", type=whole_number, default=KEEP, metavar="N",
         help="how many of the first runs are kept as whole curves, by default %(default)s",
     )  # fmt: skip
     parser.add_argument(

@@ -32,6 +32,7 @@ from imu_simulation_framework.files.plain_yaml import NOT_YAML, load_plain
 from imu_simulation_framework.files.whole_files import write_whole
 from imu_simulation_framework.results.folder import find_result
 from imu_simulation_framework.sensors.imu_models import PRESETS, make_imu_model
+from imu_simulation_framework.tools.arguments import whole_number
 from imu_simulation_framework.tools.plugins.experiment_at_rest import load_experiment_at_rest
 
 COMPARED = {
@@ -174,7 +175,7 @@ def _parser():
     )
     parser.add_argument("--minutes", type=float, default=20.0, metavar="M", help="default: 20")
     parser.add_argument("--runs", type=_count, default=100, help="of the model (default: 100)")
-    parser.add_argument("--seed", type=int, default=1, metavar="S", help="default: 1")
+    parser.add_argument("--seed", type=whole_number, default=1, metavar="S", help="default: 1")
     return parser
 
 

@@ -29,6 +29,7 @@ from imu_simulation_framework.files.whole_files import (
     write_whole,
 )
 from imu_simulation_framework.plots import side_by_side as figures
+from imu_simulation_framework.sentences import told_apart
 from imu_simulation_framework.tools.side_by_side import table_text
 from imu_simulation_framework.tools.side_by_side.table_text import Column
 from imu_simulation_framework.tools.side_by_side.yaw_signals import read_yaw_signals
@@ -118,10 +119,7 @@ def _distinct(signals):
     names = [signal.name for signal in signals]
     if len({signal.group for signal in signals}) == 1 and signals[0].group:
         names = [signal.name[len(signal.group) :].strip() for signal in signals]
-    return [
-        name if names.count(name) == 1 else f"{name} ({names[:place].count(name) + 1})"
-        for place, name in enumerate(names)
-    ]
+    return told_apart(names)
 
 
 def _remarks(differences, settings, first):
