@@ -52,7 +52,7 @@ class Bar(FerrousBody):
         return int(np.argmax(self.size))
 
     def planes(self, most: int) -> np.ndarray:
-        """Return where the bar's cells begin and end along its longest side [m], closer at its ends.
+        """Return where the bar's cells begin and end along its longest side [m], denser at ends.
 
         Parameters
         ----------
