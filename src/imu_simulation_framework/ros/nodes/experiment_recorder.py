@@ -6,6 +6,7 @@ import contextlib
 import os
 import struct
 import threading
+from typing import Any
 
 import genpy
 import rosbag
@@ -63,7 +64,8 @@ class ExperimentRecorder(Participant):
     def __init__(self) -> None:
         super().__init__()
         self._lock = threading.Lock()
-        self._bag = self._file = None
+        self._bag: Any = None
+        self._file: Any = None
         self._path = ""
         self._session = MessageSession(1.0 / self.configuration.control.rate)
         self._received = 0
