@@ -25,7 +25,11 @@ from imu_simulation_framework.motion.stamps import NANOSECONDS
 from imu_simulation_framework.msg import ErrorCoordinates2, ReferenceTrajectory
 from imu_simulation_framework.results.folder import create_result_folder
 from imu_simulation_framework.robot_names import WORLD_FRAME
-from imu_simulation_framework.ros.answers import ask_master, is_started_by_roslaunch
+from imu_simulation_framework.ros.answers import (
+    ask_master,
+    is_started_by_roslaunch,
+    master_answers,
+)
 from imu_simulation_framework.ros.apart import PREPARATION, Apart
 from imu_simulation_framework.ros.node import (
     POLL_PERIOD,
@@ -233,7 +237,13 @@ class PathFollower(Node):
                 service = rospy.ServiceProxy(f"{participant}/stop", Trigger)
                 call_service(service, silence=self._simulator.silence)
             except SimulatorError as error:
-                self.fail(str(error))
+                if master_answers():
+                    self.fail(str(error))
+                    continue
+                # Without the master it cannot be asked; and each saves what it has when it is told
+                # to end, as whoever started it does now.
+                rospy.logwarn("%s: the drive is over, but the ROS master has ended", self.name)
+                return
 
 
 def _message(reference) -> ReferenceTrajectory:
