@@ -6,6 +6,8 @@ many runs, and for measuring what the transport costs.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from scipy.spatial.transform import Rotation
 
@@ -14,6 +16,7 @@ from imu_simulation_framework.experiment.from_configuration import make_follower
 from imu_simulation_framework.experiment.preparation.check import ensure_plausible
 from imu_simulation_framework.experiment.preparation.drive import (
     PreparedDrive,
+    PreparedImu,
     prepare_drive,
     prepare_recorded_imu,
 )
@@ -117,8 +120,15 @@ def robot_motion(configuration: Configuration) -> Motion:
     )
 
 
-def run_in_process(configuration: Configuration) -> ExperimentTables:
-    """Prepare and drive the configured experiment; return what the nodes would write.
+class PreparedExperiment(NamedTuple):
+    """``drive`` to be followed; ``recorded_imu``, None where the configuration has none."""
+
+    drive: PreparedDrive
+    recorded_imu: PreparedImu | None
+
+
+def prepare_experiment(configuration: Configuration) -> PreparedExperiment:
+    """Read and check the recording of the configured experiment.
 
     Raises
     ------
@@ -127,7 +137,19 @@ def run_in_process(configuration: Configuration) -> ExperimentTables:
     """
     check = ensure_plausible(configuration)
     drive = prepare_drive(configuration, check.reference)
-    recorded_imu = prepare_recorded_imu(configuration, drive.start, drive.stop)
+    return PreparedExperiment(drive, prepare_recorded_imu(configuration, drive.start, drive.stop))
+
+
+def run_prepared(configuration: Configuration, prepared: PreparedExperiment) -> ExperimentTables:
+    """Drive a prepared experiment; return what the nodes would write.
+
+    Parameters
+    ----------
+    configuration : Configuration
+        May differ in IMU, controller and seed from the one that it was prepared with.
+    prepared : PreparedExperiment
+    """
+    drive, recorded_imu = prepared
     record = drive_in_process(configuration, drive)
     tables = record.tables(0, record.ground_truth.newest)
     return ExperimentTables(
@@ -137,3 +159,14 @@ def run_in_process(configuration: Configuration) -> ExperimentTables:
         imu_real=recorded_imu.table if recorded_imu else None,
         **{name: table.whole() for name, table in tables.items()},
     )
+
+
+def run_in_process(configuration: Configuration) -> ExperimentTables:
+    """Prepare and drive the configured experiment; return what the nodes would write.
+
+    Raises
+    ------
+    FrameworkError
+        The experiment cannot be done.
+    """
+    return run_prepared(configuration, prepare_experiment(configuration))
