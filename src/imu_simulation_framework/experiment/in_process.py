@@ -103,9 +103,7 @@ def robot_motion(configuration: Configuration) -> Motion:
         The experiment cannot be done.
     """
     states: list[SimulatorState] = []
-    preparation = PreparationSession()
-    preparation.read(configuration)
-    drive_in_process(configuration, preparation.drive, states.append)
+    drive_in_process(configuration, prepared(configuration).drive, states.append)
     state = SimulatorState(*map(np.concatenate, zip(*states)))
     return Motion.from_states(
         state.time,
@@ -113,6 +111,41 @@ def robot_motion(configuration: Configuration) -> Motion:
         state.orientation,
         Rotation.from_quat(state.orientation).apply(state.linear_velocity),
         state.angular_velocity,
+    )
+
+
+def prepared(configuration: Configuration) -> PreparationSession:
+    """Return the configured experiment's drive and recorded IMU, read and checked.
+
+    Raises
+    ------
+    FrameworkError
+        The experiment cannot be done.
+    """
+    preparation = PreparationSession()
+    preparation.read(configuration)
+    return preparation
+
+
+def run_prepared(configuration: Configuration, preparation: PreparationSession) -> ExperimentTables:
+    """Drive a prepared experiment; return what the nodes would write.
+
+    Parameters
+    ----------
+    configuration : Configuration
+        May differ in IMU, controller and seed from the one that it was prepared with.
+    preparation : PreparationSession
+        Which has read the drive.
+    """
+    drive, recorded_imu = preparation.drive, preparation.recorded_imu
+    record = drive_in_process(configuration, drive)
+    tables = record.tables(0, record.ground_truth.newest)
+    return ExperimentTables(
+        trajectory_data=drive.trajectory,
+        reference=drive.reference,
+        fixes=drive.fixes,
+        imu_real=recorded_imu.table if recorded_imu else None,
+        **{name: table.whole() for name, table in tables.items()},
     )
 
 
@@ -124,15 +157,4 @@ def run_in_process(configuration: Configuration) -> ExperimentTables:
     FrameworkError
         The experiment cannot be done.
     """
-    preparation = PreparationSession()
-    preparation.read(configuration)
-    drive, recorded_imu = preparation.drive, preparation.recorded_imu
-    record = drive_in_process(configuration, drive)
-    tables = record.tables(0, record.ground_truth.newest)
-    return ExperimentTables(
-        trajectory_data=drive.trajectory,
-        reference=drive.reference,
-        fixes=drive.fixes,
-        imu_real=recorded_imu.table if recorded_imu else None,
-        **{name: table.whole() for name, table in tables.items()},
-    )
+    return run_prepared(configuration, prepared(configuration))

@@ -81,7 +81,7 @@ def ensemble_page(
         Of a recorded yaw error [rad] by this ensemble.
     footer : str
     """
-    sections = [] if judgement is None else [_judged(judgement), _looks(judgement)]
+    sections = [] if judgement is None else [judged_section(judgement), _looks(judgement)]
     table = _statistics(ensemble) if statistics is None else statistics
     sections += [
         Section("Statistics of all runs", text=tuple(remarks), table=table),
@@ -203,7 +203,14 @@ def _spectrum(ensemble):
     )
 
 
-def _judged(judgement):
+def judged_section(judgement) -> Section:
+    """Return the section of a recorded error within its ensemble.
+
+    Parameters
+    ----------
+    judgement : Judgement
+        Of a yaw error [rad].
+    """
     unit, name = _unit(judgement.time)
     time = judgement.time / unit
     chart = Chart(x=f"time [{name}]").panel("yaw error [deg]", height=380)

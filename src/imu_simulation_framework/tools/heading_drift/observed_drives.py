@@ -23,18 +23,15 @@ from imu_simulation_framework.experiment.preparation.drive import (
     read_configured_reference,
     recording_sources,
 )
-from imu_simulation_framework.experiment.preparation.setup import set_up
-from imu_simulation_framework.files.locations import package_share
+from imu_simulation_framework.experiment.preparation.setup import set_up_named
 from imu_simulation_framework.identification.yaw_error import ObservedYawError, observed_yaw_error
 from imu_simulation_framework.motion import sources as motions
-from imu_simulation_framework.motion.drives import DRIVES
 from imu_simulation_framework.motion.motion import Motion
 from imu_simulation_framework.results.folder import ResultFolder, find_result
 from imu_simulation_framework.results.tables import load_table
 from imu_simulation_framework.tools.previous_summary import previous_summary
 from imu_simulation_framework.tools.side_by_side.yaw_signals import is_result, short_name
 
-CONFIGURATION = ".ini"
 NO_SETTINGS: Mapping[str, Mapping[str, str]] = {}
 
 
@@ -164,15 +161,7 @@ def _of_result(folder: ResultFolder, step):
 
 
 def _of_recording(text, config, step, settings):
-    if text.endswith(CONFIGURATION):
-        setup = set_up(text)
-    elif text in DRIVES and not Path(text).exists():
-        setup = set_up(config or package_share() / "config.ini")
-        setup.set("recording", drive=text, path="")
-    else:
-        if not Path(text).exists():
-            raise RecordingError(f"{text}: there is no such recording or result")
-        setup = set_up(config or package_share() / "config.ini", text)
+    setup = set_up_named(text, config=config)
     for section, values in settings.items():
         setup.set(section, **values)
     configuration = setup.load()
