@@ -51,7 +51,7 @@ def judged_drives(experiments: Experiments) -> list[JudgedDrive]:
 
 
 def judgement_table(judged) -> pd.DataFrame:
-    """Return a row for each judgement, with the keys of :data:`COLUMNS`."""
+    """Return a row for each judgement, with the keys of ``COLUMNS``."""
     return pd.DataFrame(
         {
             "drive": one.drive.upper(),
