@@ -21,6 +21,7 @@ TABLES = (
     "imu_real",
     "ground_truth",
     "wheel_velocities",
+    "wheel_velocities_actual",
     "control_error",
 )
 FIGURES = (

@@ -99,8 +99,12 @@ def test_a_drive_to_its_end(gazebo):
     for name in ("ground_truth", "imu_simulated"):
         assert summary["messages"][name]["received"] == summary["messages"][name]["expected"]
     assert summary["tracking"]["yaw_error"]["rms_rad"] < np.radians(1.0)
-    times = ended.result().read_table("ground_truth").index
+    result = ended.result()
+    times = result.read_table("ground_truth").index
     np.testing.assert_allclose(np.diff(times), 0.01, atol=1e-9)
+    wheels = result.read_table("wheel_velocities_actual")
+    np.testing.assert_allclose(np.diff(wheels.index), 0.05, atol=1e-9)
+    assert wheels["left"].max() > 1.0
 
 
 def test_a_gzserver_that_is_killed(gazebo):

@@ -30,7 +30,7 @@ from gazebo_msgs.srv import (
 from geometry_msgs.msg import Quaternion
 from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import Imu
+from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Empty
 
@@ -39,10 +39,14 @@ from imu_simulation_framework.angles import (
     yaw_from_quaternion,
 )
 from imu_simulation_framework.robot.parameters import load_robot_parameters
+from imu_simulation_framework.robot_names import WHEEL_JOINTS
 from imu_simulation_framework.srv import SetImuParameters, SetImuParametersResponse
 
 SAMPLE = 10_000_000
 """Nanoseconds from one sample to the next."""
+
+SAMPLES_PER_JOINT_STATE = 5
+"""As its controller publishes them: 20 Hz."""
 
 STEPS = 10
 """Physics steps in a sample."""
@@ -66,7 +70,7 @@ class FakeGazebo:
         self._drivetrain = load_robot_parameters().drivetrain
         self._command = (0.0, 0.0)
         self._driving = False
-        self._ground_truth = self._imu = None
+        self._ground_truth = self._imu = self._joint_states = None
         self._phase = 0
         self._offset = 0.0
         self._clock = rospy.Publisher("/clock", Clock, queue_size=QUEUE)
@@ -106,6 +110,8 @@ class FakeGazebo:
         self._clock.publish(Clock(stamp))
         if self._ground_truth is not None:
             self._publish(stamp, v, turn)
+        if self._joint_states is not None and self._samples % SAMPLES_PER_JOINT_STATE == 0:
+            self._joint_states.publish(_joint_states(stamp, command))
 
     def _publish(self, stamp, v, turn) -> None:
         x, y, yaw = self._pose
@@ -186,6 +192,7 @@ class FakeGazebo:
             before = self._samples
             self._changed.wait_for(lambda: self._samples > before, request.timeout)
             self._driving = self._samples > before
+            self._joint_states = rospy.Publisher("joint_states", JointState, queue_size=QUEUE)
         rospy.Subscriber(
             "wheel_velocity_controller/command", Float64MultiArray, self._on_command, queue_size=1
         )
@@ -193,6 +200,12 @@ class FakeGazebo:
 
     def _on_command(self, message):
         self._command = tuple(message.data)
+
+
+def _joint_states(stamp, velocities) -> JointState:
+    message = JointState(name=list(WHEEL_JOINTS), position=[0.0, 0.0], velocity=velocities)
+    message.header.stamp = stamp
+    return message
 
 
 def _orientation(yaw) -> Quaternion:

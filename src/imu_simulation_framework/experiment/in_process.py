@@ -6,21 +6,14 @@ many runs, and for measuring what the transport costs.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.configuration.load import Configuration
 from imu_simulation_framework.experiment.from_configuration import make_follower
-from imu_simulation_framework.experiment.preparation.check import ensure_plausible
-from imu_simulation_framework.experiment.preparation.drive import (
-    PreparedDrive,
-    PreparedImu,
-    prepare_drive,
-    prepare_recorded_imu,
-)
+from imu_simulation_framework.experiment.preparation.drive import PreparedDrive
 from imu_simulation_framework.experiment.session.driving import DriveSession
+from imu_simulation_framework.experiment.session.preparation import PreparationSession
 from imu_simulation_framework.experiment.session.recording import RecordingSession
 from imu_simulation_framework.experiment.session.simulation import SimulatedRobot
 from imu_simulation_framework.experiment.session.tracking import (
@@ -32,6 +25,7 @@ from imu_simulation_framework.motion.motion import Motion
 from imu_simulation_framework.mujoco_simulator.simulator import SimulatorState
 from imu_simulation_framework.results.record import ExperimentRecord
 from imu_simulation_framework.results.tables import ExperimentTables
+from imu_simulation_framework.tracking.reference import Reference
 
 
 def drive_in_process(
@@ -52,7 +46,8 @@ def drive_in_process(
         From stamp 0 to the drive's end.
     """
     robot = SimulatedRobot(configuration)
-    follower = make_follower(configuration, drive.trajectory)
+    reference = Reference.of_table(drive.trajectory, drive.trajectory)
+    follower = make_follower(configuration, reference)
     leader = DriveSession(follower)
     tracking = TrackingSession(1.0 / configuration.control.rate, lock_step=True)
     recording = RecordingSession(1.0 / configuration.control.rate)
@@ -108,8 +103,7 @@ def robot_motion(configuration: Configuration) -> Motion:
         The experiment cannot be done.
     """
     states: list[SimulatorState] = []
-    check = ensure_plausible(configuration)
-    drive_in_process(configuration, prepare_drive(configuration, check.reference), states.append)
+    drive_in_process(configuration, prepared(configuration).drive, states.append)
     state = SimulatorState(*map(np.concatenate, zip(*states)))
     return Motion.from_states(
         state.time,
@@ -120,36 +114,30 @@ def robot_motion(configuration: Configuration) -> Motion:
     )
 
 
-class PreparedExperiment(NamedTuple):
-    """``drive`` to be followed; ``recorded_imu``, None where the configuration has none."""
-
-    drive: PreparedDrive
-    recorded_imu: PreparedImu | None
-
-
-def prepare_experiment(configuration: Configuration) -> PreparedExperiment:
-    """Read and check the recording of the configured experiment.
+def prepared(configuration: Configuration) -> PreparationSession:
+    """Return the configured experiment's drive and recorded IMU, read and checked.
 
     Raises
     ------
     FrameworkError
         The experiment cannot be done.
     """
-    check = ensure_plausible(configuration)
-    drive = prepare_drive(configuration, check.reference)
-    return PreparedExperiment(drive, prepare_recorded_imu(configuration, drive.start, drive.stop))
+    preparation = PreparationSession()
+    preparation.read(configuration)
+    return preparation
 
 
-def run_prepared(configuration: Configuration, prepared: PreparedExperiment) -> ExperimentTables:
+def run_prepared(configuration: Configuration, preparation: PreparationSession) -> ExperimentTables:
     """Drive a prepared experiment; return what the nodes would write.
 
     Parameters
     ----------
     configuration : Configuration
         May differ in IMU, controller and seed from the one that it was prepared with.
-    prepared : PreparedExperiment
+    preparation : PreparationSession
+        Which has read the drive.
     """
-    drive, recorded_imu = prepared
+    drive, recorded_imu = preparation.drive, preparation.recorded_imu
     record = drive_in_process(configuration, drive)
     tables = record.tables(0, record.ground_truth.newest)
     return ExperimentTables(
@@ -169,4 +157,4 @@ def run_in_process(configuration: Configuration) -> ExperimentTables:
     FrameworkError
         The experiment cannot be done.
     """
-    return run_prepared(configuration, prepare_experiment(configuration))
+    return run_prepared(configuration, prepared(configuration))

@@ -7,6 +7,7 @@ from typing import Any, Mapping, NamedTuple, Sequence
 
 import numpy as np
 
+from imu_simulation_framework.evaluation.judgement.looks import shown_looks
 from imu_simulation_framework.pages.charts import Chart
 from imu_simulation_framework.pages.facts import facts
 from imu_simulation_framework.pages.page import Page, Section, Table
@@ -238,32 +239,27 @@ def judged_section(judgement) -> Section:
 
 
 def _looks(judgement):
-    rows = [
-        (
-            "the whole curve", "", "", f"{judgement.envelope.p_value:.3g}",
-            f"{judgement.adjusted:.3g}",
-        )
-    ]  # fmt: skip
-    for look in judgement.statistics:
-        # A density is squared.
-        factor = math.degrees(1.0) if look.name in _NAMES else math.degrees(1.0) ** 2
-        rows.append(
-            (
-                _NAMES.get(look.name, look.name),
-                f"{factor * look.observed:.3g}",
-                f"{factor * look.low:.3g} .. {factor * look.high:.3g}",
-                f"{look.p_value:.3g}",
-                f"{look.adjusted:.3g}",
+    rows = []
+    for look in shown_looks(judgement):
+        name = f"{look.name} [{look.unit}]" if look.unit else look.name
+        numbers = ("",) * 3
+        if math.isfinite(look.observed):
+            numbers = (
+                f"{look.observed:.3g}",
+                f"{look.low:.3g} .. {look.high:.3g}",
+                f"{look.percentile:.3g}",
             )
-        )
-    headings = ("look", "recorded", "95 % of runs", "p", "p, corrected")
+        rows.append((name, look.manner, *numbers, f"{look.p_value:.3g}", f"{look.adjusted:.3g}"))
+    headings = (
+        "look", "the model has", "recorded", "95 % of runs", "percentile", "p", "p, corrected",
+    )  # fmt: skip
     return Section(
         "Each look",
         text=[
-            "Errors in deg, drift in deg/min, densities in deg²/Hz. Who looks at many things finds "
-            "one by chance: the last column is corrected for that, and is what counts."
+            "Who looks at many things finds one by chance: the last column is corrected for that, "
+            "and is what counts. Percentile: how many of 100 runs are below the recorded value."
         ],
-        table=Table(headings, rows, numbers=4),
+        table=Table(headings, rows, numbers=5),
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from imu_simulation_framework import topics
 from imu_simulation_framework.errors import SimulatorError
 from imu_simulation_framework.motion.stamps import NANOSECONDS
@@ -10,6 +12,20 @@ from imu_simulation_framework.tracking.reference import TrackingError
 
 LONGEST_GAP = 5 * NANOSECONDS
 """From one stamp to the next [ns] in the drive; what jumps farther is wrong, or much is lost."""
+
+
+WHEELS_PERIOD = 0.2
+"""Simulated seconds at least between two messages with the wheels' angles and velocities:
+robot_state_publisher makes no more transforms of them, though for every message it asks the master
+three times."""
+
+ROUNDING = 1000
+"""Stamps of one instant may differ by so much [ns]."""
+
+
+def ticks_between_wheels(control_period: float) -> int:
+    """Return how many control periods [s] pass from one sample of the wheels to the next."""
+    return max(1, math.ceil(WHEELS_PERIOD / control_period - 1e-6))
 
 
 class RecordingSession:
@@ -31,6 +47,7 @@ class RecordingSession:
 
     def __init__(self, control_period: float) -> None:
         self._control_period = control_period
+        self._wheels_period = ticks_between_wheels(control_period) * control_period
         self._duration: float | None = None
         self.record = ExperimentRecord()
         self.zero: int | None = None
@@ -49,7 +66,12 @@ class RecordingSession:
     def complete(self) -> bool:
         """Whether everything until the drive's end is recorded."""
         end = self._planned_end()
-        return end is not None and self.record.complete_until(end)
+        if end is None or not self.record.complete_until(end):
+            return False
+        # Samples of the wheels are few, and the last one may come after all else.
+        wheels = self.record.wheels.newest
+        period = round(self._wheels_period * NANOSECONDS)
+        return wheels is None or wheels + period > end + ROUNDING
 
     def end(self) -> int:
         """Stamp [ns] until which there is something to evaluate, of a recording that has begun.

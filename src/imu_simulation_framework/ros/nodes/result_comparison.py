@@ -8,7 +8,7 @@ from typing import Any
 
 import rospy
 from nav_msgs.msg import Odometry
-from sensor_msgs.msg import Imu
+from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger, TriggerResponse
 
@@ -28,6 +28,7 @@ from imu_simulation_framework.ros.raw_messages import (
     ground_truth_rows,
     imu_rows,
     tracking_error,
+    wheel_rows,
 )
 from imu_simulation_framework.ros.simulators import make_simulator_interface, needs_error_model
 
@@ -55,6 +56,7 @@ class ResultComparison(Participant):
         self._session = RecordingSession(1.0 / self.configuration.control.rate)
         self._imu_messages: list[bytes] = []
         self._truth_messages: list[bytes] = []
+        self._wheel_messages: list[bytes] = []
         self._received = 0
         self._prints_table = experiment_parameter("table", True)
         # From the drive's beginning on:
@@ -67,6 +69,7 @@ class ResultComparison(Participant):
             self.subscribe(topics.WHEEL_COMMAND, Float64MultiArray, self._on_command),
             self.subscribe(topics.IMU, Imu, self._on_imu, raw=True),
             self.subscribe(topics.GROUND_TRUTH, Odometry, self._on_ground_truth, raw=True),
+            self.subscribe(topics.JOINT_STATES, JointState, self._on_wheels, raw=True),
             self.subscribe(topics.TRAJECTORY_ERROR, ErrorCoordinates2, self._on_error, raw=True),
         )
         rospy.Service(f"{self.name}/stop", Trigger, self._on_stop)
@@ -102,6 +105,9 @@ class ResultComparison(Participant):
         self._message_at = time.monotonic()
         self._keep(self._truth_messages, data)
 
+    def _on_wheels(self, data):
+        self._keep(self._wheel_messages, data)
+
     def _keep(self, messages, data) -> None:
         """Keep a message as it came; some are read at once, which costs little more than one."""
         with self._lock:
@@ -115,6 +121,7 @@ class ResultComparison(Participant):
         for messages, read, add in (
             (self._imu_messages, imu_rows, self._session.add_imu),
             (self._truth_messages, ground_truth_rows, self._session.add_ground_truth),
+            (self._wheel_messages, wheel_rows, self._session.add_wheels),
         ):
             if messages:
                 samples = read(messages)

@@ -13,17 +13,14 @@ from imu_simulation_framework.evaluation.comparison import (
     YawComparison,
     compare_yaw,
 )
-from imu_simulation_framework.experiment.in_process import (
-    PreparedExperiment,
-    prepare_experiment,
-    run_prepared,
-)
+from imu_simulation_framework.experiment import in_process
 from imu_simulation_framework.experiment.preparation.setup import (
     CONFIGURATION,
     RecordingSetup,
     set_up_named,
 )
 from imu_simulation_framework.experiment.report import evaluate
+from imu_simulation_framework.experiment.session.preparation import PreparationSession
 from imu_simulation_framework.motion.drives import DRIVES
 
 SHORT = 60.0
@@ -138,7 +135,7 @@ class Experiments:
         self.setups = {letter: _setup(recordings.get(letter, (letter,))) for letter in DRIVES}
         self.own = sorted(recordings)
         self.say: Callable[[str], object] = lambda _: None
-        self._prepared: dict[tuple, PreparedExperiment] = {}
+        self._prepared: dict[tuple, PreparationSession] = {}
         self._compared: dict[Experiment, Compared] = {}
         self.driven = 0.0
 
@@ -159,12 +156,12 @@ class Experiments:
         """Return what a drive is called: that of the thesis has the same letter."""
         return f"drive {letter.upper()}"
 
-    def prepared(self, letter, until=None) -> PreparedExperiment:
+    def prepared(self, letter, until=None) -> PreparationSession:
         """Return a drive as it is to be followed, and its recorded IMU."""
         key = (letter, until)
         if key not in self._prepared:
             self.say(f"reading {self.name(letter)}")
-            prepared = prepare_experiment(self._configuration(letter, until))
+            prepared = in_process.prepared(self._configuration(letter, until))
             if prepared.recorded_imu is None:
                 raise RecordingError(
                     f"{prepared.drive.name}: [imu_recording] use is false, so that there is no "
@@ -175,7 +172,8 @@ class Experiments:
 
     def recorded(self, letter) -> YawComparison:
         """Return the recorded IMU's yaw error on a whole drive."""
-        drive, imu = self.prepared(letter)
+        prepared = self.prepared(letter)
+        drive, imu = prepared.drive, prepared.recorded_imu
         assert imu is not None  # prepared() has refused it
         settings = ComparisonSettings(median_window=RECORDED_WINDOW)
         reference = drive.reference
@@ -196,7 +194,7 @@ class Experiments:
                 experiment.until,
                 {**experiment.imu.settings, "experiment": {"seed": self.seed + experiment.seed}},
             )
-            tables = run_prepared(configuration, prepared)
+            tables = in_process.run_prepared(configuration, prepared)
             settings = ComparisonSettings(median_window=experiment.window)
             _, whole = evaluate(tables, settings)
             if whole.real is None or whole.simulated is None:
