@@ -52,14 +52,19 @@ class RobotMessages:
 
     One message of each kind is filled anew: published without a queue, it has been serialised
     before.
+
+    Parameters
+    ----------
+    wheel_joints : sequence of str
+        Joints of the driven wheels, in the order of the state's wheels.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, wheel_joints=WHEEL_JOINTS) -> None:
         odometry = Odometry(child_frame_id=ROBOT_FRAME)
         odometry.header.frame_id = WORLD_FRAME
         self._odometry = odometry_packer(odometry)
         self._clock = Clock()
-        self._joints = JointState(name=list(WHEEL_JOINTS))
+        self._joints = JointState(name=list(wheel_joints))
         self._transform = TransformStamped(child_frame_id=ROBOT_FRAME)
         self._transform.header.frame_id = WORLD_FRAME
         self._transforms = TFMessage(transforms=[self._transform])
