@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
-import gc
 import logging
 import os
 import signal
@@ -265,13 +263,6 @@ def tell_failure(sentence) -> None:
     except NoAnswerError:
         # The master may be gone; then nobody is left to read it.
         return
-
-
-def release_memory() -> None:
-    """Give back what large tables have left free; without, a drive would hold it to its end."""
-    gc.collect()
-    with contextlib.suppress(OSError, AttributeError):  # not with every C library
-        ctypes.CDLL("libc.so.6").malloc_trim(0)
 
 
 def log_remarks(remarks) -> None:
