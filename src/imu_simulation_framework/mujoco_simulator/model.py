@@ -28,7 +28,7 @@ def build_model(parameters: RobotParameters, physics_rate: float, terrain: Terra
     """Return the MjModel of the robot, free on level ground, its wheels velocity-controlled.
 
     The model's degrees of freedom are the free joint of base_footprint, then the wheels in the
-    order of :attr:`.RobotParameters.wheel_joints`; so are its actuators.
+    order of ``wheel_joints`` of :class:`.RobotParameters`; so are its actuators.
 
     Parameters
     ----------

@@ -37,9 +37,9 @@ class SimulatorState(NamedTuple):
     ``time`` [s]. ``position`` (3,) [m] and ``orientation`` (4,) [quaternion x, y, z, w] of
     base_footprint in the world; its ``linear_velocity`` (3,) [m/s] and ``angular_velocity`` (3,)
     [rad/s] in its own axes; ``wheel_positions`` (w,) [rad] and ``wheel_velocities`` (w,) [rad/s],
-    in the order of :attr:`.RobotParameters.wheel_joints`. Of the IMU: ``imu_orientation`` (4,) in
-    the world and, in the IMU's axes, ``imu_angular_velocity`` (3,) [rad/s] and ``specific_force``
-    (3,) [m/s^2], both as means over the sample period that ends now.
+    in the order of ``wheel_joints`` of :class:`.RobotParameters`. Of the IMU: ``imu_orientation``
+    (4,) in the world and, in the IMU's axes, ``imu_angular_velocity`` (3,) [rad/s] and
+    ``specific_force`` (3,) [m/s^2], both as means over the sample period that ends now.
     """
 
     time: Any  # float, or ndarray of several

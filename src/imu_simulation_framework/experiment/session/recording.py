@@ -36,7 +36,7 @@ def velocities_of_sides(velocities) -> np.ndarray:
     Parameters
     ----------
     velocities : ndarray, shape (n, w)
-        Of all wheels, in the order of :attr:`.RobotParameters.wheel_joints` [rad/s].
+        Of all wheels, in the order of ``wheel_joints`` of :class:`.RobotParameters` [rad/s].
     """
     return velocities.reshape(len(velocities), 2, -1).mean(axis=2)
 
