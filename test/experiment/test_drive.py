@@ -207,6 +207,15 @@ def test_a_specified_imu_named_in_a_file_alone_replays(experiment, tmp_path):
 
 
 @pytest.mark.slow
+def test_a_robot_with_four_wheels_gives_the_same_files_both_ways(experiment, tmp_path):
+    (tmp_path / "mine.ini").write_text(
+        f"[robot]\nparameters = {urdf_path('robot_four_wheels.yaml')}\n"
+    )
+    result = succeeded(experiment.run("config:=mine.ini", SHORT)).result()
+    assert csv_files(in_process(result, tmp_path)) == csv_files(result)
+
+
+@pytest.mark.slow
 def test_roslaunch_alone_says_when_a_file_names_another_simulator(experiment, tmp_path):
     (tmp_path / "mine.ini").write_text("[simulation]\nsimulator = gazebo\n")
     launch = ["imu_simulation_framework", "experiment.launch", "config:=mine.ini"]

@@ -39,7 +39,6 @@ from imu_simulation_framework.angles import (
     yaw_from_quaternion,
 )
 from imu_simulation_framework.robot.parameters import load_robot_parameters
-from imu_simulation_framework.robot_names import WHEEL_JOINTS
 from imu_simulation_framework.srv import SetImuParameters, SetImuParametersResponse
 
 SAMPLE = 10_000_000
@@ -68,6 +67,7 @@ class FakeGazebo:
         self._update_rate = 1000.0
         self._pose = [0.0, 0.0, 0.0]
         self._drivetrain = load_robot_parameters().drivetrain
+        self._controller, self._joints = "", []
         self._command = (0.0, 0.0)
         self._driving = False
         self._ground_truth = self._imu = self._joint_states = None
@@ -111,7 +111,9 @@ class FakeGazebo:
         if self._ground_truth is not None:
             self._publish(stamp, v, turn)
         if self._joint_states is not None and self._samples % SAMPLES_PER_JOINT_STATE == 0:
-            self._joint_states.publish(_joint_states(stamp, command))
+            per_side = len(self._joints) // 2
+            velocities = [velocity for velocity in command for _ in range(per_side)]
+            self._joint_states.publish(_joint_states(stamp, self._joints, velocities))
 
     def _publish(self, stamp, v, turn) -> None:
         x, y, yaw = self._pose
@@ -184,7 +186,10 @@ class FakeGazebo:
             self._offset = values["offset"]
         return SetImuParametersResponse(True, yaml.safe_dump(values))
 
-    def _on_load(self, _):
+    def _on_load(self, request):
+        controller = rospy.get_param(request.name)
+        if "Velocity" in controller["type"]:
+            self._controller, self._joints = request.name, controller["joints"]
         return self._fault != "refused_controller"
 
     def _on_switch(self, request):
@@ -194,16 +199,18 @@ class FakeGazebo:
             self._driving = self._samples > before
             self._joint_states = rospy.Publisher("joint_states", JointState, queue_size=QUEUE)
         rospy.Subscriber(
-            "wheel_velocity_controller/command", Float64MultiArray, self._on_command, queue_size=1
+            f"{self._controller}/command", Float64MultiArray, self._on_command, queue_size=1
         )
         return self._driving
 
     def _on_command(self, message):
-        self._command = tuple(message.data)
+        # The real one complains of any other number, and does nothing.
+        if len(message.data) == len(self._joints):
+            self._command = message.data[0], message.data[-1]
 
 
-def _joint_states(stamp, velocities) -> JointState:
-    message = JointState(name=list(WHEEL_JOINTS), position=[0.0, 0.0], velocity=velocities)
+def _joint_states(stamp, joints, velocities) -> JointState:
+    message = JointState(name=joints, position=[0.0] * len(joints), velocity=velocities)
     message.header.stamp = stamp
     return message
 

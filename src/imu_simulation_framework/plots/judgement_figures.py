@@ -21,7 +21,7 @@ _END = 8.0
 
 
 def judgement(result, name=""):
-    """The observed error within the ensemble's bands and envelope, and each statistic's place.
+    """Draw the observed error within the ensemble's bands and envelope, and each statistic's place.
 
     Parameters
     ----------

@@ -21,7 +21,6 @@ from imu_simulation_framework import topics
 from imu_simulation_framework.errors import SimulatorError
 from imu_simulation_framework.experiment.session.tracking import TruePose
 from imu_simulation_framework.motion.stamps import NANOSECONDS
-from imu_simulation_framework.robot_names import WHEEL_JOINTS
 from imu_simulation_framework.tracking.reference import TrackingError
 
 _STAMP = struct.Struct("<2I")
@@ -73,11 +72,25 @@ def ground_truth_rows(messages) -> tuple[np.ndarray, np.ndarray]:
     return _rows(messages, _ODOMETRY_NUMBERS, _TRUTH)
 
 
-def wheel_rows(messages) -> tuple[np.ndarray, np.ndarray]:
-    """Read sensor_msgs/JointState: how fast the wheels turn [rad/s], rows (n, 2), left and right.
+def wheel_rows(messages, joints) -> tuple[np.ndarray, np.ndarray]:
+    """Read sensor_msgs/JointState: how fast the wheels turn [rad/s].
 
     They are few, and whoever publishes them chooses the order of the joints, so they are read as
-    a whole; see :func:`imu_rows`.
+    a whole.
+
+    Parameters
+    ----------
+    messages : sequence of bytes
+        Of n messages.
+    joints : sequence of str
+        Of the w wheels.
+
+    Returns
+    -------
+    stamps : ndarray of int, shape (n,)
+        [ns]
+    rows : ndarray, shape (n, w)
+        In the order of the joints.
 
     Raises
     ------
@@ -88,13 +101,13 @@ def wheel_rows(messages) -> tuple[np.ndarray, np.ndarray]:
     for data in messages:
         message = JointState().deserialize(data)
         velocities = dict(zip(message.name, message.velocity))
-        missing = [joint for joint in WHEEL_JOINTS if joint not in velocities]
+        missing = [joint for joint in joints if joint not in velocities]
         if missing:
             raise SimulatorError(
-                f"{topics.JOINT_STATES}: expected velocities of {', '.join(WHEEL_JOINTS)}, got "
+                f"{topics.JOINT_STATES}: expected velocities of {', '.join(joints)}, got "
                 f"none of {', '.join(missing)}"
             )
-        rows.append([velocities[joint] for joint in WHEEL_JOINTS])
+        rows.append([velocities[joint] for joint in joints])
     return np.array([stamp_of(data) for data in messages]), np.array(rows)
 
 

@@ -59,6 +59,13 @@ def test_a_simulator_that_never_tells_of_the_wheels_is_not_waited_for(session):
     assert session.complete
 
 
+def test_the_velocity_of_a_side_is_the_mean_of_its_wheels(session):
+    stamps = stamps_of([0.0, 0.2])
+    session.add_wheels(stamps, np.array([[1.0, 3.0, 5.0, 9.0], [0.1, 0.1, 0.3, 0.3]]))
+    table = session.record.tables(0, int(stamps[-1]))["wheel_velocities_actual"].whole()
+    np.testing.assert_array_equal(table[["left", "right"]], [[2.0, 7.0], [0.1, 0.3]])
+
+
 @pytest.mark.parametrize(("rate", "ticks"), [(20.0, 4), (5.0, 1), (2.0, 1), (8.0, 2), (100.0, 20)])
 def test_the_wheels_are_asked_five_times_a_second_at_whole_control_periods(rate, ticks):
     assert ticks_between_wheels(1.0 / rate) == ticks

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from imu_simulation_framework import topics
 from imu_simulation_framework.errors import SimulatorError
 from imu_simulation_framework.motion.stamps import NANOSECONDS
@@ -26,6 +28,17 @@ ROUNDING = 1000
 def ticks_between_wheels(control_period: float) -> int:
     """Return how many control periods [s] pass from one sample of the wheels to the next."""
     return max(1, math.ceil(WHEELS_PERIOD / control_period - 1e-6))
+
+
+def velocities_of_sides(velocities) -> np.ndarray:
+    """Return how fast each side turns (n, 2), left and right, as the mean of its wheels.
+
+    Parameters
+    ----------
+    velocities : ndarray, shape (n, w)
+        Of all wheels, in the order of ``wheel_joints`` of :class:`.RobotParameters` [rad/s].
+    """
+    return velocities.reshape(len(velocities), 2, -1).mean(axis=2)
 
 
 class RecordingSession:
@@ -118,7 +131,12 @@ class RecordingSession:
         self._add(self.record.ground_truth, topics.GROUND_TRUTH, stamps, rows)
 
     def add_wheels(self, stamps, rows) -> None:
-        """Record how fast the wheels turn [rad/s], ``rows`` (n, 2); see :meth:`add_imu`."""
+        """Record how fast the wheels turn [rad/s], ``rows`` (n, w), all of them.
+
+        See :meth:`add_imu`, and :func:`velocities_of_sides`.
+        """
+        if len(stamps):
+            rows = velocities_of_sides(rows)
         self._add(self.record.wheels, topics.JOINT_STATES, stamps, rows)
 
     def add_error(self, stamp: int, time: float, error: TrackingError) -> None:

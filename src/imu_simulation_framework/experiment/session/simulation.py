@@ -62,7 +62,7 @@ class SimulatedSamples(NamedTuple):
         return self.stamps, np.concatenate(columns, axis=1)
 
     def wheel_rows(self) -> tuple[np.ndarray, np.ndarray]:
-        """Stamps and values of the wheels' velocities that joint states have: one row or none."""
+        """Stamps and velocities of the wheels that joint states have, (n, w): one row or none."""
         shown = slice(-1 if self.shows_wheels else len(self.stamps), None)
         return self.stamps[shown], self.state.wheel_velocities[shown]
 
@@ -73,6 +73,11 @@ class SimulatedRobot:
     Parameters
     ----------
     configuration : Configuration
+
+    Attributes
+    ----------
+    wheel_joints : tuple of str
+        Joints of the wheels, in the order of the samples' wheels.
 
     Raises
     ------
@@ -85,8 +90,10 @@ class SimulatedRobot:
         self._samples_per_tick = samples_per_tick(configuration)
         ticks = ticks_between_wheels(1.0 / configuration.control.rate)
         self._samples_between_wheels = ticks * self._samples_per_tick
+        robot = load_robot_parameters(configuration.robot.parameters or None)
+        self.wheel_joints = robot.wheel_joints
         self._simulator = MujocoSimulator(
-            load_robot_parameters(configuration.robot.parameters or None),
+            robot,
             sample_rate=self._rate,
             terrain=make_terrain(configuration),
         )

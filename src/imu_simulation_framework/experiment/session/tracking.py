@@ -79,7 +79,7 @@ class TrackingSession:
         self._reference = reference
 
     def commanded(self) -> None:
-        """A wheel command was given."""
+        """Learn that a wheel command was given."""
         if self._reference is not None and self._zero is None:
             self._zero = self._held_stamp
 

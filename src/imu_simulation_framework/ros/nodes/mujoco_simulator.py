@@ -61,7 +61,7 @@ class MujocoSimulatorNode(Node):
         self._lock = threading.Lock()
         self._robot = SimulatedRobot(self.configuration)
         self._imu_messages = ImuMessages(self._robot.imu.covariances())
-        self._robot_messages = RobotMessages()
+        self._robot_messages = RobotMessages(self._robot.wheel_joints)
         self._clock = advertise(topics.CLOCK, Clock)
         self._imu_data = advertise(topics.IMU, Imu)
         self._imu_bias = advertise(topics.IMU_BIAS, Imu)

@@ -18,6 +18,7 @@ from imu_simulation_framework.experiment.from_configuration import imu_model_and
 from imu_simulation_framework.experiment.session.recording import RecordingSession
 from imu_simulation_framework.experiment.session.results import write_results
 from imu_simulation_framework.msg import ErrorCoordinates2
+from imu_simulation_framework.robot.parameters import load_robot_parameters
 from imu_simulation_framework.ros.node import experiment_parameter
 from imu_simulation_framework.ros.participant import (
     EARLY_END_TIMEOUT,
@@ -54,6 +55,8 @@ class ResultComparison(Participant):
         self._lock = threading.Lock()
         self._simulator = make_simulator_interface(self.configuration)
         self._session = RecordingSession(1.0 / self.configuration.control.rate)
+        robot = load_robot_parameters(self.configuration.robot.parameters or None)
+        self._wheel_joints = robot.wheel_joints
         self._imu_messages: list[bytes] = []
         self._truth_messages: list[bytes] = []
         self._wheel_messages: list[bytes] = []
@@ -121,12 +124,15 @@ class ResultComparison(Participant):
         for messages, read, add in (
             (self._imu_messages, imu_rows, self._session.add_imu),
             (self._truth_messages, ground_truth_rows, self._session.add_ground_truth),
-            (self._wheel_messages, wheel_rows, self._session.add_wheels),
+            (self._wheel_messages, self._wheel_rows, self._session.add_wheels),
         ):
             if messages:
                 samples = read(messages)
                 messages.clear()
                 add(*samples)
+
+    def _wheel_rows(self, messages):
+        return wheel_rows(messages, self._wheel_joints)
 
     def _on_error(self, data):
         with self._lock:
