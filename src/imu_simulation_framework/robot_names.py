@@ -10,10 +10,21 @@ ROBOT_FRAME = "base_footprint"
 """On the ground below the middle of the wheels' axle, with x forward."""
 
 IMU_FRAME = "imu_link"
-LEFT_WHEEL_JOINT = "left_wheel_joint"
-RIGHT_WHEEL_JOINT = "right_wheel_joint"
-WHEEL_JOINTS = (LEFT_WHEEL_JOINT, RIGHT_WHEEL_JOINT)
+SIDES = ("left", "right")
+
+
+def wheel_joints(per_side: int) -> tuple[str, ...]:
+    """Return the joints of so many driven wheels on each side: left ones first, then right ones."""
+    numbers = [""] if per_side == 1 else [f"_{number}" for number in range(1, per_side + 1)]
+    return tuple(f"{side}_wheel{number}_joint" for side in SIDES for number in numbers)
+
+
+WHEEL_JOINTS = wheel_joints(1)
+"""Of the bundled robot."""
 
 JOINT_STATE_CONTROLLER = "joint_state_controller"
 WHEEL_CONTROLLER = "wheel_velocity_controller"
 """Of ros_control in Gazebo; the topic of the wheels' commands is below this name."""
+
+WHEEL_GROUP_CONTROLLER = "wheel_group_controller"
+"""The same for a robot with several wheels on a side: it wants a velocity for each of them."""

@@ -21,6 +21,7 @@ TABLES = (
     "imu_real",
     "ground_truth",
     "wheel_velocities",
+    "wheel_velocities_actual",
     "control_error",
 )
 FIGURES = (
@@ -203,6 +204,15 @@ def test_a_specified_imu_named_in_a_file_alone_replays(experiment, tmp_path):
     launched = experiment.run(*launch, program=["roslaunch"])
     assert csv_files(launched.result("third")) == files, launched.output
     assert csv_files(in_process(first, tmp_path)) == files
+
+
+@pytest.mark.slow
+def test_a_robot_with_four_wheels_gives_the_same_files_both_ways(experiment, tmp_path):
+    (tmp_path / "mine.ini").write_text(
+        f"[robot]\nparameters = {urdf_path('robot_four_wheels.yaml')}\n"
+    )
+    result = succeeded(experiment.run("config:=mine.ini", SHORT)).result()
+    assert csv_files(in_process(result, tmp_path)) == csv_files(result)
 
 
 @pytest.mark.slow

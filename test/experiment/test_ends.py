@@ -122,6 +122,25 @@ def test_a_master_that_is_killed(driving):
     assert reason == "the ROS master ended with code -9 (SIGKILL)"
 
 
+@pytest.mark.parametrize("moment", ["the drive is over", "tables are written"])
+def test_a_master_that_is_killed_between_the_drives_end_and_its_results(experiment, moment):
+    running = experiment("record:=true", settings(SHORT))
+    if moment == "the drive is over":
+        running.wait_for(r"simulated 40\.0 of 40\.0 s")
+    else:
+        running.wait_for_file("experiment_results/*/*/*/*_ground_truth.csv")
+    running.signal_node("master", signal.SIGKILL)
+    ended = running.wait(SECONDS)
+    succeeded(ended)
+    result = ended.result()
+    assert len(result.read_table("ground_truth")) == 4001
+    assert len(result.read_table("wheel_velocities_actual")) == 201
+    assert result.path("yaw_error.png").exists()
+    with AnyReader([result.path("experiment.bag")]) as reader:
+        assert reader.message_count > 4000
+    assert not list(result.folder.glob("*.samples"))
+
+
 def test_a_launcher_that_is_killed_leaves_nobody_and_the_results(driving):
     running = driving()
     running.kill()

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from experiment_process import find_program
 
+from imu_simulation_framework.files.locations import urdf_path
 from imu_simulation_framework.ros.launching.installation import GAZEBO_PLUGIN
 
 pytestmark = pytest.mark.slow
@@ -99,8 +100,22 @@ def test_a_drive_to_its_end(gazebo):
     for name in ("ground_truth", "imu_simulated"):
         assert summary["messages"][name]["received"] == summary["messages"][name]["expected"]
     assert summary["tracking"]["yaw_error"]["rms_rad"] < np.radians(1.0)
-    times = ended.result().read_table("ground_truth").index
+    result = ended.result()
+    times = result.read_table("ground_truth").index
     np.testing.assert_allclose(np.diff(times), 0.01, atol=1e-9)
+    wheels = result.read_table("wheel_velocities_actual")
+    np.testing.assert_allclose(np.diff(wheels.index), 0.05, atol=1e-9)
+    assert wheels["left"].max() > 1.0
+
+
+def test_a_robot_with_four_wheels_gets_a_command_for_each(gazebo, tmp_path):
+    (tmp_path / "mine.ini").write_text(
+        f"[robot]\nparameters = {urdf_path('robot_four_wheels.yaml')}\n"
+    )
+    ended = gazebo("config:=mine.ini", *DRIVE, SHORT).wait(SECONDS)
+    assert ended.code == 0, ended.output
+    assert summary_of(ended)["run"]["completed"] is True
+    assert ended.result().read_table("wheel_velocities_actual")["right"].max() > 1.0
 
 
 def test_a_gzserver_that_is_killed(gazebo):

@@ -12,7 +12,7 @@ from imu_simulation_framework.columns import ACCEL, GYRO
 from imu_simulation_framework.configuration.load import load_configuration
 from imu_simulation_framework.experiment.in_process import robot_motion, run_in_process
 from imu_simulation_framework.experiment.report import evaluate, terminal_table
-from imu_simulation_framework.files.locations import default_configuration_path
+from imu_simulation_framework.files.locations import default_configuration_path, urdf_path
 from imu_simulation_framework.mujoco_simulator.simulator import MujocoSimulator
 from imu_simulation_framework.robot.parameters import load_robot_parameters
 from imu_simulation_framework.sensors.imu_models import PRESETS
@@ -62,6 +62,19 @@ def test_each_controller_drives_its_own_way(usual):
     ]
     for first, second in zip(commands, commands[1:] + commands[:1]):
         assert not np.array_equal(first, second)
+
+
+def test_a_robot_with_four_wheels_drives_by_the_same_commands():
+    tables = run(
+        robot={"parameters": str(urdf_path("robot_four_wheels.yaml"))}, trajectory={"stop": 40.0}
+    )
+    assert tables.ground_truth.index[-1] == 40.0
+    # It turns by sliding, which the half track of its description tells on average only.
+    assert rms(tables.control_error["yaw_error"]) < np.radians(2.0)
+    assert rms(tables.control_error["distance_error"]) < 0.2
+    held = tables.wheel_velocities.reindex(tables.wheel_velocities_actual.index, method="ffill")
+    behind = (held - tables.wheel_velocities_actual).abs()
+    assert (behind.median() < 0.05 * held.abs().mean()).all()
 
 
 @pytest.mark.parametrize("model", sorted(PRESETS))

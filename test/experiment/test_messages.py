@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 from nav_msgs.msg import Odometry
-from sensor_msgs.msg import Imu
+from sensor_msgs.msg import Imu, JointState
 
 from imu_simulation_framework.errors import SimulatorError
 from imu_simulation_framework.experiment.session.driving import DriveSession
@@ -14,6 +14,7 @@ from imu_simulation_framework.experiment.session.tracking import TrackingSession
 from imu_simulation_framework.msg import ErrorCoordinates2
 from imu_simulation_framework.mujoco_simulator.simulator import MujocoSimulator
 from imu_simulation_framework.robot.parameters import load_robot_parameters
+from imu_simulation_framework.robot_names import WHEEL_JOINTS
 from imu_simulation_framework.ros import raw_messages
 from imu_simulation_framework.ros.simulator_messages import ImuMessages, RobotMessages
 from imu_simulation_framework.tracking.reference import Pose2D, TrackingError
@@ -161,6 +162,30 @@ def test_the_ground_truth_travels_as_rospy_would_send_it():
         pose = raw_messages.true_pose(messages[index])
         assert pose == (stamps[index], p.x, p.y, (q.x, q.y, q.z, q.w), v.x, v.y)
         assert tuple(rows[index]) == (p.x, p.y, p.z, q.x, q.y, q.z, q.w, v.x, v.y, w.z)
+
+
+def joint_states(names, velocities):
+    message = JointState(name=names, velocity=velocities, effort=[1.0] * len(names))
+    message.position = [2.0] * len(names)
+    message.header.stamp.secs, message.header.stamp.nsecs = 7, 50_000_000
+    return serialised(message)
+
+
+def test_the_wheels_velocities_are_found_by_the_names_of_their_joints():
+    left, right = WHEEL_JOINTS
+    messages = [
+        joint_states([left, right], [0.1, 0.2]),
+        joint_states(["arm", right, left], [9.0, 0.4, 0.3]),
+    ]
+    stamps, rows = raw_messages.wheel_rows(messages, WHEEL_JOINTS)
+    np.testing.assert_array_equal(stamps, [7_050_000_000] * 2)
+    np.testing.assert_array_equal(rows, [[0.1, 0.2], [0.3, 0.4]])
+
+
+@pytest.mark.parametrize(("names", "velocities"), [(["arm"], [1.0]), (list(WHEEL_JOINTS), [])])
+def test_joint_states_without_the_wheels_velocities_are_refused(names, velocities):
+    with pytest.raises(SimulatorError, match="joint_states: expected velocities of left_wheel"):
+        raw_messages.wheel_rows([joint_states(names, velocities)], WHEEL_JOINTS)
 
 
 def test_a_tracking_error_is_read_as_rospy_reads_it():

@@ -30,7 +30,7 @@ from gazebo_msgs.srv import (
 from geometry_msgs.msg import Quaternion
 from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import Imu
+from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Empty
 
@@ -43,6 +43,9 @@ from imu_simulation_framework.srv import SetImuParameters, SetImuParametersRespo
 
 SAMPLE = 10_000_000
 """Nanoseconds from one sample to the next."""
+
+SAMPLES_PER_JOINT_STATE = 5
+"""As its controller publishes them: 20 Hz."""
 
 STEPS = 10
 """Physics steps in a sample."""
@@ -64,9 +67,10 @@ class FakeGazebo:
         self._update_rate = 1000.0
         self._pose = [0.0, 0.0, 0.0]
         self._drivetrain = load_robot_parameters().drivetrain
+        self._controller, self._joints = "", []
         self._command = (0.0, 0.0)
         self._driving = False
-        self._ground_truth = self._imu = None
+        self._ground_truth = self._imu = self._joint_states = None
         self._phase = 0
         self._offset = 0.0
         self._clock = rospy.Publisher("/clock", Clock, queue_size=QUEUE)
@@ -106,6 +110,10 @@ class FakeGazebo:
         self._clock.publish(Clock(stamp))
         if self._ground_truth is not None:
             self._publish(stamp, v, turn)
+        if self._joint_states is not None and self._samples % SAMPLES_PER_JOINT_STATE == 0:
+            per_side = len(self._joints) // 2
+            velocities = [velocity for velocity in command for _ in range(per_side)]
+            self._joint_states.publish(_joint_states(stamp, self._joints, velocities))
 
     def _publish(self, stamp, v, turn) -> None:
         x, y, yaw = self._pose
@@ -178,7 +186,10 @@ class FakeGazebo:
             self._offset = values["offset"]
         return SetImuParametersResponse(True, yaml.safe_dump(values))
 
-    def _on_load(self, _):
+    def _on_load(self, request):
+        controller = rospy.get_param(request.name)
+        if "Velocity" in controller["type"]:
+            self._controller, self._joints = request.name, controller["joints"]
         return self._fault != "refused_controller"
 
     def _on_switch(self, request):
@@ -186,13 +197,22 @@ class FakeGazebo:
             before = self._samples
             self._changed.wait_for(lambda: self._samples > before, request.timeout)
             self._driving = self._samples > before
+            self._joint_states = rospy.Publisher("joint_states", JointState, queue_size=QUEUE)
         rospy.Subscriber(
-            "wheel_velocity_controller/command", Float64MultiArray, self._on_command, queue_size=1
+            f"{self._controller}/command", Float64MultiArray, self._on_command, queue_size=1
         )
         return self._driving
 
     def _on_command(self, message):
-        self._command = tuple(message.data)
+        # The real one complains of any other number, and does nothing.
+        if len(message.data) == len(self._joints):
+            self._command = message.data[0], message.data[-1]
+
+
+def _joint_states(stamp, joints, velocities) -> JointState:
+    message = JointState(name=joints, position=[0.0] * len(joints), velocity=velocities)
+    message.header.stamp = stamp
+    return message
 
 
 def _orientation(yaw) -> Quaternion:

@@ -133,7 +133,7 @@ def save_imu_specification(specification: ImuSpecification, path, comment: str =
 
 
 def imu_specification_text(specification: ImuSpecification, comment: str = "") -> str:
-    """A specification as YAML with a unit at each number; what is at its default is left out."""
+    """Return a specification as YAML, with units; what is at its default is left out."""
     lines = [f"# {line}".rstrip() for line in comment.splitlines()]
     lines.append(f"name: {_text(specification.name)}")
     content = specification_to_mapping(specification)

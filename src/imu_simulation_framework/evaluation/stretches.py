@@ -33,7 +33,7 @@ def behind_gaps(time) -> np.ndarray:
 
 
 def value_at(time, values, when) -> np.ndarray:
-    """A series at other times, linear between samples; nan in its gaps, before it and after it.
+    """Return a series at other times, linear between samples; nan in its gaps, before and after it.
 
     Parameters
     ----------

@@ -21,20 +21,19 @@ SPECIFICATION = "specification"
 """The IMU model of a specification, which a simulator with plug-ins of its own cannot apply."""
 
 
-def make_follower(configuration: Configuration, trajectory) -> Follower:
-    """Return what commands the wheels along a trajectory, as section control says.
+def make_follower(configuration: Configuration, reference: Reference) -> Follower:
+    """Return what commands the wheels along a reference, as section control says.
 
     Parameters
     ----------
     configuration : Configuration
-    trajectory : pandas.DataFrame
-        Trajectory with the wheels' velocities ``left`` and ``right`` [rad/s].
+    reference : Reference
+        With the wheels' velocities.
     """
     robot = load_robot_parameters(configuration.robot.parameters or None)
     control = configuration.control
     period = 1.0 / control.rate
     controller = make_controller(control.controller, control, period, robot.limits)
-    reference = Reference.of_table(trajectory, trajectory)
     return Follower(reference, controller, period)
 
 

@@ -11,13 +11,9 @@ from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.configuration.load import Configuration
 from imu_simulation_framework.experiment.from_configuration import make_follower
-from imu_simulation_framework.experiment.preparation.check import ensure_plausible
-from imu_simulation_framework.experiment.preparation.drive import (
-    PreparedDrive,
-    prepare_drive,
-    prepare_recorded_imu,
-)
+from imu_simulation_framework.experiment.preparation.drive import PreparedDrive
 from imu_simulation_framework.experiment.session.driving import DriveSession
+from imu_simulation_framework.experiment.session.preparation import PreparationSession
 from imu_simulation_framework.experiment.session.recording import RecordingSession
 from imu_simulation_framework.experiment.session.simulation import SimulatedRobot
 from imu_simulation_framework.experiment.session.tracking import (
@@ -29,6 +25,7 @@ from imu_simulation_framework.motion.motion import Motion
 from imu_simulation_framework.mujoco_simulator.simulator import SimulatorState
 from imu_simulation_framework.results.record import ExperimentRecord
 from imu_simulation_framework.results.tables import ExperimentTables
+from imu_simulation_framework.tracking.reference import Reference
 
 
 def drive_in_process(
@@ -49,7 +46,8 @@ def drive_in_process(
         From stamp 0 to the drive's end.
     """
     robot = SimulatedRobot(configuration)
-    follower = make_follower(configuration, drive.trajectory)
+    reference = Reference.of_table(drive.trajectory, drive.trajectory)
+    follower = make_follower(configuration, reference)
     leader = DriveSession(follower)
     tracking = TrackingSession(1.0 / configuration.control.rate, lock_step=True)
     recording = RecordingSession(1.0 / configuration.control.rate)
@@ -105,8 +103,7 @@ def robot_motion(configuration: Configuration) -> Motion:
         The experiment cannot be done.
     """
     states: list[SimulatorState] = []
-    check = ensure_plausible(configuration)
-    drive_in_process(configuration, prepare_drive(configuration, check.reference), states.append)
+    drive_in_process(configuration, prepared(configuration).drive, states.append)
     state = SimulatorState(*map(np.concatenate, zip(*states)))
     return Motion.from_states(
         state.time,
@@ -114,6 +111,41 @@ def robot_motion(configuration: Configuration) -> Motion:
         state.orientation,
         Rotation.from_quat(state.orientation).apply(state.linear_velocity),
         state.angular_velocity,
+    )
+
+
+def prepared(configuration: Configuration) -> PreparationSession:
+    """Return the configured experiment's drive and recorded IMU, read and checked.
+
+    Raises
+    ------
+    FrameworkError
+        The experiment cannot be done.
+    """
+    preparation = PreparationSession()
+    preparation.read(configuration)
+    return preparation
+
+
+def run_prepared(configuration: Configuration, preparation: PreparationSession) -> ExperimentTables:
+    """Drive a prepared experiment; return what the nodes would write.
+
+    Parameters
+    ----------
+    configuration : Configuration
+        May differ in IMU, controller and seed from the one that it was prepared with.
+    preparation : PreparationSession
+        Which has read the drive.
+    """
+    drive, recorded_imu = preparation.drive, preparation.recorded_imu
+    record = drive_in_process(configuration, drive)
+    tables = record.tables(0, record.ground_truth.newest)
+    return ExperimentTables(
+        trajectory_data=drive.trajectory,
+        reference=drive.reference,
+        fixes=drive.fixes,
+        imu_real=recorded_imu.table if recorded_imu else None,
+        **{name: table.whole() for name, table in tables.items()},
     )
 
 
@@ -125,15 +157,4 @@ def run_in_process(configuration: Configuration) -> ExperimentTables:
     FrameworkError
         The experiment cannot be done.
     """
-    check = ensure_plausible(configuration)
-    drive = prepare_drive(configuration, check.reference)
-    recorded_imu = prepare_recorded_imu(configuration, drive.start, drive.stop)
-    record = drive_in_process(configuration, drive)
-    tables = record.tables(0, record.ground_truth.newest)
-    return ExperimentTables(
-        trajectory_data=drive.trajectory,
-        reference=drive.reference,
-        fixes=drive.fixes,
-        imu_real=recorded_imu.table if recorded_imu else None,
-        **{name: table.whole() for name, table in tables.items()},
-    )
+    return run_prepared(configuration, prepared(configuration))

@@ -27,7 +27,7 @@ _LONGEST_LINE = 2**20  # bytes
 
 
 def table_to_csv(table) -> str:
-    """A table as CSV: a header, then a line per sample, each number as short as it can be exact.
+    """Return a table as CSV: a header, a line per sample, each number as short as it can be exact.
 
     Python's own notation of a float is the shortest that reads back to the same float, so a
     table is the same after writing and reading, and equal tables give equal bytes.

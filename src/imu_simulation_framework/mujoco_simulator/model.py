@@ -9,12 +9,13 @@ from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.motion.terrain import Terrain
 from imu_simulation_framework.robot.description import robot_description
 from imu_simulation_framework.robot.parameters import RobotParameters
-from imu_simulation_framework.robot_names import ROBOT_FRAME, WHEEL_JOINTS
+from imu_simulation_framework.robot_names import ROBOT_FRAME
 
 GROUND = "ground"
-# Where the degrees of freedom are in MuJoCo's vectors of positions and velocities.
-BASE_POSITION, BASE_QUATERNION, WHEEL_POSITIONS = slice(0, 3), slice(3, 7), slice(7, 9)
-BASE_VELOCITY, BASE_ANGULAR_VELOCITY, WHEEL_VELOCITIES = slice(0, 3), slice(3, 6), slice(6, 8)
+# Where the degrees of freedom are in MuJoCo's vectors of positions and velocities; the wheels' are
+# the rest.
+BASE_POSITION, BASE_QUATERNION, WHEEL_POSITIONS = slice(0, 3), slice(3, 7), slice(7, None)
+BASE_VELOCITY, BASE_ANGULAR_VELOCITY, WHEEL_VELOCITIES = slice(0, 3), slice(3, 6), slice(6, None)
 
 # Contacts this stiff let the robot sink in by 2 um instead of MuJoCo's default 0.3 mm, which would
 # make the wheels' effective radius, and with it every distance, 0.17 % too small, and slide
@@ -26,8 +27,8 @@ _CONTACT_IMPEDANCE = (0.99, 0.999, 0.001)
 def build_model(parameters: RobotParameters, physics_rate: float, terrain: Terrain | None = None):
     """Return the MjModel of the robot, free on level ground, its wheels velocity-controlled.
 
-    The model's degrees of freedom are the free joint of base_footprint, then the left and the
-    right wheel.
+    The model's degrees of freedom are the free joint of base_footprint, then the wheels in the
+    order of ``wheel_joints`` of :class:`.RobotParameters`; so are its actuators.
 
     Parameters
     ----------
@@ -46,7 +47,7 @@ def build_model(parameters: RobotParameters, physics_rate: float, terrain: Terra
     # A URDF's root link is fixed to the world unless it gets a joint.
     _body(spec, ROBOT_FRAME).add_freejoint()
     _add_ground(spec, terrain)
-    for joint in WHEEL_JOINTS:
+    for joint in parameters.wheel_joints:
         _add_velocity_control(spec, joint, parameters)
     model = spec.compile()
     model.opt.timestep = 1.0 / physics_rate

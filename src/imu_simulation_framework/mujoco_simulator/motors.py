@@ -6,7 +6,9 @@ from imu_simulation_framework.robot.parameters import RobotParameters
 
 
 class WheelMotors:
-    """Integral action of both motor controllers, once per sample.
+    """Integral action of the motors' controllers, one for each wheel, once per sample.
+
+    All wheels of a side are commanded alike.
 
     MuJoCo's actuators act in each physics step, in proportion to the error. In a curve the wheels
     drive against the robot's inertia, and by that alone it would turn 1 % too slowly at 1.2 m/s
@@ -27,27 +29,26 @@ class WheelMotors:
         # Taking more than half of the error per sample would make slow samplings oscillate.
         self._factor = min(factor, 0.5)
         self._limit = parameters.max_wheel_torque / parameters.velocity_gain
+        self._per_side = len(parameters.wheel_joints) // 2
         self.reset()
 
     def reset(self):
         """Command standstill and forget."""
-        self._left = self._right = 0.0
-        self._left_integral = self._right_integral = 0.0
+        self._wanted = [0.0] * (2 * self._per_side)
+        self._integrals = [0.0] * (2 * self._per_side)
 
     def command(self, left, right):
-        """Set the wanted velocities [rad/s]; what exceeds the wheels' largest is cut off."""
-        self._left = _clip(left, self._max_velocity)
-        self._right = _clip(right, self._max_velocity)
+        """Set each side's wanted velocity [rad/s]; what exceeds the wheels' largest is cut off."""
+        sides = (_clip(left, self._max_velocity), _clip(right, self._max_velocity))
+        self._wanted = [wanted for wanted in sides for _ in range(self._per_side)]
 
-    def control(self, left, right):
+    def control(self, velocities):
         """Return what MuJoCo's actuators are to hold [rad/s], given the wheels' velocities."""
-        self._left_integral = _clip(
-            self._left_integral + self._factor * (self._left - left), self._limit
-        )
-        self._right_integral = _clip(
-            self._right_integral + self._factor * (self._right - right), self._limit
-        )
-        return self._left + self._left_integral, self._right + self._right_integral
+        self._integrals = [
+            _clip(integral + self._factor * (wanted - velocity), self._limit)
+            for integral, wanted, velocity in zip(self._integrals, self._wanted, velocities)
+        ]
+        return [wanted + integral for wanted, integral in zip(self._wanted, self._integrals)]
 
 
 def _clip(value, limit):

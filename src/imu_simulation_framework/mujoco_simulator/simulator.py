@@ -36,10 +36,10 @@ class SimulatorState(NamedTuple):
 
     ``time`` [s]. ``position`` (3,) [m] and ``orientation`` (4,) [quaternion x, y, z, w] of
     base_footprint in the world; its ``linear_velocity`` (3,) [m/s] and ``angular_velocity`` (3,)
-    [rad/s] in its own axes; ``wheel_positions`` (2,) [rad] and ``wheel_velocities`` (2,) [rad/s],
-    left and right. Of the IMU: ``imu_orientation`` (4,) in the world and, in the IMU's axes,
-    ``imu_angular_velocity`` (3,) [rad/s] and ``specific_force`` (3,) [m/s^2], both as means over
-    the sample period that ends now.
+    [rad/s] in its own axes; ``wheel_positions`` (w,) [rad] and ``wheel_velocities`` (w,) [rad/s],
+    in the order of ``wheel_joints`` of :class:`.RobotParameters`. Of the IMU: ``imu_orientation``
+    (4,) in the world and, in the IMU's axes, ``imu_angular_velocity`` (3,) [rad/s] and
+    ``specific_force`` (3,) [m/s^2], both as means over the sample period that ends now.
     """
 
     time: Any  # float, or ndarray of several
@@ -172,7 +172,7 @@ class MujocoSimulator:
         return self.state
 
     def set_wheel_velocities(self, left, right):
-        """Command the wheels [rad/s]; what exceeds their largest velocity is cut off.
+        """Command the wheels of each side [rad/s]; what exceeds their largest velocity is cut off.
 
         Raises
         ------
@@ -205,7 +205,7 @@ class MujocoSimulator:
         positions = np.empty((count, model.nq))
         velocities = np.empty((count, model.nv))
         for row in range(count):
-            data.ctrl[:] = self._motors.control(*self._wheel_velocities.tolist())
+            data.ctrl[:] = self._motors.control(self._wheel_velocities.tolist())
             mujoco.mj_step(model, data, self._steps_per_sample)
             positions[row] = data.qpos
             velocities[row] = data.qvel

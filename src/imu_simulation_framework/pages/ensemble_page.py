@@ -7,6 +7,7 @@ from typing import Any, Mapping, NamedTuple, Sequence
 
 import numpy as np
 
+from imu_simulation_framework.evaluation.judgement.looks import shown_looks
 from imu_simulation_framework.pages.charts import Chart
 from imu_simulation_framework.pages.facts import facts
 from imu_simulation_framework.pages.page import Page, Section, Table
@@ -80,7 +81,7 @@ def ensemble_page(
         Of a recorded yaw error [rad] by this ensemble.
     footer : str
     """
-    sections = [] if judgement is None else [_judged(judgement), _looks(judgement)]
+    sections = [] if judgement is None else [judged_section(judgement), _looks(judgement)]
     table = _statistics(ensemble) if statistics is None else statistics
     sections += [
         Section("Statistics of all runs", text=tuple(remarks), table=table),
@@ -202,7 +203,14 @@ def _spectrum(ensemble):
     )
 
 
-def _judged(judgement):
+def judged_section(judgement) -> Section:
+    """Return the section of a recorded error within its ensemble.
+
+    Parameters
+    ----------
+    judgement : Judgement
+        Of a yaw error [rad].
+    """
     unit, name = _unit(judgement.time)
     time = judgement.time / unit
     chart = Chart(x=f"time [{name}]").panel("yaw error [deg]", height=380)
@@ -231,32 +239,27 @@ def _judged(judgement):
 
 
 def _looks(judgement):
-    rows = [
-        (
-            "the whole curve", "", "", f"{judgement.envelope.p_value:.3g}",
-            f"{judgement.adjusted:.3g}",
-        )
-    ]  # fmt: skip
-    for look in judgement.statistics:
-        # A density is squared.
-        factor = math.degrees(1.0) if look.name in _NAMES else math.degrees(1.0) ** 2
-        rows.append(
-            (
-                _NAMES.get(look.name, look.name),
-                f"{factor * look.observed:.3g}",
-                f"{factor * look.low:.3g} .. {factor * look.high:.3g}",
-                f"{look.p_value:.3g}",
-                f"{look.adjusted:.3g}",
+    rows = []
+    for look in shown_looks(judgement):
+        name = f"{look.name} [{look.unit}]" if look.unit else look.name
+        numbers = ("",) * 3
+        if math.isfinite(look.observed):
+            numbers = (
+                f"{look.observed:.3g}",
+                f"{look.low:.3g} .. {look.high:.3g}",
+                f"{look.percentile:.3g}",
             )
-        )
-    headings = ("look", "recorded", "95 % of runs", "p", "p, corrected")
+        rows.append((name, look.manner, *numbers, f"{look.p_value:.3g}", f"{look.adjusted:.3g}"))
+    headings = (
+        "look", "the model has", "recorded", "95 % of runs", "percentile", "p", "p, corrected",
+    )  # fmt: skip
     return Section(
         "Each look",
         text=[
-            "Errors in deg, drift in deg/min, densities in deg²/Hz. Who looks at many things finds "
-            "one by chance: the last column is corrected for that, and is what counts."
+            "Who looks at many things finds one by chance: the last column is corrected for that, "
+            "and is what counts. Percentile: how many of 100 runs are below the recorded value."
         ],
-        table=Table(headings, rows, numbers=4),
+        table=Table(headings, rows, numbers=5),
     )
 
 

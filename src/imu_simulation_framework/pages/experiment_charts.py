@@ -27,8 +27,20 @@ def sections(comparison) -> list[Section]:
     ----------
     comparison : Comparison
     """
-    made = [make(comparison) for make in _SECTIONS]
-    return [section for section in made if section is not None]
+    made = [section(name, comparison) for name in _SECTIONS]
+    return [one for one in made if one is not None]
+
+
+def section(name, comparison) -> Section | None:
+    """Return the section of one figure; None where there are no data for it.
+
+    Parameters
+    ----------
+    name : str
+        As in :data:`.FIGURES`.
+    comparison : Comparison
+    """
+    return _SECTIONS[name](comparison)
 
 
 def _yaw_error(comparison):
@@ -280,15 +292,16 @@ def _raw(line):
     return {**style.raw(line), "linewidth": 0.8}
 
 
-_SECTIONS = (
-    _yaw_error,
-    _yaw_error_along_path,
-    _yaw_error_relative,
-    _difference,
-    _error_spectra,
-    _yaw,
-    _yaw_spectra,
-    _trajectory,
-    _control_error,
-    _wheel_velocities,
-)
+_SECTIONS = {
+    "yaw_error": _yaw_error,
+    "yaw_error_along_path": _yaw_error_along_path,
+    "yaw_error_relative": _yaw_error_relative,
+    "yaw_errors_difference": _difference,
+    "yaw_errors_psd": _error_spectra,
+    "imu_yaw": _yaw,
+    "yaw_psd": _yaw_spectra,
+    "trajectory": _trajectory,
+    "control_error": _control_error,
+    "wheel_velocities": _wheel_velocities,
+}
+"""Name of a figure, as in :data:`.FIGURES` -> function that makes a section of a Comparison."""

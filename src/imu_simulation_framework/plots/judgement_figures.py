@@ -20,15 +20,18 @@ _END = 8.0
 """Of that axis: behind the farthest there is room for the p-values."""
 
 
-def judgement(result):
-    """The observed error within the ensemble's bands and envelope, and each statistic's place.
+def judgement(result, name=""):
+    """Draw the observed error within the ensemble's bands and envelope, and each statistic's place.
 
     Parameters
     ----------
     result : Judgement
         Of a yaw error [rad].
+    name : str
+        Of drive and model; empty for none.
     """
     looks = result.statistics
+    title = f"{name}: {result.sentence}" if name else result.sentence
     height = 4.6 + 0.28 * len(looks)
     figure, (curve, places) = style.make_figure(
         rows=2, height=height, gridspec_kw={"height_ratios": [3.4, 0.28 * len(looks) + 0.4]}
@@ -38,7 +41,7 @@ def judgement(result):
         curve,
         x="time [s]",
         y="yaw error [deg]",
-        title=textwrap.fill(result.sentence, _LETTERS_PER_LINE),
+        title=textwrap.fill(title, _LETTERS_PER_LINE),
     )
     _places(places, looks)
     style.outside_legend(figure, [curve])

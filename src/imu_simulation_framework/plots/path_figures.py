@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.collections import LineCollection
 from matplotlib.colors import Normalize
+from scipy.spatial.distance import pdist
 
 from imu_simulation_framework.evaluation.stretches import behind_gaps
 from imu_simulation_framework.plots import colours, style
@@ -13,6 +14,7 @@ ARROWS = 8
 """Along a path, evenly."""
 
 FIXES = {"color": colours.FIXES, "linestyle": "none", "marker": ".", "markersize": 2.5}
+PATH = {**style.REAL, "linewidth": 1.2}
 COLOUR_MAP = "coolwarm"
 COLOURED_POINTS = 800
 """Along the longer side of the path's box; each is an object of its own in a PDF or SVG."""
@@ -39,6 +41,29 @@ def trajectory(comparison):
     axis.set_aspect("equal", adjustable="datalim")
     style.label(axis, x="x [m]", y="y [m]", title="Trajectory")
     style.legend(axis, columns=3)
+    return figure
+
+
+def paths(trajectories):
+    """Return several paths, each in a panel of its own with direction, start and end.
+
+    Parameters
+    ----------
+    trajectories : Mapping of str to DataFrame
+        What each is called -> Trajectory.
+    """
+    columns = min(2, len(trajectories))
+    rows = -(-len(trajectories) // columns)
+    figure, axes = style.make_figure(rows, height=0.6 + 3.4 * rows, columns=columns)
+    for axis, (name, table) in zip(axes, trajectories.items()):
+        axis.plot(*style.thin_path(table["x"], table["y"]), label="path", **PATH)
+        _arrows(axis, table)
+        _ends(axis, table)
+        axis.set_aspect("equal", adjustable="datalim")
+        style.label(axis, x="x [m]", y="y [m]", title=name)
+    for axis in axes[len(trajectories) :]:
+        axis.set_axis_off()
+    style.outside_legend(figure, axes[:1], columns=4)
     return figure
 
 
@@ -111,13 +136,15 @@ def _arrows(axis, path):
     if len(x) < 3:
         return
     travelled = np.concatenate(([0.0], np.cumsum(np.hypot(np.diff(x), np.diff(y)))))
-    places = (np.arange(ARROWS) + 0.5) / ARROWS * travelled[-1]
-    # Over a fiftieth of the way, so that the noise of two neighbours does not decide.
-    reach = 0.01 * travelled[-1]
 
     def at(distance):
         return np.array([np.interp(distance, travelled, values) for values in (x, y)])
 
+    # Of as many rounds as arrows each would point at the same place.
+    evenly = ((np.arange(count) + 0.5) / count * travelled[-1] for count in (ARROWS, ARROWS - 1))
+    places = max(evenly, key=lambda distances: pdist(at(distances).T).min())
+    # Over a fiftieth of the way, so that the noise of two neighbours does not decide.
+    reach = 0.01 * travelled[-1]
     ahead = at(places + reach) - at(places - reach)
     length = np.hypot(*ahead)
     moving = length > 0.0

@@ -92,20 +92,21 @@ def yaw_errors(errors, window):
     return figure
 
 
-def yaw_error_spectra(errors):
-    """Return the power spectral densities of yaw errors, a panel for each drive."""
-    errors = [
-        error
-        for error in errors
-        if error.comparison.error_spectrum is not None
-        and np.any(error.comparison.error_spectrum.density > 0.0)
-    ]
+def yaw_error_spectra(errors, highest=np.inf):
+    """Return the power spectral densities of yaw errors, a panel for each drive.
+
+    Parameters
+    ----------
+    errors : sequence of ShownError
+    highest : float
+        Frequency up to which they are drawn [Hz].
+    """
+    errors = with_spectrum(errors)
     if not errors:
         return style.message_figure("There are too few samples for a power spectral density.")
     figure, axes, lines = _panels(errors, "Power spectral densities of the yaw errors")
     for axis, error, line in lines:
-        frequency, density = logarithmic_average(error.comparison.error_spectrum, BANDS)
-        axis.loglog(frequency, density, label=error.name, **line)
+        axis.loglog(*shown_density(error, highest), label=error.name, **line)
     for axis in axes:
         axis.grid(True, which="minor", axis="x", color=colours.FINE_GRID, linewidth=0.4)
         style.label(axis, y="[rad$^2$/Hz]")
@@ -114,28 +115,68 @@ def yaw_error_spectra(errors):
     return figure
 
 
-def _panels(errors, title):
-    """Return a figure with a panel per drive and, for each error, its panel and line.
+def with_spectrum(errors) -> list[ShownError]:
+    """Return the errors that have a power spectral density to draw."""
+    return [
+        error
+        for error in errors
+        if error.comparison.error_spectrum is not None
+        and np.any(error.comparison.error_spectrum.density > 0.0)
+    ]
+
+
+def shown_density(error, highest=np.inf):
+    """Return frequency [Hz] and density [rad^2/Hz] of an error as it is drawn.
+
+    Parameters
+    ----------
+    error : ShownError
+    highest : float
+        Frequency up to which [Hz].
+    """
+    frequency, density = logarithmic_average(error.comparison.error_spectrum, BANDS)
+    kept = frequency <= highest
+    return frequency[kept], density[kept]
+
+
+def panels_of(errors):
+    """Return which errors share a panel, and how each of them is drawn.
 
     If each drive has one line only they share a panel: there the drives are what is compared.
+
+    Parameters
+    ----------
+    errors : sequence of ShownError
+
+    Returns
+    -------
+    list of (str, list of (ShownError, dict))
+        Title of a panel, empty if there is one only, and its errors with their lines.
     """
     drives = list(dict.fromkeys(error.drive for error in errors))
-    alone = len(drives) == len(errors)
-    rows = 1 if alone else len(drives)
+    if len(drives) == len(errors):
+        return [("", list(zip(errors, style.series(len(errors)))))]
+    panels = []
+    for drive in drives:
+        own = [error for error in errors if error.drive == drive]
+        simulated = iter(style.shades(sum(not error.recorded for error in own)))
+        lines = [(error, style.REAL if error.recorded else next(simulated)) for error in own]
+        panels.append((drive if len(drives) > 1 else "", lines))
+    return panels
+
+
+def _panels(errors, title):
+    """Return a figure with all panels and, for each error, its panel and line."""
+    panels = panels_of(errors)
+    rows = len(panels)
     height = _TITLE_HEIGHT + (4.0 if rows == 1 else _PANEL_HEIGHT * rows)
     figure, axes = style.make_figure(rows=rows, height=height, sharex=True, sharey=True)
     lines = []
-    if alone:
-        style.label(axes[0], title=title)
-        lines = [(axes[0], error, line) for error, line in zip(errors, style.series(len(errors)))]
-        return figure, axes, lines
-    for axis, drive in zip(axes, drives):
-        own = [error for error in errors if error.drive == drive]
-        simulated = iter(style.shades(sum(not error.recorded for error in own)))
-        lines += [(axis, error, style.REAL if error.recorded else next(simulated)) for error in own]
-        shown = drive if len(drives) > 1 else ""
+    for axis, (drive, own) in zip(axes, panels):
+        lines += [(axis, error, line) for error, line in own]
+        shown = drive
         if axis is axes[0]:
-            shown = f"{title}: {shown}" if shown else title
+            shown = f"{title}: {drive}" if drive else title
         style.label(axis, title=shown)
     return figure, axes, lines
 

@@ -119,7 +119,7 @@ def label(axis, x=None, y=None, title=None):
 
 
 def legend(axis, columns=2):
-    """A legend above the axes, where it never hides a line."""
+    """Put a legend above the axes, where it never hides a line."""
     if axis.get_legend_handles_labels()[0]:
         box = axis.legend(
             loc="lower right",

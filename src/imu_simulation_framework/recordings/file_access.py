@@ -63,7 +63,7 @@ def read_start(path, size=65536) -> bytes:
 
 
 def storage_files(path) -> list[Path]:
-    """The files of a ROS 2 bag, which is one file or a folder, in the order of their numbers.
+    """Return the files of a ROS 2 bag, one file or a folder, in the order of their numbers.
 
     Raises
     ------

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 PREFIX_FORMAT = "%Y%m%d-%H%M%S"
 MARKER = "trajectory_data.csv"
-"""The first file of a result; a folder that lacks it holds none."""
+"""The first table of a result; a folder that lacks it holds none."""
 
 _LONGEST_NAME = 200
 _UNSAFE = re.compile(r"[^\w.+-]+")

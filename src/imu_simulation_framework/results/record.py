@@ -142,7 +142,7 @@ class ExperimentRecord:
     ``imu`` takes orientation (x, y, z, w), angular velocity and specific force;
     ``ground_truth`` position, orientation, velocity along x and y, and yaw rate; ``errors``
     the four tracking errors and the time from the start; ``wheels`` how fast they turn, left and
-    right [rad/s], once a control period. Commands have no stamp: the first is
+    right [rad/s]. Commands have no stamp: the first is
     given at time zero, and each further one answers one tracking error, so they are numbered.
     """
 

@@ -14,15 +14,21 @@ from imu_simulation_framework.files.locations import urdf_path
 from imu_simulation_framework.files.plain_yaml import NOT_YAML, load_plain, yaml_fault
 from imu_simulation_framework.files.reading import read_settings
 from imu_simulation_framework.files.whole_files import reason_of
+from imu_simulation_framework.robot_names import wheel_joints
 from imu_simulation_framework.sentences import shown
 from imu_simulation_framework.tracking.drivetrain import DifferentialDrivetrain, RobotLimits
+
+MOST_WHEELS = 8
+"""On a side."""
 
 LARGEST_NUMBER = 1e9
 """Of any of the robot's; what is computed of them stays finite."""
 
 _ANY = {"maximum": LARGEST_NUMBER}
 _POSITIVE, _NOT_NEGATIVE = {"above": 0.0, **_ANY}, {"minimum": 0.0, **_ANY}
-# Every key of the file: how many numbers it holds (0: one number, no list) and their bounds.
+ANY_COUNT = -1
+# Every key of the file: how many numbers it holds (0: one number, no list; ANY_COUNT: a list of at
+# least one) and their bounds.
 _SCHEMA: dict[str, dict[str, tuple[int, dict[str, float]]]] = {
     "chassis": {
         "size": (3, _POSITIVE),
@@ -35,6 +41,8 @@ _SCHEMA: dict[str, dict[str, tuple[int, dict[str, float]]]] = {
         "width": (0, _POSITIVE),
         "half_track": (0, _POSITIVE),
         "mass": (0, _POSITIVE),
+        "positions": (ANY_COUNT, _ANY),
+        "turning_half_track": (0, _POSITIVE),
     },
     "caster": {"radius": (0, _POSITIVE), "position": (2, _POSITIVE), "mass": (0, _POSITIVE)},
     "imu": {
@@ -66,8 +74,10 @@ class RobotParameters:
     numbers : mapping of str to mapping
         All of them, section by section as in that file, checked; the description is built from
         them. A number is a float, a list a tuple.
+    wheel_joints : tuple of str
+        Of the driven wheels: those of the left side, then as many of the right side.
     drivetrain : DifferentialDrivetrain
-        Wheel radius and half track.
+        Wheel radius, and the half track with which it turns.
     limits : RobotLimits
         Largest velocity and acceleration of a wheel.
     max_wheel_torque : float
@@ -88,6 +98,7 @@ class RobotParameters:
 
     path: Path
     numbers: Mapping[str, Mapping]
+    wheel_joints: tuple[str, ...]
     drivetrain: DifferentialDrivetrain
     limits: RobotLimits
     max_wheel_torque: float
@@ -102,8 +113,11 @@ class RobotParameters:
     @property
     def footprint_radius(self) -> float:
         """Distance from base_footprint beyond which no part of it touches the ground [m]."""
-        wheel, caster = self.numbers["wheel"], self.numbers["caster"]
-        wheels = math.hypot(wheel["radius"], wheel["half_track"] + wheel["width"] / 2.0)
+        wheel, caster = self.numbers["wheel"], self.numbers.get("caster")
+        farthest = max(map(abs, wheel["positions"])) + wheel["radius"]
+        wheels = math.hypot(farthest, wheel["half_track"] + wheel["width"] / 2.0)
+        if caster is None:
+            return wheels
         return max(wheels, math.hypot(*caster["position"]) + caster["radius"])
 
 
@@ -113,7 +127,8 @@ def load_robot_parameters(path=None) -> RobotParameters:
     Parameters
     ----------
     path : str or Path, optional
-        A YAML file with the keys of urdf/robot.yaml, which is the default.
+        A YAML file with the keys of urdf/robot.yaml, which is the default. A robot with several
+        wheels on each side, as that of urdf/robot_four_wheels.yaml, may lack casters.
 
     Raises
     ------
@@ -123,12 +138,13 @@ def load_robot_parameters(path=None) -> RobotParameters:
     """
     path = urdf_path("robot.yaml") if path is None else Path(os.path.abspath(path))
     values = _check(_read(path), path)
-    motors = values["drive"]
+    wheel, motors = values["wheel"], values["drive"]
     _check_balance(values, path)
     return RobotParameters(
         path=path,
         numbers=values,
-        drivetrain=DifferentialDrivetrain(values["wheel"]["radius"], values["wheel"]["half_track"]),
+        wheel_joints=wheel_joints(len(wheel["positions"])),
+        drivetrain=DifferentialDrivetrain(wheel["radius"], wheel["turning_half_track"]),
         limits=RobotLimits(motors["max_wheel_velocity"], motors["max_wheel_acceleration"]),
         max_wheel_torque=motors["max_wheel_torque"],
         velocity_gain=motors["velocity_gain"],
@@ -137,7 +153,7 @@ def load_robot_parameters(path=None) -> RobotParameters:
         imu_position=values["imu"]["position"],
         imu_orientation=values["imu"]["orientation"],
         wheel_friction=values["contact"]["wheel_friction"],
-        caster_friction=values["contact"]["caster_friction"],
+        caster_friction=values["contact"].get("caster_friction", 0.0),
     )
 
 
@@ -155,15 +171,51 @@ def _read(path):
 
 
 def _check(content, path):
-    _check_keys(content, _SCHEMA, f"{path}: the file")
+    content = _with_defaults(content)
+    schema = _schema_of(content)
+    _check_keys(content, schema, f"{path}: the file")
     values = {}
-    for section, keys in _SCHEMA.items():
+    for section, keys in schema.items():
         _check_keys(content[section], keys, f"{path}: {section}")
         values[section] = {
-            key: checked_numbers(f"{path}: {section}.{key}", content[section][key], count, **bounds)
+            key: _checked(f"{path}: {section}.{key}", content[section][key], count, bounds)
             for key, (count, bounds) in keys.items()
         }
     return values
+
+
+def _with_defaults(content):
+    """Two wheels, and a robot that turns as they roll, where nothing else is said."""
+    wheel = content.get("wheel") if isinstance(content, dict) else None
+    if not isinstance(wheel, dict) or "half_track" not in wheel:
+        return content
+    defaults = {"positions": [0.0], "turning_half_track": wheel["half_track"]}
+    return {**content, "wheel": {**defaults, **wheel}}
+
+
+def _schema_of(content):
+    """All keys, but without those of casters where there are none and wheels enough to stand on."""
+    wheel = content.get("wheel") if isinstance(content, dict) else None
+    positions = wheel.get("positions") if isinstance(wheel, dict) else None
+    if not isinstance(positions, list) or len(positions) < 2 or "caster" in content:
+        return _SCHEMA
+    schema = {section: dict(keys) for section, keys in _SCHEMA.items() if section != "caster"}
+    del schema["contact"]["caster_friction"]
+    return schema
+
+
+def _checked(name, value, count, bounds):
+    if count != ANY_COUNT:
+        return checked_numbers(name, value, count, **bounds)
+    length = len(value) if isinstance(value, list) else 0
+    if not 1 <= length <= MOST_WHEELS:
+        raise ConfigurationError(
+            f"{name} is {shown(value)}, but it must be a list of 1 to {MOST_WHEELS} numbers."
+        )
+    numbers = checked_numbers(name, value, length, **bounds)
+    if len(set(numbers)) < length:
+        raise ConfigurationError(f"{name} is {shown(value)}, but each must be another place.")
+    return numbers
 
 
 def _check_keys(content, expected, where):
@@ -182,9 +234,14 @@ def _check_keys(content, expected, where):
 def _check_balance(values, path):
     # A robot that falls over would otherwise only be noticed as nonsense in the results.
     centre = values["chassis"]["centre_of_mass"][0]
-    front = values["caster"]["position"][0]
-    if not 0.0 < centre < front:
+    wheels = values["wheel"]["positions"]
+    casters = [values["caster"]["position"][0]] if "caster" in values else []
+    rear, front = min(*wheels, *casters), max(*wheels, *casters)
+    supports = "its wheels, or casters, at the rear and at the front"
+    if len(wheels) == 1:
+        supports = "the axle and the casters"
+    if not rear < centre < front:
         raise ConfigurationError(
-            f"{path}: chassis.centre_of_mass is {centre} m in front of the axle, but the robot "
-            f"only stands with it between the axle and the casters, from 0 to {front} m."
+            f"{path}: chassis.centre_of_mass is {centre} m in front of base_footprint, but the "
+            f"robot only stands with it between {supports}, from {rear:g} to {front:g} m."
         )

@@ -74,6 +74,15 @@ def ask_master(method: str, *arguments, timeout: float = MASTER_TIMEOUT):
     return value if code == 1 else None
 
 
+def master_answers() -> bool:
+    """Return whether there is a ROS master that answers in time."""
+    try:
+        ask_master("getPid")
+    except NoAnswerError:
+        return False
+    return True
+
+
 def is_node_alive(name: str, timeout: float) -> bool:
     """Return whether a node that the master knows by this name answers.
 

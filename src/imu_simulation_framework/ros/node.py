@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
-import gc
 import logging
 import os
 import signal
@@ -66,7 +64,7 @@ def advertise(topic, message_type, latch=False) -> rospy.Publisher:
 
 
 def subscribe(topic, message_type, callback, queue_size=None) -> rospy.Subscriber:
-    """A subscriber with an unbounded queue, so that nothing is dropped; unless it is said how many.
+    """Return a subscriber with an unbounded queue, which drops nothing; unless it is said how many.
 
     A message that still arrives while the node ends has nobody left to go to: that its
     callback cannot publish any more is no error.
@@ -114,11 +112,11 @@ class Node:
         self._awake = threading.Event()
 
     def finish(self) -> None:
-        """The work is done; the node will exit with code 0."""
+        """Say that the work is done; the node will exit with code 0."""
         self._set_ended()
 
     def fail(self, sentence: str) -> None:
-        """The work cannot be done; the node will say why and exit with code 1."""
+        """Say that the work cannot be done; the node will say why and exit with code 1."""
         if not self.failure:
             self.failure = str(sentence)
         self._set_ended()
@@ -141,10 +139,10 @@ class Node:
         return self._ended.is_set() or rospy.is_shutdown()
 
     def spin_once(self) -> None:
-        """Called every 0.2 s of wall clock by the main thread: watchdogs, progress."""
+        """Look after watchdogs and progress; the main thread does so every 0.2 s of wall clock."""
 
     def close(self) -> None:
-        """Called once at the end, however it came; the place to save what was recorded."""
+        """Save what was recorded; called once at the end, however it came."""
 
     def run(self) -> int:
         """Wait for the end; return the exit code."""
@@ -265,13 +263,6 @@ def tell_failure(sentence) -> None:
     except NoAnswerError:
         # The master may be gone; then nobody is left to read it.
         return
-
-
-def release_memory() -> None:
-    """Give back what large tables have left free; without, a drive would hold it to its end."""
-    gc.collect()
-    with contextlib.suppress(OSError, AttributeError):  # not with every C library
-        ctypes.CDLL("libc.so.6").malloc_trim(0)
 
 
 def log_remarks(remarks) -> None:

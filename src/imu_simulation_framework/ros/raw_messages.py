@@ -15,8 +15,10 @@ import numpy as np
 import rospy
 from nav_msgs.msg import Odometry
 from rospy.exceptions import TransportException
-from sensor_msgs.msg import Imu
+from sensor_msgs.msg import Imu, JointState
 
+from imu_simulation_framework import topics
+from imu_simulation_framework.errors import SimulatorError
 from imu_simulation_framework.experiment.session.tracking import TruePose
 from imu_simulation_framework.motion.stamps import NANOSECONDS
 from imu_simulation_framework.tracking.reference import TrackingError
@@ -68,6 +70,45 @@ def imu_rows(messages) -> tuple[np.ndarray, np.ndarray]:
 def ground_truth_rows(messages) -> tuple[np.ndarray, np.ndarray]:
     """Read nav_msgs/Odometry; see :func:`imu_rows`."""
     return _rows(messages, _ODOMETRY_NUMBERS, _TRUTH)
+
+
+def wheel_rows(messages, joints) -> tuple[np.ndarray, np.ndarray]:
+    """Read sensor_msgs/JointState: how fast the wheels turn [rad/s].
+
+    They are few, and whoever publishes them chooses the order of the joints, so they are read as
+    a whole.
+
+    Parameters
+    ----------
+    messages : sequence of bytes
+        Of n messages.
+    joints : sequence of str
+        Of the w wheels.
+
+    Returns
+    -------
+    stamps : ndarray of int, shape (n,)
+        [ns]
+    rows : ndarray, shape (n, w)
+        In the order of the joints.
+
+    Raises
+    ------
+    SimulatorError
+        The velocity of a wheel is not in a message.
+    """
+    rows = []
+    for data in messages:
+        message = JointState().deserialize(data)
+        velocities = dict(zip(message.name, message.velocity))
+        missing = [joint for joint in joints if joint not in velocities]
+        if missing:
+            raise SimulatorError(
+                f"{topics.JOINT_STATES}: expected velocities of {', '.join(joints)}, got "
+                f"none of {', '.join(missing)}"
+            )
+        rows.append([velocities[joint] for joint in joints])
+    return np.array([stamp_of(data) for data in messages]), np.array(rows)
 
 
 def _rows(messages, numbers, wanted):

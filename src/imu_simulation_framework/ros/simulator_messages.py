@@ -39,11 +39,11 @@ class ImuMessages:
         self._data = imu_packer(message)
 
     def publish_data(self, publisher: rospy.Publisher, stamps, rows) -> None:
-        """What the IMU says: stamps (n,) [ns], and rows (n, 10) of its signals."""
+        """Publish what the IMU says: stamps (n,) [ns], and rows (n, 10) of its signals."""
         publish_packed(publisher, self._data.pack(stamps, rows))
 
     def publish_bias(self, publisher: rospy.Publisher, stamps, rows) -> None:
-        """How wrong it is then, apart from white noise, as Hector's plug-in tells; the same."""
+        """Publish how wrong it is then, but for white noise, as Hector's plug-in does; the same."""
         publish_packed(publisher, self._bias.pack(stamps, rows))
 
 
@@ -52,14 +52,19 @@ class RobotMessages:
 
     One message of each kind is filled anew: published without a queue, it has been serialised
     before.
+
+    Parameters
+    ----------
+    wheel_joints : sequence of str
+        Joints of the driven wheels, in the order of the state's wheels.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, wheel_joints=WHEEL_JOINTS) -> None:
         odometry = Odometry(child_frame_id=ROBOT_FRAME)
         odometry.header.frame_id = WORLD_FRAME
         self._odometry = odometry_packer(odometry)
         self._clock = Clock()
-        self._joints = JointState(name=list(WHEEL_JOINTS))
+        self._joints = JointState(name=list(wheel_joints))
         self._transform = TransformStamped(child_frame_id=ROBOT_FRAME)
         self._transform.header.frame_id = WORLD_FRAME
         self._transforms = TFMessage(transforms=[self._transform])
@@ -67,7 +72,7 @@ class RobotMessages:
         self._joints.header.stamp = self._transform.header.stamp = stamp
 
     def publish_ground_truth(self, publisher: rospy.Publisher, stamps, state) -> None:
-        """Poses of base_footprint in the world; twists in the robot's own axes (REP-103)."""
+        """Publish poses of base_footprint in the world; twists in the robot's axes (REP-103)."""
         columns = (
             state.position,
             state.orientation,
@@ -78,18 +83,18 @@ class RobotMessages:
         publish_packed(publisher, self._odometry.pack(stamps, rows))
 
     def clock(self, stamp: int) -> Clock:
-        """It is ``stamp`` [ns], which the messages below are stamped with, too."""
+        """Say that it is ``stamp`` [ns], which the messages below are stamped with, too."""
         self._clock.clock.secs, self._clock.clock.nsecs = divmod(int(stamp), NANOSECONDS)
         return self._clock
 
     def joint_states(self, state) -> JointState:
-        """Angles and velocities of the driven wheels, at the last of the samples."""
+        """Return angles and velocities of the driven wheels, at the last of the samples."""
         self._joints.position = state.wheel_positions[-1].tolist()
         self._joints.velocity = state.wheel_velocities[-1].tolist()
         return self._joints
 
     def transforms(self, state) -> TFMessage:
-        """From the world to the robot; robot_state_publisher adds the rest."""
+        """Return that from the world to the robot; robot_state_publisher adds the rest."""
         place, turn = self._transform.transform.translation, self._transform.transform.rotation
         place.x, place.y, place.z = state.position[-1].tolist()
         turn.x, turn.y, turn.z, turn.w = state.orientation[-1].tolist()

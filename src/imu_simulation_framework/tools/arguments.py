@@ -11,3 +11,10 @@ def whole_number(text: str) -> int:
     if not (text.isascii() and text.isdecimal()):
         raise argparse.ArgumentTypeError(f"'{text}' is not a whole number, zero or positive")
     return int(text)
+
+
+def worker_count(text: str) -> int:
+    """Return a number of processes, 1 to 1024, for ``argparse``."""
+    if not (text.isascii() and text.isdecimal()) or not 1 <= int(text) <= 1024:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number of workers from 1 to 1024")
+    return int(text)

@@ -283,3 +283,31 @@ def test_commands_that_are_no_numbers_are_refused(simulator, command):
         simulator.set_wheel_velocities(*command)
     with pytest.raises(SimulatorError, match="cannot be put at"):
         simulator.set_pose(*command, 0.0)
+
+
+@pytest.fixture(scope="module")
+def four_wheels():
+    return load_robot_parameters(urdf_path("robot_four_wheels.yaml"))
+
+
+@pytest.mark.parametrize(("left", "right"), [(6.0, 6.0), (2.0, 6.0), (8.0, 5.0), (-3.0, 3.0)])
+def test_four_wheels_turn_the_robot_as_its_half_track_says(four_wheels, left, right):
+    states = _drive(MujocoSimulator(four_wheels), left, right, 5.0)[200:]
+    v, yaw_rate = four_wheels.drivetrain.forward(left, right)
+    speeds = [state.linear_velocity[0] for state in states]
+    rates = [state.angular_velocity[2] for state in states]
+    assert np.mean(speeds) == pytest.approx(v, rel=5e-3, abs=1e-3)
+    # Measured, since it turns by sliding: a few percent, depending on how fast.
+    assert np.mean(rates) == pytest.approx(yaw_rate, rel=0.03, abs=1e-3)
+
+
+def test_all_wheels_of_a_side_are_driven(four_wheels):
+    (*_, last) = _drive(MujocoSimulator(four_wheels), 4.0, 4.0, 2.0)
+    assert last.wheel_velocities == pytest.approx([4.0] * 4, rel=1e-3)
+
+
+def test_four_wheels_stand_still_without_a_command(four_wheels):
+    simulator = MujocoSimulator(four_wheels)
+    states = [simulator.step() for _ in range(200)]
+    assert abs(states[-1].position[0]) < 1e-6
+    assert abs(_yaws(states)[-1]) < 1e-6

@@ -54,8 +54,8 @@ def test_a_judgement_stands_first_and_in_the_distributions(drawn):
     assert page.sections[0].heading == "The recorded error in the ensemble"
     looks = page.sections[1].table.rows
     assert len(looks) == 1 + len(result.statistics)
-    final = next(row for row in looks if row[0] == "final error")
-    assert float(final[1]) == pytest.approx(math.degrees(0.2), rel=0.02)
+    final = next(row for row in looks if row[0] == "final error [deg]")
+    assert float(final[2]) == pytest.approx(math.degrees(0.2), rel=0.02)
     histograms = next(part for part in page.sections if part.heading.startswith("Distribution"))
     assert len(histograms.figure["layout"]["shapes"]) == 4
     page_html(page)

@@ -150,6 +150,66 @@ def test_robot_that_would_fall_over_is_refused(numbers, write):
         load_robot_parameters(path)
 
 
+@pytest.fixture(scope="module")
+def four_wheels():
+    return yaml.safe_load(urdf_path("robot_four_wheels.yaml").read_text(encoding="utf-8"))
+
+
+def test_a_robot_with_four_wheels_has_two_on_each_side_and_no_casters(four_wheels):
+    parameters = load_robot_parameters(urdf_path("robot_four_wheels.yaml"))
+    joints = _joints(robot_description(parameters))
+    turning = [name for name, joint in joints.items() if joint.get("type") == "continuous"]
+    assert tuple(turning) == parameters.wheel_joints
+    left, right = turning[:2], turning[2:]
+    assert all(name.startswith("left_wheel") for name in left)
+    assert all(name.startswith("right_wheel") for name in right)
+    wheel = four_wheels["wheel"]
+    for side, names in ((1.0, left), (-1.0, right)):
+        places = [_origin(joints[name]) for name in names]
+        assert places == [[x, side * wheel["half_track"], 0.0] for x in wheel["positions"]]
+    assert not [name for name in joints if "caster" in name]
+    assert parameters.drivetrain.half_track == wheel["turning_half_track"]
+    reach = (wheel["positions"][0] + wheel["radius"], wheel["half_track"] + wheel["width"] / 2.0)
+    assert parameters.footprint_radius == pytest.approx((reach[0] ** 2 + reach[1] ** 2) ** 0.5)
+
+
+def test_in_gazebo_each_of_four_wheels_has_a_motor_and_its_contact():
+    parameters = load_robot_parameters(urdf_path("robot_four_wheels.yaml"))
+    robot = ElementTree.fromstring(robot_description(parameters, simulator="gazebo"))
+    driven = {joint.get("name") for joint in robot.findall("transmission/joint")}
+    assert driven == set(parameters.wheel_joints)
+    contacts = [item for item in robot.iter("gazebo") if item.find("mu1") is not None]
+    friction = {item.get("reference"): float(item.findtext("mu1")) for item in contacts}
+    wheels = [name[: -len("_joint")] for name in parameters.wheel_joints]
+    assert friction == dict.fromkeys(wheels, parameters.wheel_friction)
+
+
+def test_a_robot_with_more_wheels_may_have_casters_too(numbers, write):
+    parameters = load_robot_parameters(write(_changed(numbers, "wheel", "positions", [0.1, -0.1])))
+    joints = _joints(robot_description(parameters))
+    assert len(parameters.wheel_joints) == 4
+    assert "left_caster_joint" in joints
+    assert parameters.drivetrain.half_track == numbers["wheel"]["half_track"]
+
+
+@pytest.mark.parametrize("positions", [[], 0.1, [0.1, 0.1], [0.1, "far"], list(range(9))])
+def test_impossible_places_of_wheels_are_named(numbers, write, positions):
+    path = write(_changed(numbers, "wheel", "positions", positions))
+    with pytest.raises(ConfigurationError, match=r"wheel\.positions is .* must be"):
+        load_robot_parameters(path)
+
+
+def test_a_robot_without_casters_needs_wheels_at_both_ends(four_wheels, write):
+    path = write(_changed(four_wheels, "chassis", "centre_of_mass", [0.19, 0.0, 0.1]))
+    with pytest.raises(
+        ConfigurationError, match="between its wheels, or casters, .* -0.18 to 0.18"
+    ):
+        load_robot_parameters(path)
+    one = _changed(four_wheels, "wheel", "positions", [0.0])
+    with pytest.raises(ConfigurationError, match="lacks the key 'caster'"):
+        load_robot_parameters(write(one))
+
+
 def test_missing_file_and_broken_yaml_are_said_with_the_file_name(tmp_path):
     with pytest.raises(ConfigurationError, match="nowhere.yaml: .* cannot be read"):
         load_robot_parameters(tmp_path / "nowhere.yaml")

@@ -5,6 +5,7 @@ import threading
 import pytest
 
 from imu_simulation_framework.errors import FrameworkError
+from imu_simulation_framework.experiment.session.messages import MessageSession
 from imu_simulation_framework.msg import ReferenceTrajectory
 from imu_simulation_framework.results.folder import ResultFolder
 from imu_simulation_framework.ros.nodes.experiment_recorder import ExperimentRecorder
@@ -19,7 +20,7 @@ def recorder(tmp_path):
     recorder.failure = ""
     recorder._lock = threading.Lock()
     recorder._ended, recorder._awake = threading.Event(), threading.Event()
-    recorder._bag, recorder._newest = None, {}
+    recorder._bag, recorder._session = None, MessageSession(0.05)
     return recorder
 
 

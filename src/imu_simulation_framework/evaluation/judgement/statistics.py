@@ -88,6 +88,8 @@ class StatisticJudgement:
     as_extreme : int
         How many simulated drives have a value that is as far out on the same side, or farther.
     runs : int
+    percentile : float
+        Share of simulated drives whose value is lower, equal ones by half [%].
     p_value : float
         Two-sided.
     adjusted : float
@@ -102,6 +104,7 @@ class StatisticJudgement:
     tail: int
     as_extreme: int
     runs: int
+    percentile: float
     p_value: float
     adjusted: float = float("nan")
 
@@ -135,6 +138,7 @@ def judge_statistic(name, observed, simulated) -> StatisticJudgement:
         tail=tail,
         as_extreme=as_extreme,
         runs=len(simulated),
+        percentile=50.0 * (below + len(simulated) - above) / len(simulated),
         p_value=min(1.0, 2.0 * (1 + as_extreme) / (len(simulated) + 1)),
     )
 

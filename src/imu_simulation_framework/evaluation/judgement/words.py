@@ -41,9 +41,9 @@ def verdict(observed, median, envelope, adjusted, statistics, refuted):
         return NOT_REFUTED, f"A real error like this occurs in {often}: this model is not refuted."
     rarest = min(statistics, key=lambda look: look.adjusted)
     if adjusted <= rarest.adjusted:
-        manner, name = _manner_of_curve(observed, median, envelope, statistics)
+        manner, name = manner_of_curve(observed, median, envelope, statistics)
         return manner, f"A real error like this occurs in {often}: {_says(manner, name)}."
-    manner = _manner_of_statistic(rarest)
+    manner = manner_of_statistic(rarest)
     often = how_often(rarest.as_extreme, rarest.runs)
     return manner, f"{_like_this(rarest)} occurs in {often}: {_says(manner, rarest.name)}."
 
@@ -70,14 +70,19 @@ def _says(manner, name):
     return f"this model drifts {manner}"
 
 
-def _manner_of_statistic(look):
+def manner_of_statistic(look) -> str:
+    """Return in which way a model is wrong whose statistic is another one than what was seen."""
     if look.name in SIGNED:
         return _manner(look.observed, look.median, look.low, look.high)
     return TOO_LITTLE if look.tail > 0 else TOO_MUCH
 
 
-def _manner_of_curve(observed, median, envelope, statistics):
-    """What statistics say by themselves, of drift before noise; else where the curve is outside."""
+def manner_of_curve(observed, median, envelope, statistics) -> tuple[str, str]:
+    """Return in which way a model is wrong whose curves are others, and the statistic that says so.
+
+    What statistics say by themselves, of drift before noise; else where the curve is outside, and
+    no statistic's name. Parameters as of :func:`verdict`.
+    """
     for of_noise in (False, True):
         telling = [
             look
@@ -86,7 +91,7 @@ def _manner_of_curve(observed, median, envelope, statistics):
         ]
         if telling:
             rarest = min(telling, key=lambda look: look.p_value)
-            return _manner_of_statistic(rarest), rarest.name
+            return manner_of_statistic(rarest), rarest.name
     outside = np.flatnonzero((observed > envelope.high) | (observed < envelope.low))
     manners = [_manner(observed[k], median[k], envelope.low[k], envelope.high[k]) for k in outside]
     return max((TOO_LITTLE, TOO_MUCH, OTHER_DIRECTION), key=manners.count), ""

@@ -14,6 +14,8 @@ from imu_simulation_framework.configuration.load import (
 )
 from imu_simulation_framework.errors import RecordingError
 from imu_simulation_framework.experiment.preparation.drive import drive_name, recording_sources
+from imu_simulation_framework.files.locations import default_configuration_path
+from imu_simulation_framework.motion.drives import DRIVES
 from imu_simulation_framework.recordings import read_imu_samples, read_reference_samples
 from imu_simulation_framework.recordings.columns.guess import guess_columns
 from imu_simulation_framework.recordings.formats.listing import (
@@ -23,6 +25,9 @@ from imu_simulation_framework.recordings.formats.listing import (
 )
 from imu_simulation_framework.recordings.messages import IMU_TYPES, REFERENCE_TYPES
 from imu_simulation_framework.results.folder import safe_name
+
+CONFIGURATION = ".ini"
+"""How the name of a file with settings ends."""
 
 
 @dataclass
@@ -87,6 +92,36 @@ def set_up(config, reference="", imu="") -> RecordingSetup:
     if configuration.imu_recording.use:
         _set_up_part(setup, "imu_recording", sources.imu, configuration, IMU_TYPES, "the IMU")
     return setup
+
+
+def set_up_named(text: str, imu: str = "", config=None) -> RecordingSetup:
+    """Find out how to read what a person names.
+
+    Parameters
+    ----------
+    text : str
+        A recording, the config.ini of one, or the name of a bundled drive.
+    imu : str
+        Path of the recorded IMU, if it is in a file of its own.
+    config : path-like, optional
+        A config.ini that describes recordings, by default the package's own.
+
+    Raises
+    ------
+    FrameworkError
+        There is no such recording, or it cannot be read.
+    """
+    base = config or default_configuration_path()
+    if text in DRIVES and not os.path.exists(text):
+        setup = set_up(base)
+        setup.set("recording", drive=text, path="")
+        return setup
+    for path in (text, imu) if imu else (text,):
+        if not (os.path.exists(path) or path.endswith(CONFIGURATION)):
+            raise RecordingError(f"{path}: there is no such recording or result")
+    if text.endswith(CONFIGURATION):
+        return set_up(text)
+    return set_up(base, text, imu)
 
 
 def _set_up_part(setup, section, path, configuration, message_types, what) -> None:

@@ -3,17 +3,48 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 from imu_simulation_framework import topics
 from imu_simulation_framework.errors import SimulatorError
 from imu_simulation_framework.tracking.follower import Follower
-from imu_simulation_framework.tracking.reference import TrackingError
+from imu_simulation_framework.tracking.reference import Reference, TrackingError
 
 LONGEST_STEP = 5.0
 """Seconds of the drive from one error to the next; a simulator that hurries may lose some."""
 
 STANDSTILL = (0.0, 0.0)
 """Wheel velocities, left and right [rad/s]."""
+
+
+@dataclass(frozen=True)
+class DriveToFollow:
+    """What whoever leads the drive needs of it.
+
+    Attributes
+    ----------
+    name : str
+        For the results' folder.
+    reference : Reference
+        With the wheels' velocities.
+    start, stop : float
+        First and last time of the drive on the recording's clock [s].
+    length : float
+        Of the path [m].
+    read : tuple of tuple of str
+        Of the reference and of the recorded IMU, where there is one: what was read, then what was
+        found in it that a person should know.
+    warnings : tuple of str
+        What else a person should know.
+    """
+
+    name: str
+    reference: Reference
+    start: float
+    stop: float
+    length: float
+    read: tuple[tuple[str, ...], ...]
+    warnings: tuple[str, ...]
 
 
 class DriveSession:

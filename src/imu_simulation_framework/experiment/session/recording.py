@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
+
 from imu_simulation_framework import topics
 from imu_simulation_framework.errors import SimulatorError
 from imu_simulation_framework.motion.stamps import NANOSECONDS
@@ -10,6 +14,31 @@ from imu_simulation_framework.tracking.reference import TrackingError
 
 LONGEST_GAP = 5 * NANOSECONDS
 """From one stamp to the next [ns] in the drive; what jumps farther is wrong, or much is lost."""
+
+
+WHEELS_PERIOD = 0.2
+"""Simulated seconds at least between two messages with the wheels' angles and velocities:
+robot_state_publisher makes no more transforms of them, though for every message it asks the master
+three times."""
+
+ROUNDING = 1000
+"""Stamps of one instant may differ by so much [ns]."""
+
+
+def ticks_between_wheels(control_period: float) -> int:
+    """Return how many control periods [s] pass from one sample of the wheels to the next."""
+    return max(1, math.ceil(WHEELS_PERIOD / control_period - 1e-6))
+
+
+def velocities_of_sides(velocities) -> np.ndarray:
+    """Return how fast each side turns (n, 2), left and right, as the mean of its wheels.
+
+    Parameters
+    ----------
+    velocities : ndarray, shape (n, w)
+        Of all wheels, in the order of ``wheel_joints`` of :class:`.RobotParameters` [rad/s].
+    """
+    return velocities.reshape(len(velocities), 2, -1).mean(axis=2)
 
 
 class RecordingSession:
@@ -31,6 +60,7 @@ class RecordingSession:
 
     def __init__(self, control_period: float) -> None:
         self._control_period = control_period
+        self._wheels_period = ticks_between_wheels(control_period) * control_period
         self._duration: float | None = None
         self.record = ExperimentRecord()
         self.zero: int | None = None
@@ -49,7 +79,12 @@ class RecordingSession:
     def complete(self) -> bool:
         """Whether everything until the drive's end is recorded."""
         end = self._planned_end()
-        return end is not None and self.record.complete_until(end)
+        if end is None or not self.record.complete_until(end):
+            return False
+        # Samples of the wheels are few, and the last one may come after all else.
+        wheels = self.record.wheels.newest
+        period = round(self._wheels_period * NANOSECONDS)
+        return wheels is None or wheels + period > end + ROUNDING
 
     def end(self) -> int:
         """Stamp [ns] until which there is something to evaluate, of a recording that has begun.
@@ -96,7 +131,12 @@ class RecordingSession:
         self._add(self.record.ground_truth, topics.GROUND_TRUTH, stamps, rows)
 
     def add_wheels(self, stamps, rows) -> None:
-        """Record how fast the wheels turn [rad/s], ``rows`` (n, 2); see :meth:`add_imu`."""
+        """Record how fast the wheels turn [rad/s], ``rows`` (n, w), all of them.
+
+        See :meth:`add_imu`, and :func:`velocities_of_sides`.
+        """
+        if len(stamps):
+            rows = velocities_of_sides(rows)
         self._add(self.record.wheels, topics.JOINT_STATES, stamps, rows)
 
     def add_error(self, stamp: int, time: float, error: TrackingError) -> None:
@@ -109,7 +149,7 @@ class RecordingSession:
         if self.over or not len(stamps):  # in Gazebo time goes on while the figures are drawn
             return
         newest = stream.newest
-        if self.zero is None or newest is None or stamps.max() - newest <= LONGEST_GAP:
+        if self.zero is None or newest is None or max(stamps.tolist()) - newest <= LONGEST_GAP:
             stream.append_rows(stamps, rows)
             return
         for stamp, row in zip(stamps.tolist(), rows):

@@ -12,6 +12,7 @@ from imu_simulation_framework.experiment.from_configuration import (
     make_terrain,
     samples_per_tick,
 )
+from imu_simulation_framework.experiment.session.recording import ticks_between_wheels
 from imu_simulation_framework.motion.stamps import NANOSECONDS
 from imu_simulation_framework.mujoco_simulator.simulator import MujocoSimulator, SimulatorState
 from imu_simulation_framework.robot.parameters import load_robot_parameters
@@ -22,13 +23,16 @@ class SimulatedSamples(NamedTuple):
     """Samples that follow each other.
 
     ``stamps`` (n,) [ns]. ``state`` and ``reading`` have the samples as the first axis of all their
-    arrays. ``published`` (n,) of bool: which readings the IMU gives away.
+    arrays. ``published`` (n,) of bool: which readings the IMU gives away; None where it does all.
+    ``shows_wheels``: whether the last sample is one at which the robot says how its wheels stand
+    and turn.
     """
 
     stamps: np.ndarray
     state: SimulatorState
     reading: ImuReading
-    published: np.ndarray
+    published: np.ndarray | None
+    shows_wheels: bool
 
     def imu_rows(self) -> tuple[np.ndarray, np.ndarray]:
         """Stamps and values of the IMU's readings, as an :class:`.ExperimentRecord` takes them."""
@@ -46,7 +50,7 @@ class SimulatedSamples(NamedTuple):
 
     def _published(self, *parts) -> tuple[np.ndarray, np.ndarray]:
         rows = np.concatenate(parts, axis=1)
-        if self.published.all():
+        if self.published is None:
             return self.stamps, rows
         return self.stamps[self.published], rows[self.published]
 
@@ -58,8 +62,9 @@ class SimulatedSamples(NamedTuple):
         return self.stamps, np.concatenate(columns, axis=1)
 
     def wheel_rows(self) -> tuple[np.ndarray, np.ndarray]:
-        """Stamp and values of the wheels' velocities, as joint states have them: the last ones."""
-        return self.stamps[-1:], self.state.wheel_velocities[-1:]
+        """Stamps and velocities of the wheels that joint states have, (n, w): one row or none."""
+        shown = slice(-1 if self.shows_wheels else len(self.stamps), None)
+        return self.stamps[shown], self.state.wheel_velocities[shown]
 
 
 class SimulatedRobot:
@@ -68,6 +73,11 @@ class SimulatedRobot:
     Parameters
     ----------
     configuration : Configuration
+
+    Attributes
+    ----------
+    wheel_joints : tuple of str
+        Joints of the wheels, in the order of the samples' wheels.
 
     Raises
     ------
@@ -78,8 +88,12 @@ class SimulatedRobot:
     def __init__(self, configuration: Configuration) -> None:
         self._rate = configuration.imu.rate
         self._samples_per_tick = samples_per_tick(configuration)
+        ticks = ticks_between_wheels(1.0 / configuration.control.rate)
+        self._samples_between_wheels = ticks * self._samples_per_tick
+        robot = load_robot_parameters(configuration.robot.parameters or None)
+        self.wheel_joints = robot.wheel_joints
         self._simulator = MujocoSimulator(
-            load_robot_parameters(configuration.robot.parameters or None),
+            robot,
             sample_rate=self._rate,
             terrain=make_terrain(configuration),
         )
@@ -141,6 +155,7 @@ class SimulatedRobot:
             np.rint(numbers / self._rate * NANOSECONDS).astype(np.int64),
             state,
             reading,
-            new if self._imu.drop_repeated else np.ones(len(new), dtype=bool),
+            new if self._imu.drop_repeated else None,
+            self._samples % self._samples_between_wheels == 0,
         )
         return self._last

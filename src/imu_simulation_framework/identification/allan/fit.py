@@ -360,7 +360,7 @@ class _Estimator:
         return brentq(lambda x: self.exceedance(x) - level, low, high, xtol=tolerance, rtol=1e-6)
 
     def square_above(self, level):
-        """The square above the estimate where the exceedance passes a level; inf if nowhere."""
+        """Return the square above the estimate at which exceedance passes a level; inf if none."""
         low, step = self.found, self._step
         for _ in range(_DOUBLINGS):
             high = low + step

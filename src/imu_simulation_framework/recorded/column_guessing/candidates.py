@@ -135,7 +135,7 @@ def matrix(columns) -> np.ndarray:
 
 
 def shared_unit(columns):
-    """The unit that the names of columns say: empty if none does, None if they contradict."""
+    """Return the unit that names of columns say: empty if none does, None if they contradict."""
     units = {column.meaning.unit for column in columns if column.meaning} - {""}
     if len(units) > 1:
         return None

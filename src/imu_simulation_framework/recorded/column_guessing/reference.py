@@ -103,7 +103,7 @@ class _Reference:
         self._take("altitude", altitude, unit or "m")
 
     def quality(self):
-        """What the receiver thinks of its fixes."""
+        """Return what the receiver thinks of its fixes."""
         for kind in ("hdop", "position_error"):
             column = best_scalar(self.candidates, kind)
             if column is None:

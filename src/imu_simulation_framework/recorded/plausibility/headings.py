@@ -80,7 +80,7 @@ def vertical_gyro_heading(imu):
 
 
 def mean_specific_force(imu):
-    """The mean of the accelerometer [m/s^2], shape (3,); None without one, or if it is small.
+    """Return the accelerometer's mean [m/s^2], shape (3,); None without one, or if it is small.
 
     Over a drive the accelerations average out and gravity remains; some IMUs subtract it.
     """

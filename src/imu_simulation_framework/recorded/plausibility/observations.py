@@ -84,7 +84,7 @@ class Observations:
 
 
 def relation_mark(relation) -> float:
-    """The correlation, made smaller by a scale that is not one; never better for that below 0."""
+    """Return the correlation, smaller by a scale that is not one; never better for that below 0."""
     size = relation.scale
     return relation.correlation * min(size, 1.0 / size) if size > 0.0 else relation.correlation
 

@@ -96,7 +96,7 @@ def parse_map(path, columns, present) -> list[MappedColumn]:
 
 
 def implied_map(present) -> dict[str, str]:
-    """The map of a file whose columns are named as the quantities, with units in brackets or not.
+    """Return the map of a file with columns named as quantities, with units in brackets or not.
 
     Of two columns that say the same the first one counts.
     """

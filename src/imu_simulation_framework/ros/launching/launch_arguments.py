@@ -59,7 +59,7 @@ def check_arguments(launch_file, given) -> dict:
 
 
 def experiment_parameters(launch_file, values) -> dict:
-    """The parameters that the nodes of an experiment share, as the launch file sets them.
+    """Return the parameters that the nodes of an experiment share, as the launch file sets them.
 
     Parameters
     ----------

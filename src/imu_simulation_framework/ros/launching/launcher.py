@@ -11,7 +11,7 @@ from imu_simulation_framework.experiment.from_configuration import describe_imu,
 from imu_simulation_framework.files.locations import package_share
 from imu_simulation_framework.robot.description import robot_description
 from imu_simulation_framework.robot.parameters import load_robot_parameters
-from imu_simulation_framework.ros.launching.apart import do_apart
+from imu_simulation_framework.ros.apart import PREPARATION, Apart
 from imu_simulation_framework.ros.launching.installation import (
     check_environment,
     check_installation,
@@ -82,15 +82,9 @@ def main(arguments) -> int:
     robot = load_robot_parameters(configuration.robot.parameters or None)
     config.params[ROBOT_DESCRIPTION].value = robot_description(robot)
     # What cannot be driven, or gives no answer, is said before anything is started.
-    do_apart(_check_drive, configuration)
+    with Apart(*PREPARATION) as preparation:
+        preparation.call("check", configuration)
     return report(run(config, configuration.simulation.command_timeout))
-
-
-def _check_drive(configuration) -> None:
-    # Imported here, in the process that ends: readers of recordings and tables take 100 MB.
-    from imu_simulation_framework.experiment.preparation.check import ensure_plausible
-
-    ensure_plausible(configuration)
 
 
 def _check_parts(configuration) -> None:

@@ -105,6 +105,11 @@ class _Monitor(roslaunch.pmon.ProcessMonitor):
         process.required = False
         super().register(process)
 
+    def unregister(self, process):
+        """Forget a process; one that was taken out of roslaunch's hands is forgotten already."""
+        with contextlib.suppress(ValueError):
+            super().unregister(process)
+
 
 def _node_name(process_name) -> str:
     """roslaunch appends ``-<number>`` to the node's name."""
@@ -315,8 +320,7 @@ class _Run:
             if process in self._monitor.core_procs or process.popen in views:
                 continue
             # Not watched any more, since its end is no death to be told in red.
-            with contextlib.suppress(ValueError):  # it has just ended by itself
-                self._monitor.unregister(process)
+            self._monitor.unregister(process)
             others[process.popen.pid] = started(process.popen.pid)
         end_all(others)
         print(

@@ -6,6 +6,7 @@ import contextlib
 import os
 import struct
 import threading
+from typing import Any
 
 import genpy
 import rosbag
@@ -14,14 +15,16 @@ from std_srvs.srv import Trigger, TriggerResponse
 
 from imu_simulation_framework import topics
 from imu_simulation_framework.errors import FrameworkError, ResultError
+from imu_simulation_framework.experiment.session.messages import MessageSession
 from imu_simulation_framework.files.whole_files import reason_of
-from imu_simulation_framework.msg import ErrorCoordinates2
+from imu_simulation_framework.motion.stamps import NANOSECONDS
 from imu_simulation_framework.ros.node import subscribe
 from imu_simulation_framework.ros.participant import (
     EARLY_END_TIMEOUT,
     LAST_MESSAGES_TIMEOUT,
     Participant,
 )
+from imu_simulation_framework.ros.raw_messages import tracking_error
 from imu_simulation_framework.ros.simulators import make_simulator_interface
 from imu_simulation_framework.ros.unfinished import ACTIVE, BAG
 
@@ -61,14 +64,11 @@ class ExperimentRecorder(Participant):
     def __init__(self) -> None:
         super().__init__()
         self._lock = threading.Lock()
-        self._bag = self._file = None
+        self._bag: Any = None
+        self._file: Any = None
         self._path = ""
-        self._newest: dict = {}
+        self._session = MessageSession(1.0 / self.configuration.control.rate)
         self._received = 0
-        self._now = genpy.Time()
-        self._end = None
-        self._period = genpy.Duration.from_sec(1.0 / self.configuration.control.rate)
-        self._duration = 0
         simulator = make_simulator_interface(self.configuration)
         imu = self.configuration.imu.model
         self.inputs = tuple(
@@ -80,13 +80,14 @@ class ExperimentRecorder(Participant):
         self.offer_start()
 
     def prepare(self, start, stop):
-        self._duration = self.reference_trajectory().time[-1]
+        duration = self.reference_trajectory().time[-1]
         self._path = str(self.folder.path(BAG))
         with self._lock, self._whole_or_not_at_all():
             self.ensure_not_ended()
             # Open until the bag is complete.
             self._file = open(self._path + ACTIVE, "x+b")  # noqa: SIM115
             self._bag = rosbag.Bag(self._file, "w", chunk_threshold=CHUNK)
+            self._session.ends_after(duration)
 
     def _on_message(self, topic, message):
         header = message._connection_header
@@ -94,31 +95,26 @@ class ExperimentRecorder(Participant):
         stamp = _stamp(header["type"], serialised)
         with self._lock:
             self._received += 1
-            if topic == topics.CLOCK:
-                self._now = stamp
-            record = (topic, header, serialised, self._now if stamp is None else stamp)
+            if topic == topics.TRAJECTORY_ERROR and not self._session.is_end_known:
+                self._session.take_error(*tracking_error(serialised)[:2])
+            chosen = self._session.take(topic, stamp, (header, serialised))
             if self._bag is None:
                 return
-            if topic == topics.TRAJECTORY_ERROR and self._end is None:
-                self._end = self._end_of_drive(serialised)
             try:
                 with self._whole_or_not_at_all():
-                    if stamp is None:
-                        self._write(*record)
-                        return
-                    earlier = self._newest.get(topic)
-                    if earlier is not None and earlier[-1] != stamp:
-                        self._write(*earlier)
-                    self._newest[topic] = record
+                    self._write(chosen)
             except ResultError as error:
                 self.fail(str(error))
 
-    def _write(self, topic, header, serialised, time):
-        # What is sent while the results are written belongs to no drive.
-        if self._end is not None and time > self._end + self._period:
-            return
-        raw = (header["type"], serialised, header["md5sum"], None)
-        self._bag.write(rospy.resolve_name(topic), raw, time, raw=True, connection_header=header)
+    def _write(self, messages) -> None:
+        for topic, stamp, (header, serialised) in messages:
+            self._bag.write(
+                rospy.resolve_name(topic),
+                (header["type"], serialised, header["md5sum"], None),
+                genpy.Time(nsecs=stamp),
+                raw=True,
+                connection_header=header,
+            )
 
     @contextlib.contextmanager
     def _whole_or_not_at_all(self):
@@ -138,22 +134,9 @@ class ExperimentRecorder(Participant):
                 self._file.close()  # tries to write what is in its buffer
             raise ResultError(f"{self._path}: cannot be written: {reason_of(error)}") from None
 
-    def _end_of_drive(self, error) -> genpy.Time:
-        """Stamp of the drive's end, less a rounding error; any tracking error tells it."""
-        message = ErrorCoordinates2().deserialize(error)
-        left = self._duration - message.time_from_start - 1e-6
-        return message.header.stamp + genpy.Duration.from_sec(left)
-
     def _has_every_last_message(self) -> bool:
         with self._lock:
-            # The recorded IMU may have ended before.
-            newest = [r[-1] for topic, r in self._newest.items() if topic != topics.YAW_REAL]
-            return self._end is not None and min(newest) >= self._end
-
-    def _is_drive_over(self) -> bool:
-        with self._lock:
-            newest = self._newest.get(topics.TRAJECTORY_ERROR)
-            return newest is not None and newest[-1] >= self._end
+            return self._session.complete
 
     def _on_stop(self, _):
         try:
@@ -161,7 +144,7 @@ class ExperimentRecorder(Participant):
                 self._has_every_last_message, LAST_MESSAGES_TIMEOUT, "the last messages"
             )
         except FrameworkError as error:
-            if not self._is_drive_over():
+            if not self._session.over:
                 # Whoever has asked in the middle of the drive changes nothing.
                 return TriggerResponse(success=False, message=str(error))
             rospy.logwarn(str(error))
@@ -177,8 +160,7 @@ class ExperimentRecorder(Participant):
             if self._bag is None:
                 return
             with self._whole_or_not_at_all():
-                for record in self._newest.values():
-                    self._write(*record)
+                self._write(self._session.rest())
                 self._bag.close()
                 os.replace(self._path + ACTIVE, self._path)
             self._bag = None
@@ -192,12 +174,13 @@ class ExperimentRecorder(Participant):
             self.fail(str(error))
 
 
-def _stamp(message_type: str, serialised: bytes) -> genpy.Time | None:
-    """The stamp at the beginning of a message in ROS serialisation, None without one."""
+def _stamp(message_type: str, serialised: bytes) -> int | None:
+    """The stamp [ns] at the beginning of a message in ROS serialisation, None without one."""
     if message_type == "rosgraph_msgs/Clock":
         offset = 0
     elif genpy.message.get_message_class(message_type)._has_header:
         offset = 4  # after Header.seq
     else:
         return None
-    return genpy.Time(*struct.unpack_from("<II", serialised, offset))
+    seconds, nanoseconds = struct.unpack_from("<II", serialised, offset)
+    return seconds * NANOSECONDS + nanoseconds

@@ -10,6 +10,7 @@ from controller_manager_msgs.srv import LoadController, SwitchController, Switch
 from gazebo_msgs.srv import GetWorldProperties, SpawnModel
 from geometry_msgs.msg import Pose, TransformStamped, Vector3
 from nav_msgs.msg import Odometry
+from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Empty
 from tf2_msgs.msg import TFMessage
 
@@ -29,25 +30,14 @@ from imu_simulation_framework.robot_names import (
     JOINT_STATE_CONTROLLER,
     ROBOT_FRAME,
     WHEEL_CONTROLLER,
-    WHEEL_JOINTS,
+    WHEEL_GROUP_CONTROLLER,
     WORLD_FRAME,
 )
-from imu_simulation_framework.ros.node import Node, subscribe
-from imu_simulation_framework.ros.simulators.gazebo import CONTROLLERS, MODEL, READY, plugin_of
+from imu_simulation_framework.ros.node import Node, advertise, subscribe
+from imu_simulation_framework.ros.simulators.gazebo import MODEL, READY, plugin_of
 from imu_simulation_framework.ros.simulators.gazebo_pace import set_speed
 from imu_simulation_framework.ros.simulators.interface import call, wait_for_service
 from imu_simulation_framework.sensors.imu_models import IMU_MODELS, PRESETS
-
-CONTROLLER_PARAMETERS: dict[str, dict] = {
-    JOINT_STATE_CONTROLLER: {
-        "type": "joint_state_controller/JointStateController",
-        "publish_rate": 20,
-    },
-    WHEEL_CONTROLLER: {
-        "type": "velocity_controllers/JointGroupVelocityController",
-        "joints": list(WHEEL_JOINTS),
-    },
-}
 
 SWITCHING_TIME = 0.5
 """Wall-clock seconds in which the request to start the controllers has certainly been taken."""
@@ -65,6 +55,21 @@ CLOCK_CHECK_TIMEOUT = 2.0
 """Wall-clock seconds that Gazebo has to say what time it is there."""
 
 
+def controllers_of(wheel_joints) -> dict[str, dict]:
+    """Return names and parameters of the controllers of a robot with these driven wheels."""
+    wheels = WHEEL_CONTROLLER if len(wheel_joints) == 2 else WHEEL_GROUP_CONTROLLER
+    return {
+        JOINT_STATE_CONTROLLER: {
+            "type": "joint_state_controller/JointStateController",
+            "publish_rate": 20,
+        },
+        wheels: {
+            "type": "velocity_controllers/JointGroupVelocityController",
+            "joints": list(wheel_joints),
+        },
+    }
+
+
 class GazeboRobot(Node):
     """Spawns the robot, starts its controllers, and watches that time goes on."""
 
@@ -72,7 +77,9 @@ class GazeboRobot(Node):
 
     def __init__(self) -> None:
         super().__init__()
+        self._robot = load_robot_parameters(self.configuration.robot.parameters or None)
         self._transforms = None
+        self._wheels = None
         self._transform_stamp = rospy.Time()
         self._newest = 0.0
         self._checked_at = 0.0
@@ -96,6 +103,9 @@ class GazeboRobot(Node):
         self._start_controllers(timeout)
         self._transforms = rospy.Publisher(topics.TRANSFORMS, TFMessage, queue_size=10)
         subscribe(topics.GROUND_TRUTH, Odometry, self._on_ground_truth, queue_size=1)
+        if len(self._robot.wheel_joints) > 2:
+            self._wheels = advertise(f"{WHEEL_GROUP_CONTROLLER}/command", Float64MultiArray)
+            subscribe(topics.WHEEL_COMMAND, Float64MultiArray, self._on_command)
         self._checked_at = time.monotonic()
         rospy.set_param(READY, True)
         return super().run()
@@ -118,7 +128,6 @@ class GazeboRobot(Node):
 
     def _spawn_robot(self) -> None:
         configuration = self.configuration
-        robot = load_robot_parameters(configuration.robot.parameters or None)
         name, parameters = imu_model_and_parameters(configuration)
         model = PRESETS[name].model
         arguments = {
@@ -130,12 +139,13 @@ class GazeboRobot(Node):
         if model == "generic":
             kind = IMU_MODELS[model].parameters
             arguments["gaussian_noise"] = kind(**parameters).gaussian_noise
-        description = robot_description(robot, **arguments)
+        description = robot_description(self._robot, **arguments)
         rospy.set_param("/robot_description", description)
         self._spawn("/gazebo/spawn_urdf_model", MODEL, description, 0.01)
 
     def _start_controllers(self, timeout) -> None:
-        for name, parameters in CONTROLLER_PARAMETERS.items():
+        controllers = controllers_of(self._robot.wheel_joints)
+        for name, parameters in controllers.items():
             rospy.set_param(name, parameters)
         for service in (
             "controller_manager/load_controller",
@@ -143,15 +153,15 @@ class GazeboRobot(Node):
         ):
             wait_for_service(service, timeout)
         load = rospy.ServiceProxy("controller_manager/load_controller", LoadController)
-        for name in CONTROLLERS:
+        for name in controllers:
             if not call(load, name).ok:
-                package, _ = CONTROLLER_PARAMETERS[name]["type"].split("/")
+                package, _ = controllers[name]["type"].split("/")
                 raise SimulatorError(
                     f"gazebo_ros_control does not load {name}: is {package} installed?"
                 )
         switch = rospy.ServiceProxy("controller_manager/switch_controller", SwitchController)
         request = SwitchControllerRequest(
-            start_controllers=list(CONTROLLERS),
+            start_controllers=list(controllers),
             stop_controllers=[],
             strictness=SwitchControllerRequest.STRICT,
             start_asap=True,
@@ -164,7 +174,14 @@ class GazeboRobot(Node):
         answer = call(switch, request)
         going_on.join()
         if not answer.ok:
-            raise SimulatorError(f"gazebo_ros_control does not start {', '.join(CONTROLLERS)}")
+            raise SimulatorError(f"gazebo_ros_control does not start {', '.join(controllers)}")
+
+    def _on_command(self, message):
+        """Give each wheel the velocity of its side."""
+        if len(message.data) == 2:
+            per_side = len(self._robot.wheel_joints) // 2
+            data = [velocity for velocity in message.data for _ in range(per_side)]
+            self._wheels.publish(Float64MultiArray(data=data))
 
     def _on_ground_truth(self, message):
         """Say on /tf where the robot is, as the MuJoCo simulator does."""

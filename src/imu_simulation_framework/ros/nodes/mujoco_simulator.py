@@ -39,10 +39,6 @@ DRIVING = "the robot drives already, and the experiment would mean nothing any m
 HOLD_PERIOD = 0.1
 """Wall-clock seconds between repetitions of the first tick, until the first command."""
 
-JOINT_STATE_PERIOD = 0.2
-"""Simulated seconds between two messages with the wheels' angles: robot_state_publisher makes no
-more transforms of them, though for every message it asks the master three times."""
-
 WAKE_PERIOD = 0.2
 """Wall-clock seconds after which a wait looks whether the experiment has ended."""
 
@@ -65,8 +61,7 @@ class MujocoSimulatorNode(Node):
         self._lock = threading.Lock()
         self._robot = SimulatedRobot(self.configuration)
         self._imu_messages = ImuMessages(self._robot.imu.covariances())
-        self._robot_messages = RobotMessages()
-        self._joints_published_at = -math.inf
+        self._robot_messages = RobotMessages(self._robot.wheel_joints)
         self._clock = advertise(topics.CLOCK, Clock)
         self._imu_data = advertise(topics.IMU, Imu)
         self._imu_bias = advertise(topics.IMU_BIAS, Imu)
@@ -172,8 +167,7 @@ class MujocoSimulatorNode(Node):
             self._imu_messages.publish_data(self._imu_data, *samples.imu_rows())
         if self._imu_bias.get_num_connections():
             self._imu_messages.publish_bias(self._imu_bias, *samples.bias_rows())
-        if self._robot.time - self._joints_published_at >= JOINT_STATE_PERIOD - 1e-6:
-            self._joints_published_at = self._robot.time
+        if samples.shows_wheels:
             self._joint_states.publish(messages.joint_states(state))
         if self._transforms.get_num_connections():
             self._transforms.publish(messages.transforms(state))

@@ -20,26 +20,23 @@ from imu_simulation_framework.experiment.from_configuration import (
     imu_remarks,
     make_follower,
 )
-from imu_simulation_framework.experiment.preparation.check import ensure_plausible
-from imu_simulation_framework.experiment.preparation.drive import (
-    prepare_drive,
-    prepare_recorded_imu,
-)
 from imu_simulation_framework.experiment.session.driving import DriveSession
-from imu_simulation_framework.experiment.session.results import DRIVE, RECORDED_IMU
-from imu_simulation_framework.files.json_text import json_text
 from imu_simulation_framework.motion.stamps import NANOSECONDS
 from imu_simulation_framework.msg import ErrorCoordinates2, ReferenceTrajectory
 from imu_simulation_framework.results.folder import create_result_folder
 from imu_simulation_framework.robot_names import WORLD_FRAME
-from imu_simulation_framework.ros.answers import ask_master, is_started_by_roslaunch
+from imu_simulation_framework.ros.answers import (
+    ask_master,
+    is_started_by_roslaunch,
+    master_answers,
+)
+from imu_simulation_framework.ros.apart import PREPARATION, Apart
 from imu_simulation_framework.ros.node import (
     POLL_PERIOD,
     Node,
     advertise,
     experiment_parameter,
     log_remarks,
-    release_memory,
 )
 from imu_simulation_framework.ros.node_configuration import EXPERIMENT_PARAMETERS
 from imu_simulation_framework.ros.raw_messages import tracking_error
@@ -95,9 +92,7 @@ class PathFollower(Node):
 
     def run(self):
         self.nothing_to_save = True
-        folder, *span = self._prepare()
-        release_memory()
-        self._start(folder, *span)
+        self._start(*self._prepare())
         code = super().run()
         if code == 0 and not self._supervised:
             self._end_roslaunch()
@@ -124,35 +119,22 @@ class PathFollower(Node):
                 self.name,
                 self.configuration.robot.parameters,
             )
-        check = ensure_plausible(self.configuration)
-        drive = prepare_drive(self.configuration, check.reference)
-        log_remarks((*drive.remarks, *drive.smoothing_remarks))
-        for sentence in imu_remarks(self.configuration):
-            rospy.logwarn("%s", sentence)
-        for finding in check.findings:
-            rospy.logwarn("%s", finding.sentence())
-        folder = create_result_folder(
-            self.configuration.experiment.output,
-            drive.name,
-            imu_label(self.configuration),
-            datetime.now(),
-        )
-        ask_master("setParam", rospy.resolve_name(RESULT), folder.prefix_path)
-        folder.write_table("trajectory_data", drive.trajectory)
-        folder.write_table("reference", drive.reference)
-        if drive.fixes is not None:
-            folder.write_table("fixes", drive.fixes)
-        folder.write_text("config.ini", self.configuration.to_ini())
-        report = {"reference": drive.report, "findings": check.to_dict(), DRIVE: drive.name}
-        recorded_imu = prepare_recorded_imu(self.configuration, drive.start, drive.stop)
-        if recorded_imu is not None:
-            log_remarks(recorded_imu.remarks)
-            report[RECORDED_IMU] = recorded_imu.report
-        # The small one first: it fits on a disk that is too full for the other.
-        folder.write_text("recording.json", json_text(report))
-        if recorded_imu is not None:
-            folder.write_table("imu_real", recorded_imu.table)
-        follower = make_follower(self.configuration, drive.trajectory)
+        with Apart(*PREPARATION) as preparation:
+            drive = preparation.call("read", self.configuration)
+            for remarks in drive.read:
+                log_remarks(remarks)
+            for sentence in (*imu_remarks(self.configuration), *drive.warnings):
+                rospy.logwarn("%s", sentence)
+            folder = create_result_folder(
+                self.configuration.experiment.output,
+                drive.name,
+                imu_label(self.configuration),
+                datetime.now(),
+            )
+            ask_master("setParam", rospy.resolve_name(RESULT), folder.prefix_path)
+            folder.write_text("config.ini", self.configuration.to_ini())
+            preparation.call("write", folder)
+        follower = make_follower(self.configuration, drive.reference)
         self._session = DriveSession(follower)
         self._trajectory.publish(_message(follower.reference))
         rospy.loginfo(
@@ -255,7 +237,13 @@ class PathFollower(Node):
                 service = rospy.ServiceProxy(f"{participant}/stop", Trigger)
                 call_service(service, silence=self._simulator.silence)
             except SimulatorError as error:
-                self.fail(str(error))
+                if master_answers():
+                    self.fail(str(error))
+                    continue
+                # Without the master it cannot be asked; and each saves what it has when it is told
+                # to end, as whoever started it does now.
+                rospy.logwarn("%s: the drive is over, but the ROS master has ended", self.name)
+                return
 
 
 def _message(reference) -> ReferenceTrajectory:

@@ -8,7 +8,7 @@ from typing import Any
 
 import rospy
 from nav_msgs.msg import Odometry
-from sensor_msgs.msg import Imu
+from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger, TriggerResponse
 
@@ -18,6 +18,7 @@ from imu_simulation_framework.experiment.from_configuration import imu_model_and
 from imu_simulation_framework.experiment.session.recording import RecordingSession
 from imu_simulation_framework.experiment.session.results import write_results
 from imu_simulation_framework.msg import ErrorCoordinates2
+from imu_simulation_framework.robot.parameters import load_robot_parameters
 from imu_simulation_framework.ros.node import experiment_parameter
 from imu_simulation_framework.ros.participant import (
     EARLY_END_TIMEOUT,
@@ -28,6 +29,7 @@ from imu_simulation_framework.ros.raw_messages import (
     ground_truth_rows,
     imu_rows,
     tracking_error,
+    wheel_rows,
 )
 from imu_simulation_framework.ros.simulators import make_simulator_interface, needs_error_model
 
@@ -53,8 +55,11 @@ class ResultComparison(Participant):
         self._lock = threading.Lock()
         self._simulator = make_simulator_interface(self.configuration)
         self._session = RecordingSession(1.0 / self.configuration.control.rate)
+        robot = load_robot_parameters(self.configuration.robot.parameters or None)
+        self._wheel_joints = robot.wheel_joints
         self._imu_messages: list[bytes] = []
         self._truth_messages: list[bytes] = []
+        self._wheel_messages: list[bytes] = []
         self._received = 0
         self._prints_table = experiment_parameter("table", True)
         # From the drive's beginning on:
@@ -67,6 +72,7 @@ class ResultComparison(Participant):
             self.subscribe(topics.WHEEL_COMMAND, Float64MultiArray, self._on_command),
             self.subscribe(topics.IMU, Imu, self._on_imu, raw=True),
             self.subscribe(topics.GROUND_TRUTH, Odometry, self._on_ground_truth, raw=True),
+            self.subscribe(topics.JOINT_STATES, JointState, self._on_wheels, raw=True),
             self.subscribe(topics.TRAJECTORY_ERROR, ErrorCoordinates2, self._on_error, raw=True),
         )
         rospy.Service(f"{self.name}/stop", Trigger, self._on_stop)
@@ -102,6 +108,9 @@ class ResultComparison(Participant):
         self._message_at = time.monotonic()
         self._keep(self._truth_messages, data)
 
+    def _on_wheels(self, data):
+        self._keep(self._wheel_messages, data)
+
     def _keep(self, messages, data) -> None:
         """Keep a message as it came; some are read at once, which costs little more than one."""
         with self._lock:
@@ -115,11 +124,15 @@ class ResultComparison(Participant):
         for messages, read, add in (
             (self._imu_messages, imu_rows, self._session.add_imu),
             (self._truth_messages, ground_truth_rows, self._session.add_ground_truth),
+            (self._wheel_messages, self._wheel_rows, self._session.add_wheels),
         ):
             if messages:
                 samples = read(messages)
                 messages.clear()
                 add(*samples)
+
+    def _wheel_rows(self, messages):
+        return wheel_rows(messages, self._wheel_joints)
 
     def _on_error(self, data):
         with self._lock:

@@ -23,7 +23,6 @@ from imu_simulation_framework.angles import (
     yaw_from_quaternion,
 )
 from imu_simulation_framework.errors import SimulatorError
-from imu_simulation_framework.robot_names import JOINT_STATE_CONTROLLER, WHEEL_CONTROLLER
 from imu_simulation_framework.ros.simulators.gazebo_pace import GazeboPace, set_speed
 from imu_simulation_framework.ros.simulators.interface import (
     SimulatorInterface,
@@ -36,8 +35,6 @@ MODEL = "robot"
 
 READY = "gazebo_robot/ready"
 """Parameter that is true once the robot stands in the world and its controllers run."""
-
-CONTROLLERS = (JOINT_STATE_CONTROLLER, WHEEL_CONTROLLER)
 
 HECTOR_SENSORS = ("accel", "rate", "yaw")
 _DRIFTING = ("gaussian_noise", "offset", "drift", "drift_frequency")

@@ -81,7 +81,7 @@ class GazeboPace:
             return self._now
 
     def answered(self, stamp: float) -> None:
-        """The command that answers the message of this stamp was given."""
+        """Learn that the command that answers the message of this stamp was given."""
         with self._lock:
             self._answered = max(self._answered, stamp)
             if self._paused and self._now - self._answered <= self._short_lag:

@@ -84,7 +84,7 @@ class SimulatorInterface(ABC):
         return ""
 
     def begin_drive(self, control_period: float, real_time_factor: float) -> None:  # noqa: B027
-        """The first command follows; a simulator that waits for nobody may have to be held back.
+        """Learn that the first command follows; who waits for nobody may have to be held back.
 
         Parameters
         ----------
@@ -100,10 +100,10 @@ class SimulatorInterface(ABC):
         """
 
     def answered(self, stamp: float) -> None:  # noqa: B027
-        """The command that answers what happened at this simulated time [s] was given."""
+        """Learn that what happened at this simulated time [s] was answered with a command."""
 
     def end_drive(self) -> None:  # noqa: B027
-        """No command follows but that the robot shall stop."""
+        """Learn that no command follows but that the robot shall stop."""
 
 
 def call(service: rospy.ServiceProxy, *arguments, timeout: float = CALL_TIMEOUT):

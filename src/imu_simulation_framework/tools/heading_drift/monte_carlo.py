@@ -48,7 +48,7 @@ from imu_simulation_framework.motion.drives import DRIVES
 from imu_simulation_framework.sensors.errors_in_motion import understated_in_motion
 from imu_simulation_framework.sensors.imu_models import PRESETS
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
-from imu_simulation_framework.tools.arguments import whole_number
+from imu_simulation_framework.tools.arguments import whole_number, worker_count
 from imu_simulation_framework.tools.heading_drift import choices
 from imu_simulation_framework.tools.heading_drift.ensemble_files import Caption, write_ensemble
 from imu_simulation_framework.tools.heading_drift.ensemble_report import write_report
@@ -128,12 +128,6 @@ def _configuration(options) -> Configuration:
     return load_configuration(overrides=settings)
 
 
-def _workers(text):
-    if not text.isdecimal() or not 1 <= int(text) <= 1024:
-        raise argparse.ArgumentTypeError(f"'{text}' is no number of workers from 1 to 1024")
-    return int(text)
-
-
 def _parser():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -161,7 +155,7 @@ def _parser():
         help="how many of the first runs are kept as whole curves, by default %(default)s",
     )  # fmt: skip
     parser.add_argument(
-        "--workers", type=_workers, metavar="N",
+        "--workers", type=worker_count, metavar="N",
         help="processes on this computer, by default one for each processor",
     )  # fmt: skip
     parser.add_argument(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
+from imu_simulation_framework.angles import unwrap
+from imu_simulation_framework.columns import POSES
 from imu_simulation_framework.errors import RecordingError, ResultError
 from imu_simulation_framework.evaluation.comparison import ComparisonSettings, compare_yaw
 from imu_simulation_framework.evaluation.spectrum import median_rate
@@ -21,16 +23,15 @@ from imu_simulation_framework.experiment.preparation.drive import (
     read_configured_reference,
     recording_sources,
 )
-from imu_simulation_framework.experiment.preparation.setup import set_up
-from imu_simulation_framework.files.locations import package_share
+from imu_simulation_framework.experiment.preparation.setup import set_up_named
 from imu_simulation_framework.identification.yaw_error import ObservedYawError, observed_yaw_error
-from imu_simulation_framework.motion.drives import DRIVES
+from imu_simulation_framework.motion import sources as motions
+from imu_simulation_framework.motion.motion import Motion
 from imu_simulation_framework.results.folder import ResultFolder, find_result
 from imu_simulation_framework.results.tables import load_table
 from imu_simulation_framework.tools.previous_summary import previous_summary
 from imu_simulation_framework.tools.side_by_side.yaw_signals import is_result, short_name
 
-CONFIGURATION = ".ini"
 NO_SETTINGS: Mapping[str, Mapping[str, str]] = {}
 
 
@@ -41,6 +42,10 @@ class ReadDrive:
     Attributes
     ----------
     observed : ObservedYawError
+    begin : float
+        Of the yaw error, after the drive's start [s].
+    path : pandas.DataFrame
+        The smoothed reference as Poses, from the drive's start.
     satellite : bool
         Whether the reference is satellite positioning, whose noise is correlated.
     rate : float
@@ -51,10 +56,30 @@ class ReadDrive:
     """
 
     observed: ObservedYawError
+    begin: float
+    path: pd.DataFrame
     satellite: bool
     rate: float
     sources: tuple[Path, ...]
     remarks: tuple[str, ...]
+
+    def motion(self, rate: float = motions.RATE) -> Motion:
+        """Return the true motion while the yaw error was observed, taken for level, from time 0.
+
+        Parameters
+        ----------
+        rate : float
+            Samples per second [Hz].
+
+        Raises
+        ------
+        MotionError
+            There is too little of it.
+        """
+        end = min(self.begin + float(self.observed.time[-1]), float(self.path.index[-1]))
+        samples = int((end - self.begin) * rate + 1e-6) + 1
+        motion = motions.planar(self.path, at=self.begin + np.arange(samples) / rate)
+        return replace(motion, time=np.arange(samples) / rate)
 
 
 def read_drives(
@@ -119,37 +144,31 @@ def _of_result(folder: ResultFolder, step):
     imu, reference = load_table(folder, "imu_real"), load_table(folder, "reference")
     if imu is None:
         raise ResultError(
-            f"{folder.prefix_path}: this result has no recorded IMU, so that there is no yaw error "
-            "to identify"
+            f"{folder.prefix_path}: this result has no recorded IMU, so that no yaw error was "
+            "observed"
         )
     name, remarks = short_name(folder.folder), []
+    path = load_table(folder, "trajectory_data")
     if reference is None:
-        reference = load_table(folder, "trajectory_data")
+        reference = path
         remarks.append(f"{name}: an older result; its reference is the smoothed trajectory")
+    path = reference if path is None else path
     earlier = previous_summary(folder).get("comparison_settings", {})
     settings = ComparisonSettings(align=earlier.get("align") is True)
     sources = tuple(folder.path(f"{part}.csv") for part in ("imu_real", "reference"))
     satellite = folder.path("fixes.csv").exists()
-    return _observed(name, imu, reference, settings, step, satellite, sources, remarks)
+    return _observed(name, imu, reference, path, settings, step, satellite, sources, remarks)
 
 
 def _of_recording(text, config, step, settings):
-    if text.endswith(CONFIGURATION):
-        setup = set_up(text)
-    elif text in DRIVES and not Path(text).exists():
-        setup = set_up(config or package_share() / "config.ini")
-        setup.set("recording", drive=text, path="")
-    else:
-        if not Path(text).exists():
-            raise RecordingError(f"{text}: there is no such recording or result")
-        setup = set_up(config or package_share() / "config.ini", text)
+    setup = set_up_named(text, config=config)
     for section, values in settings.items():
         setup.set(section, **values)
     configuration = setup.load()
     name = drive_name(configuration)
     if not configuration.imu_recording.use:
         raise RecordingError(
-            f"{name}: [imu_recording] use is false, so that there is no yaw error to identify"
+            f"{name}: [imu_recording] use is false, so that no yaw error was observed"
         )
     check = ensure_plausible(configuration)
     recorded = check.reference or read_configured_reference(configuration)
@@ -158,6 +177,7 @@ def _of_recording(text, config, step, settings):
     imu = prepare_recorded_imu(configuration, start, stop)
     reference = recorded.table.copy()
     reference.index = pd.Index(reference.index.to_numpy(dtype=float) - start, name="time")
+    driven.index = pd.Index(driven.index.to_numpy(dtype=float) - start, name="time")
     files = recording_sources(configuration)
     sources = tuple(dict.fromkeys((Path(files.reference), Path(files.imu))))
     remarks = [*setup.sentences, *recorded.report.sentences(), *imu.remarks]
@@ -167,6 +187,7 @@ def _of_recording(text, config, step, settings):
         name,
         imu.table,
         reference,
+        driven,
         configuration.comparison,
         step,
         recorded.report.fixes is not None,
@@ -175,7 +196,7 @@ def _of_recording(text, config, step, settings):
     )
 
 
-def _observed(name, imu, reference, settings, step, satellite, sources, remarks):
+def _observed(name, imu, reference, path, settings, step, satellite, sources, remarks):
     if len(imu["yaw"].dropna()) < 2:
         raise RecordingError(
             f"{name}: the recorded IMU has {len(imu['yaw'].dropna())} yaws, which are no drive"
@@ -183,10 +204,31 @@ def _observed(name, imu, reference, settings, step, satellite, sources, remarks)
     comparison = compare_yaw(imu["yaw"], reference["yaw"], settings, reference.get("yaw_known"))
     if comparison is None:
         raise RecordingError(f"{name}: the IMU has no sample within the time of its reference")
-    observed = observed_yaw_error(name, comparison.error, comparison.reference_yaw, step)
+    error = comparison.error.dropna()
+    observed = observed_yaw_error(name, error, comparison.reference_yaw, step)
     remarks = [one if one.startswith(name) else f"{name}: {one}" for one in remarks]
     rate = float(median_rate(imu.index.to_numpy(dtype=float)))
-    return ReadDrive(observed, satellite, rate, sources, tuple(remarks))
+    path = _as_dense(path, float(median_rate(reference.index.to_numpy(dtype=float))))
+    return ReadDrive(
+        observed, float(error.index[0]), path, satellite, rate, sources, tuple(remarks)
+    )
+
+
+def _as_dense(path, rate):
+    """Return poses as dense as they were recorded, so that a spline does not follow their kinks."""
+    times = path.index.to_numpy(dtype=float)
+    at = np.arange(times[0], times[-1] + 0.5 / rate, 1.0 / rate)
+    at[-1] = times[-1]
+    if len(at) >= len(times) or len(at) < 4:
+        return path[list(POSES)]
+    return pd.DataFrame(
+        {
+            "x": np.interp(at, times, path["x"]),
+            "y": np.interp(at, times, path["y"]),
+            "yaw": np.interp(at, times, unwrap(path["yaw"].to_numpy(dtype=float))),
+        },
+        index=pd.Index(at, name="time"),
+    )
 
 
 def _same(one, other):

@@ -1,0 +1,13 @@
+#!/usr/bin/env python3
+"""Every figure of chapter 4 of the thesis, made with our drives.
+
+See imu_simulation_framework.tools.thesis.reproduce_thesis.
+"""
+
+import sys
+
+from imu_simulation_framework.tools.command_line import run_tool
+from imu_simulation_framework.tools.thesis.reproduce_thesis import main
+
+if __name__ == "__main__":
+    sys.exit(run_tool(main))

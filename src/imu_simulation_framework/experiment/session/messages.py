@@ -1,0 +1,106 @@
+"""Which of the messages that are heard belong to the drive, and when all of them are there."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from imu_simulation_framework import topics
+from imu_simulation_framework.experiment.session.recording import ticks_between_wheels
+from imu_simulation_framework.motion.stamps import NANOSECONDS
+
+ROUNDING = 1e-6
+"""The drive's end, as a tracking error tells it, may be off by so much [s]."""
+
+
+class HeardMessage(NamedTuple):
+    """A message: its topic, its stamp [ns], or that of the clock, and what it says."""
+
+    topic: str
+    stamp: int
+    content: Any
+
+
+class MessageSession:
+    """Chooses the messages of a drive.
+
+    A simulator that waits for its first command repeats itself: of several messages with one stamp
+    on one topic the last counts. What is sent later than a control period after the drive's end
+    belongs to no drive.
+
+    Parameters
+    ----------
+    control_period : float
+        [s]
+    """
+
+    def __init__(self, control_period: float) -> None:
+        self._period = round(control_period * NANOSECONDS)
+        self._wheels_period = ticks_between_wheels(control_period) * self._period
+        self._duration: float | None = None
+        self._end: int | None = None
+        self._now = 0
+        self._newest: dict[str, HeardMessage] = {}
+
+    def ends_after(self, duration: float) -> None:
+        """Say how long the whole drive takes [s]; before, nothing is chosen."""
+        self._duration = duration
+
+    @property
+    def is_end_known(self) -> bool:
+        """Whether nobody has to tell any more when the drive began."""
+        return self._end is not None
+
+    def take_error(self, stamp: int, time: float) -> None:
+        """Learn the drive's end from the stamp [ns] of a tracking error, ``time`` [s] after it."""
+        if self._end is None and self._duration is not None:
+            self._end = stamp + round((self._duration - time - ROUNDING) * NANOSECONDS)
+
+    def take(self, topic: str, stamp: int | None, content) -> list[HeardMessage]:
+        """Take a message; return those that are certain to count now, and did not before.
+
+        Parameters
+        ----------
+        topic : str
+        stamp : int or None
+            [ns]; None for a message without one, which is of the time that the clock says.
+        content : object
+        """
+        if topic == topics.CLOCK and stamp is not None:
+            self._now = stamp
+        if self._duration is None:
+            return []
+        if stamp is None:
+            return self._of_the_drive(HeardMessage(topic, self._now, content))
+        earlier = self._newest.get(topic)
+        self._newest[topic] = HeardMessage(topic, stamp, content)
+        if earlier is None or earlier.stamp == stamp:
+            return []
+        return self._of_the_drive(earlier)
+
+    def rest(self) -> list[HeardMessage]:
+        """Return the last message of each topic, once nothing follows."""
+        return [m for message in self._newest.values() for m in self._of_the_drive(message)]
+
+    @property
+    def over(self) -> bool:
+        """Whether the drive's last tracking error is there."""
+        newest = self._newest.get(topics.TRAJECTORY_ERROR)
+        return self._end is not None and newest is not None and newest.stamp >= self._end
+
+    @property
+    def complete(self) -> bool:
+        """Whether the last message of the drive is there on each topic that has any.
+
+        The recorded IMU may have ended before.
+        """
+        end = self._end
+        return end is not None and all(
+            message.stamp >= end
+            or (topic == topics.JOINT_STATES and message.stamp > end - self._wheels_period)
+            for topic, message in self._newest.items()
+            if topic not in (topics.YAW_REAL, topics.YAW_ERROR_REAL)
+        )
+
+    def _of_the_drive(self, message) -> list[HeardMessage]:
+        late = self._end is not None and message.stamp > self._end + self._period
+        return [] if late else [message]

@@ -1,0 +1,216 @@
+"""The figures of the thesis's chapter 4: what each showed, and why ours differs."""
+
+from __future__ import annotations
+
+from typing import Callable, NamedTuple
+
+from imu_simulation_framework.tools.thesis import shown
+from imu_simulation_framework.tools.thesis.experiments import HECTOR, HECTOR_SLOW, Experiments, Imu
+
+
+class Item(NamedTuple):
+    """A figure, or two that ours shows as one.
+
+    Attributes
+    ----------
+    numbers : tuple of str
+        As in the thesis.
+    title : str
+    thesis : str
+        What the thesis showed.
+    why : str
+        Why ours differs.
+    make : callable or None
+        Of :class:`.Experiments`, returns what ours shows; None for what cannot be made.
+    """
+
+    numbers: tuple[str, ...]
+    title: str
+    thesis: str
+    why: str
+    make: Callable[[Experiments], shown.Shown] | None
+
+    @property
+    def label(self) -> str:
+        """As ``4.6, 4.7``."""
+        return ", ".join(self.numbers)
+
+    @property
+    def name(self) -> str:
+        """Of its files, as ``figure_4_06_4_07``; in the order of the numbers."""
+        parts = (number.split(".") for number in self.numbers)
+        return "figure_" + "_".join(f"{chapter}_{int(place):02d}" for chapter, place in parts)
+
+
+_DATA = "Other recordings: the thesis's are not at hand, ours are made by a program."
+_CHANCE = (
+    "Other recordings, and other random numbers: the plug-in's cannot be seeded, ours are. The "
+    "model takes the same steps as the plug-in."
+)
+_RAW = (
+    "Spectra of errors as they are: the thesis smoothed errors by a median first, which takes "
+    "noise away and is not linear."
+)
+_SAME = "The same setting; nothing is said of what came out."
+
+
+def _with_hector(letter: str, imu: Imu, first: int, said_errors: str, said_spectra: str):
+    name = f"Trajectory {letter.upper()}, {imu.name}"
+    return (
+        Item(
+            (f"4.{first}",),
+            f"{name}: yaw errors",
+            said_errors,
+            _CHANCE,
+            shown.errors_with_hector(letter, imu),
+        ),
+        Item(
+            (f"4.{first + 1}",),
+            f"{name}: spectra of the yaw errors",
+            said_spectra,
+            _RAW,
+            shown.spectra_with_hector(letter, imu),
+        ),
+    )
+
+
+ITEMS: tuple[Item, ...] = (
+    Item(
+        ("4.1",),
+        "The four trajectories",
+        "Paths of four recorded drives of about ten minutes. A, C and D repeat a round, B does "
+        "not.",
+        "Other recordings, of the same kind: A, C and D repeat a round here, too. No robot has "
+        "driven them.",
+        shown.paths,
+    ),
+    Item(
+        ("4.2", "4.4"),
+        "Trajectory A, one round: yaw",
+        "The simulated yaw lies on the truth but for white noise; the recorded one has drifted a "
+        "little after a minute, and comes far less often than 100 times a second.",
+        "The bundled recording has 100 readings in a second; those repeat that the resolution of "
+        "its quaternions, 2^-14, does not tell apart.",
+        shown.yaw_of_one_round,
+    ),
+    Item(
+        ("4.3",),
+        "Trajectory A, one round",
+        "Not known: the text that we have lacks the figure and its caption, and never mentions it.",
+        "What it showed is not known.",
+        None,
+    ),
+    Item(
+        ("4.5",),
+        "Trajectory A, one round: yaw errors, median over 101 samples",
+        "The recorded error reaches about 1.5 deg, the simulated one stays at its noise.",
+        f"{_DATA} Errors are signed here, in the thesis they are sizes.",
+        shown.error_of_one_round,
+    ),
+    Item(
+        ("4.6", "4.7"),
+        "Trajectory A, all rounds: yaw, and its end enlarged",
+        "The recorded yaw ends 0.25 rad (about 15 deg) off. The simulated robot turns a few "
+        "seconds late.",
+        "In lock-step no command is late, so that the simulated robot keeps the recorded one's "
+        "time.",
+        shown.yaw_of_all_rounds,
+    ),
+    Item(
+        ("4.8",),
+        "Trajectory A, all rounds: tracking error",
+        "The yaw's tracking error grows, with oscillations in sharp bends, as the loop falls "
+        "behind.",
+        "Lock-step; and a controller whose parts are signed each, with a limited integral.",
+        shown.tracking_error,
+    ),
+    Item(
+        ("4.9",),
+        "Trajectory A, all rounds: yaw errors, median over 519 samples",
+        "The recorded error grows steadily to about 15 deg; the simulated one, with white noise "
+        "only, does not grow.",
+        f"{_DATA} The yaw's noise is twice what the plug-in is told: it is added to the components "
+        "of a quaternion, which hold half the angle.",
+        shown.error_of_all_rounds,
+    ),
+    Item(
+        ("4.10",),
+        "Trajectory A, all rounds: spectra of the yaw",
+        "Recorded and simulated yaw look alike: the rounds' peaks hide the drift.",
+        "The linear trend is taken out here, which full turns would leave in each spectrum.",
+        shown.spectrum_of_yaw,
+    ),
+    Item(
+        ("4.11",),
+        "Trajectory A, all rounds: spectra of the yaw errors",
+        "At low frequency the simulated error has less power by some orders of magnitude.",
+        _RAW,
+        shown.spectrum_of_errors,
+    ),
+    Item(
+        ("4.12",),
+        "Recorded yaw errors of all trajectories, median over 591 samples",
+        "Errors of four drives, from which steps of up to about 0.05 rad (2.9 deg) are read off.",
+        f"{_DATA} Their IMU has a rate bias and a scale factor, so that its error grows with time "
+        "and with the turns to one side, and is not made of steps.",
+        shown.recorded_errors,
+    ),
+    Item(
+        ("4.13",),
+        "Recorded yaw errors: spectra at low frequency",
+        "A peak at 0.015 Hz, a round of about 70 s; below 0.01 Hz too few values to tell.",
+        f"{_DATA} Their rounds last 60 s (A), 40 s (C) and 75 s (D), and peaks are at a round's "
+        f"frequency or a multiple of it. {_RAW}",
+        shown.recorded_spectra,
+    ),
+    *_with_hector(
+        "a",
+        HECTOR,
+        14,
+        "Three runs with drift; found much better than the generic plug-in, and realistic to the "
+        "eye.",
+        "Found much better than the generic plug-in here, too.",
+    ),
+    *_with_hector(
+        "a",
+        HECTOR_SLOW,
+        16,
+        "Three runs with a slower and larger drift, as steps seemed to come from the robot's "
+        "turns.",
+        _SAME,
+    ),
+    *_with_hector(
+        "b",
+        HECTOR_SLOW,
+        18,
+        _SAME,
+        _SAME,
+    ),
+    Item(
+        ("4.20",),
+        f"Trajectory B, {HECTOR_SLOW.name}: yaw, and its end enlarged",
+        "After ten minutes both IMUs are off what is right for them, as both drift.",
+        f"{_DATA} Each pair of lines has a zero of its own.",
+        shown.yaw_with_hector("b", HECTOR_SLOW),
+    ),
+    *_with_hector(
+        "c",
+        HECTOR_SLOW,
+        21,
+        _SAME,
+        _SAME,
+    ),
+    *_with_hector(
+        "d",
+        HECTOR_SLOW,
+        23,
+        _SAME,
+        _SAME,
+    ),
+)
+"""All figures of the chapter, in its order."""
+
+NO_TABLES = (
+    "Chapter 4 has no table. Its numbers, which stand in the text and in equations 4.1 to 4.17, "
+    "are in the table of numbers."
+)

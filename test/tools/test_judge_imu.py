@@ -1,0 +1,200 @@
+"""judge_imu.py, as a person calls it."""
+
+import dataclasses
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from tool_calls import call_tool
+from written_results import make_tables, write_result
+
+from imu_simulation_framework.evaluation.judgement.ensemble import started_at_zero
+from imu_simulation_framework.evaluation.judgement.judge import judge
+from imu_simulation_framework.evaluation.yaw_error_model import yaw_error_model
+from imu_simulation_framework.sensors.imu_specification import (
+    ImuSpecification,
+    TriadSpecification,
+)
+from imu_simulation_framework.tools.heading_drift.observed_drives import read_drive
+
+WALK, NOISE = 2e-3, math.radians(0.5)
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, walk in (("right", WALK), ("small", 0.1 * WALK), ("large", 10.0 * WALK)):
+        Path(f"{name}.yaml").write_text(f"name: {name}\ngyroscope:\n  white_noise: {walk}\n")
+    Path("identified.yaml").write_text(
+        "kind: yaw_error_model\nname: mine\ndrives: [monday]\nparameters:\n"
+        f"  angle_random_walk: {{value: {WALK}, low: 1.0e-3, high: 3.0e-3}}\n"
+        f"  reference_noise: {{value: {NOISE}, low: 5.0e-3, high: 1.0e-2}}\n"
+    )
+
+
+def tables_of(duration=120.0, seed=1, noise=0.0, known=None):
+    """Tables whose recorded IMU has an angle random walk, and the reference perhaps white noise."""
+    tables = make_tables(duration)
+    reference, imu = tables.reference.copy(), tables.imu_real.copy()
+    generator = np.random.default_rng(seed)
+    time = tables.trajectory_data.index.to_numpy(dtype=float)
+    yaw = np.unwrap(tables.trajectory_data["yaw"].to_numpy(dtype=float))
+    at = imu.index.to_numpy(dtype=float)
+    steps = np.diff(at, prepend=at[0])
+    walk = np.cumsum(WALK * np.sqrt(steps) * generator.standard_normal(len(at)))
+    imu["yaw"] = np.interp(at, time, yaw) + walk
+    stamps = reference.index.to_numpy(dtype=float)
+    reference["yaw"] = np.interp(stamps, time, yaw)
+    reference["yaw"] += noise * generator.standard_normal(len(stamps))
+    if known is not None:
+        reference["yaw_known"] = known(stamps).astype(float)
+    return dataclasses.replace(tables, reference=reference, imu_real=imu, fixes=None)
+
+
+def result(tmp_path, **options):
+    return write_result(tmp_path / "results", tables=tables_of(**options)).folder
+
+
+def judged(*arguments):
+    done = call_tool("judge_imu.py", *arguments)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def refused(*arguments):
+    done = call_tool("judge_imu.py", *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert len(done.stderr.splitlines()) == 1
+    return done.stderr
+
+
+def verdicts(folder="judgement"):
+    record = json.loads(Path(folder, "judgement.json").read_text())
+    return {one["name"]: one["verdict"] for one in record["imus"]}
+
+
+def test_three_models_are_told_apart_and_written(tmp_path):
+    folder = result(tmp_path)
+    text = judged(
+        folder, "--imu", "right.yaml", "--imu", "small.yaml", "--imu", "large.yaml",
+        "--runs", 999, "--report", "--table", "csv", "markdown",
+    )  # fmt: skip
+    assert {path.name for path in Path("judgement").iterdir()} == {
+        "judgement.csv", "judgement.md", "judgement.json",
+        *(f"judgement_{number}.{kind}" for number in (1, 2, 3) for kind in ("png", "html")),
+    }  # fmt: skip
+    assert verdicts() == {"right": "not refuted", "small": "too little", "large": "too much"}
+    assert "A real error like this occurs in none of 999 simulated drives" in text
+    assert "not refuted is not proven" in text and "at rest" in text
+    assert "small  refuted: too little  0.001" in text
+    assert Path("judgement/judgement_2.png").read_bytes().startswith(PNG)
+
+    table = pd.read_csv("judgement/judgement.csv")
+    assert list(table.columns) == [
+        "imu", "look", "unit", "the model has", "recorded", "median of runs", "2.5 % of runs",
+        "97.5 % of runs", "percentile", "p", "p, corrected",
+    ]  # fmt: skip
+    small = table[table["imu"] == "small"].set_index("look")
+    assert small.loc["whole curve", "p"] == 0.001
+    assert small.loc["rms error", "percentile"] == 100.0
+    assert small.loc["rms error", "the model has"] == "too little"
+    assert math.isnan(small.loc["whole curve", "percentile"])
+    page = Path("judgement/judgement_2.html").read_text(encoding="utf-8")
+    for words in (
+        "<h2>The recorded error in the ensemble</h2>",
+        "<h2>Each look</h2>",
+        ">too little</td>",
+        "not refuted is not proven",
+    ):
+        assert words in page, words
+
+
+def test_it_is_the_judgement_of_the_library(tmp_path):
+    folder = result(tmp_path)
+    judged(folder, "--imu", "right.yaml", "--runs", 200, "--seed", 7)
+    assert {path.name for path in Path("judgement").iterdir()} == {
+        "judgement.csv", "judgement.json", "judgement.png",
+    }  # fmt: skip
+    drive = read_drive(str(folder))
+    imu = ImuSpecification(name="right", gyroscope=TriadSpecification(white_noise=WALK))
+    model = yaw_error_model(imu, drive.motion())
+    time = model.time
+    expected = judge(
+        time,
+        started_at_zero(time, drive.observed.error[: len(time)]),
+        # Kept as numbers of single precision.
+        started_at_zero(time, model.realisations(200, seed=7).astype(np.float32)),
+    )
+    looks = json.loads(Path("judgement/judgement.json").read_text())["imus"][0]["looks"]
+    assert looks[0]["p_value"] == expected.envelope.p_value
+    for look, other in zip(looks[1:], expected.statistics):
+        assert (look["p_value"], look["percentile"]) == (other.p_value, other.percentile)
+        assert look["refutes"] is False and look["manner"] == ""
+
+
+def test_the_full_sensor_gives_the_same_verdicts(tmp_path):
+    folder = result(tmp_path, duration=60.0)
+    judged(
+        folder, "--imu", "right.yaml", "--imu", "small.yaml", "--runs", 199, "--what", "sensor",
+        "--workers", 1,
+    )  # fmt: skip
+    assert verdicts() == {"right": "not refuted", "small": "too little"}
+
+
+def test_noise_of_the_reference_is_not_the_imus(tmp_path):
+    folder = result(tmp_path, noise=NOISE)
+    text = judged(folder, "--imu", "right.yaml", "--runs", 999)
+    assert verdicts() == {"right": "too little"} and "counts as the IMU's" in text
+    text = judged(folder, "--imu", "right.yaml", "--runs", 999, "--reference-noise", "0.5deg")
+    assert verdicts() == {"right": "not refuted"} and "counts as the IMU's" not in text
+    judged(folder, "--imu", "right.yaml", "--runs", 999, "--reference-noise", "identified.yaml")
+    assert verdicts() == {"right": "not refuted"}
+    # An identified model knows that of its own drive.
+    text = judged(folder, "--imu", "identified.yaml", "--runs", 999)
+    assert verdicts() == {"identified": "not refuted"}
+    assert "fits it better than it would another one" in text
+
+
+def test_where_the_reference_is_not_known_nothing_is_judged(tmp_path):
+    folder = result(tmp_path, known=lambda time: (time < 40.0) | (time > 60.0))
+    judged(folder, "--imu", "right.yaml", "--runs", 199)
+    record = json.loads(Path("judgement/judgement.json").read_text())
+    assert record["duration [s]"] == pytest.approx(120.0, abs=1.0)
+    assert 95 <= record["samples"] <= 105
+
+
+def test_a_bundled_drive_and_a_plugin():
+    text = judged("a", "--imu", "hector_slow", "--runs", 999)
+    assert verdicts() == {"hector_slow": "too much"}
+    assert "varies too much at 0.02 to 0.2 Hz" in text and "a simulated one itself" in text
+
+
+def test_bad_input_is_one_sentence(tmp_path):
+    folder = result(tmp_path, duration=60.0)
+    right = ("--imu", "right.yaml")
+    assert "0 runs" in refused(folder, *right, "--runs", "0")
+    assert "at least 19" in refused(folder, *right, "--runs", "5")
+    assert "there is no such" in refused("absent.bag", *right)
+    assert "absent.yaml" in refused(folder, "--imu", "absent.yaml")
+    assert "no full sensor" in refused(folder, "--imu", "identified.yaml", "--what", "sensor")
+    assert "neither an angle" in refused(folder, *right, "--reference-noise", "lots")
+    assert "neither an angle" in refused(folder, *right, "--reference-noise", "right.yaml")
+    assert "no multiple" in refused(folder, *right, "--what", "sensor", "--step", "0.123456s")
+    without = dataclasses.replace(tables_of(40.0), imu_real=None)
+    assert "no recorded IMU" in refused(write_result(tmp_path / "a", tables=without).folder, *right)
+    one = tables_of(40.0)
+    one = dataclasses.replace(one, imu_real=one.imu_real.iloc[:1])
+    assert "1 yaws" in refused(write_result(tmp_path / "b", tables=one).folder, *right)
+    assert not Path("judgement").exists()
+
+
+def test_what_was_read_is_not_overwritten(tmp_path):
+    folder = result(tmp_path, duration=60.0)
+    Path("judgement").mkdir()
+    Path("judgement/judgement.json").write_text(Path("right.yaml").read_text())
+    sentence = refused(folder, "--imu", "judgement/judgement.json", "--runs", "199")
+    assert "judgement.json" in sentence

@@ -1,0 +1,90 @@
+"""Which messages of a drive a bag gets; without ROS."""
+
+import pytest
+
+from imu_simulation_framework import topics
+from imu_simulation_framework.experiment.session.messages import MessageSession
+from imu_simulation_framework.motion.stamps import NANOSECONDS
+
+ZERO = 100 * NANOSECONDS
+PERIOD = 0.05
+DURATION = 8.1
+
+
+def at(time):
+    return ZERO + round(time * NANOSECONDS)
+
+
+@pytest.fixture
+def session():
+    session = MessageSession(PERIOD)
+    session.ends_after(DURATION)
+    session.take_error(at(PERIOD), PERIOD)
+    return session
+
+
+def contents(messages):
+    return [message.content for message in messages]
+
+
+def test_a_message_counts_when_another_stamp_follows():
+    session = MessageSession(PERIOD)
+    session.ends_after(DURATION)
+    assert session.take(topics.IMU, at(0.0), "first") == []
+    # A simulator that waits repeats itself.
+    assert session.take(topics.IMU, at(0.0), "again") == []
+    assert contents(session.take(topics.IMU, at(0.01), "next")) == ["again"]
+    assert contents(session.rest()) == ["next"]
+
+
+def test_a_message_without_a_stamp_is_of_the_clocks_time(session):
+    session.take(topics.CLOCK, at(1.0), "clock")
+    (message,) = session.take(topics.WHEEL_COMMAND, None, "command")
+    assert (message.stamp, message.content) == (at(1.0), "command")
+
+
+def test_nothing_counts_before_it_is_known_what_is_driven():
+    session = MessageSession(PERIOD)
+    session.take(topics.CLOCK, at(1.0), "clock")
+    assert session.take(topics.WHEEL_COMMAND, None, "command") == []
+    assert session.rest() == []
+
+
+def test_what_is_sent_after_the_drive_does_not_count(session):
+    session.take(topics.IMU, at(DURATION), "last")
+    # Samples of one control period more answer the last command.
+    assert contents(session.take(topics.IMU, at(DURATION + 0.04), "answer")) == ["last"]
+    assert contents(session.take(topics.IMU, at(DURATION + 0.1), "late")) == ["answer"]
+    assert session.take(topics.IMU, at(DURATION + 0.2), "later") == []
+    assert session.rest() == []
+
+
+def test_the_drive_is_over_with_its_last_error(session):
+    assert not session.over
+    session.take(topics.TRAJECTORY_ERROR, at(DURATION - PERIOD), "error")
+    assert not session.over
+    session.take(topics.TRAJECTORY_ERROR, at(DURATION), "error")
+    assert session.over
+
+
+def test_it_is_complete_when_every_topic_has_come_to_the_end(session):
+    session.take(topics.IMU, at(DURATION), "imu")
+    session.take(topics.GROUND_TRUTH, at(DURATION - 0.01), "truth")
+    assert not session.complete
+    session.take(topics.GROUND_TRUTH, at(DURATION), "truth")
+    assert session.complete
+
+
+def test_the_recorded_imu_may_have_ended_before(session):
+    session.take(topics.IMU, at(DURATION), "imu")
+    for topic in (topics.YAW_REAL, topics.YAW_ERROR_REAL):
+        session.take(topic, at(3.0), "recorded")
+    assert session.complete
+
+
+def test_of_the_few_joint_states_the_last_one_of_the_drive_is_enough(session):
+    session.take(topics.IMU, at(DURATION), "imu")
+    session.take(topics.JOINT_STATES, at(7.8), "joints")
+    assert not session.complete
+    session.take(topics.JOINT_STATES, at(8.0), "joints")
+    assert session.complete

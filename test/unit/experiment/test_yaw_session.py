@@ -1,0 +1,97 @@
+"""Live yaws and yaw errors without ROS: unwrapped, on one clock, as the comparison has them."""
+
+import numpy as np
+import pytest
+
+from imu_simulation_framework import topics
+from imu_simulation_framework.experiment.session.yaws import YawSession
+from imu_simulation_framework.motion.stamps import NANOSECONDS
+
+ZERO = 1000 * NANOSECONDS
+REFERENCE = (np.array([0.0, 6.0]), np.array([0.0, 0.6]))
+RECORDED = (np.array([1.0, 5.0]), np.array([0.5, 8.5]))
+"""The recorded IMU turns by 2 rad/s from the first second on."""
+
+
+def at(time):
+    return ZERO + round(time * NANOSECONDS)
+
+
+def of(samples, topic):
+    return [sample for sample in samples if sample.topic == topic]
+
+
+@pytest.fixture
+def session():
+    session = YawSession()
+    session.compare_with(REFERENCE, RECORDED)
+    session.begin(ZERO)
+    return session
+
+
+def test_a_yaw_that_jumps_by_a_turn_is_unwrapped_without_one():
+    session = YawSession()
+    yaws = 0.1 * np.arange(100)
+    wrapped = np.angle(np.exp(1j * yaws))
+    samples = [session.add_ground_truth(at(k), yaw)[0] for k, yaw in enumerate(wrapped.tolist())]
+    assert {sample.topic for sample in samples} == {topics.YAW_GROUND_TRUTH}
+    np.testing.assert_allclose([sample.unwrapped for sample in samples], yaws, atol=1e-12)
+    np.testing.assert_allclose([sample.yaw for sample in samples], wrapped, atol=1e-12)
+    assert [sample.stamp for sample in samples] == [at(k) for k in range(100)]
+
+
+def test_the_simulated_error_is_truth_less_imu_and_begins_at_zero(session):
+    found = []
+    for k in range(50):
+        found += session.add_ground_truth(at(0.01 * k), 0.3 * k)
+        found += session.add_imu(at(0.01 * k), 0.2 * k - 0.7)
+    errors = of(found, topics.YAW_ERROR_SIMULATED)
+    np.testing.assert_allclose([e.unwrapped for e in errors], 0.1 * np.arange(50), atol=1e-9)
+    assert session.begun
+
+
+def test_the_error_waits_for_the_truth_that_follows(session):
+    session.add_ground_truth(at(0.0), 0.0)
+    assert not of(session.add_imu(at(0.005), 0.0), topics.YAW_ERROR_SIMULATED)
+    (error,) = of(session.add_ground_truth(at(0.01), 0.2), topics.YAW_ERROR_SIMULATED)
+    assert error.stamp == at(0.005)
+
+
+def test_after_a_pause_no_truth_is_taken_of_before_it(session):
+    session.add_ground_truth(at(0.0), 0.0)
+    session.restart()
+    assert not of(session.add_imu(at(5.0), 0.0), topics.YAW_ERROR_SIMULATED)
+    assert not of(session.add_ground_truth(at(5.01), 1.0), topics.YAW_ERROR_SIMULATED)
+
+
+def test_the_recorded_yaw_is_that_of_the_same_time(session):
+    (yaw,) = of(session.add_imu(at(3.5), 0.0), topics.YAW_REAL)
+    assert yaw.stamp == at(3.5)
+    assert np.exp(1j * yaw.yaw) == pytest.approx(np.exp(5.5j))
+
+
+def test_the_recorded_error_is_counted_from_the_recordings_beginning(session):
+    # Nobody has watched at 1 s, where it is zero.
+    (error,) = of(session.add_imu(at(2.0), 0.0), topics.YAW_ERROR_REAL)
+    assert error.unwrapped == pytest.approx(0.1 - 2.0)
+
+
+def test_nothing_is_played_before_and_after_the_recording(session):
+    for time in (0.5, 5.5):
+        assert not of(session.add_imu(at(time), 0.0), topics.YAW_REAL)
+
+
+def test_nothing_is_played_before_the_drive_has_begun_or_without_a_recording():
+    session = YawSession()
+    session.compare_with(REFERENCE, RECORDED)
+    assert not of(session.add_imu(at(3.0), 0.0), topics.YAW_REAL)
+    session = YawSession()
+    session.compare_with(REFERENCE)
+    session.begin(ZERO)
+    assert [sample.topic for sample in session.add_imu(at(3.0), 0.0)] == [topics.YAW_SIMULATED]
+
+
+def test_the_drive_begins_once(session):
+    session.begin(ZERO + 2 * NANOSECONDS)
+    (yaw,) = of(session.add_imu(at(1.0), 0.0), topics.YAW_REAL)
+    assert yaw.yaw == pytest.approx(0.5)

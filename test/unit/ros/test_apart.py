@@ -1,0 +1,74 @@
+"""Work in a process of its own: answers, refusals, and an end that nobody has asked for."""
+
+import os
+import sys
+
+import pytest
+
+from imu_simulation_framework.errors import FrameworkError, RecordingError
+from imu_simulation_framework.ros.apart import Apart
+
+
+class Worker:
+    """What the tests have done elsewhere."""
+
+    def __init__(self):
+        self.calls = 0
+
+    def add(self, first, second):
+        """Return a sum, how often this object was asked, and where it lives."""
+        self.calls += 1
+        return first + second, self.calls, os.getpid()
+
+    def refuse(self):
+        """Raise one of the package's errors."""
+        raise RecordingError("drive.csv, line 3: no number")
+
+    def fill(self):
+        """Ask for more memory than there can be."""
+        return bytearray(sys.maxsize)
+
+    def die(self):
+        """End without an answer."""
+        os._exit(7)
+
+
+@pytest.fixture
+def apart():
+    with Apart(__name__, "Worker", "the test's work") as apart:
+        yield apart
+
+
+@pytest.fixture(autouse=True)
+def importable(monkeypatch):
+    monkeypatch.syspath_prepend(os.path.dirname(__file__))
+
+
+def test_the_same_object_answers_every_call_in_another_process(apart):
+    total, calls, process = apart.call("add", 2, 3)
+    assert (total, calls) == (5, 1)
+    assert process != os.getpid()
+    assert apart.call("add", 1, 1) == (2, 2, process)
+
+
+def test_a_refusal_comes_back_as_its_sentence_and_the_object_lives_on(apart):
+    with pytest.raises(FrameworkError, match="^drive.csv, line 3: no number$"):
+        apart.call("refuse")
+    assert apart.call("add", 1, 2)[:2] == (3, 1)
+
+
+def test_too_little_memory_is_a_sentence(apart):
+    with pytest.raises(FrameworkError, match="not enough memory"):
+        apart.call("fill")
+
+
+def test_a_process_that_has_ended_is_told_with_its_code(apart):
+    with pytest.raises(FrameworkError, match="^the test's work has ended with code 7$"):
+        apart.call("die")
+
+
+def test_the_process_ends_with_the_statement():
+    with Apart(__name__, "Worker", "the test's work") as apart:
+        *_, process = apart.call("add", 1, 2)
+    with pytest.raises(ProcessLookupError):
+        os.kill(process, 0)
