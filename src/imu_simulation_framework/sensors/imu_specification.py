@@ -180,6 +180,11 @@ class MagnetometerSpecification(TriadSpecification):
                 "does."
             )
 
+    @property
+    def has_iron(self) -> bool:
+        """Whether iron changes what it measures."""
+        return self.hard_iron != _ZERO or self.soft_iron != _IDENTITY
+
 
 @dataclass(frozen=True)
 class TemperatureProfile:

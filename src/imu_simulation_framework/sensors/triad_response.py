@@ -27,7 +27,7 @@ class TriadResponse:
     """
 
     def __init__(self, triad: TriadSpecification, temperature: TemperatureProfile):
-        self._matrix = np.eye(3) + np.array(triad.scale_factor_and_misalignment)
+        self._matrix = unless_identity(np.eye(3) + np.array(triad.scale_factor_and_misalignment))
         self._g_sensitivity = _unless_zero(triad.g_sensitivity)
         self._temperature = temperature
         self._temperature_bias = _unless_zero(triad.temperature_bias)
@@ -67,10 +67,25 @@ class TriadResponse:
         return self._temperature.at(time) - self._temperature.reference
 
 
+FEW = 100
+"""Vectors of which a matrix is multiplied with each; of more, each row with all at once."""
+
+
+def unless_identity(matrix):
+    """Return a matrix for :func:`matrix_times`; None for one that changes nothing."""
+    matrix = np.array(matrix)
+    return None if np.array_equal(matrix, np.eye(3)) else matrix
+
+
 def matrix_times(matrix, vectors):
-    """Return a matrix (3, 3) times vectors (..., 3), the same to the bit for one and for many."""
-    if vectors.ndim == 1:
-        x, y, z = vectors
+    """Return a matrix (3, 3) times vectors (..., 3), the same to the bit for one and for many.
+
+    The matrix None is the identity.
+    """
+    if matrix is None:
+        return np.array(vectors, dtype=float)
+    if vectors.ndim == 1 or len(vectors) <= FEW:
+        x, y, z = vectors[..., 0:1], vectors[..., 1:2], vectors[..., 2:3]
         return matrix[:, 0] * x + matrix[:, 1] * y + matrix[:, 2] * z
     x, y, z = np.ascontiguousarray(np.moveaxis(vectors, -1, 0))
     product = np.empty(vectors.shape)

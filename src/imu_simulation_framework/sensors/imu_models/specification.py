@@ -42,7 +42,15 @@ from imu_simulation_framework.sensors.imu_specification import (
 )
 from imu_simulation_framework.sensors.specification_mapping import specification_from_mapping
 from imu_simulation_framework.sensors.triad_noise import TriadNoise
-from imu_simulation_framework.sensors.triad_response import TriadResponse, matrix_times
+from imu_simulation_framework.sensors.triad_response import (
+    TriadResponse,
+    matrix_times,
+    unless_identity,
+)
+
+FEW = 32
+"""Samples that are fused one by one: of so few, a whole series costs more, and it differs from
+single steps in the last digits."""
 
 
 @dataclass(frozen=True)
@@ -126,9 +134,32 @@ class SpecificationImu(ImuModel):
         self._held = None
         self._noises = self._start_noises(seed)
         self._recent = []
+        self._last_field = None
 
     def step(self, truth: AnyTruth) -> ImuReading:
         truth = self._measured(truth)
+        if truth.magnetic_field is None:
+            return self._step(truth)
+        one = type(truth)(*(np.asarray(values)[np.newaxis] for values in truth))
+        return _last(self.steps(one)[0])
+
+    def steps(self, truth: AnyTruth) -> tuple[ImuReading, np.ndarray]:
+        if self._stride == 1 and self._count >= self._first:
+            return self.advance(truth), np.ones(len(truth.orientation), dtype=bool)
+        truth = self._measured(truth)
+        count = self._count
+        readings, new = [], []
+        for sample in zip(*truth[:3]):
+            readings.append(self._step(ImuTruth(*sample)))
+            new.append(self._new)
+        reading, news = joined(readings), np.array(new)
+        if truth.magnetic_field is not None:
+            field = self._held_field(truth.magnetic_field, count, news)
+            several = reading
+            reading = ImuReading(lambda _, name: getattr(several, name), magnetic_field=field)
+        return reading, news
+
+    def _step(self, truth):
         since_first = self._count - self._first
         self._new = since_first >= 0 and since_first % self._stride == 0
         self._recent.append((truth.angular_velocity, truth.specific_force))
@@ -162,14 +193,12 @@ class SpecificationImu(ImuModel):
         if samples == 0:
             return ImuReading(without_bias, **truth._asdict())
         if self._stride > 1 or self._count < self._first:
-            kind = type(truth)
-            readings = [self.step(kind(*values)) for values in zip(*truth)]
-            return joined(readings)
+            return self.steps(truth)[0]
         time = (np.arange(self._count, self._count + samples) * self.period)[:, np.newaxis]
         series = _Series(truth.orientation, time, self._of_truth(truth, time))
         reading = self._series(series, self._noises, self._filter, self._count > self._first)
         if truth.magnetic_field is not None:
-            _ = reading.magnetic_field  # now, as the noise goes on from here
+            self._last_field = reading.magnetic_field[-1]  # now, as the noise goes on from here
         self._count += samples
         self._new = True
         self._held = _last(reading)
@@ -222,7 +251,11 @@ class SpecificationImu(ImuModel):
             first = 0 if started else 1
             if not started:
                 fused[0] = filter.start(orientation[0], force[0])
-            fused[first:] = filter.update_all(rate[first:], force[first:])
+            if len(time) > FEW:
+                fused[first:] = filter.update_all(rate[first:], force[first:])
+            else:
+                for row in range(first, len(time)):
+                    fused[row] = filter.update(rate[row], force[row])
         magnetic = None
         if len(series.of_truth) == 3:
             # When it is asked for, as its noise is a third of all.
@@ -231,18 +264,32 @@ class SpecificationImu(ImuModel):
 
         return _reading(orientation, fused, rate, force, rate_bias, force_bias, magnetic)
 
+    def _held_field(self, field, count, new):
+        """The magnetometer's readings (n, 3) at samples from number ``count`` on, of one run."""
+        held = np.array(field, dtype=float)
+        due = np.flatnonzero(new)
+        if len(due):
+            time = ((count + due) * self.period)[:, np.newaxis]
+            magnetometer, noise = self._triads[2], self._noises[2]
+            of_truth = magnetometer.of_truth(held[due], None, time)
+            held[due], _ = magnetometer.read(of_truth, *noise.advance(len(due)), time)
+        for row in range(len(held)):
+            if not new[row] and count + row > self._first:
+                held[row] = held[row - 1] if row else self._last_field
+        self._last_field = held[-1]
+        return held
+
     def _sample(self, truth):
         time = self._count * self.period
         rate, force = (
             (values[0] if len(values) == 1 else np.mean(values, axis=0))
             for values in zip(*self._recent)
         )
-        of_truth = self._of_truth((None, rate, force, *truth[3:]), time)
-        read = [
+        of_truth = self._of_truth((None, rate, force), time)
+        (measured_rate, rate_bias), (measured_force, force_bias) = (
             triad.read(values, *noise.step(), time)
             for triad, values, noise in zip(self._triads, of_truth, self._noises)
-        ]
-        (measured_rate, rate_bias), (measured_force, force_bias) = read[:2]
+        )
         orientation = np.asarray(truth.orientation, dtype=float)
         if self._fuses:
             if self._count == self._first:
@@ -250,13 +297,7 @@ class SpecificationImu(ImuModel):
             else:
                 orientation = self._filter.update(measured_rate, measured_force)
         return _reading(
-            truth.orientation,
-            orientation,
-            measured_rate,
-            measured_force,
-            rate_bias,
-            force_bias,
-            **({"magnetic_field": read[2][0]} if len(read) == 3 else {}),
+            truth.orientation, orientation, measured_rate, measured_force, rate_bias, force_bias
         )
 
     def new_samples(self, samples: int) -> np.ndarray:
@@ -301,8 +342,8 @@ class _Triad:
         self._response = TriadResponse(triad, temperature)
         self.read = self._response.read
         self._iron = None
-        if isinstance(triad, MagnetometerSpecification):
-            self._iron = np.array(triad.hard_iron), np.array(triad.soft_iron)
+        if isinstance(triad, MagnetometerSpecification) and triad.has_iron:
+            self._iron = np.array(triad.hard_iron), unless_identity(triad.soft_iron)
 
     def of_truth(self, signal, force, time):
         """What it makes of signal and specific force, (3,) or (samples, 3), without noise."""
@@ -334,7 +375,7 @@ def _means(signal, due, stride):
     ).reshape(-1, 3)
 
 
-def _reading(truth, orientation, rate, force, rate_bias, force_bias, magnetic=None, **parts):
+def _reading(truth, orientation, rate, force, rate_bias, force_bias, magnetic=None):
     """A reading of one sample or of (samples, ...), with what is only computed if asked for."""
 
     def ask(reading, name):
@@ -360,7 +401,6 @@ def _reading(truth, orientation, rate, force, rate_bias, force_bias, magnetic=No
         specific_force=force,
         angular_velocity_bias=rate_bias,
         specific_force_bias=force_bias,
-        **parts,
     )
 
 
