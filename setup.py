@@ -56,6 +56,7 @@ setup(
         "matplotlib>=3.5",
         "numpy>=1.21,<3",
         "pandas>=1.5,<3",
+        "ppigrf>=2.0,<3",
         "pymap3d>=2.9",
         "pyyaml>=5.3",
         "rosbags>=0.9.16,<0.10",

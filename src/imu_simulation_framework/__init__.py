@@ -25,6 +25,7 @@ below                 *arrays and tables only: no disk, no physics, no ROS*
 ``tracking``          following a trajectory with a differential drive
 ``sensors``           what an IMU says of a motion
 ``motion``            trajectories, drives, positioning, terrain, time stamps
+``magnetism``         Earth's magnetic field, and iron, magnets and motors in it
 ``noise``             random processes of sensors, their units and densities
 ====================  =============================================================
 

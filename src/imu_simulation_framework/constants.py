@@ -9,3 +9,6 @@ STANDARD_GRAVITY = 9.80665
 
 WORLD_GRAVITY = 9.81
 """Acceleration due to gravity in the simulated worlds, MuJoCo's and Gazebo's default [m/s^2]."""
+
+VACUUM_PERMEABILITY = 1.25663706127e-6
+"""The magnetic constant (CODATA 2022) [T m/A]."""

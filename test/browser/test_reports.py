@@ -76,6 +76,11 @@ def reports(tmp_path_factory, server):
         "5deg", "--report", "--out", folder / "budget",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
+    done = call_tool(
+        "reproduce_thesis.py", "--figures", "4.1", "4.3", "4.5", "4.12", "4.13", "--out",
+        folder / "thesis",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
     time, errors = drawn_errors()
     judgement = judge(time, 0.1 * time / time[-1], errors)
     pages = {
@@ -90,11 +95,12 @@ def reports(tmp_path_factory, server):
         "experiment": result.path("report.html"),
         "budget": folder / "budget" / "heading_budget.html",
         "drawn": folder / "drawn" / "ensemble.html",
+        "thesis": folder / "thesis" / "thesis.html",
         **{kind: folder / f"{kind}.html" for kind in pages},
     }
 
 
-KINDS = ["experiment", "budget", "drawn", "identification", "ensemble"]
+KINDS = ["experiment", "budget", "drawn", "thesis", "identification", "ensemble"]
 
 
 def opened(driver, path):

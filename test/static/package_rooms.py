@@ -26,7 +26,7 @@ FLOORS = [
         "topics",
         "units",
     },
-    {"files", "motion", "noise"},
+    {"files", "magnetism", "motion", "noise"},
     {"results", "sensors", "tracking"},
     {"evaluation", "robot"},
     {"identification"},
@@ -39,7 +39,16 @@ FLOORS = [
 ]
 GENERATED = {"msg", "srv"}
 """Made by catkin, beside the library's own rooms."""
-ARRAYS_ONLY = {"evaluation", "identification", "motion", "noise", "recorded", "sensors", "tracking"}
+ARRAYS_ONLY = {
+    "evaluation",
+    "identification",
+    "magnetism",
+    "motion",
+    "noise",
+    "recorded",
+    "sensors",
+    "tracking",
+}
 """Rooms that know no disk, no physics, no processes and no ROS."""
 BEGIN, END = "<!-- rooms: begin -->\n", "<!-- rooms: end -->\n"
 

@@ -6,6 +6,8 @@ import pytest
 from scipy.stats import norm
 from tool_calls import call_tool
 
+from imu_simulation_framework.constants import WORLD_GRAVITY
+
 PNG = b"\x89PNG\r\n\x1a\n"
 SPECIFICATION = """
 name: mine
@@ -41,18 +43,23 @@ def test_circles_in_closed_form():
         "--at", "10min", "--within", "10deg",
     )  # fmt: skip
 
-    mean = math.degrees(-0.002 * 120.0)
+    of_scale = math.degrees(-0.002 * 120.0)
+    # The filter, of 3 s, feels the centripetal acceleration and tilts by so much, so that it turns
+    # too slowly by the tilt's cosine; test_yaw_error_of_imu.py.
+    tilt = 0.2 / WORLD_GRAVITY / math.hypot(1.0, 0.2 * 3.0)
+    mean = of_scale + math.degrees(120.0 * (1.0 - math.cos(tilt)))
     std = math.degrees(math.sqrt(1e-6 * 600.0 + (2e-4 * 600.0) ** 2))
     bands = pd.read_csv("heading_budget/bands.csv").iloc[-1]
     assert bands["time"] == 600.0
-    assert bands["mean"] == pytest.approx(mean, abs=1e-4)
+    # The tilt begins with the acceleration's and settles within some of the filter's time.
+    assert bands["mean"] == pytest.approx(mean, abs=5e-3)
     assert bands["std"] == pytest.approx(std, rel=1e-6)
-    assert bands["upper_95"] == pytest.approx(mean + 1.959964 * std, abs=1e-4)
+    assert bands["upper_95"] == pytest.approx(bands["mean"] + 1.959964 * std, abs=1e-4)
     budget = pd.read_csv("heading_budget/budget.csv").set_index("source")
-    assert budget.loc["scale factor", "mean [deg]"] == pytest.approx(mean, abs=1e-4)
+    assert budget.loc["scale factor", "mean [deg]"] == pytest.approx(of_scale, abs=1e-4)
     assert budget["share of variance [%]"].sum() == pytest.approx(100.0)
     assert budget.loc["angle random walk", "share of variance [%]"] == pytest.approx(4.0, abs=0.01)
-    within = 100.0 * (norm.cdf(10.0, mean, std) - norm.cdf(-10.0, mean, std))
+    within = 100.0 * (norm.cdf(10.0, bands["mean"], std) - norm.cdf(-10.0, bands["mean"], std))
     assert f"{within:.3g} %" in text
     assert Path("heading_budget/heading_budget.png").read_bytes().startswith(PNG)
 

@@ -95,7 +95,7 @@ def test_recordings_of_ones_own_take_the_place_of_a_drive(tmp_path):
     table, _ = made("--figures", "4.5", "--drive", "A", reference, imu)
     assert list(table["figure"]) == ["4.5"]
     page = Path("thesis/thesis.html").read_text(encoding="utf-8")
-    assert "own recordings for A" in page and "partly your own" in page
+    assert "own recordings for A" in page and "yours for A" in page
 
 
 def test_what_cannot_be_made_is_refused():

@@ -65,10 +65,16 @@ class NormalStreams:
         return self._block[self._next - 1]
 
     def take(self, samples: int) -> np.ndarray:
-        """Return the numbers of the next samples, (samples, quantities)."""
+        """Return the numbers of the next samples, (samples, quantities); they may be a view."""
         left = self._block[self._next : self._next + samples]
         self._next += len(left)
-        return np.concatenate([left, self._draw(samples - len(left))])
+        missing = samples - len(left)
+        if missing == 0:
+            return left
+        if missing >= BLOCK:
+            return np.concatenate([left, self._draw(missing)])
+        self._block, self._next = self._draw(BLOCK), missing
+        return np.concatenate([left, self._block[:missing]])
 
     def _draw(self, samples):
         numbers = np.zeros((samples, self._count))

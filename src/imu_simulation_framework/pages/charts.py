@@ -8,7 +8,7 @@ from typing import Any, Mapping, NamedTuple
 import numpy as np
 
 from imu_simulation_framework.plots import colours
-from imu_simulation_framework.plots.style import path_steps, thin_with_gaps
+from imu_simulation_framework.plots.style import path_steps, thin, thin_with_gaps
 
 POINTS = 2000
 """Points left of a long line: about two for each column of pixels."""
@@ -88,6 +88,8 @@ class Chart:
     def line(self, x, y, look, name, width=None):
         """Draw a line, thinned so that its peaks stay, with gaps where there are no samples.
 
+        Along a logarithmic axis, where steps grow, there are no gaps.
+
         Parameters
         ----------
         x, y : array_like, shape (n,)
@@ -99,7 +101,7 @@ class Chart:
             [points]
         """
         if len(x):
-            x, y = thin_with_gaps(x, y, POINTS)
+            x, y = (thin if self._logarithmic else thin_with_gaps)(x, y, POINTS)
         self._add(x, y, name, mode="lines", line=_line(look, width))
 
     def path(self, x, y, look, name):

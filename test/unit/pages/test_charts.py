@@ -53,6 +53,16 @@ def test_panels_share_their_axis_unless_they_have_their_own():
     assert "matches" not in layout["xaxis3"]
 
 
+def test_steps_that_grow_along_a_logarithmic_axis_are_no_gaps():
+    frequency = np.geomspace(1e-3, 50.0, 180)
+    frequency[:20] = np.arange(1, 21) * 1e-3
+    frequency.sort()
+    chart = Chart(logarithmic=True).panel("density", logarithmic=True)
+    chart.line(frequency, 1.0 / frequency, style.REAL, "density")
+    (trace,) = chart.figure()["data"]
+    assert None not in trace["y"] and len(trace["y"]) == 180
+
+
 def test_long_lines_are_thinned_and_keep_their_peaks():
     time = np.arange(200_000) / 100.0
     values = np.sin(time)

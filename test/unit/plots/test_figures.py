@@ -4,12 +4,15 @@ import sys
 
 import matplotlib
 import numpy as np
+import pandas as pd
 import pytest
+from scipy.spatial.distance import pdist
 from synthetic_experiment import cut, make_tables
 
 from imu_simulation_framework.evaluation.comparison import ComparisonSettings, compare
 from imu_simulation_framework.plots import style
 from imu_simulation_framework.plots.figures import FIGURES, make_figures
+from imu_simulation_framework.plots.path_figures import paths
 
 NAMES = [
     "control_error",
@@ -154,6 +157,16 @@ def test_the_trajectory_has_equal_scales_its_ends_and_its_direction(figures):
     middle = table[["x", "y"]].mean().to_numpy()
     towards = middle - arrows.get_offsets()
     assert np.all(arrows.U * towards[:, 1] - arrows.V * towards[:, 0] > 0.0)
+
+
+def test_arrows_of_many_rounds_do_not_point_at_one_place():
+    time = np.arange(0.0, 8.0, 1e-3)
+    phase = 2.0 * np.pi * time
+    rounds = pd.DataFrame({"x": np.cos(phase), "y": np.sin(phase), "yaw": phase + np.pi / 2.0})
+    for axis in paths({"first": rounds, "second": rounds.iloc[:3000]}).axes[:2]:
+        assert axis.get_aspect() in ("equal", 1.0)
+        (arrows,) = (one for one in axis.collections if one.get_label() == "direction")
+        assert pdist(arrows.get_offsets()).min() > 0.5
 
 
 def test_fixes_are_drawn_as_received(figures):

@@ -97,3 +97,29 @@ def started_at_zero(time, errors, window=3.0):
     beginning = edge_samples(np.asarray(time, dtype=float), window)
     errors = np.asarray(errors)
     return errors - np.median(errors[..., :beginning], axis=-1, keepdims=True)
+
+
+def from_zero_where_known(time, observed, ensemble):
+    """Return times, observed error and ensemble where all are known, each error from zero.
+
+    Parameters
+    ----------
+    time : array_like, shape (samples,)
+        Of the ensemble [s].
+    observed : array_like, shape (other,)
+        At the same times from the first on, not a number where nothing was observed.
+    ensemble : ndarray, shape (runs, samples)
+
+    Returns
+    -------
+    time, observed : ndarray, shape (known,)
+    ensemble : ndarray, shape (runs, known)
+    """
+    observed = np.asarray(observed, dtype=float)[: len(time)]
+    known = np.flatnonzero(np.isfinite(observed))
+    time = np.asarray(time, dtype=float)[known]
+    return (
+        time,
+        started_at_zero(time, observed[known]),
+        started_at_zero(time, np.asarray(ensemble)[:, known]),
+    )

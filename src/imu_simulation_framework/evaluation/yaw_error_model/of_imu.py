@@ -9,7 +9,8 @@ of R; the accelerometer's correction of the tilt is perpendicular to the vertica
 to first order in the errors, in the words of :mod:`.sensors.imu_models.specification`. What is the
 same in every run is integrated along the motion; a random process on three axes acts as one
 process of the strength that the mean of :math:`h^2` gives to them, which is exact on level ground
-and at a constant tilt.
+and at a constant tilt. One thing is of second order and not small beside a quiet gyroscope: the
+filter leans while the body accelerates, :func:`_of_felt_acceleration`.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import Union, cast
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from imu_simulation_framework.angles import difference, unwrap, yaw_from_quaternion
 from imu_simulation_framework.errors import ConfigurationError, MotionError
 from imu_simulation_framework.evaluation.yaw_error_model.model import YawErrorModel
 from imu_simulation_framework.evaluation.yaw_error_model.parameters import YawErrorParameters
@@ -43,6 +45,7 @@ from imu_simulation_framework.sensors.imu_models import (
 )
 from imu_simulation_framework.sensors.imu_models.hector_drift import drift_stationary_std
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
+from imu_simulation_framework.sensors.simulation import imu_model, imu_truth
 
 RATE_BIAS = "rate bias"
 BIAS_INSTABILITY = "bias instability"
@@ -56,11 +59,14 @@ G_SENSITIVITY = "g-sensitivity"
 TEMPERATURE = "temperature"
 QUANTISATION = "quantisation"
 RESOLUTION = "resolution"
+FELT_ACCELERATION = "felt acceleration"
 YAW_OFFSET = "yaw offset"
 YAW_DRIFT = "yaw drift"
 YAW_NOISE = "yaw noise"
 
 _LARGEST_TILT = math.radians(10.0)
+_LEAST_YAW = 1e-6
+"""What the filter's tilt makes of the yaw [rad]; less is left out."""
 
 
 LinearImu = Union[
@@ -210,7 +216,31 @@ def _of_specification(imu, motion, time, sample):
     if step > 0.0:
         # Rounding adds a uniform error to each reading, as long as the noise exceeds the step.
         sources.append(AngleRandomWalk(RESOLUTION, step * math.sqrt(sample / 12.0)))
+    curve = _of_felt_acceleration(imu, motion, time, force)
+    if np.max(np.abs(curve)) > _LEAST_YAW:
+        sources.append(KnownError(FELT_ACCELERATION, curve))
     return sources, _limits(imu, up, rate, sample)
+
+
+def _of_felt_acceleration(imu, motion, time, force):
+    """Return the yaw error (len(time),) [rad] of a sensor that has no errors but its filter's.
+
+    The filter takes the vertical from the specific force, so that it tilts while the body
+    accelerates, and a tilted body that turns about the vertical changes its yaw at another rate.
+    That is of second order in the acceleration; so it is the filter itself that tells it, once.
+    """
+    nothing = np.zeros(len(time))
+    level = np.all(np.abs(force[:, :2]) < 1e-9 * motion.gravity)
+    if level or imu.output.orientation_reference != "fusion":
+        return nothing
+    ideal = ImuSpecification(output=imu.output)
+    orientation = (
+        imu_model(ideal, motion.period)
+        .batch(imu_truth(motion), 1, parts=("orientation",))
+        .orientation[0]
+    )
+    error = unwrap(difference(motion.yaw, yaw_from_quaternion(orientation)))
+    return np.interp(time, motion.time - motion.time[0], error)
 
 
 class _Along:

@@ -149,7 +149,7 @@ class RecordingSession:
         if self.over or not len(stamps):  # in Gazebo time goes on while the figures are drawn
             return
         newest = stream.newest
-        if self.zero is None or newest is None or stamps.max() - newest <= LONGEST_GAP:
+        if self.zero is None or newest is None or max(stamps.tolist()) - newest <= LONGEST_GAP:
             stream.append_rows(stamps, rows)
             return
         for stamp, row in zip(stamps.tolist(), rows):

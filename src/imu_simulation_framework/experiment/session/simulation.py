@@ -23,14 +23,15 @@ class SimulatedSamples(NamedTuple):
     """Samples that follow each other.
 
     ``stamps`` (n,) [ns]. ``state`` and ``reading`` have the samples as the first axis of all their
-    arrays. ``published`` (n,) of bool: which readings the IMU gives away. ``shows_wheels``: whether
-    the last sample is one at which the robot says how its wheels stand and turn.
+    arrays. ``published`` (n,) of bool: which readings the IMU gives away; None where it does all.
+    ``shows_wheels``: whether the last sample is one at which the robot says how its wheels stand
+    and turn.
     """
 
     stamps: np.ndarray
     state: SimulatorState
     reading: ImuReading
-    published: np.ndarray
+    published: np.ndarray | None
     shows_wheels: bool
 
     def imu_rows(self) -> tuple[np.ndarray, np.ndarray]:
@@ -49,7 +50,7 @@ class SimulatedSamples(NamedTuple):
 
     def _published(self, *parts) -> tuple[np.ndarray, np.ndarray]:
         rows = np.concatenate(parts, axis=1)
-        if self.published.all():
+        if self.published is None:
             return self.stamps, rows
         return self.stamps[self.published], rows[self.published]
 
@@ -154,7 +155,7 @@ class SimulatedRobot:
             np.rint(numbers / self._rate * NANOSECONDS).astype(np.int64),
             state,
             reading,
-            new if self._imu.drop_repeated else np.ones(len(new), dtype=bool),
+            new if self._imu.drop_repeated else None,
             self._samples % self._samples_between_wheels == 0,
         )
         return self._last

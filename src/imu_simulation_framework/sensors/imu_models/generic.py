@@ -62,13 +62,12 @@ class GenericImu(ImuModel):
 
     def steps(self, truth: ImuTruth) -> tuple[ImuReading, np.ndarray]:
         samples = len(truth.orientation)
-        numbers = np.array([self._numbers.next() for _ in range(samples)])
-        noise = self.parameters.gaussian_noise * numbers
+        noise = self.parameters.gaussian_noise * self._numbers.take(samples)
         return self._read(truth, noise), self.new_samples(samples)
 
     def _realise(self, truth, seed):
-        noise = self._streams(seed).take(len(truth.orientation))
-        noise *= self.parameters.gaussian_noise
+        numbers = self._streams(seed).take(len(truth.orientation))
+        noise = self.parameters.gaussian_noise * numbers
         return self._read(truth, noise)
 
     @staticmethod

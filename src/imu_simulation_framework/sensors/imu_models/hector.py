@@ -126,7 +126,7 @@ class HectorImu(ImuModel):
     def steps(self, truth: ImuTruth) -> tuple[ImuReading, np.ndarray]:
         # What a step costs is mostly that of the call, whether it turns one row or five.
         samples = len(truth.orientation)
-        numbers = np.array([self._numbers.next() for _ in range(samples)])
+        numbers = self._numbers.take(samples)
         bias = np.empty((samples, _DRIFTS.stop))
         for row, innovation in zip(bias, self._innovation_std * numbers[:, _DRIFTS]):
             row[:] = self._drift = self._correlation * self._drift + innovation

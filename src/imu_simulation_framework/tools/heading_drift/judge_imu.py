@@ -26,7 +26,6 @@ import math
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
 from tqdm import tqdm
 
 from imu_simulation_framework.configuration.sections import FIGURE_FORMATS
@@ -35,7 +34,7 @@ from imu_simulation_framework.configuration.yaw_error_model_file import (
     read_yaw_error_model,
 )
 from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.evaluation.judgement.ensemble import started_at_zero
+from imu_simulation_framework.evaluation.judgement.ensemble import from_zero_where_known
 from imu_simulation_framework.evaluation.judgement.judge import judge
 from imu_simulation_framework.evaluation.yaw_error_model import (
     Source,
@@ -140,12 +139,8 @@ def _judged(options, drive: ReadDrive, motion: Motion, imu, noise) -> Judged:
     if sources:
         reference = YawErrorModel(time, tuple(sources))
         curves = curves + reference.realisations(options.runs, options.seed).astype(curves.dtype)
-    count = min(len(time), len(drive.observed.time))
     # Where the reference's heading is not known nothing was observed.
-    known = np.flatnonzero(np.isfinite(drive.observed.error[:count]))
-    time = time[known]
-    curves = started_at_zero(time, curves[:, known])
-    observed = started_at_zero(time, drive.observed.error[known])
+    time, observed, curves = from_zero_where_known(time, drive.observed.error, curves)
     judgement = judge(time, observed, curves)
     remarks = [*imu.remarks, *_remarks(errors, sources)]
     remarks += [] if options.what == "sensor" else model.limits

@@ -149,8 +149,7 @@ class Experiments:
         """Return what was read as which drive."""
         return {
             self.name(letter): prepared.drive.name
-            for (letter, until), prepared in sorted(self._prepared.items(), key=str)
-            if until is None
+            for (letter, _), prepared in sorted(self._prepared.items(), key=str)
         }
 
     def name(self, letter) -> str:

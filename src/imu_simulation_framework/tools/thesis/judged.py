@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 
 from imu_simulation_framework.columns import POSES
-from imu_simulation_framework.evaluation.judgement.ensemble import started_at_zero
+from imu_simulation_framework.evaluation.judgement.ensemble import from_zero_where_known
 from imu_simulation_framework.evaluation.judgement.judge import Judgement, judge
 from imu_simulation_framework.evaluation.yaw_error_model import yaw_error_model
+from imu_simulation_framework.identification.yaw_error import observed_yaw_error
 from imu_simulation_framework.motion import sources
 from imu_simulation_framework.motion.drives import DRIVES
 from imu_simulation_framework.sensors.imu_models import HectorParameters
@@ -51,7 +52,7 @@ def judged_drives(experiments: Experiments) -> list[JudgedDrive]:
 
 
 def judgement_table(judged) -> pd.DataFrame:
-    """Return a row for each judgement, with the keys of :data:`COLUMNS`."""
+    """Return a row for each judgement, with the keys of ``COLUMNS``."""
     return pd.DataFrame(
         {
             "drive": one.drive.upper(),
@@ -73,11 +74,13 @@ def _judged(experiments, letter, imu) -> JudgedDrive:
     samples = int(trajectory.index[-1] * sources.RATE + 1e-6) + 1
     motion = sources.planar(trajectory[list(POSES)], at=np.arange(samples) / sources.RATE)
     model = yaw_error_model(HectorParameters(**imu.settings["imu_hector"]), motion)
-    error = experiments.recorded(letter).error
-    observed = started_at_zero(model.time, np.interp(model.time, error.index, error))
-    drawn = started_at_zero(model.time, model.realisations(DRAWN, experiments.seed))
+    recorded = experiments.recorded(letter)
+    name = experiments.name(letter)
+    observed = observed_yaw_error(name, recorded.error, recorded.reference_yaw).error
+    drawn = model.realisations(DRAWN, experiments.seed)
+    time, observed, drawn = from_zero_where_known(model.time, observed, drawn)
     expected = float(np.sqrt(np.mean(drawn[:, -1] ** 2)))
-    return JudgedDrive(letter, imu, judge(model.time, observed, drawn), expected)
+    return JudgedDrive(letter, imu, judge(time, observed, drawn), expected)
 
 
 def _final(judgement) -> float:

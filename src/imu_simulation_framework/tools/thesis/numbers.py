@@ -31,7 +31,7 @@ _PERIOD = 0.01
 
 
 def numbers_table(experiments: Experiments) -> pd.DataFrame:
-    """Return a row for each number of the chapter, with the keys of :data:`COLUMNS`."""
+    """Return a row for each number of the chapter, with the keys of ``COLUMNS``."""
     rows = [*_white_noise(), *_errors(experiments), *_drift()]
     return pd.DataFrame(rows, columns=[column.key for column in COLUMNS])
 
@@ -89,7 +89,7 @@ def _errors(experiments):
         "recorded error at the end of A",
         "0.25 rad, said to be 15 deg (it is 14.3)",
         f"{np.degrees(abs(long.real.statistics.final)):.1f} deg",
-        "Another recording, made to be of this size.",
+        "Another recording.",
     )
     yield (
         "4.3",

@@ -59,12 +59,14 @@ def thesis_page(made, table, columns, experiments: Experiments, found=None) -> P
 
 
 def _summary(experiments):
-    whose = "those of a program" if not experiments.own else "partly your own"
+    own = ", ".join(experiments.own).upper()
+    whose = f"yours for {own}, else those" if own else "those"
     return [
         "The thesis behind this package compares the yaw error of a BNO055 on four drives with "
         "that of Gazebo's IMU plug-ins. Here each of its figures is made again, with our models of "
-        f"the plug-ins and a robot in MuJoCo. The recordings are not those of the thesis but "
-        f"{whose}: what can be compared is what a figure tells, not its course.",
+        "the plug-ins and a robot in MuJoCo. The recordings are not those of the thesis but "
+        f"{whose} of a program: what can be compared is what a figure tells, not its course.",
+        *([f"What is said of bundled recordings below does not hold for {own}."] if own else []),
         NO_TABLES,
     ]
 

@@ -283,7 +283,8 @@ def _power(spectrum: Spectrum | None, band) -> float:
 
 
 def _times(ratio) -> str:
-    return f"{ratio:.2g}" if ratio < 100.0 else f"about 10^{np.log10(ratio):.1f}"
+    rounded = f"{ratio:.2g}"
+    return rounded if ratio < 100.0 else f"{float(rounded):,.0f}"
 
 
 def _degrees(angle) -> str:

@@ -7,7 +7,10 @@ from scipy import stats
 from imu_simulation_framework.errors import EnsembleError
 from imu_simulation_framework.evaluation.error_statistics import error_statistics
 from imu_simulation_framework.evaluation.judgement import ensemble as ensembles
-from imu_simulation_framework.evaluation.judgement.ensemble import started_at_zero
+from imu_simulation_framework.evaluation.judgement.ensemble import (
+    from_zero_where_known,
+    started_at_zero,
+)
 from imu_simulation_framework.evaluation.judgement.judge import judge
 from imu_simulation_framework.evaluation.judgement.statistics import (
     curve_statistics,
@@ -216,3 +219,14 @@ def test_equal_values_have_a_place_at_random_among_them():
 def test_places_that_cannot_be_judged_are_refused(places):
     with pytest.raises(EnsembleError):
         uniformity(places)
+
+
+def test_only_what_was_observed_is_compared():
+    observed = np.full(8, 3.0)
+    observed[[0, 4]] = np.nan
+    curves = np.arange(20.0).reshape(2, 10) ** 2
+    known = [1, 2, 3, 5, 6, 7]
+    time, error, ensemble = from_zero_where_known(np.arange(10.0), observed, curves)
+    np.testing.assert_array_equal(time, known)
+    np.testing.assert_array_equal(error, np.zeros(6))
+    np.testing.assert_array_equal(ensemble, started_at_zero(time, curves[:, known]))
