@@ -82,6 +82,13 @@ def make_magnetic_environment(configuration: Configuration) -> MagneticEnvironme
     return dataclasses.replace(environment, place=place)
 
 
+def measures_magnetic_field(configuration: Configuration) -> bool:
+    """Return whether the simulated IMU has a magnetometer, and a field to measure."""
+    if make_magnetic_environment(configuration) is None:
+        return False
+    return make_experiment_imu(configuration).has_magnetometer
+
+
 def samples_per_tick(configuration: Configuration) -> int:
     """Return how many samples of the IMU a control period has.
 

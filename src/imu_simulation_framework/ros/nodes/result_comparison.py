@@ -32,7 +32,11 @@ from imu_simulation_framework.ros.raw_messages import (
     tracking_error,
     wheel_rows,
 )
-from imu_simulation_framework.ros.simulators import make_simulator_interface, needs_error_model
+from imu_simulation_framework.ros.simulators import (
+    make_simulator_interface,
+    needs_error_model,
+    publishes_magnetic_field,
+)
 
 LEADER_ENDING_TIMEOUT = 30.0
 """Wall-clock seconds: how much longer silence is borne than by path_follower, which says why."""
@@ -75,9 +79,11 @@ class ResultComparison(Participant):
             self.subscribe(topics.IMU, Imu, self._on_imu, raw=True),
             self.subscribe(topics.GROUND_TRUTH, Odometry, self._on_ground_truth, raw=True),
             self.subscribe(topics.JOINT_STATES, JointState, self._on_wheels, raw=True),
-            self.subscribe(topics.IMU_MAG, MagneticField, self._on_magnetic_field, raw=True),
             self.subscribe(topics.TRAJECTORY_ERROR, ErrorCoordinates2, self._on_error, raw=True),
         )
+        if publishes_magnetic_field(self.configuration, self._simulator):
+            field = self.subscribe(topics.IMU_MAG, MagneticField, self._on_magnetic_field, raw=True)
+            self.inputs = (*self.inputs, field)
         rospy.Service(f"{self.name}/stop", Trigger, self._on_stop)
         self.offer_start()
 

@@ -23,7 +23,11 @@ from typing import Any, Mapping, NamedTuple, cast
 
 import numpy as np
 
-from imu_simulation_framework.angles import difference, quaternion_product
+from imu_simulation_framework.angles import (
+    difference,
+    quaternion_product,
+    yaw_from_quaternion,
+)
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.noise.streams import child_seed, run_seed
 from imu_simulation_framework.sensors.fusion import make_filter
@@ -197,6 +201,7 @@ class SpecificationImu(ImuModel):
         time = (np.arange(self._count, self._count + samples) * self.period)[:, np.newaxis]
         series = _Series(truth.orientation, time, self._of_truth(truth, time))
         reading = self._series(series, self._noises, self._filter, self._count > self._first)
+        _ = reading.orientation
         if truth.magnetic_field is not None:
             self._last_field = reading.magnetic_field[-1]  # now, as the noise goes on from here
         self._count += samples
@@ -237,7 +242,10 @@ class SpecificationImu(ImuModel):
         return [triad.of_truth(signal, force, time) for triad, signal in signals]
 
     def _series(self, series, noises, filter, started):
-        """The readings of samples that are all due."""
+        """The readings of samples that are all due.
+
+        Orientation and magnetic field when they are asked for, as they take long.
+        """
         orientation, time = series.orientation, series.time
 
         def read(number):
@@ -245,24 +253,29 @@ class SpecificationImu(ImuModel):
             return self._triads[number].read(series.of_truth[number], noise, bias, time)
 
         (rate, rate_bias), (force, force_bias) = read(0), read(1)
-        fused = orientation
+        fuse = None
         if self._fuses and len(time):
-            fused = np.empty(orientation.shape)
-            first = 0 if started else 1
-            if not started:
-                fused[0] = filter.start(orientation[0], force[0])
-            if len(time) > FEW:
-                fused[first:] = filter.update_all(rate[first:], force[first:])
-            else:
-                for row in range(first, len(time)):
-                    fused[row] = filter.update(rate[row], force[row])
+
+            def fuse():
+                fused = np.empty(orientation.shape)
+                first = 0 if started else 1
+                if not started:
+                    fused[0] = filter.start(orientation[0], force[0])
+                if len(time) > FEW:
+                    fused[first:] = filter.update_all(rate[first:], force[first:])
+                else:
+                    for row in range(first, len(time)):
+                        fused[row] = filter.update(rate[row], force[row])
+                return fused
+
         magnetic = None
         if len(series.of_truth) == 3:
-            # When it is asked for, as its noise is a third of all.
+
             def magnetic():
                 return read(2)[0]
 
-        return _reading(orientation, fused, rate, force, rate_bias, force_bias, magnetic)
+        own = orientation if fuse is None else None
+        return _reading(orientation, own, rate, force, rate_bias, force_bias, fuse, magnetic)
 
     def _held_field(self, field, count, new):
         """The magnetometer's readings (n, 3) at samples from number ``count`` on, of one run."""
@@ -375,7 +388,7 @@ def _means(signal, due, stride):
     ).reshape(-1, 3)
 
 
-def _reading(truth, orientation, rate, force, rate_bias, force_bias, magnetic=None):
+def _reading(truth, orientation, rate, force, rate_bias, force_bias, fuse=None, magnetic=None):
     """A reading of one sample or of (samples, ...), with what is only computed if asked for."""
 
     def ask(reading, name):
@@ -383,6 +396,10 @@ def _reading(truth, orientation, rate, force, rate_bias, force_bias, magnetic=No
             if magnetic is None:
                 raise AttributeError(f"this reading has no {name}")
             return magnetic()
+        if name == "orientation":
+            return fuse()
+        if name == "yaw":
+            return yaw_from_quaternion(reading.orientation)
         if reading.orientation.ndim == 1:
             # One sample at a time, a general library's overhead is most of the time.
             ours, true, functions = reading.orientation.tolist(), np.asarray(truth).tolist(), math
@@ -394,9 +411,10 @@ def _reading(truth, orientation, rate, force, rate_bias, force_bias, magnetic=No
         conjugate = (*(-component for component in true[:3]), true[3])
         return np.stack(quaternion_product(*ours, *conjugate), axis=-1)
 
+    known = {} if orientation is None else {"orientation": orientation}
     return ImuReading(
         ask,
-        orientation=orientation,
+        **known,
         angular_velocity=rate,
         specific_force=force,
         angular_velocity_bias=rate_bias,
