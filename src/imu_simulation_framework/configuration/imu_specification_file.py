@@ -76,8 +76,9 @@ def find_imu_specification(name) -> Path:
     bundled = _folder() / f"{path.name}.yaml"
     if str(path) == path.name and bundled.is_file():
         return bundled
+    names = ", ".join(imu_names())
     raise ConfigurationError(
-        f"{path}: there is no such file, nor an IMU of that name; there are {', '.join(imu_names())}."
+        f"{path}: there is no such file, nor an IMU of that name; there are {names}."
     )
 
 

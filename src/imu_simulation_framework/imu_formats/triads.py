@@ -134,8 +134,8 @@ def with_walk_of_instability(
         walk = tuple(map(float, random_walk_of_minimum(minimum, triad.white_noise)))
         triads[name] = replace(triad, random_walk=walk, bias_instability=0.0)
         remarks.append(
-            f"{name}.bias_instability = {shown(triad.bias_instability)} is said as a random walk of "
-            f"{shown(walk)}, whose Allan deviation with the white noise has the same lowest point; "
+            f"{name}.bias_instability = {shown(triad.bias_instability)} is said as a random walk "
+            f"of {shown(walk)}, whose Allan deviation with the white noise has the same lowest point; "
             "beyond it the sensor drifts less than that."
         )
     return replace(specification, **triads), remarks

@@ -87,8 +87,9 @@ def _parser():
         "--walk-from-instability",
         action="store_true",
         default=None,
-        help="say a bias instability as the random walk with the same lowest Allan deviation, where "
-        "the target has only that (kalibr; with --correlation-time sdf, hector, rotors, unity)",
+        help="say a bias instability as the random walk with the same lowest Allan deviation, "
+        "where the target has only that: kalibr, and with --correlation-time sdf, hector, rotors, "
+        "unity",
     )
     parser.add_argument(
         "--yaw-drift",
