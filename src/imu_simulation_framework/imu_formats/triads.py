@@ -135,7 +135,7 @@ def with_walk_of_instability(
         triads[name] = replace(triad, random_walk=walk, bias_instability=0.0)
         remarks.append(
             f"{name}.bias_instability = {shown(triad.bias_instability)} is said as a random walk "
-            f"of {shown(walk)}, whose Allan deviation with the white noise has the same lowest point; "
-            "beyond it the sensor drifts less than that."
+            f"of {shown(walk)}, whose Allan deviation with the white noise has the same lowest "
+            "point; beyond it the sensor drifts less than that."
         )
     return replace(specification, **triads), remarks

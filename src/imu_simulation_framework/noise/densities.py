@@ -10,8 +10,8 @@ is also the angle or velocity random walk of IEEE Std 952 and Kalibr's noise den
 ``N / sqrt(dt)`` takes for granted that what lies above half the rate was filtered out before the
 samples were taken, or averaged. Where each tenth of a fast sensor's samples is kept and the others
 are merely left out, a sample has the standard deviation that it had: the density is that of the
-slower rate, ``density_of_samples(std, rate)``, sqrt(10) times the sensor's (Kalibr's wiki, IMU Noise
-Model).
+slower rate, ``density_of_samples(std, rate)``, sqrt(10) times the sensor's (Kalibr's wiki, IMU
+Noise Model).
 
 A first-order Gauss-Markov process of standard deviation sigma and correlation time tau is
 
@@ -87,7 +87,7 @@ def random_walk_of_minimum(minimum, white_noise):
 
     That is the assumption under which Kalibr's wiki (P. Geneva and others, IMU Noise Model, "From
     the Datasheet of the IMU") lets the in-run bias stability stand for a random walk. A sensor
-    whose minimum is a plateau of flicker noise drifts less than this says at times beyond the minimum.
+    whose minimum is a plateau of flicker noise drifts less than this says beyond the minimum.
 
     Parameters
     ----------
