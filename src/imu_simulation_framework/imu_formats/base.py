@@ -44,10 +44,14 @@ class WriteOptions(NamedTuple):
     yaw_drift : (float, float) or None
         Standard deviation [rad] and correlation time [s] of the yaw's own drift, which Hector's
         plug-in has.
+    walk_of_instability : bool or None
+        Whether a bias instability is said as the random walk that would lift the Allan deviation of
+        the white noise to the same lowest point, where there is no random walk.
     """
 
     random_walk_time: float | None = None
     yaw_drift: tuple[float, float] | None = None
+    walk_of_instability: bool | None = None
 
 
 NO_OPTIONS = WriteOptions()
