@@ -46,7 +46,8 @@ name                 columns
                      gyro_x, gyro_y, gyro_z [rad/s], accel_x, accel_y, accel_z
                      [m/s^2, specific force: +9.8 on z at rest]; a recording
                      without gyroscope, accelerometer or single axes of
-                     them lacks those columns
+                     them lacks those columns; with a magnetometer also
+                     mag_x, mag_y, mag_z [T]
 ``GroundTruth``      x, y, z [m], roll, pitch [rad], yaw [rad, unwrapped],
                      v [m/s], yaw_rate [rad/s]
 ``WheelVelocities``  left, right [rad/s], as commanded or as the wheels turned
@@ -82,6 +83,9 @@ if TYPE_CHECKING:  # who checks types does not ask __getattr__; a test holds bot
     )
     from imu_simulation_framework.configuration.load import Configuration as Configuration
     from imu_simulation_framework.configuration.load import load_configuration as load_configuration
+    from imu_simulation_framework.configuration.magnetic_environment_file import (
+        read_magnetic_environment as read_magnetic_environment,
+    )
     from imu_simulation_framework.errors import FrameworkError as FrameworkError
     from imu_simulation_framework.evaluation.judgement.judge import judge as judge
     from imu_simulation_framework.evaluation.yaw_error import yaw_error as yaw_error
@@ -94,6 +98,15 @@ if TYPE_CHECKING:  # who checks types does not ask __getattr__; a test holds bot
     from imu_simulation_framework.experiment.preparation.motion import read_motion as read_motion
     from imu_simulation_framework.imu_formats import read_imu_parameters as read_imu_parameters
     from imu_simulation_framework.imu_formats import write_imu_parameters as write_imu_parameters
+    from imu_simulation_framework.magnetism.bars import Bar as Bar
+    from imu_simulation_framework.magnetism.dipoles import Dipole as Dipole
+    from imu_simulation_framework.magnetism.earth import earth_field as earth_field
+    from imu_simulation_framework.magnetism.ellipsoids import Ellipsoid as Ellipsoid
+    from imu_simulation_framework.magnetism.environment import (
+        MagneticEnvironment as MagneticEnvironment,
+    )
+    from imu_simulation_framework.magnetism.environment import Place as Place
+    from imu_simulation_framework.magnetism.motors import MotorField as MotorField
     from imu_simulation_framework.motion.motion import Motion as Motion
     from imu_simulation_framework.motion.sources import at_rest as at_rest
     from imu_simulation_framework.motion.sources import read_drive as read_drive
@@ -105,6 +118,9 @@ if TYPE_CHECKING:  # who checks types does not ask __getattr__; a test holds bot
     from imu_simulation_framework.sensors.imu_models import HectorParameters as HectorParameters
     from imu_simulation_framework.sensors.imu_specification import (
         ImuSpecification as ImuSpecification,
+    )
+    from imu_simulation_framework.sensors.imu_specification import (
+        MagnetometerSpecification as MagnetometerSpecification,
     )
     from imu_simulation_framework.sensors.imu_specification import (
         OutputSpecification as OutputSpecification,
@@ -123,6 +139,7 @@ _FRONT_DOOR = {
     "experiment.preparation.motion": ("read_motion",),
     "sensors.imu_specification": (
         "ImuSpecification",
+        "MagnetometerSpecification",
         "OutputSpecification",
         "TemperatureProfile",
         "TriadSpecification",
@@ -130,6 +147,13 @@ _FRONT_DOOR = {
     "sensors.imu_models": ("GenericParameters", "HectorParameters"),
     "sensors.simulation": ("simulate_imu",),
     "configuration.imu_specification_file": ("read_imu_specification",),
+    "configuration.magnetic_environment_file": ("read_magnetic_environment",),
+    "magnetism.bars": ("Bar",),
+    "magnetism.dipoles": ("Dipole",),
+    "magnetism.earth": ("earth_field",),
+    "magnetism.ellipsoids": ("Ellipsoid",),
+    "magnetism.environment": ("MagneticEnvironment", "Place"),
+    "magnetism.motors": ("MotorField",),
     "imu_formats": ("read_imu_parameters", "write_imu_parameters"),
     "evaluation.judgement.judge": ("judge",),
     "evaluation.yaw_error": ("yaw_error",),

@@ -7,6 +7,7 @@ QUATERNION = ("qx", "qy", "qz", "qw")
 EULER = ("roll", "pitch", "yaw")
 GYRO = ("gyro_x", "gyro_y", "gyro_z")
 ACCEL = ("accel_x", "accel_y", "accel_z")
+MAG = ("mag_x", "mag_y", "mag_z")
 WHEELS = ("left", "right")
 
 POSES = ("x", "y", "yaw")

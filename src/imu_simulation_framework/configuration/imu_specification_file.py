@@ -36,8 +36,10 @@ from imu_simulation_framework.sensors.specification_mapping import (
 )
 from imu_simulation_framework.sensors.triads import TRIADS
 
-# Of the parts that are no triads.
+# Of what is no error of a triad.
 _UNITS = {
+    "hard_iron": "T",
+    "soft_iron": "1",
     "reference": "degC",
     "start": "degC",
     "end": "degC",
@@ -137,9 +139,10 @@ def imu_specification_text(specification: ImuSpecification, comment: str = "") -
     content = specification_to_mapping(specification)
     for key in PARTS:
         if key in content:
-            lines.append(f"{key}:")
+            lines.append(f"{key}:" if content[key] else f"{key}: {{}}")
         for name, value in content.get(key, {}).items():
-            unit = TRIADS[key].unit_of(name) if key in TRIADS else _UNITS.get(name, "")
+            in_triad = key in TRIADS and name not in _UNITS
+            unit = TRIADS[key].unit_of(name) if in_triad else _UNITS.get(name, "")
             lines.append(f"  {name}: {_value(value)}" + (f"  # {unit}" if unit else ""))
     return "\n".join(lines) + "\n"
 

@@ -84,6 +84,8 @@ def unsaid(specification: ImuSpecification, said: Iterable[str]) -> list[str]:
             value = getattr(part, field.name)
             if value != field.default and _has_effect(specification, part_name, field.name):
                 sentences.append(f"{name} = {shown(value)} cannot be said in this format.")
+    if specification.magnetometer is not None and "magnetometer" not in said:
+        sentences.append("the magnetometer cannot be said in this format.")
     return sentences
 
 

@@ -44,11 +44,18 @@ class WheelMotors:
 
     def control(self, velocities):
         """Return what MuJoCo's actuators are to hold [rad/s], given the wheels' velocities."""
-        self._integrals = [
-            _clip(integral + self._factor * (wanted - velocity), self._limit)
-            for integral, wanted, velocity in zip(self._integrals, self._wanted, velocities)
-        ]
-        return [wanted + integral for wanted, integral in zip(self._wanted, self._integrals)]
+        # Done for each sample of a drive, hence without a call for each wheel.
+        integrals, factor, limit = self._integrals, self._factor, self._limit
+        held = []
+        for wheel, wanted in enumerate(self._wanted):
+            integral = integrals[wheel] + factor * (wanted - velocities[wheel])
+            if integral > limit:
+                integral = limit
+            elif integral < -limit:
+                integral = -limit
+            integrals[wheel] = integral
+            held.append(wanted + integral)
+        return held
 
 
 def _clip(value, limit):

@@ -18,7 +18,7 @@ samples is in :mod:`imu_simulation_framework.noise.processes` and
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Tuple
 
 import numpy as np
@@ -45,6 +45,10 @@ FILTERS = ("mahony", "vqf")
 
 _ZERO = (0.0, 0.0, 0.0)
 _ZERO_MATRIX = (_ZERO, _ZERO, _ZERO)
+_IDENTITY = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+
+LARGEST_CONDITION = 1e3
+"""Of a soft iron: of its largest to its smallest effect on a field."""
 
 
 @dataclass(frozen=True)
@@ -140,6 +144,41 @@ class TriadSpecification:
 
     def _set(self, name, value):
         object.__setattr__(self, name, value)
+
+
+@dataclass(frozen=True)
+class MagnetometerSpecification(TriadSpecification):
+    """Errors of three equal magnetometers, and the iron that moves with them.
+
+    With the field B where the sensor is, in its axes, it measures ``soft_iron B + hard_iron``, with
+    the errors of any triad (Vasconcelos et al., IEEE Transactions on Aerospace and Electronic
+    Systems 47, 1293, 2011). By default there is neither iron nor error.
+
+    Parameters
+    ----------
+    hard_iron : 3 float
+        Field of what is magnetised for good on the robot: magnets of motors, screws [T].
+    soft_iron : 3 x 3 float
+        What iron on the robot makes of the field around it [1].
+
+    Raises
+    ------
+    ConfigurationError
+        A value is not what it must be, or the soft iron leaves nothing of some direction's field.
+    """
+
+    hard_iron: Axes = _ZERO
+    soft_iron: Matrix = _IDENTITY
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._set("hard_iron", checked_axes("hard_iron", self.hard_iron))
+        self._set("soft_iron", checked_matrix("soft_iron", self.soft_iron))
+        if not np.linalg.cond(self.soft_iron) < LARGEST_CONDITION:
+            raise ConfigurationError(
+                "soft_iron is singular: of a field in some direction it leaves nothing, as no iron "
+                "does."
+            )
 
 
 @dataclass(frozen=True)
@@ -250,6 +289,8 @@ class ImuSpecification:
     gyroscope, accelerometer : TriadSpecification
     temperature : TemperatureProfile
     output : OutputSpecification
+    magnetometer : MagnetometerSpecification, optional
+        None for an IMU that has none.
 
     Raises
     ------
@@ -262,6 +303,7 @@ class ImuSpecification:
     accelerometer: TriadSpecification = TriadSpecification()
     temperature: TemperatureProfile = TemperatureProfile()
     output: OutputSpecification = OutputSpecification()
+    magnetometer: MagnetometerSpecification | None = None
 
     def __post_init__(self) -> None:
         named = isinstance(self.name, str) and self.name.strip() and "/" not in self.name
@@ -269,11 +311,15 @@ class ImuSpecification:
             raise ConfigurationError(
                 f"name is {shown(self.name)}, but it must be a text in one line, without a slash."
             )
-        for field in fields(self)[1:]:
-            if type(getattr(self, field.name)) is not type(field.default):
-                raise ConfigurationError(f"{field.name} must be a {field.type}.")
-        for name in IMU_TRIADS:
-            if not TRIADS[name].feels_force and getattr(self, name).g_sensitivity != _ZERO_MATRIX:
+        for name, kind in PARTS.items():
+            part = getattr(self, name)
+            if type(part) is not kind and not (name == "magnetometer" and part is None):
+                raise ConfigurationError(f"{name} must be a {kind.__name__}.")
+        for name in TRIADS:
+            triad = getattr(self, name)
+            if triad is None or TRIADS[name].feels_force:
+                continue
+            if triad.g_sensitivity != _ZERO_MATRIX:
                 feeling = " or a ".join(key for key, kind in TRIADS.items() if kind.feels_force)
                 raise ConfigurationError(
                     f"{name}.g_sensitivity is set, but only a {feeling} has one."
@@ -310,6 +356,26 @@ class ImuSpecification:
             _diagonal(_sample_variances(self.accelerometer, period)),
         )
 
+    def magnetic_covariance(self, period: float | None = None) -> Covariance:
+        """Return the covariance to publish with each reading of the magnetometer, row by row.
+
+        As those of gyroscope and accelerometer in :meth:`covariances`.
+
+        Parameters
+        ----------
+        period : float, optional
+            Time between samples [s]; by default 1 / ``output.rate``.
+
+        Returns
+        -------
+        tuple of 9 float
+            [T^2]; all zero means unknown (sensor_msgs/MagneticField), and without a magnetometer.
+        """
+        period = 1.0 / self.output.rate if period is None else period
+        if self.magnetometer is None:
+            return _diagonal(_ZERO)
+        return _diagonal(_sample_variances(self.magnetometer, period))
+
     def _orientation_variances(self, duration):
         if self.output.orientation_reference == "truth":
             return _ZERO
@@ -336,10 +402,16 @@ class ImuSpecification:
         return (*tilt, yaw)
 
 
-PARTS: dict[str, Any] = {field.name: type(field.default) for field in fields(ImuSpecification)[1:]}
+PARTS: dict[str, Any] = {
+    "gyroscope": TriadSpecification,
+    "accelerometer": TriadSpecification,
+    "temperature": TemperatureProfile,
+    "output": OutputSpecification,
+    "magnetometer": MagnetometerSpecification,
+}
 """Part of a specification -> what its keys are the fields of."""
 IMU_TRIADS = tuple(name for name, kind in PARTS.items() if kind is TriadSpecification)
-"""Those of its parts that are triads; what they measure is in :data:`.triads.TRIADS`."""
+"""The triads that every IMU has; what they measure is in :data:`.triads.TRIADS`."""
 
 
 def _sample_variances(triad, period):

@@ -12,17 +12,21 @@ from imu_simulation_framework.angles import (
     unwrap,
     yaw_from_quaternion,
 )
-from imu_simulation_framework.columns import IMU_RECORD
+from imu_simulation_framework.columns import IMU_RECORD, MAG
 from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.magnetism.environment import MagneticEnvironment
 from imu_simulation_framework.motion.motion import Motion
 from imu_simulation_framework.sensors.imu_models import (
     IMU_MODELS,
+    MAGNETIC_PARTS,
     SIGNALS,
+    AnyTruth,
     GenericParameters,
     HectorParameters,
     IdealParameters,
     ImuModel,
     ImuTruth,
+    MagneticTruth,
     SpecificationParameters,
     make_imu_model,
 )
@@ -40,10 +44,27 @@ ImuErrors = Union[
 model or of a set of its parameters (``PRESETS`` of :mod:`.sensors.imu_models`)."""
 
 
-def imu_truth(motion: Motion) -> ImuTruth:
-    """Return what an IMU without errors would say, as means since the sample before."""
+def imu_truth(
+    motion: Motion,
+    magnetic_environment: MagneticEnvironment | None = None,
+    wheel_torque: np.ndarray | None = None,
+) -> AnyTruth:
+    """Return what an IMU without errors would say, as means since the sample before.
+
+    Parameters
+    ----------
+    motion : Motion
+        Of the IMU itself, n samples.
+    magnetic_environment : MagneticEnvironment, optional
+        Without one there is no magnetic field.
+    wheel_torque : ndarray, shape (n, 2), optional
+        Of the motors of the left and the right wheel [N m], for their own fields.
+    """
     rate, force = motion.means()
-    return ImuTruth(motion.orientation, rate, force)
+    if magnetic_environment is None:
+        return ImuTruth(motion.orientation, rate, force)
+    field = magnetic_environment.felt(motion.position, motion.orientation, wheel_torque)
+    return MagneticTruth(motion.orientation, rate, force, field)
 
 
 def imu_model(imu: ImuErrors, period: float, seed: int | np.random.SeedSequence = 0) -> ImuModel:
@@ -75,7 +96,14 @@ def imu_model(imu: ImuErrors, period: float, seed: int | np.random.SeedSequence 
     )
 
 
-def simulate_imu(motion: Motion, imu: ImuErrors, seed: int = 1, run: int = 0) -> pd.DataFrame:
+def simulate_imu(
+    motion: Motion,
+    imu: ImuErrors,
+    seed: int = 1,
+    run: int = 0,
+    magnetic_environment: MagneticEnvironment | None = None,
+    wheel_torque: np.ndarray | None = None,
+) -> pd.DataFrame:
     """Return what an IMU with these errors says of a motion.
 
     Parameters
@@ -89,12 +117,17 @@ def simulate_imu(motion: Motion, imu: ImuErrors, seed: int = 1, run: int = 0) ->
         Of all runs.
     run : int
         Which one. It has the same numbers whatever other runs there are.
+    magnetic_environment : MagneticEnvironment, optional
+        What its magnetometer is in, if it has one; without, it measures nothing.
+    wheel_torque : ndarray, shape (n, 2), optional
+        Of the motors of the left and the right wheel [N m]; without, they have no current.
 
     Returns
     -------
     pandas.DataFrame
         ImuRecord, with the motion's times: roll, pitch, yaw [rad], gyro_x, gyro_y, gyro_z [rad/s],
         accel_x, accel_y, accel_z [m/s^2]. The yaw begins within half a turn of the true one.
+        With a magnetometer in an environment also mag_x, mag_y, mag_z [T].
 
     Raises
     ------
@@ -104,15 +137,22 @@ def simulate_imu(motion: Motion, imu: ImuErrors, seed: int = 1, run: int = 0) ->
         The IMU's errors are no such thing, or its rate does not go with the motion's.
     """
     model = imu_model(imu, motion.period, seed)
-    reading = model.batch(imu_truth(motion), 1, first_run=run)
+    truth = imu_truth(motion, magnetic_environment, wheel_torque)
+    magnetic = truth.magnetic_field is not None and model.has_magnetometer
+    parts = (*SIGNALS, *MAGNETIC_PARTS) if magnetic else SIGNALS
+    reading = model.batch(truth, 1, first_run=run, parts=parts)
     orientation, rate, force = (getattr(reading, name)[0] for name in SIGNALS)
     angles = roll_pitch_yaw_from_quaternion(orientation)
     yaw = yaw_from_quaternion(motion.orientation[0])
     angles[:, 2] = unwrap(angles[:, 2])
     angles[:, 2] += 2.0 * np.pi * np.round((yaw - angles[0, 2]) / (2.0 * np.pi))
+    columns, values = list(IMU_RECORD), [angles, rate, force]
+    if magnetic:
+        columns += MAG
+        values.append(reading.magnetic_field[0])
     table = pd.DataFrame(
-        np.hstack([angles, rate, force]),
-        columns=IMU_RECORD,
+        np.hstack(values),
+        columns=columns,
         index=pd.Index(motion.time, name="time"),
     )
     return table[model.new_samples(len(table))]

@@ -8,7 +8,6 @@ from typing import Any, Mapping
 
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.sensors.imu_specification import (
-    IMU_TRIADS,
     PARTS,
     ImuSpecification,
 )
@@ -52,12 +51,14 @@ def specification_to_mapping(specification: ImuSpecification) -> dict:
     content: dict[str, Any] = {"name": specification.name}
     for key in PARTS:
         part = getattr(specification, key)
+        if part is None:
+            continue
         changed = {
             field.name: _plain(getattr(part, field.name))
             for field in fields(part)
             if getattr(part, field.name) != field.default
         }
-        if changed:
+        if changed or key == "magnetometer":  # that it is there says something, too
             content[key] = changed
     return content
 
@@ -65,7 +66,7 @@ def specification_to_mapping(specification: ImuSpecification) -> dict:
 def part_keys(part: str) -> list[str]:
     """Return the keys of a part; only what feels the specific force has a g-sensitivity."""
     names = [field.name for field in fields(PARTS[part])]
-    if part in IMU_TRIADS and not TRIADS[part].feels_force:
+    if part in TRIADS and not TRIADS[part].feels_force:
         names.remove("g_sensitivity")
     return names
 

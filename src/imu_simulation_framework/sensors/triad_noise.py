@@ -85,16 +85,22 @@ class TriadNoise:
 
     def advance(self, samples: int):
         """Return noise and bias of the next samples, (samples, 3) each."""
-        noise = np.zeros((samples, 3))
+        noise = np.empty((samples, 3)) if self._noises else np.zeros((samples, 3))
         bias = np.empty((samples, 3))
         bias[...] = self._turn_on_bias
         block = np.empty((min(BLOCK, samples), 3))
         for first in range(0, samples, BLOCK):
             count = min(BLOCK, samples - first)
-            for values, processes in ((bias, self._biases), (noise, self._noises)):
-                for process in processes:
+            some = slice(first, first + count)
+            for number, process in enumerate(self._noises):
+                if number == 0:
+                    process.fill(noise[some])
+                else:
                     process.fill(block[:count])
-                    values[first : first + count] += block[:count]
+                    noise[some] += block[:count]
+            for process in self._biases:
+                process.fill(block[:count])
+                bias[some] += block[:count]
         return noise, bias
 
 

@@ -35,19 +35,24 @@ class TriadResponse:
         self._saturation = None if triad.saturation is None else np.array(triad.saturation)
         self._resolution = _unless_zero(triad.resolution)
 
-    def __call__(self, signal, force, noise, bias, time):
-        """Return readings and their bias; (3,) and a time [s], or (samples, 3) and (samples, 1)."""
+    def of_truth(self, signal, force, time):
+        """Return what it makes of signal and specific force, without noise, bias and limits.
+
+        Of (3,) and a time [s], or of (samples, 3) and (samples, 1).
+        """
         # Products of rows, so that one sample and many give the same to the bit.
-        reading = _apply(self._matrix, signal)
+        reading = matrix_times(self._matrix, signal)
         if self._g_sensitivity is not None:
-            reading += _apply(self._g_sensitivity, force)
-        if self._temperature_bias is not None or self._temperature_scale_factor is not None:
-            excess = self._temperature.at(time) - self._temperature.reference
-            if self._temperature_scale_factor is not None:
-                reading += self._temperature_scale_factor * excess * signal
-            if self._temperature_bias is not None:
-                bias = bias + self._temperature_bias * excess
-        reading += bias
+            reading += matrix_times(self._g_sensitivity, force)
+        if self._temperature_scale_factor is not None:
+            reading += self._temperature_scale_factor * self._excess(time) * signal
+        return reading
+
+    def read(self, of_truth, noise, bias, time):
+        """Return readings of that and their bias, with the noise and bias of a realisation."""
+        if self._temperature_bias is not None:
+            bias = bias + self._temperature_bias * self._excess(time)
+        reading = of_truth + bias
         reading += noise
         if self._saturation is not None:
             reading = np.minimum(np.maximum(reading, -self._saturation), self._saturation)
@@ -58,10 +63,20 @@ class TriadResponse:
             reading = np.where(self._resolution > 0.0, rounded, reading)
         return reading, bias
 
+    def _excess(self, time):
+        return self._temperature.at(time) - self._temperature.reference
 
-def _apply(matrix, vectors):
-    x, y, z = vectors[..., 0:1], vectors[..., 1:2], vectors[..., 2:3]
-    return matrix[:, 0] * x + matrix[:, 1] * y + matrix[:, 2] * z
+
+def matrix_times(matrix, vectors):
+    """Return a matrix (3, 3) times vectors (..., 3), the same to the bit for one and for many."""
+    if vectors.ndim == 1:
+        x, y, z = vectors
+        return matrix[:, 0] * x + matrix[:, 1] * y + matrix[:, 2] * z
+    x, y, z = np.ascontiguousarray(np.moveaxis(vectors, -1, 0))
+    product = np.empty(vectors.shape)
+    for axis, row in enumerate(matrix):
+        product[..., axis] = row[0] * x + row[1] * y + row[2] * z
+    return product
 
 
 def _unless_zero(values):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Mapping
 
-from imu_simulation_framework.columns import ACCEL, GYRO
+from imu_simulation_framework.columns import ACCEL, GYRO, MAG
 from imu_simulation_framework.units import factor, over_time
 
 
@@ -95,6 +95,17 @@ TRIADS = {
             "bias_instability": "ug",
             "random_walk": "m/s/h/sqrt(h)",
             "rate_ramp": "ug/h",
+        },
+    ),
+    "magnetometer": TriadKind(
+        "T",
+        MAG,
+        {
+            "quantisation": "uT s",
+            "white_noise": "nT/sqrt(Hz)",
+            "bias_instability": "nT",
+            "random_walk": "nT/s/sqrt(Hz)",
+            "rate_ramp": "nT/h",
         },
     ),
 }

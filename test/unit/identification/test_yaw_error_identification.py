@@ -3,6 +3,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 from scipy.stats import binom, chi2
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
@@ -19,6 +20,7 @@ from imu_simulation_framework.identification.yaw_error.fit import Likelihood, re
 from imu_simulation_framework.identification.yaw_error.identifiability import (
     identifiable_constants,
 )
+from imu_simulation_framework.identification.yaw_error.intervals import intervals
 from imu_simulation_framework.identification.yaw_error.parts import MODEL, RESIDUAL
 from imu_simulation_framework.identification.yaw_error.residuals import check_residuals
 from imu_simulation_framework.identification.yaw_error.terms import (
@@ -100,6 +102,31 @@ def test_a_strength_that_went_to_nothing_comes_back(number):
     assert again.log_likelihood == pytest.approx(found.log_likelihood, abs=0.01)
     for name, value in found.values.items():
         assert again.values[name] == pytest.approx(value, rel=0.02)
+
+
+def test_the_likelihood_falls_by_as_much_at_both_ends_of_an_interval():
+    # In this drive the search for the upper end of the noise first looked so far out that the
+    # angle random walk went to nothing, and stayed there: the interval ended at the estimate.
+    drives = study.drives("rate random walk", 3)
+    terms = (ANGLE_RANDOM_WALK, RATE_RANDOM_WALK, REFERENCE_NOISE)
+    constants, _ = identifiable_constants(drives)
+    likelihood = Likelihood(drives, terms, constants)
+    found = refit(likelihood, study.MODELS["rate random walk"])
+    estimates = intervals(found)
+    for name in likelihood.names:
+        others = [other for other in likelihood.names if other != name]
+        for end in (estimates[name].low, estimates[name].high):
+
+            def minus(logarithms, name=name, end=end, others=others):
+                return -likelihood({name: end, **dict(zip(others, np.exp(logarithms)))})
+
+            # Another search than the library's, which needs no slope.
+            best = minimize(
+                minus, np.log([found.values[other] for other in others]), method="Nelder-Mead",
+                options={"xatol": 1e-4, "fatol": 1e-5},
+            )  # fmt: skip
+            fall = found.log_likelihood + best.fun
+            assert fall == pytest.approx(0.5 * chi2.ppf(0.95, 1), rel=0.03), (name, end)
 
 
 def test_table_of_models_marks_the_chosen_one(identified):

@@ -7,10 +7,11 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.sensors.imu_models import (
+    MAGNETIC_PARTS,
     PARTS,
     PRESETS,
     SIGNALS,
-    ImuTruth,
+    MagneticTruth,
     make_imu_model,
 )
 
@@ -59,6 +60,25 @@ MODELS = {
             {"rate": 20.0, "start_offset": 0.13},
         )
     },
+    **{
+        f"magnetometer {output}": (
+            "specification",
+            {
+                "specification": {
+                    "gyroscope": TRIAD,
+                    "magnetometer": {
+                        **TRIAD,
+                        "hard_iron": [0.1, 0.2, -0.3],
+                        "soft_iron": [[1.1, 0.1, 0.0], [0.0, 0.9, 0.2], [0.1, 0.0, 1.0]],
+                        "temperature_bias": 1e-3,
+                    },
+                    "temperature": {"start": 20.0, "end": 40.0, "time_constant": 2.0},
+                    "output": output,
+                }
+            },
+        )
+        for output in ({"rate": 100.0}, {"rate": 20.0, "start_offset": 0.13})
+    },
 }
 
 
@@ -81,23 +101,29 @@ def truth(samples=300):
     turns = [Rotation.from_rotvec([0.3, 0.2, 0.1])]
     for step in Rotation.from_rotvec(rate[1:] * PERIOD):
         turns.append(turns[-1] * step)
-    return ImuTruth(
+    return MagneticTruth(
         np.array([turn.as_quat() for turn in turns]),
         rate,
         generator.normal(size=(samples, 3)) + [0.0, 0.0, GRAVITY],
+        generator.normal(size=(samples, 3)),
     )
+
+
+def parts_of(model):
+    """All parts of a model's readings."""
+    return (*PARTS, *(MAGNETIC_PARTS if model.has_magnetometer else ()))
 
 
 def step_all(model, truth):
     """The readings of all samples, stepped; as a batch of one run has them."""
     samples = zip(*truth)
-    readings = [model.step(ImuTruth(*sample)) for sample in samples]
-    return [np.array([getattr(reading, name) for reading in readings]) for name in PARTS]
+    readings = [model.step(MagneticTruth(*sample)) for sample in samples]
+    return [np.array([getattr(reading, name) for reading in readings]) for name in parts_of(model)]
 
 
 def all_of(reading, run):
     """The parts of a run of a batch."""
-    return [getattr(reading, name)[run] for name in PARTS]
+    return [values[run] for values in reading.parts().values()]
 
 
 def assert_equal(ours, expected, **tolerance):
@@ -106,7 +132,7 @@ def assert_equal(ours, expected, **tolerance):
 
 
 def test_a_stepped_run_is_that_run_of_a_batch(make, truth):
-    batch = make().batch(truth, 3, parts=PARTS)
+    batch = make().batch(truth, 3, parts=parts_of(make()))
     stepped = make()
     for run in range(3):
         assert_equal(step_all(stepped, truth), all_of(batch, run))
@@ -116,13 +142,13 @@ def test_a_stepped_run_is_that_run_of_a_batch(make, truth):
 def test_several_steps_at_once_are_as_many_single_ones(make, truth):
     model, alone, first = make(), make(), 0
     for count in (1, 5, 2, 30):
-        some = ImuTruth(*(values[first : first + count] for values in truth))
+        some = MagneticTruth(*(values[first : first + count] for values in truth))
         reading, new = model.steps(some)
         expected, news = [], []
         for sample in zip(*some):
-            expected.append(alone.step(ImuTruth(*sample)))
+            expected.append(alone.step(MagneticTruth(*sample)))
             news.append(alone.has_new_sample)
-        for name in PARTS:
+        for name in parts_of(model):
             values = [getattr(each, name) for each in expected]
             np.testing.assert_array_equal(getattr(reading, name), values)
         assert new.tolist() == news
@@ -130,21 +156,23 @@ def test_several_steps_at_once_are_as_many_single_ones(make, truth):
 
 
 def test_runs_do_not_depend_on_how_many_are_drawn_together(make, truth):
-    together = make().batch(truth, 5, parts=PARTS)
-    apart = [make().batch(truth, 2, parts=PARTS), make().batch(truth, 3, first_run=2, parts=PARTS)]
+    together = make().batch(truth, 5, parts=parts_of(make()))
+    parts = parts_of(make())
+    apart = [make().batch(truth, 2, parts=parts), make().batch(truth, 3, first_run=2, parts=parts)]
     # Later before earlier, from one model, is the same again.
     model = make()
-    turned = [model.batch(truth, 3, first_run=2, parts=PARTS), model.batch(truth, 2, parts=PARTS)][
+    turned = [model.batch(truth, 3, first_run=2, parts=parts), model.batch(truth, 2, parts=parts)][
         ::-1
     ]
-    for parts in (apart, turned):
-        for name in PARTS:
-            values = np.concatenate([getattr(part, name) for part in parts])
+    for batches in (apart, turned):
+        for name in parts:
+            values = np.concatenate([getattr(batch, name) for batch in batches])
             np.testing.assert_array_equal(values, getattr(together, name))
 
 
 def test_runs_and_seeds_differ_where_anything_is_random(make, truth, request):
-    both, other_seed = make().batch(truth, 2, parts=PARTS), make(2).batch(truth, parts=PARTS)
+    parts = parts_of(make())
+    both, other_seed = make().batch(truth, 2, parts=parts), make(2).batch(truth, parts=parts)
     random = request.node.callspec.params["make"] not in EXACT
     for first, second in (
         (all_of(both, 0), all_of(both, 1)),
@@ -156,9 +184,9 @@ def test_runs_and_seeds_differ_where_anything_is_random(make, truth, request):
 def test_a_batch_leaves_the_stepped_state_alone(make, truth):
     expected = step_all(make(), truth)
     model = make()
-    early = step_all(model, ImuTruth(*(values[:100] for values in truth)))
+    early = step_all(model, MagneticTruth(*(values[:100] for values in truth)))
     model.batch(truth, 2, parts=PARTS)
-    late = step_all(model, ImuTruth(*(values[100:] for values in truth)))
+    late = step_all(model, MagneticTruth(*(values[100:] for values in truth)))
     for first, second, wanted in zip(early, late, expected):
         np.testing.assert_array_equal(np.concatenate([first, second]), wanted)
 

@@ -23,7 +23,7 @@ from imu_simulation_framework.experiment.preparation.drive import PreparedDrive,
 from imu_simulation_framework.motion.motion import Motion
 from imu_simulation_framework.noise.streams import run_seed
 from imu_simulation_framework.robot.parameters import load_robot_parameters
-from imu_simulation_framework.sensors.imu_models import ImuTruth
+from imu_simulation_framework.sensors.imu_models import AnyTruth
 from imu_simulation_framework.sensors.simulation import ImuErrors, imu_model, imu_truth
 
 
@@ -108,7 +108,7 @@ class SensorDrawing(Drawing):
         return new[::step]
 
     @cached_property
-    def _truth(self) -> ImuTruth:
+    def _truth(self) -> AnyTruth:
         return imu_truth(self.motion)
 
     def __getstate__(self):

@@ -21,6 +21,10 @@ from imu_simulation_framework.sensors.imu_specification import (
     TriadSpecification,
 )
 
+_UNMOVED = 1000.0
+"""Time constant of a filter that hardly leans while the body accelerates [s]: what the sensor's own
+filter made of accelerations is in the yaw error that was observed, and shall not come twice."""
+
 
 def specification_of(
     parameters: YawErrorParameters, name: str, rate: float
@@ -73,7 +77,9 @@ def specification_of(
             "turn_on_bias is that of the one drive, and its sigma is 0 for want of others."
         )
     specification = ImuSpecification(
-        name=name, gyroscope=gyroscope, output=OutputSpecification(rate=rate)
+        name=name,
+        gyroscope=gyroscope,
+        output=OutputSpecification(rate=rate, filter_time_constant=_UNMOVED),
     )
     return specification, unsaid
 

@@ -108,7 +108,12 @@ def _of_constant(fit, index, drop):
 
 
 class _Search:
-    """Maximises over some parameters again and again, each time from where it was last."""
+    """Maximises over some parameters again and again, from where it was last or from the estimates.
+
+    From the more likely one of both: far out a strength may have gone to next to nothing, where its
+    logarithm has no slope, and a search that began there would not come back, so that nearer by
+    the likelihood would seem to have fallen, too.
+    """
 
     def __init__(self, likelihood, names, values):
         self._names = names
@@ -128,7 +133,10 @@ class _Search:
         def of_logarithms(x):
             return function(dict(zip(self._names, (float(value) for value in np.exp(x)))))
 
-        self._last, value = maximise(of_logarithms, self._last, self._bounds)
+        first = self._last
+        if first is not self._best and of_logarithms(self._best) > of_logarithms(first):
+            first = self._best
+        self._last, value = maximise(of_logarithms, first, self._bounds)
         return value
 
 

@@ -9,11 +9,14 @@ from imu_simulation_framework.sensors.imu_models.generic import GenericImu, Gene
 from imu_simulation_framework.sensors.imu_models.hector import HectorImu, HectorParameters
 from imu_simulation_framework.sensors.imu_models.ideal import IdealImu, IdealParameters
 from imu_simulation_framework.sensors.imu_models.reading import (
+    MAGNETIC_PARTS,
     PARTS,
     SIGNALS,
     SLOW_ERRORS,
+    AnyTruth,
     ImuReading,
     ImuTruth,
+    MagneticTruth,
 )
 from imu_simulation_framework.sensors.imu_models.registry import (
     IMU_MODELS,
@@ -28,10 +31,12 @@ from imu_simulation_framework.sensors.imu_models.specification import (
 
 __all__ = [
     "IMU_MODELS",
+    "MAGNETIC_PARTS",
     "PARTS",
     "PRESETS",
     "SIGNALS",
     "SLOW_ERRORS",
+    "AnyTruth",
     "GenericImu",
     "GenericParameters",
     "HectorImu",
@@ -41,6 +46,7 @@ __all__ = [
     "ImuModel",
     "ImuReading",
     "ImuTruth",
+    "MagneticTruth",
     "Preset",
     "SpecificationImu",
     "SpecificationParameters",

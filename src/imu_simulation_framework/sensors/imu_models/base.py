@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import fields
-from typing import Iterable, Tuple
+from typing import Any, Iterable, Tuple
 
 import numpy as np
 
@@ -12,8 +12,8 @@ from imu_simulation_framework.checked_values import checked_number
 from imu_simulation_framework.noise.streams import run_seed
 from imu_simulation_framework.sensors.imu_models.reading import (
     SIGNALS,
+    AnyTruth,
     ImuReading,
-    ImuTruth,
     checked_parts,
     gathered,
     joined,
@@ -59,6 +59,11 @@ class ImuModel(ABC):
         return False
 
     @property
+    def has_magnetometer(self) -> bool:
+        """Whether its readings have the :data:`.reading.MAGNETIC_PARTS` where there is a field."""
+        return False
+
+    @property
     @abstractmethod
     def label(self) -> str:
         """Name and telling parameters, without blanks, commas and ``=``: it names a folder."""
@@ -73,16 +78,17 @@ class ImuModel(ABC):
         """Begin a run that is stepped, with the run's seed."""
 
     @abstractmethod
-    def step(self, truth: ImuTruth) -> ImuReading:
+    def step(self, truth: AnyTruth) -> ImuReading:
         """Return the reading of the next sample."""
 
-    def steps(self, truth: ImuTruth) -> tuple[ImuReading, np.ndarray]:
+    def steps(self, truth: AnyTruth) -> tuple[ImuReading, np.ndarray]:
         """Return the readings of the next samples, the same numbers as of so many :meth:`step`.
 
         Parameters
         ----------
-        truth : ImuTruth
-            Arrays (samples, 4), (samples, 3), (samples, 3), at least one sample.
+        truth : ImuTruth or MagneticTruth
+            Arrays (samples, 4), (samples, 3), (samples, 3), of the latter one more
+            (samples, 3); at least one sample.
 
         Returns
         -------
@@ -92,14 +98,15 @@ class ImuModel(ABC):
             Which of them are new ones of the sensor.
         """
         readings, new = [], []
+        kind = type(truth)
         for sample in zip(*truth):
-            readings.append(self.step(ImuTruth(*sample)))
+            readings.append(self.step(kind(*sample)))
             new.append(self.has_new_sample)
         return joined(readings), np.array(new)
 
     def batch(
         self,
-        truth: ImuTruth,
+        truth: AnyTruth,
         runs: int = 1,
         first_run: int = 0,
         parts: Iterable[str] = SIGNALS,
@@ -112,14 +119,15 @@ class ImuModel(ABC):
 
         Parameters
         ----------
-        truth : ImuTruth
-            Arrays (samples, 4), (samples, 3), (samples, 3).
+        truth : ImuTruth or MagneticTruth
+            Arrays (samples, 4), (samples, 3), (samples, 3), of the latter (samples, 3) more.
         runs : int
             How many.
         first_run : int
             Number of the first of them.
         parts : iterable of str
-            Which of :data:`.reading.PARTS` the reading shall have.
+            Which of :data:`.reading.PARTS` the reading shall have, and of
+            :data:`.reading.MAGNETIC_PARTS` if there is a magnetometer.
 
         Returns
         -------
@@ -132,18 +140,27 @@ class ImuModel(ABC):
             There is no such part.
         """
         parts = checked_parts(parts)
-        truth = ImuTruth(*(np.asarray(values, dtype=float) for values in truth))
+        truth = type(truth)(*(np.asarray(values, dtype=float) for values in truth))
         numbers = range(first_run, first_run + runs)
-        readings = (self._realise(truth, run_seed(self._seed, run)) for run in numbers)
+        prepared = self._prepared(truth)
+        readings = (self._realise(prepared, run_seed(self._seed, run)) for run in numbers)
         return gathered(readings, parts, runs)
 
+    def _prepared(self, truth: AnyTruth) -> Any:
+        """Return what all runs of a batch share."""
+        return truth
+
     @abstractmethod
-    def _realise(self, truth: ImuTruth, seed: np.random.SeedSequence) -> ImuReading:
-        """Return the reading of one run, with all parts, (samples, ...)."""
+    def _realise(self, prepared: Any, seed: np.random.SeedSequence) -> ImuReading:
+        """Return the reading of one run of what was prepared, with all parts, (samples, ...)."""
 
     def new_samples(self, samples: int) -> np.ndarray:
         """Return which of a batch's samples are new ones of the sensor, (samples,) of bool."""
         return np.ones(samples, dtype=bool)
+
+    def magnetic_covariance(self) -> Covariance:
+        """Return the covariance of a magnetometer's readings, row by row [T^2]; zero is unknown."""
+        return diagonal(0.0, 0.0, 0.0)
 
     @abstractmethod
     def covariances(self) -> tuple[Covariance, Covariance, Covariance]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from imu_simulation_framework.noise.streams import NormalStreams, run_seed
 from imu_simulation_framework.sensors.imu_models.base import ImuModel, diagonal, require_numbers
-from imu_simulation_framework.sensors.imu_models.reading import ImuReading, ImuTruth, without_bias
+from imu_simulation_framework.sensors.imu_models.reading import AnyTruth, ImuReading, without_bias
 
 _ORIENTATION, _FORCE, _RATE = slice(0, 4), slice(4, 7), slice(7, 10)
 _NUMBERS_PER_SAMPLE = 10
@@ -57,10 +57,10 @@ class GenericImu(ImuModel):
     def _streams(self, seed):
         return NormalStreams(seed, [self.parameters.gaussian_noise > 0.0] * _NUMBERS_PER_SAMPLE)
 
-    def step(self, truth: ImuTruth) -> ImuReading:
+    def step(self, truth: AnyTruth) -> ImuReading:
         return self._read(truth, self.parameters.gaussian_noise * self._numbers.next())
 
-    def steps(self, truth: ImuTruth) -> tuple[ImuReading, np.ndarray]:
+    def steps(self, truth: AnyTruth) -> tuple[ImuReading, np.ndarray]:
         samples = len(truth.orientation)
         noise = self.parameters.gaussian_noise * self._numbers.take(samples)
         return self._read(truth, noise), self.new_samples(samples)

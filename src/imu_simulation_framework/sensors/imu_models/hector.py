@@ -13,7 +13,7 @@ from imu_simulation_framework.sensors.imu_models.hector_drift import (
     drift_correlation,
     drift_innovation_std,
 )
-from imu_simulation_framework.sensors.imu_models.reading import ImuReading, ImuTruth
+from imu_simulation_framework.sensors.imu_models.reading import AnyTruth, ImuReading
 
 # Columns of the seven drifting quantities, and of the thirteen random numbers of a sample: seven
 # innovations, then the white noise of accelerometer and gyroscope.
@@ -118,12 +118,12 @@ class HectorImu(ImuModel):
         self._drift = np.zeros(7)
         self._numbers = NormalStreams(seed, self._random)
 
-    def step(self, truth: ImuTruth) -> ImuReading:
+    def step(self, truth: AnyTruth) -> ImuReading:
         numbers = self._numbers.next()
         self._drift = self._correlation * self._drift + self._innovation_std * numbers[_DRIFTS]
         return self._read(truth, self._drift + self._offset, numbers)
 
-    def steps(self, truth: ImuTruth) -> tuple[ImuReading, np.ndarray]:
+    def steps(self, truth: AnyTruth) -> tuple[ImuReading, np.ndarray]:
         # What a step costs is mostly that of the call, whether it turns one row or five.
         samples = len(truth.orientation)
         numbers = self._numbers.take(samples)

@@ -9,8 +9,8 @@ import numpy as np
 from imu_simulation_framework.sensors.imu_models.base import ImuModel, diagonal
 from imu_simulation_framework.sensors.imu_models.reading import (
     SIGNALS,
+    AnyTruth,
     ImuReading,
-    ImuTruth,
     checked_parts,
     without_bias,
 )
@@ -28,16 +28,18 @@ class IdealImu(ImuModel):
     def label(self) -> str:
         return "ideal"
 
+    @property
+    def has_magnetometer(self) -> bool:
+        return True
+
     def _begin(self, seed):
         """Nothing is random here."""
 
-    def step(self, truth: ImuTruth) -> ImuReading:
-        orientation, rate, force = truth
-        return ImuReading(
-            without_bias, orientation=orientation, angular_velocity=rate, specific_force=force
-        )
+    def step(self, truth: AnyTruth) -> ImuReading:
+        # With the magnetic field, where there is one.
+        return ImuReading(without_bias, **truth._asdict())
 
-    def steps(self, truth: ImuTruth) -> tuple[ImuReading, np.ndarray]:
+    def steps(self, truth: AnyTruth) -> tuple[ImuReading, np.ndarray]:
         return self.step(truth), self.new_samples(len(truth.orientation))
 
     def batch(self, truth, runs=1, first_run=0, parts=SIGNALS):
@@ -48,7 +50,7 @@ class IdealImu(ImuModel):
         )
 
     def _realise(self, truth, seed):
-        return self.step(ImuTruth(*map(np.asarray, truth)))
+        return self.step(type(truth)(*map(np.asarray, truth)))
 
     def covariances(self):
         return (diagonal(0.0, 0.0, 0.0),) * 3

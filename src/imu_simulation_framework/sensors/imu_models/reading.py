@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Iterable, Mapping, NamedTuple
+from typing import Any, Callable, Iterable, Mapping, NamedTuple, Union
 
 import numpy as np
 
@@ -25,7 +25,10 @@ PARTS = {
     "orientation_bias": (4,),
     "yaw": (),
 }
-"""Every part that can be asked for -> its shape for one sample."""
+"""Every part that can be asked for of any IMU -> its shape for one sample."""
+
+MAGNETIC_PARTS = {"magnetic_field": (3,)}
+"""The same, of an IMU with a magnetometer, where the truth has a magnetic field."""
 
 
 class ImuTruth(NamedTuple):
@@ -38,6 +41,26 @@ class ImuTruth(NamedTuple):
     orientation: np.ndarray
     angular_velocity: np.ndarray
     specific_force: np.ndarray
+
+    @property
+    def magnetic_field(self) -> None:
+        """There is none: see :class:`MagneticTruth`."""
+        return None
+
+
+class MagneticTruth(NamedTuple):
+    """The same with the magnetic field, for an IMU with a magnetometer.
+
+    ``magnetic_field`` (..., 3) [T] where the IMU is, in its axes.
+    """
+
+    orientation: np.ndarray
+    angular_velocity: np.ndarray
+    specific_force: np.ndarray
+    magnetic_field: np.ndarray
+
+
+AnyTruth = Union[ImuTruth, MagneticTruth]
 
 
 class ImuSamples(NamedTuple):
@@ -89,6 +112,8 @@ class ImuReading:
         The rotation in the world that leads from the true orientation to the simulated one.
     yaw : float or ndarray (...)
         Of the orientation [rad], in (-pi, pi].
+    magnetic_field : ndarray (..., 3)
+        Of :class:`MagneticTruth`, with errors [T]; only where there is a magnetometer.
     """
 
     orientation: np.ndarray
@@ -99,6 +124,7 @@ class ImuReading:
     yaw_bias: float | np.ndarray
     orientation_bias: np.ndarray
     yaw: float | np.ndarray
+    magnetic_field: np.ndarray
 
     __slots__ = ("__dict__", "_ask")
 
@@ -109,7 +135,7 @@ class ImuReading:
 
     def __getattr__(self, name: str):
         # Called for what is not there.
-        if name not in PARTS:
+        if name not in PARTS and name not in MAGNETIC_PARTS:
             raise AttributeError(f"an IMU's reading has no {name}")
         known = self.__dict__
         if name == "yaw" and "orientation" in known:
@@ -144,10 +170,9 @@ def checked_parts(parts: Iterable[str]) -> tuple[str, ...]:
     """
     parts = tuple(parts)
     for name in parts:
-        if name not in PARTS:
-            raise ValueError(
-                f"an IMU's reading has no part {shown(name)}; there are {', '.join(PARTS)}"
-            )
+        if name not in PARTS and name not in MAGNETIC_PARTS:
+            known = ", ".join((*PARTS, *MAGNETIC_PARTS))
+            raise ValueError(f"an IMU's reading has no part {shown(name)}; there are {known}")
     return parts
 
 

@@ -9,15 +9,17 @@ In each of the sensor's samples, with f the mean of the true signal since the la
 where M is scale factor and misalignment, :math:`S_T` and :math:`b_T` the temperature
 coefficients, G the gyroscope's sensitivity to the specific force a, b the bias (turn-on bias,
 bias instability, random walk, Gauss-Markov process, ramp) and n the noise (white noise and
-quantisation). The orientation comes from these readings alone, by a filter that has no reference
-for the yaw, as in a BNO055's IMU mode: the yaw's error is that of the gyroscope, integrated.
+quantisation). A magnetometer's f is the field with its iron, ``soft_iron B + hard_iron``, at
+the sample's instant. The orientation comes from gyroscope and accelerometer alone, by a filter that
+has no reference for the yaw, as in a BNO055's IMU mode: the yaw's error is that of the gyroscope,
+integrated.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, Mapping, cast
+from typing import Any, Mapping, NamedTuple, cast
 
 import numpy as np
 
@@ -27,6 +29,8 @@ from imu_simulation_framework.noise.streams import child_seed, run_seed
 from imu_simulation_framework.sensors.fusion import make_filter
 from imu_simulation_framework.sensors.imu_models.base import ImuModel
 from imu_simulation_framework.sensors.imu_models.reading import (
+    MAGNETIC_PARTS,
+    AnyTruth,
     ImuReading,
     ImuTruth,
     joined,
@@ -34,10 +38,11 @@ from imu_simulation_framework.sensors.imu_models.reading import (
 )
 from imu_simulation_framework.sensors.imu_specification import (
     ImuSpecification,
+    MagnetometerSpecification,
 )
 from imu_simulation_framework.sensors.specification_mapping import specification_from_mapping
 from imu_simulation_framework.sensors.triad_noise import TriadNoise
-from imu_simulation_framework.sensors.triad_response import TriadResponse
+from imu_simulation_framework.sensors.triad_response import TriadResponse, matrix_times
 
 
 @dataclass(frozen=True)
@@ -84,12 +89,15 @@ class SpecificationImu(ImuModel):
         self._stride = _stride(output.rate, period)
         self._first = round(output.start_offset / period)
         self._sensor_period = self._stride * period
-        self._rate_noise, self._force_noise = (
-            TriadNoise(triad, self._sensor_period, run_seed(seed, 0))
-            for triad in (specification.gyroscope, specification.accelerometer)
-        )
-        self._rate_response = TriadResponse(specification.gyroscope, specification.temperature)
-        self._force_response = TriadResponse(specification.accelerometer, specification.temperature)
+        self._triads = [
+            _Triad(triad, specification.temperature, self._sensor_period)
+            for triad in (
+                specification.gyroscope,
+                specification.accelerometer,
+                specification.magnetometer,
+            )
+            if triad is not None
+        ]
         self._filter = make_filter(output, self._sensor_period)
         self._fuses = output.orientation_reference == "fusion"
         self._begin(run_seed(seed, 0))
@@ -97,6 +105,10 @@ class SpecificationImu(ImuModel):
     @property
     def label(self) -> str:
         return f"specification_{self._specification.name}"
+
+    @property
+    def has_magnetometer(self) -> bool:
+        return len(self._triads) == 3
 
     @property
     def has_new_sample(self) -> bool:
@@ -115,7 +127,8 @@ class SpecificationImu(ImuModel):
         self._noises = self._start_noises(seed)
         self._recent = []
 
-    def step(self, truth: ImuTruth) -> ImuReading:
+    def step(self, truth: AnyTruth) -> ImuReading:
+        truth = self._measured(truth)
         since_first = self._count - self._first
         self._new = since_first >= 0 and since_first % self._stride == 0
         self._recent.append((truth.angular_velocity, truth.specific_force))
@@ -130,87 +143,106 @@ class SpecificationImu(ImuModel):
         self._count += 1
         return self._held
 
-    def advance(self, truth: ImuTruth) -> ImuReading:
+    def advance(self, truth: AnyTruth) -> ImuReading:
         """Return the readings of the next samples: as stepping through them would, but faster.
 
         Parameters
         ----------
-        truth : ImuTruth
-            Arrays (samples, 4), (samples, 3), (samples, 3).
+        truth : ImuTruth or MagneticTruth
+            Arrays (samples, 4), (samples, 3), (samples, 3), of the latter (samples, 3) more.
 
         Returns
         -------
         ImuReading
             Arrays (samples, ...).
         """
-        truth = ImuTruth(*(np.asarray(values, dtype=float) for values in truth))
+        truth = self._measured(truth)
+        truth = type(truth)(*(np.asarray(values, dtype=float) for values in truth))
         samples = len(truth.orientation)
         if samples == 0:
             return ImuReading(without_bias, **truth._asdict())
         if self._stride > 1 or self._count < self._first:
-            readings = [self.step(ImuTruth(*values)) for values in zip(*truth)]
+            kind = type(truth)
+            readings = [self.step(kind(*values)) for values in zip(*truth)]
             return joined(readings)
         time = (np.arange(self._count, self._count + samples) * self.period)[:, np.newaxis]
-        reading = self._series(truth, time, self._noises, self._filter, self._count > self._first)
+        series = _Series(truth.orientation, time, self._of_truth(truth, time))
+        reading = self._series(series, self._noises, self._filter, self._count > self._first)
+        if truth.magnetic_field is not None:
+            _ = reading.magnetic_field  # now, as the noise goes on from here
         self._count += samples
         self._new = True
         self._held = _last(reading)
         return reading
 
-    def _realise(self, truth, seed):
-        samples = len(truth.orientation)
-        due = np.flatnonzero(self.new_samples(samples))
-        at_due = ImuTruth(
-            truth.orientation[due],
-            _means(truth.angular_velocity, due, self._stride),
-            _means(truth.specific_force, due, self._stride),
+    def _prepared(self, truth):
+        truth = self._measured(truth)
+        due = np.flatnonzero(self.new_samples(len(truth.orientation)))
+        at_due = type(truth)(*(values[due] for values in truth))
+        at_due = at_due._replace(
+            angular_velocity=_means(truth.angular_velocity, due, self._stride),
+            specific_force=_means(truth.specific_force, due, self._stride),
         )
         time = (due * self.period)[:, np.newaxis]
+        return truth, _Series(at_due.orientation, time, self._of_truth(at_due, time))
+
+    def _realise(self, prepared, seed):
+        truth, series = prepared
         filter = make_filter(self._specification.output, self._sensor_period)
-        reading = self._series(at_due, time, self._start_noises(seed), filter, started=False)
-        if len(due) == samples:
+        reading = self._series(series, self._start_noises(seed), filter, started=False)
+        samples = len(truth.orientation)
+        if len(series.time) == samples:
             return reading
         # The sensor's readings at all samples: the truth before the first, each held after.
-        early = ImuReading(
-            without_bias, **ImuTruth(*(values[: self._first] for values in truth))._asdict()
-        )
+        before = type(truth)(*(values[: self._first] for values in truth))
+        early = ImuReading(without_bias, **before._asdict())
         index = np.arange(samples - len(early.orientation)) // self._stride
         return ImuReading(
             lambda _, name: np.concatenate([getattr(early, name), getattr(reading, name)[index]])
         )
 
-    def _series(self, truth, time, noises, filter, started):
-        """The readings of samples that are all due, with the means since the one before each."""
-        orientation, rate, force = truth
-        (rate_noise, rate_bias), (force_noise, force_bias) = (
-            noise.advance(len(time)) for noise in noises
-        )
-        measured_rate, rate_bias = self._rate_response(rate, force, rate_noise, rate_bias, time)
-        measured_force, force_bias = self._force_response(
-            force, force, force_noise, force_bias, time
-        )
+    def _of_truth(self, truth, time):
+        """What each triad makes of the truth alone."""
+        force = truth[2]
+        signals = zip(self._triads, truth[1:])
+        return [triad.of_truth(signal, force, time) for triad, signal in signals]
+
+    def _series(self, series, noises, filter, started):
+        """The readings of samples that are all due."""
+        orientation, time = series.orientation, series.time
+
+        def read(number):
+            noise, bias = noises[number].advance(len(time))
+            return self._triads[number].read(series.of_truth[number], noise, bias, time)
+
+        (rate, rate_bias), (force, force_bias) = read(0), read(1)
         fused = orientation
         if self._fuses and len(time):
             fused = np.empty(orientation.shape)
             first = 0 if started else 1
             if not started:
-                fused[0] = filter.start(orientation[0], measured_force[0])
-            fused[first:] = filter.update_all(measured_rate[first:], measured_force[first:])
-        return _reading(orientation, fused, measured_rate, measured_force, rate_bias, force_bias)
+                fused[0] = filter.start(orientation[0], force[0])
+            fused[first:] = filter.update_all(rate[first:], force[first:])
+        magnetic = None
+        if len(series.of_truth) == 3:
+            # When it is asked for, as its noise is a third of all.
+            def magnetic():
+                return read(2)[0]
+
+        return _reading(orientation, fused, rate, force, rate_bias, force_bias, magnetic)
 
     def _sample(self, truth):
+        time = self._count * self.period
         rate, force = (
             (values[0] if len(values) == 1 else np.mean(values, axis=0))
             for values in zip(*self._recent)
         )
-        time = self._count * self.period
-        (rate_noise, rate_bias), (force_noise, force_bias) = (
-            noise.step() for noise in self._noises
-        )
-        measured_rate, rate_bias = self._rate_response(rate, force, rate_noise, rate_bias, time)
-        measured_force, force_bias = self._force_response(
-            force, force, force_noise, force_bias, time
-        )
+        of_truth = self._of_truth((None, rate, force, *truth[3:]), time)
+        read = [
+            triad.read(values, *noise.step(), time)
+            for triad, values, noise in zip(self._triads, of_truth, self._noises)
+        ]
+        (measured_rate, rate_bias), (measured_force, force_bias) = read[:2]
         orientation = np.asarray(truth.orientation, dtype=float)
         if self._fuses:
             if self._count == self._first:
@@ -218,7 +250,13 @@ class SpecificationImu(ImuModel):
             else:
                 orientation = self._filter.update(measured_rate, measured_force)
         return _reading(
-            truth.orientation, orientation, measured_rate, measured_force, rate_bias, force_bias
+            truth.orientation,
+            orientation,
+            measured_rate,
+            measured_force,
+            rate_bias,
+            force_bias,
+            **({"magnetic_field": read[2][0]} if len(read) == 3 else {}),
         )
 
     def new_samples(self, samples: int) -> np.ndarray:
@@ -230,12 +268,48 @@ class SpecificationImu(ImuModel):
         """Return the covariances of the specification, row by row; the yaw's after 600 s."""
         return self._specification.covariances(self._sensor_period)
 
+    def magnetic_covariance(self):
+        return self._specification.magnetic_covariance(self._sensor_period)
+
     def _start_noises(self, seed):
-        """Noise of gyroscope and accelerometer for a new realisation."""
-        return (
-            self._rate_noise.restarted(child_seed(seed, 0)),
-            self._force_noise.restarted(child_seed(seed, 1)),
-        )
+        """The triads' noises, for a new realisation."""
+        return [
+            triad.noise.restarted(child_seed(seed, child))
+            for child, triad in enumerate(self._triads)
+        ]
+
+    def _measured(self, truth):
+        """The truth without a magnetic field if there is no magnetometer."""
+        if not self.has_magnetometer and truth.magnetic_field is not None:
+            return ImuTruth(*truth[:3])
+        return truth
+
+
+class _Series(NamedTuple):
+    """Samples that are all due: their orientation, time, and what each triad makes of the truth."""
+
+    orientation: np.ndarray
+    time: np.ndarray
+    of_truth: list[np.ndarray]
+
+
+class _Triad:
+    """What is the same in each realisation of a triad."""
+
+    def __init__(self, triad, temperature, period):
+        self.noise = TriadNoise(triad, period, run_seed(0, 0))
+        self._response = TriadResponse(triad, temperature)
+        self.read = self._response.read
+        self._iron = None
+        if isinstance(triad, MagnetometerSpecification):
+            self._iron = np.array(triad.hard_iron), np.array(triad.soft_iron)
+
+    def of_truth(self, signal, force, time):
+        """What it makes of signal and specific force, (3,) or (samples, 3), without noise."""
+        if self._iron is not None:
+            hard, soft = self._iron
+            signal = matrix_times(soft, signal) + hard
+        return self._response.of_truth(signal, force, time)
 
 
 def _stride(rate, period) -> int:
@@ -260,10 +334,14 @@ def _means(signal, due, stride):
     ).reshape(-1, 3)
 
 
-def _reading(truth, orientation, rate, force, rate_bias, force_bias):
-    """A reading of one sample or of (samples, ...), with the error of its orientation if asked."""
+def _reading(truth, orientation, rate, force, rate_bias, force_bias, magnetic=None, **parts):
+    """A reading of one sample or of (samples, ...), with what is only computed if asked for."""
 
-    def error(reading, name):
+    def ask(reading, name):
+        if name in MAGNETIC_PARTS:
+            if magnetic is None:
+                raise AttributeError(f"this reading has no {name}")
+            return magnetic()
         if reading.orientation.ndim == 1:
             # One sample at a time, a general library's overhead is most of the time.
             ours, true, functions = reading.orientation.tolist(), np.asarray(truth).tolist(), math
@@ -276,12 +354,13 @@ def _reading(truth, orientation, rate, force, rate_bias, force_bias):
         return np.stack(quaternion_product(*ours, *conjugate), axis=-1)
 
     return ImuReading(
-        error,
+        ask,
         orientation=orientation,
         angular_velocity=rate,
         specific_force=force,
         angular_velocity_bias=rate_bias,
         specific_force_bias=force_bias,
+        **parts,
     )
 
 

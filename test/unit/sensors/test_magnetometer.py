@@ -1,0 +1,174 @@
+import numpy as np
+import pytest
+
+import imu_simulation_framework as isf
+from imu_simulation_framework.configuration.imu_specification_file import (
+    imu_specification_text,
+    load_imu_specification,
+)
+from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.files.plain_yaml import load_plain
+from imu_simulation_framework.imu_formats.base import unsaid
+from imu_simulation_framework.sensors.imu_models import (
+    MAGNETIC_PARTS,
+    SIGNALS,
+    SpecificationImu,
+    SpecificationParameters,
+)
+from imu_simulation_framework.sensors.imu_specification import (
+    ImuSpecification,
+    MagnetometerSpecification,
+    TriadSpecification,
+)
+from imu_simulation_framework.sensors.simulation import imu_truth
+from imu_simulation_framework.sensors.specification_mapping import (
+    specification_from_mapping,
+    specification_to_mapping,
+)
+
+PERIOD = 0.01
+MAG = ["mag_x", "mag_y", "mag_z"]
+HARD = (2e-6, -1e-6, 3e-6)
+SOFT = ((1.1, 0.02, 0.0), (0.02, 0.95, -0.03), (0.0, -0.03, 1.02))
+EARTH = isf.MagneticEnvironment(earth=(2e-6, 20e-6, -45e-6))
+
+
+@pytest.fixture(scope="module")
+def motion():
+    return isf.rounds(1.0, speed=0.8, radius=3.0)
+
+
+def specified(**magnetometer):
+    return ImuSpecification(magnetometer=MagnetometerSpecification(**magnetometer))
+
+
+def test_without_errors_it_is_the_field_in_its_axes(motion):
+    beam = isf.Bar((3.0, -1.0, 0.0), (0.1, 4.0, 0.1))
+    hall = isf.MagneticEnvironment(earth=EARTH.earth, bars=[beam])
+    samples = isf.simulate_imu(motion, specified(), magnetic_environment=hall)
+    felt = hall.felt(motion.position, motion.orientation)
+    np.testing.assert_allclose(samples[MAG], felt, rtol=0.0, atol=1e-18)
+    # The robot is level: up stays up, and what is level keeps its length away from the beam.
+    clean = isf.simulate_imu(motion, specified(), magnetic_environment=EARTH)
+    assert clean["mag_z"].to_numpy() == pytest.approx(-45e-6)
+    assert np.hypot(clean["mag_x"], clean["mag_y"]).to_numpy() == pytest.approx(
+        np.hypot(2e-6, 20e-6)
+    )
+    # Facing east along x, north is to the left.
+    assert clean[MAG].to_numpy()[0] == pytest.approx(EARTH.earth)
+
+
+def test_iron_on_the_robot_bends_and_shifts_it(motion):
+    truth = EARTH.felt(motion.position, motion.orientation)
+    ours = isf.simulate_imu(
+        motion, specified(hard_iron=HARD, soft_iron=SOFT), magnetic_environment=EARTH
+    )
+    np.testing.assert_allclose(ours[MAG], truth @ np.array(SOFT).T + HARD, rtol=1e-12)
+
+
+def test_motors_are_felt_as_they_pull(motion):
+    motors = isf.MotorField(left=(1e-6, 0.0, 0.0), right=(0.0, -2e-6, 0.0))
+    robot = isf.MagneticEnvironment(earth=EARTH.earth, motors=motors)
+    torque = np.column_stack(
+        [np.linspace(0.0, 1.0, len(motion)), np.linspace(1.0, 0.0, len(motion))]
+    )
+    plain, pulled = (
+        isf.simulate_imu(motion, specified(), magnetic_environment=robot, wheel_torque=given)
+        for given in (None, torque)
+    )
+    np.testing.assert_allclose(
+        (pulled - plain)[MAG], torque * [[1e-6, -2e-6]] @ np.eye(2, 3), rtol=0.0, atol=1e-18
+    )
+
+
+def test_noise_range_and_resolution_are_those_of_any_triad():
+    rest = isf.at_rest(100.0)
+    white = isf.simulate_imu(rest, specified(white_noise=1e-7), magnetic_environment=EARTH)
+    noise = white[MAG].to_numpy() - EARTH.earth
+    # N / sqrt(dt), of 30 000 numbers; four standard errors.
+    assert np.std(noise) == pytest.approx(1e-6, rel=4.0 / np.sqrt(2.0 * noise.size))
+    small = isf.simulate_imu(
+        rest, specified(saturation=30e-6, resolution=3e-7), magnetic_environment=EARTH
+    )
+    steps = small[MAG].to_numpy()[0] / 3e-7
+    assert steps == pytest.approx(np.round(steps), abs=1e-9)
+    assert small["mag_z"].iloc[0] == pytest.approx(-30e-6)
+
+
+def test_a_magnetometer_changes_nothing_of_the_others(motion):
+    triad = TriadSpecification(white_noise=1e-3, random_walk=1e-4, turn_on_bias_sigma=1e-2)
+    errors = {"gyroscope": triad, "accelerometer": triad}
+    without = ImuSpecification(**errors)
+    with_one = ImuSpecification(**errors, magnetometer=MagnetometerSpecification(white_noise=1e-7))
+    plain = isf.simulate_imu(motion, without, seed=3)
+    for imu, environment in ((without, EARTH), (with_one, None), (with_one, EARTH)):
+        ours = isf.simulate_imu(motion, imu, seed=3, magnetic_environment=environment)
+        assert list(ours.columns[len(plain.columns) :]) == (
+            MAG if imu is with_one and environment is EARTH else []
+        )
+        np.testing.assert_array_equal(ours[plain.columns], plain)
+
+
+def test_a_slower_magnetometer_says_the_field_at_its_instants(motion):
+    slow = ImuSpecification(
+        output=isf.OutputSpecification(rate=20.0), magnetometer=MagnetometerSpecification()
+    )
+    ours = isf.simulate_imu(motion, slow, magnetic_environment=EARTH)
+    felt = EARTH.felt(motion.position, motion.orientation)
+    np.testing.assert_allclose(ours[MAG], felt[::5], rtol=0.0, atol=1e-18)
+
+
+def test_stepping_and_advancing_are_the_same(motion):
+    parameters = SpecificationParameters(specified(white_noise=1e-7, bias_instability=1e-8))
+    truth = imu_truth(motion, EARTH)
+    whole = SpecificationImu(parameters, PERIOD, 1).batch(truth, parts=(*SIGNALS, *MAGNETIC_PARTS))
+    stepped, first, parts = SpecificationImu(parameters, PERIOD, 1), 0, []
+    for count in (3, 200, len(motion) - 203):
+        some = type(truth)(*(values[first : first + count] for values in truth))
+        if count == 3:
+            parts += [[stepped.step(type(truth)(*one)).magnetic_field] for one in zip(*some)]
+        else:
+            parts.append(stepped.advance(some).magnetic_field)
+        first += count
+    np.testing.assert_allclose(np.concatenate(parts), whole.magnetic_field[0], rtol=0, atol=1e-17)
+
+
+def test_its_covariance_is_that_of_its_samples():
+    imu = specified(white_noise=1e-7, resolution=3e-7)
+    covariance = imu.magnetic_covariance(PERIOD)
+    assert covariance[0] == pytest.approx(1e-14 / PERIOD + 9e-14 / 12.0)
+    assert ImuSpecification().magnetic_covariance() == (0.0,) * 9
+
+
+def test_a_file_holds_it(tmp_path):
+    imu = specified(white_noise=1e-7, hard_iron=HARD, soft_iron=SOFT)
+    path = tmp_path / "imu.yaml"
+    for one in (imu, specified(), ImuSpecification()):
+        assert specification_from_mapping(specification_to_mapping(one)) == one
+        path.write_text(imu_specification_text(one))
+        assert load_imu_specification(path) == one
+    text = imu_specification_text(imu)
+    assert "white_noise: [1e-07, 1e-07, 1e-07]  # T/sqrt(Hz)" in text
+    assert "hard_iron: [2e-06, -1e-06, 3e-06]  # T\n" in text
+    assert load_plain(imu_specification_text(ImuSpecification())) == {"name": "imu"}
+
+
+def test_a_format_without_one_says_so():
+    assert unsaid(specified(), ()) == ["the magnetometer cannot be said in this format."]
+
+
+@pytest.mark.parametrize(
+    "values, sentence",
+    [
+        ({"soft_iron": [[1, 0, 0], [0, 1, 0], [1, 1, 0]]}, "magnetometer.soft_iron is singular"),
+        ({"soft_iron": 1.0}, "magnetometer.soft_iron must have three rows of three numbers"),
+        ({"hard_iron": [1, 2]}, "magnetometer.hard_iron has 2 numbers"),
+        ({"white_noise": -1.0}, "magnetometer.white_noise is -1.0"),
+        ({"hard_irn": 1.0}, "unknown key 'hard_irn'; did you mean hard_iron"),
+        ({"g_sensitivity": np.eye(3).tolist()}, "unknown key 'g_sensitivity'"),
+        (None, "magnetometer must hold keys and values"),
+    ],
+)
+def test_what_no_magnetometer_can_be_is_refused(values, sentence):
+    with pytest.raises(ConfigurationError, match=sentence):
+        specification_from_mapping({"magnetometer": values})
