@@ -6,7 +6,9 @@ Each function takes the value's name, for the sentence that says what is wrong w
 
 from __future__ import annotations
 
+import difflib
 import math
+from collections.abc import Mapping
 from typing import Tuple
 
 from imu_simulation_framework.errors import ConfigurationError
@@ -63,6 +65,20 @@ def checked_choice(name, value, choices):
         listing = " or ".join(str(choice).lower() for choice in choices)
         raise ConfigurationError(f"{name} is {shown(value)}, but it must be {listing}.")
     return value
+
+
+def check_keys(content, known, where):
+    """Refuse what are no keys and values, and a key that is not known."""
+    if not isinstance(content, Mapping):
+        raise ConfigurationError(
+            f"{where} is {shown(content)}, but it must hold keys and values; known are "
+            f"{', '.join(known)}."
+        )
+    for key in content:
+        if key not in known:
+            near = difflib.get_close_matches(str(key), known, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}."
+            raise ConfigurationError(f"{where} has the unknown key {shown(key)}; {hint}")
 
 
 def _sequence(value):
