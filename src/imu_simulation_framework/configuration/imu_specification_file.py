@@ -48,6 +48,8 @@ _UNITS = {
     "rate": "Hz",
     "start_offset": "s",
     "filter_time_constant": "s",
+    "magnetic_time_constant": "s",
+    "magnetic_declination": "rad",
 }
 
 
