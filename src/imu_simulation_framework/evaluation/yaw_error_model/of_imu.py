@@ -10,7 +10,7 @@ to first order in the errors, in the words of :mod:`.sensors.imu_models.specific
 same in every run is integrated along the motion; a random process on three axes acts as one
 process of the strength that the mean of :math:`h^2` gives to them, which is exact on level ground
 and at a constant tilt. One thing is of second order and not small beside a quiet gyroscope: the
-filter leans while the body accelerates, :func:`_of_felt_acceleration`.
+filter leans while the body accelerates.
 """
 
 from __future__ import annotations
