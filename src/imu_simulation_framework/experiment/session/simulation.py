@@ -22,8 +22,8 @@ from imu_simulation_framework.sensors.imu_models import (
     AnyTruth,
     ImuModel,
     ImuReading,
-    MagneticTruth,
     make_imu_model,
+    truth_of,
 )
 
 
@@ -171,9 +171,12 @@ class SimulatedRobot:
         self._samples += steps
         truth: AnyTruth = state.imu_truth
         magnetic = self._environment is not None and self._imu.has_magnetometer
-        if magnetic:
-            rate, force = truth.angular_velocity, truth.specific_force
-            truth = MagneticTruth(truth.orientation, rate, force, self._field(state))
+        if magnetic or self._imu.feels_speed:
+            field = self._field(state) if magnetic else None
+            speed = None
+            if self._imu.feels_speed:
+                speed = np.linalg.norm(state.linear_velocity, axis=1)
+            truth = truth_of(*truth[:3], field, speed)
         reading, new = self._imu.steps(truth)
         self._last = SimulatedSamples(
             np.rint(numbers / self._rate * NANOSECONDS).astype(np.int64),

@@ -11,6 +11,7 @@ from sensor_msgs.msg import Imu, MagneticField
 from std_msgs.msg import Float64MultiArray
 
 from imu_simulation_framework import topics
+from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.experiment.from_configuration import (
     make_experiment_imu,
     make_magnetic_environment,
@@ -48,6 +49,11 @@ class ImuErrorModel(Participant):
             return
         self._lock_step = simulator.lock_step
         self._imu = make_experiment_imu(self.configuration)
+        if self._imu.feels_speed:
+            raise ConfigurationError(
+                f"{self.name}: vibration depends on the speed, which is not known beside Gazebo; "
+                "leave the specification's vibration out, or take simulator:=mujoco"
+            )
         self._messages = ImuMessages(self._imu.covariances(), self._imu.magnetic_covariance())
         self._field: FieldAlongTheWay | None = None
         environment = make_magnetic_environment(self.configuration)
