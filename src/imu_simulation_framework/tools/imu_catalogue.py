@@ -169,7 +169,7 @@ def _row(entry, motion, at):
     for parameter, (column, values, unit) in sizes.items():
         if entry.states("gyroscope", parameter) and np.any(values):
             stated.append(parameter)
-            row[column] = _digits(float(np.sqrt(np.mean(np.square(values)))) / unit)
+            row[column] = f"{np.sqrt(np.mean(np.square(values))) / unit:.3g}"
         else:
             row[column] = NOT_STATED
     model = yaw_error_model(specification, motion)
