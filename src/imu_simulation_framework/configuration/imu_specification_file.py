@@ -55,6 +55,8 @@ _UNITS = {
     "rate": "Hz",
     "start_offset": "s",
     "filter_time_constant": "s",
+    "magnetic_time_constant": "s",
+    "magnetic_declination": "rad",
 }
 
 

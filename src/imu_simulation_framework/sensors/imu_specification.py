@@ -28,7 +28,6 @@ from imu_simulation_framework.checked_values import (
     Matrix,
     checked_axes,
     checked_band,
-    checked_choice,
     checked_matrix,
     checked_number,
 )
@@ -40,13 +39,11 @@ from imu_simulation_framework.sensors.conditions import (
     Vibration,
 )
 from imu_simulation_framework.sensors.conditions.band_limit import BandLimit
+from imu_simulation_framework.sensors.output_specification import OutputSpecification
 from imu_simulation_framework.sensors.triads import TRIADS
 from imu_simulation_framework.sentences import shown
 
 Covariance = Tuple[float, ...]
-
-ORIENTATION_REFERENCES = ("fusion", "truth")
-FILTERS = ("mahony", "vqf")
 
 _UNCHANGING = TemperatureProfile()
 _STEADY = SupplyVoltage()
@@ -54,6 +51,9 @@ _STILL = Vibration()
 _ZERO = (0.0, 0.0, 0.0)
 _ZERO_MATRIX = (_ZERO, _ZERO, _ZERO)
 _IDENTITY = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+
+_LEVEL_FIELD = 20e-6  # T
+_OUTPUT = OutputSpecification()
 
 LARGEST_CONDITION = 1e3
 """Of a soft iron: of its largest to its smallest effect on a field."""
@@ -220,57 +220,6 @@ class MagnetometerSpecification(TriadSpecification):
 
 
 @dataclass(frozen=True)
-class OutputSpecification:
-    """What the sensor gives out, and how it gets its orientation.
-
-    Parameters
-    ----------
-    rate : float
-        Samples per second [Hz]. Where the simulation is slower, it has the simulation's rate.
-    start_offset : float
-        Time from the simulation's first sample to the sensor's [s].
-    drop_repeated : bool
-        Where the simulation is faster than the sensor: whether the samples between two readings
-        are left out, or repeat the last reading.
-    orientation_reference : str
-        ``fusion``: orientation from the sensor's own readings, without a reference for the yaw.
-        ``truth``: the true orientation.
-    filter : str
-        Of the fusion: ``mahony``, complementary, or ``vqf``.
-    filter_time_constant : float
-        How fast the accelerometer corrects the tilt [s].
-    filter_rate_bias : bool
-        Whether the filter estimates the gyroscope's bias as well: ``mahony`` about the horizontal
-        axes, at rest and in gentle motion, ``vqf`` at rest about all.
-
-    Raises
-    ------
-    ConfigurationError
-        A value is not what it must be; the sentence begins with the field's name.
-    """
-
-    rate: float = 100.0
-    start_offset: float = 0.0
-    drop_repeated: bool = False
-    orientation_reference: str = "fusion"
-    filter: str = "mahony"
-    filter_time_constant: float = 3.0
-    filter_rate_bias: bool = False
-
-    def __post_init__(self) -> None:
-        for name, bound in (
-            ("rate", {"above": 0.0}),
-            ("start_offset", {"minimum": 0.0}),
-            ("filter_time_constant", {"above": 0.0}),
-        ):
-            object.__setattr__(self, name, checked_number(name, getattr(self, name), **bound))
-        for name in ("drop_repeated", "filter_rate_bias"):
-            checked_choice(name, getattr(self, name), (False, True))
-        checked_choice("orientation_reference", self.orientation_reference, ORIENTATION_REFERENCES)
-        checked_choice("filter", self.filter, FILTERS)
-
-
-@dataclass(frozen=True)
 class ImuSpecification:
     """All errors of an IMU.
 
@@ -296,7 +245,7 @@ class ImuSpecification:
     gyroscope: TriadSpecification = TriadSpecification()
     accelerometer: TriadSpecification = TriadSpecification()
     temperature: TemperatureProfile = _UNCHANGING
-    output: OutputSpecification = OutputSpecification()
+    output: OutputSpecification = _OUTPUT
     magnetometer: MagnetometerSpecification | None = None
     supply: SupplyVoltage = _STEADY
     vibration: Vibration = _STILL
@@ -311,6 +260,10 @@ class ImuSpecification:
             part = getattr(self, name)
             if type(part) is not kind and not (name == "magnetometer" and part is None):
                 raise ConfigurationError(f"{name} must be a {kind.__name__}.")
+        if self.output.magnetic_heading and self.magnetometer is None:
+            raise ConfigurationError(
+                "output.magnetic_heading is true, but the specification has no magnetometer."
+            )
         for name in TRIADS:
             triad = getattr(self, name)
             if triad is None or TRIADS[name].feels_force:
@@ -331,8 +284,11 @@ class ImuSpecification:
         bandwidth, and rounding ``resolution^2 / 12``. Roll and pitch have what passes the filter of
         time constant T,
         ``N_a^2 / (2 T g^2) + N_g^2 T / 2``, and the uncertainty of the accelerometer's bias over
-        g. Yaw has no reference, so that its variance grows without end: it is given as after
-        ``duration`` t, ``N^2 t + K^2 t^3 / 3 + (turn-on and Gauss-Markov sigma)^2 t^2``.
+        g. Yaw without a reference has a variance that grows without end: it is given as after
+        ``duration`` t, ``N^2 t + K^2 t^3 / 3 + (turn-on and Gauss-Markov sigma)^2 t^2``. With a
+        magnetic heading of time constant T it is that of an undisturbed field,
+        ``N^2 T / 2 + (K^2 t + those sigma^2) T^2 + N_m^2 / (2 T H^2)``, with a level field H of
+        20 uT, as in Europe.
 
         Parameters
         ----------
@@ -390,6 +346,20 @@ class ImuSpecification:
             for axis, other in ((0, 1), (1, 0))
         ]
         # The drift of a Gauss-Markov bias is bounded by that of a constant one.
+        if self.output.magnetic_heading and self.magnetometer is not None:
+            constant = self.output.magnetic_time_constant
+            level = max(self.magnetometer.white_noise[:2]) / _LEVEL_FIELD
+            return (
+                *tilt,
+                gyroscope.white_noise[2] ** 2 * constant / 2.0
+                + (
+                    gyroscope.random_walk[2] ** 2 * duration
+                    + gyroscope.turn_on_bias_sigma[2] ** 2
+                    + gyroscope.gauss_markov_sigma[2] ** 2
+                )
+                * constant**2
+                + level**2 / (2.0 * constant),
+            )
         yaw = (
             gyroscope.white_noise[2] ** 2 * duration
             + gyroscope.random_walk[2] ** 2 * duration**3 / 3.0

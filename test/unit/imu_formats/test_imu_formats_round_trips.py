@@ -258,6 +258,7 @@ def test_a_parameter_either_comes_back_or_is_listed(name, parameter, triad, tmp_
         ("output", {"drop_repeated": True}),
         ("output", {"filter": "vqf"}),
         ("output", {"filter_rate_bias": True}),
+        ("output", {"magnetic_time_constant": 4.0}),
     ],
 )
 @pytest.mark.parametrize("name", sorted(set(WRITTEN) - {"specification"}))

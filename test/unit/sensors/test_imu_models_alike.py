@@ -85,7 +85,14 @@ MODELS = {
                 }
             },
         )
-        for output in ({"rate": 100.0}, {"rate": 20.0, "start_offset": 0.13})
+        for output in (
+            {"rate": 100.0},
+            {"rate": 20.0, "start_offset": 0.13},
+            {"magnetic_heading": True},
+            {"magnetic_heading": True, "filter_rate_bias": True, "rate": 50.0},
+            {"magnetic_heading": True, "magnetic_disturbance_rejection": True},
+            {"magnetic_heading": True, "filter": "vqf"},
+        )
     },
     **{
         f"in motion {output}": (

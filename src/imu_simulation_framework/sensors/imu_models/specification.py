@@ -17,6 +17,7 @@ integrated. Where a specification has them, :math:`S_V` and :math:`b_V` are the 
 coefficients, K2 the nonlinearity, and R the rectification of a vibration whose mean square is
 :math:`\sigma^2`; the vibration itself belongs to n, and a sensor with a bandwidth gives what its
 low-pass makes of signal and noise (:mod:`.sensors.conditions`).
+With a magnetic heading the filter takes the yaw from the magnetometer.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.noise.streams import child_seed, run_seed
 from imu_simulation_framework.sensors.conditions.band_limit import BandLimit
 from imu_simulation_framework.sensors.conditions.vibration import VibrationNoise
-from imu_simulation_framework.sensors.fusion import make_filter
+from imu_simulation_framework.sensors.fusion import fuse_run, make_filter
 from imu_simulation_framework.sensors.imu_models.base import ImuModel
 from imu_simulation_framework.sensors.imu_models.reading import (
     MAGNETIC_PARTS,
@@ -104,6 +105,7 @@ class SpecificationImu(ImuModel):
         self._vibrates = specification.vibration.active
         self._filter = make_filter(output, self._sensor_period)
         self._fuses = output.orientation_reference == "fusion"
+        self._fuses_field = self._fuses and output.magnetic_heading
         self._begin(run_seed(seed, 0))
 
     @property
@@ -241,19 +243,21 @@ class SpecificationImu(ImuModel):
             )
 
         (rate, rate_bias), (force, force_bias) = read(0), read(1)
-        fused = orientation
-        if self._fuses and len(time):
-            fused = np.empty(orientation.shape)
-            first = 0 if started else 1
-            if not started:
-                fused[0] = filter.start(orientation[0], force[0])
-            fused[first:] = filter.update_all(rate[first:], force[first:])
-        magnetic = None
+        magnetic, field = None, None
         if len(series.of_truth) == 3:
+            if self._fuses_field:
+                field = read(2)[0]
+
             # When it is asked for, as its noise is a third of all.
             def magnetic():
-                return read(2)[0]
+                return read(2)[0] if field is None else field
 
+        fused = orientation
+        if self._fuses and len(time):
+            if started:
+                fused = filter.update_all(rate, force, field)
+            else:
+                fused = fuse_run(filter, orientation[0], rate, force, field)
         return _reading(orientation, fused, rate, force, rate_bias, force_bias, magnetic)
 
     def _sample(self, truth):
@@ -278,10 +282,11 @@ class SpecificationImu(ImuModel):
         (measured_rate, rate_bias), (measured_force, force_bias) = read[:2]
         orientation = np.asarray(truth.orientation, dtype=float)
         if self._fuses:
+            field = read[2][:1] if self._fuses_field and len(read) == 3 else ()
             if self._count == self._first:
-                orientation = self._filter.start(orientation, measured_force)
+                orientation = self._filter.start(orientation, measured_force, *field)
             else:
-                orientation = self._filter.update(measured_rate, measured_force)
+                orientation = self._filter.update(measured_rate, measured_force, *field)
         return _reading(
             truth.orientation,
             orientation,
