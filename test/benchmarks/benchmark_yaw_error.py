@@ -10,6 +10,9 @@ import os
 import statistics
 import time
 
+# Threads that wait for each other count as CPU time.
+os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
+
 import numpy as np
 
 import imu_simulation_framework as isf
