@@ -231,6 +231,17 @@ def test_an_imu_says_what_it_does_not_have():
         ImuInput().truth(1, lacking)
 
 
+def test_gravity_that_is_missing_is_added_along_the_vertical(motion):
+    up = Rotation.from_quat(motion.orientation).inv().apply([0.0, 0.0, motion.gravity])
+    source = ImuInput(missing_gravity=motion.gravity)
+    felt = zip(motion.orientation, motion.angular_velocity, motion.specific_force - up)
+    found = [source.truth(1, numbers_of(ImuTruth(*row))).specific_force for row in felt]
+    np.testing.assert_allclose(found, motion.specific_force, atol=1e-12)
+    level = ImuTruth(np.array([0.0, 0.0, 0.0, 1.0]), np.zeros(3), np.zeros(3))
+    with pytest.raises(RecordingError, match="nobody knows on which of its axes"):
+        source.truth(2, numbers_of(level, orientation_covariance=-1.0))
+
+
 @pytest.mark.parametrize(
     ("force", "orientation", "words"),
     [
