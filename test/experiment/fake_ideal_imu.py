@@ -72,13 +72,13 @@ def main(path, expected, kind="imu", *lever_arm):
                 }
             )
 
-    rospy.Subscriber("/imu/data", Imu, on_imu, tcp_nodelay=True)
+    heard = rospy.Subscriber("/imu/data", Imu, on_imu, tcp_nodelay=True)
     rospy.Subscriber("/imu/data/errors", String, lambda message: told.append(message.data))
     if lever_arm:
         mounted_at(map(float, lever_arm))
     make, message_type = {"imu": (imu, Imu), "odometry": (odometry, Odometry)}[kind]
     publisher = rospy.Publisher("/imu", message_type, queue_size=10000, tcp_nodelay=True)
-    wait_for(lambda: publisher.get_num_connections() > 0)
+    wait_for(lambda: publisher.get_num_connections() > 0 and heard.get_num_connections() > 0)
     for stamp, row in zip(stamps, rows):
         publisher.publish(make(stamp, row))
     wait_for(lambda: len(came) >= int(expected) and (told or not int(expected)))

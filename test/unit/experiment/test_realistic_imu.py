@@ -1,5 +1,7 @@
 """An IMU model that follows stamps, and the truth that messages tell."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -136,6 +138,15 @@ def test_a_rate_is_only_for_a_specification():
     assert RealisticImu(BNO055, rate=50.0).sensor_rate == 50.0
     with pytest.raises(ConfigurationError, match="only an IMU by a specification"):
         RealisticImu(named_imu("hector").errors, rate=50.0)
+
+
+def test_what_needs_a_field_or_a_speed_is_refused():
+    magnetic = named_imu("bno055_magnetometer").errors
+    heading = dataclasses.replace(magnetic, output=isf.OutputSpecification(magnetic_heading=True))
+    with pytest.raises(ConfigurationError, match="magnetic_heading needs the magnetic field"):
+        RealisticImu(heading)
+    # A magnetometer alone is left out.
+    RealisticImu(magnetic, period=0.01)
 
 
 def numbers_of(truth, orientation_covariance=0.0):

@@ -152,7 +152,8 @@ class RealisticImu:
     Raises
     ------
     ConfigurationError
-        The errors are none, or do not go with the period.
+        The errors are none, do not go with the period, or depend on what an ideal IMU does not say:
+        the magnetic field, the speed.
     """
 
     def __init__(
@@ -171,6 +172,7 @@ class RealisticImu:
                 )
             output = dataclasses.replace(errors.output, rate=rate)
             errors = dataclasses.replace(errors, output=output)
+        _require_feelable(errors)
         self._errors, self._seed, self._run = errors, seed, run
         self._fuses = (
             isinstance(errors, ImuSpecification) and errors.output.orientation_reference == "fusion"
@@ -331,6 +333,21 @@ class _Steps:
         reading = self.model.step(truth)
         self._sampled = self._sampled or self.model.has_new_sample
         return reading
+
+
+def _require_feelable(errors) -> None:
+    """Refuse what a specification makes of a field or a speed that nobody tells."""
+    if not isinstance(errors, ImuSpecification):
+        return
+    if errors.output.orientation_reference == "fusion" and errors.output.magnetic_heading:
+        raise ConfigurationError(
+            "output.magnetic_heading needs the magnetic field, which an ideal IMU does not say; "
+            "leave it out"
+        )
+    if errors.vibration.active:
+        raise ConfigurationError(
+            "vibration depends on the speed, which an ideal IMU does not say; leave it out"
+        )
 
 
 def _same_sign(quaternion, other):
