@@ -24,8 +24,10 @@ QUANTITIES = {"rate": GYRO, "force": ACCEL, "orientation": EULER}
 """What is validated -> its columns of an ImuRecord."""
 
 UNITS = {"rate": "rad/s", "force": "m/s^2", "orientation": "rad"}
+"""Of each quantity."""
 
 AXES = {"rate": "xyz", "force": "xyz", "orientation": EULER}
+"""Of each quantity."""
 
 NORM = "norm"
 """The length of the vector of errors, where all three axes are there."""

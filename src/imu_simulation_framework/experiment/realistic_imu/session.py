@@ -39,7 +39,7 @@ class TimedReading(NamedTuple):
 
 
 @dataclasses.dataclass
-class StampReport:
+class StreamReport:
     """What there was in the stamps of the ideal IMU.
 
     Attributes
@@ -180,7 +180,7 @@ class RealisticImu:
         self._waiting: list[tuple[int, ImuTruth]] = []
         self._oriented = True
         self._steps: _Steps | None = None
-        self.report = StampReport()
+        self.report = StreamReport()
         if period is not None:
             self._begin(period)
 
@@ -280,7 +280,7 @@ class RealisticImu:
 class _Steps:
     """A model and how many steps of it were made since which stamp [ns]."""
 
-    def __init__(self, model: ImuModel, report: StampReport):
+    def __init__(self, model: ImuModel, report: StreamReport):
         self.model = model
         self._report = report
         self._before: tuple[int, ImuTruth] | None = None

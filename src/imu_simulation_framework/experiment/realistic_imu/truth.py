@@ -109,7 +109,7 @@ class ImuInput:
         -------
         ImuTruth or None
             None if a number of it is not finite. Without an orientation its quaternion is that of
-            no turn, and :attr:`has_orientation` is false from then on.
+            no turn, and ``has_orientation`` is false from then on.
 
         Raises
         ------
