@@ -11,6 +11,7 @@ import pytest
 from experiment_process import find_program
 
 from imu_simulation_framework.files.locations import urdf_path
+from imu_simulation_framework.recordings import read_reference_samples
 from imu_simulation_framework.ros.launching.installation import GAZEBO_PLUGIN
 
 pytestmark = pytest.mark.slow
@@ -89,6 +90,24 @@ def test_a_specified_imu_named_in_a_file_alone(gazebo, tmp_path):
     imu, truth = result.read_table("imu_simulated"), result.read_table("ground_truth")
     turned = np.interp(imu.index, truth.index, truth["yaw_rate"])
     assert np.median(imu["gyro_z"] - turned) == pytest.approx(bias, abs=1e-3)
+
+
+def test_a_gnss_receiver_beside_gazebo_tells_where_the_robot_is(gazebo, tmp_path):
+    (tmp_path / "receiver.yaml").write_text("rate: 5\nheading: {source: antennas}\n")
+    ended = gazebo(*DRIVE, SHORT, "gnss:=receiver.yaml", "record:=true").wait(SECONDS)
+    assert ended.code == 0, ended.output
+    result = ended.result()
+    reader = {"topic": "/gnss/fix", "velocity_topic": "/gnss/velocity"}
+    samples = read_reference_samples(
+        result.path("experiment.bag"), heading_topic="/gnss/heading", **reader
+    )
+    assert abs(len(samples) - 21) <= 1
+    truth = result.read_table("ground_truth")
+    times = samples.columns["stamp"] - samples.columns["stamp"][0]
+    north = np.radians(samples.columns["latitude"] - samples.columns["latitude"][0]) * 6.365e6
+    expected = np.interp(times, truth.index, truth["y"])
+    # Time zero is the first command's, within a period of the receiver; the robot has 1 m/s.
+    np.testing.assert_allclose(north, expected - expected[0], rtol=0.0, atol=0.25)
 
 
 def test_a_drive_to_its_end(gazebo):

@@ -22,6 +22,7 @@ from imu_simulation_framework.configuration.sections import (
     SECTIONS,
     ControlSection,
     ExperimentSection,
+    GnssSection,
     ImuRecordingSection,
     ImuSection,
     ImuSpecificationSection,
@@ -68,6 +69,7 @@ class Configuration:
     terrain: TerrainSection
     imu: ImuSection
     imu_specification: ImuSpecificationSection
+    gnss: GnssSection
     comparison: ComparisonSettings
     columns: Mapping[str, Mapping[str, str]]
     imu_parameters: Mapping[str, Mapping[str, float]]

@@ -117,6 +117,11 @@ class ImuSpecificationSection(Settings):
     file: str = setting("bno055", path="yaml")
 
 
+@dataclass(frozen=True)
+class GnssSection(Settings):
+    file: str = setting("", path="yaml")
+
+
 SECTIONS = {
     "experiment": ExperimentSection,
     "recording": RecordingSection,
@@ -129,6 +134,7 @@ SECTIONS = {
     "terrain": TerrainSection,
     "imu": ImuSection,
     "imu_specification": ImuSpecificationSection,
+    "gnss": GnssSection,
     "comparison": ComparisonSettings,
 }
 """Section name -> dataclass of its keys."""

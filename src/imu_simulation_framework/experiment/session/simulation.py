@@ -5,12 +5,17 @@ from __future__ import annotations
 from typing import Any, Mapping, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from imu_simulation_framework.configuration.load import Configuration
 from imu_simulation_framework.experiment.from_configuration import (
     imu_model_and_parameters,
     make_terrain,
     samples_per_tick,
+)
+from imu_simulation_framework.experiment.session.positioning import (
+    PositioningSession,
+    experiment_gnss,
 )
 from imu_simulation_framework.experiment.session.recording import ticks_between_wheels
 from imu_simulation_framework.motion.stamps import NANOSECONDS
@@ -25,7 +30,8 @@ class SimulatedSamples(NamedTuple):
     ``stamps`` (n,) [ns]. ``state`` and ``reading`` have the samples as the first axis of all their
     arrays. ``published`` (n,) of bool: which readings the IMU gives away; None where it does all.
     ``shows_wheels``: whether the last sample is one at which the robot says how its wheels stand
-    and turn.
+    and turn. ``fixes``: what a GNSS receiver on the robot has said meanwhile, a table GnssRecord;
+    None where it has said nothing.
     """
 
     stamps: np.ndarray
@@ -33,6 +39,7 @@ class SimulatedSamples(NamedTuple):
     reading: ImuReading
     published: np.ndarray | None
     shows_wheels: bool
+    fixes: pd.DataFrame | None = None
 
     def imu_rows(self) -> tuple[np.ndarray, np.ndarray]:
         """Stamps and values of the IMU's readings, as an :class:`.ExperimentRecord` takes them."""
@@ -78,6 +85,8 @@ class SimulatedRobot:
     ----------
     wheel_joints : tuple of str
         Joints of the wheels, in the order of the samples' wheels.
+    positioning : PositioningSession or None
+        The GNSS receiver on it, if it has one.
 
     Raises
     ------
@@ -98,6 +107,9 @@ class SimulatedRobot:
             terrain=make_terrain(configuration),
         )
         self._samples = 0
+        gnss = experiment_gnss(configuration)
+        seed = configuration.experiment.seed
+        self.positioning = None if gnss is None else PositioningSession(gnss, seed)
         model, parameters = imu_model_and_parameters(configuration)
         self.set_imu(model, parameters, configuration.experiment.seed)
 
@@ -145,17 +157,27 @@ class SimulatedRobot:
         """Let another IMU measure the robot where it stands."""
         self._imu = imu
         standing = self._simulator.state
+        if self.positioning is not None:
+            self.positioning.restart()
         self._take(SimulatorState(*(np.array([values]) for values in standing)), 0)
 
     def _take(self, state, steps) -> SimulatedSamples:
         numbers = np.arange(len(state.time)) + (self._samples + min(steps, 1))
         self._samples += steps
         reading, new = self._imu.steps(state.imu_truth)
+        stamps = np.rint(numbers / self._rate * NANOSECONDS).astype(np.int64)
         self._last = SimulatedSamples(
-            np.rint(numbers / self._rate * NANOSECONDS).astype(np.int64),
+            stamps,
             state,
             reading,
             new if self._imu.drop_repeated else None,
             self._samples % self._samples_between_wheels == 0,
+            fixes=self._fixes(stamps, state),
         )
         return self._last
+
+    def _fixes(self, stamps, state) -> pd.DataFrame | None:
+        if self.positioning is None:
+            return None
+        moving = (state.linear_velocity, state.angular_velocity)
+        return self.positioning.add(stamps, state.position, state.orientation, *moving)

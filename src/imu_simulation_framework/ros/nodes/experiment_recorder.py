@@ -16,6 +16,7 @@ from std_srvs.srv import Trigger, TriggerResponse
 from imu_simulation_framework import topics
 from imu_simulation_framework.errors import FrameworkError, ResultError
 from imu_simulation_framework.experiment.session.messages import MessageSession
+from imu_simulation_framework.experiment.session.positioning import experiment_gnss
 from imu_simulation_framework.files.whole_files import reason_of
 from imu_simulation_framework.motion.stamps import NANOSECONDS
 from imu_simulation_framework.ros.node import subscribe
@@ -34,6 +35,9 @@ RECORDED_TOPICS = (
     topics.IMU,
     topics.IMU_BIAS,
     topics.GROUND_TRUTH,
+    topics.GNSS_FIX,
+    topics.GNSS_VELOCITY,
+    topics.GNSS_HEADING,
     topics.JOINT_STATES,
     topics.WHEEL_COMMAND,
     topics.TRAJECTORY_ERROR,
@@ -70,11 +74,13 @@ class ExperimentRecorder(Participant):
         self._session = MessageSession(1.0 / self.configuration.control.rate)
         self._received = 0
         simulator = make_simulator_interface(self.configuration)
-        imu = self.configuration.imu.model
+        silent = _topics_without_fixes(experiment_gnss(self.configuration))
+        if not simulator.publishes_imu_bias(self.configuration.imu.model):
+            silent.add(topics.IMU_BIAS)
         self.inputs = tuple(
             subscribe(topic, rospy.AnyMsg, lambda message, t=topic: self._on_message(t, message))
             for topic in RECORDED_TOPICS
-            if topic != topics.IMU_BIAS or simulator.publishes_imu_bias(imu)
+            if topic not in silent
         )
         rospy.Service(f"{self.name}/stop", Trigger, self._on_stop)
         self.offer_start()
@@ -172,6 +178,13 @@ class ExperimentRecorder(Participant):
             self._complete()
         except ResultError as error:
             self.fail(str(error))
+
+
+def _topics_without_fixes(gnss) -> set[str]:
+    """Topics of a receiver on which nobody publishes; all of them, without one."""
+    if gnss is None:
+        return {topics.GNSS_FIX, topics.GNSS_VELOCITY, topics.GNSS_HEADING}
+    return {topics.GNSS_HEADING} if gnss.heading.source == "none" else set()
 
 
 def _stamp(message_type: str, serialised: bytes) -> int | None:
