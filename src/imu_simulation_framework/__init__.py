@@ -89,6 +89,9 @@ if TYPE_CHECKING:  # who checks types does not ask __getattr__; a test holds bot
         read_gnss_specification as read_gnss_specification,
     )
     from imu_simulation_framework.configuration.imu_specification_file import (
+        imu_names as imu_names,
+    )
+    from imu_simulation_framework.configuration.imu_specification_file import (
         read_imu_specification as read_imu_specification,
     )
     from imu_simulation_framework.configuration.load import Configuration as Configuration
@@ -165,6 +168,7 @@ _FRONT_DOOR = {
     ),
     "sensors.imu_models": ("GenericParameters", "HectorParameters"),
     "sensors.simulation": ("simulate_imu",),
+    "configuration.imu_specification_file": ("imu_names", "read_imu_specification"),
     "sensors.gnss.simulation": ("simulate_gnss",),
     "sensors.gnss.specification": (
         "FixQuality",
@@ -175,7 +179,6 @@ _FRONT_DOOR = {
         "QualityChange",
     ),
     "configuration.gnss_specification_file": ("read_gnss_specification",),
-    "configuration.imu_specification_file": ("read_imu_specification",),
     "configuration.magnetic_environment_file": ("read_magnetic_environment",),
     "magnetism.bars": ("Bar",),
     "magnetism.dipoles": ("Dipole",),

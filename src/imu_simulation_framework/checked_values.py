@@ -141,18 +141,20 @@ def checked_band(name, value):
     return shortest, longest
 
 
-def checked_table(name, value):
-    """Return pairs of a time and a temperature, with times that increase."""
+def checked_table(name, value, what="temperature", over="time"):
+    """Return pairs of numbers, as a time and a temperature, of which the first ones increase."""
     rows = _sequence(value)
     rows = [_sequence(row) for row in rows] if isinstance(rows, list) else [None]
     if any(not isinstance(row, list) or len(row) != 2 for row in rows):
-        raise ConfigurationError(f"{name} must be a list of pairs of a time and a temperature.")
+        raise ConfigurationError(f"{name} must be a list of pairs of a {over} and a {what}.")
     rows = tuple(
-        (checked_number(name, time), checked_number(name, degrees)) for time, degrees in rows
+        (checked_number(name, first), checked_number(name, second)) for first, second in rows
     )
     for (earlier, _), (later, _) in zip(rows, rows[1:]):
         if not earlier < later:
+            unit, plural = ("s", "times") if over == "time" else ("Hz", "frequencies")
             raise ConfigurationError(
-                f"{name} has {later:g} s after {earlier:g} s, but its times must increase."
+                f"{name} has {later:g} {unit} after {earlier:g} {unit}, but its {plural} must "
+                "increase."
             )
     return rows

@@ -16,7 +16,7 @@ import numpy as np
 
 from imu_simulation_framework.angles import quaternion_product
 from imu_simulation_framework.declared_settings import Settings, setting
-from imu_simulation_framework.sensors.imu_specification import FILTERS, OutputSpecification
+from imu_simulation_framework.sensors.output_specification import FILTERS, OutputSpecification
 from imu_simulation_framework.units import factors
 
 FRAMES = ("enu", "ned")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -61,11 +62,11 @@ def inflated(specification: ImuSpecification, factor: float) -> ImuSpecification
     """
     factor = checked_number("factor", factor, above=0.0)
     triads = (specification.gyroscope, specification.accelerometer)
-    gyroscope, accelerometer = (
-        replace(
-            triad, **{name: tuple(factor * x for x in getattr(triad, name)) for name in INFLATED}
-        )
-        for triad in triads
-    )
+    gyroscope, accelerometer = (_multiplied(triad, factor) for triad in triads)
     name = f"{specification.name}_x{factor:g}"
     return replace(specification, name=name, gyroscope=gyroscope, accelerometer=accelerometer)
+
+
+def _multiplied(triad, factor):
+    larger: Any = {name: tuple(factor * x for x in getattr(triad, name)) for name in INFLATED}
+    return replace(triad, **larger)

@@ -208,6 +208,11 @@ PARAMETERS = {
     "scale_factor_and_misalignment": diagonal(0.001, 0.002, 0.003),
     "temperature_bias": (1e-4, -2e-4, 3e-4),
     "temperature_scale_factor": (1e-4, 2e-4, 3e-4),
+    "supply_bias": (1e-4, -2e-4, 3e-4),
+    "supply_scale_factor": (1e-4, 2e-4, 3e-4),
+    "nonlinearity": (1e-4, -2e-4, 3e-4),
+    "vibration_rectification": (1e-4, -2e-4, 3e-4),
+    "bandwidth": 20.0,
     "saturation": (10.0, 20.0, 30.0),
     "resolution": (0.1, 0.2, 0.3),
     "g_sensitivity": ((1e-4, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 2e-4)),
@@ -253,6 +258,7 @@ def test_a_parameter_either_comes_back_or_is_listed(name, parameter, triad, tmp_
         ("output", {"drop_repeated": True}),
         ("output", {"filter": "vqf"}),
         ("output", {"filter_rate_bias": True}),
+        ("output", {"magnetic_time_constant": 4.0}),
     ],
 )
 @pytest.mark.parametrize("name", sorted(set(WRITTEN) - {"specification"}))

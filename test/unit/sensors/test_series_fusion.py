@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.sensors import fusion
-from imu_simulation_framework.sensors.fusion import ComplementaryFilter
-from imu_simulation_framework.sensors.series_fusion import (
+from imu_simulation_framework.sensors.fusion import ComplementaryFilter, complementary
+from imu_simulation_framework.sensors.fusion.series import (
     block_length,
     fuse_block,
     running_product,
@@ -70,7 +69,7 @@ def test_what_does_not_converge_is_looped_over(monkeypatch):
     rate, force = _motion("accelerating", 2000)
     expected = ComplementaryFilter(PERIOD, 3.0)
     expected.start(LEVEL, force[0])
-    monkeypatch.setattr(fusion, "fuse_block", lambda *_: None)
+    monkeypatch.setattr(complementary, "fuse_block", lambda *_: None)
     filter = ComplementaryFilter(PERIOD, 3.0)
     filter.start(LEVEL, force[0])
     np.testing.assert_array_equal(filter.update_all(rate, force), _loop(expected, rate, force))

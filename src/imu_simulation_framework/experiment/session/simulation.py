@@ -21,7 +21,13 @@ from imu_simulation_framework.experiment.session.recording import ticks_between_
 from imu_simulation_framework.motion.stamps import NANOSECONDS
 from imu_simulation_framework.mujoco_simulator.simulator import MujocoSimulator, SimulatorState
 from imu_simulation_framework.robot.parameters import load_robot_parameters
-from imu_simulation_framework.sensors.imu_models import ImuModel, ImuReading, make_imu_model
+from imu_simulation_framework.sensors.imu_models import (
+    AnyTruth,
+    ImuModel,
+    ImuReading,
+    MovingTruth,
+    make_imu_model,
+)
 
 
 class SimulatedSamples(NamedTuple):
@@ -164,8 +170,12 @@ class SimulatedRobot:
     def _take(self, state, steps) -> SimulatedSamples:
         numbers = np.arange(len(state.time)) + (self._samples + min(steps, 1))
         self._samples += steps
-        reading, new = self._imu.steps(state.imu_truth)
         stamps = np.rint(numbers / self._rate * NANOSECONDS).astype(np.int64)
+        truth: AnyTruth = state.imu_truth
+        if self._imu.feels_speed:
+            speed = np.linalg.norm(state.linear_velocity, axis=1)
+            truth = MovingTruth(*truth[:3], speed)
+        reading, new = self._imu.steps(truth)
         self._last = SimulatedSamples(
             stamps,
             state,

@@ -9,6 +9,7 @@ from sensor_msgs.msg import Imu
 from std_msgs.msg import Float64MultiArray
 
 from imu_simulation_framework import topics
+from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.experiment.from_configuration import make_experiment_imu
 from imu_simulation_framework.ros.node import advertise
 from imu_simulation_framework.ros.participant import Participant
@@ -37,6 +38,11 @@ class ImuErrorModel(Participant):
             return
         self._lock_step = simulator.lock_step
         self._imu = make_experiment_imu(self.configuration)
+        if self._imu.feels_speed:
+            raise ConfigurationError(
+                f"{self.name}: vibration depends on the speed, which is not known beside Gazebo; "
+                "leave the specification's vibration out, or take simulator:=mujoco"
+            )
         self._messages = ImuMessages(self._imu.covariances())
         self._stamp = None
         self._samples = 0

@@ -1,4 +1,4 @@
-r"""Orientation from gyroscope and accelerometer alone, so without a reference for the yaw.
+r"""Orientation from gyroscope and accelerometer, and a magnetometer for the yaw where there is one.
 
 The complementary filter is that of Mahony, Hamel and Pflimlin (Nonlinear complementary filters
 on the special orthogonal group, IEEE Transactions on Automatic Control 53(5), 2008; the explicit
@@ -27,6 +27,11 @@ The first term is what turning takes from the information: a bias that turns wit
 the estimate by :math:`b T / \sqrt{1 + \omega^2 T^2}` only, while a curve's acceleration, hidden in
 the norm, stands still in the sensor's axes. The second is what acceleration shows in the norm. At
 rest b has a time constant of 15 T. It never changes about the vertical, which e does not see.
+
+A magnetometer makes the heading of :mod:`.sensors.fusion.magnetic_heading`: a turn about the
+vertical beside q, which leaves the tilt alone, unlike a second direction in e would. By how much it
+is off is the e of the vertical, from which b learns with the same gain at the heading's own time
+constant.
 """
 
 from __future__ import annotations
@@ -37,9 +42,9 @@ import numpy as np
 
 from imu_simulation_framework.angles import quaternion_product
 from imu_simulation_framework.constants import STANDARD_GRAVITY
-from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.sensors.imu_specification import OutputSpecification
-from imu_simulation_framework.sensors.series_fusion import block_length, fuse_block
+from imu_simulation_framework.sensors.fusion.levelled import checked_field, levelled
+from imu_simulation_framework.sensors.fusion.magnetic_heading import MagneticHeading
+from imu_simulation_framework.sensors.fusion.series import block_length, fuse_block, rotated
 
 # Added to lengths that are divided by: nothing where they are not zero, no warning where they are.
 _TINY = 1e-300
@@ -60,39 +65,93 @@ class ComplementaryFilter:
         T [s].
     rate_bias : bool
         Whether it estimates the gyroscope's bias, about the horizontal axes, at rest and in gentle
-        motion. Else the bias is taken for zero.
+        motion; with a magnetic heading about all. Else the bias is taken for zero.
+    heading : MagneticHeading, optional
+        Of the same period; without, the yaw has no reference.
     """
 
-    def __init__(self, period: float, time_constant: float, rate_bias: bool = False):
+    def __init__(
+        self,
+        period: float,
+        time_constant: float,
+        rate_bias: bool = False,
+        heading: MagneticHeading | None = None,
+    ):
         self._period = period
         self._time_constant = time_constant
         self._proportional = 1.0 / time_constant
         self._rate_bias = rate_bias
+        self._heading = heading
 
-    def start(self, orientation, specific_force):
+    def start(self, orientation, specific_force, magnetic_field=None):
         """Take the yaw from an orientation (4,), and the tilt from the accelerometer (3,).
+
+        With a magnetic heading the yaw is that of the magnetic field (3,).
 
         Returns
         -------
         ndarray (4,)
             Orientation.
+
+        Raises
+        ------
+        ConfigurationError
+            A field is needed for the heading and not given; so from :meth:`update` and
+            :meth:`update_all`.
         """
-        started = _level(orientation, specific_force)
+        started = levelled(orientation, specific_force)
         # One quaternion is faster as Python's numbers than as an array.
         self._quaternion = tuple(started.tolist())
         self._bias = (0.0, 0.0, 0.0)
         self._motion = 0.0
-        return started
+        if self._heading is None:
+            return started
+        self._heading.begin()
+        field = np.reshape(checked_field(magnetic_field), (1, 3))
+        return self._turned_to_north(started[np.newaxis], np.zeros((1, 3)), field)[0]
 
-    def update(self, angular_velocity, specific_force):
+    def update(self, angular_velocity, specific_force, magnetic_field=None):
         """Take the next sample, (3,) each; return the orientation (4,).
 
         The angular velocity is the mean since the last sample.
         """
-        return np.array(self._next(angular_velocity.tolist(), specific_force.tolist()))
+        if self._heading is None:
+            return np.array(self._next(angular_velocity.tolist(), specific_force.tolist()))
+        field = checked_field(magnetic_field).tolist()
+        self._next(angular_velocity.tolist(), specific_force.tolist(), field)
+        return np.array(self._output())
 
-    def update_all(self, angular_velocity, specific_force):
+    def update_all(self, angular_velocity, specific_force, magnetic_field=None):
         """Take the next samples, (samples, 3) each; return orientations (samples, 4)."""
+        if self._heading is not None:
+            return self._update_all_with_heading(
+                angular_velocity, specific_force, checked_field(magnetic_field)
+            )
+        return self._update_all(angular_velocity, specific_force)
+
+    def _update_all_with_heading(self, rate, force, field):
+        if not self._rate_bias:
+            # The heading does not act on the rest, and follows in one go.
+            return self._turned_to_north(self._update_all(rate, force), rate, field)
+        orientations = []
+        for sample in zip(rate.tolist(), force.tolist(), field.tolist()):
+            self._next(*sample)
+            orientations.append(self._output())
+        return np.array(orientations).reshape(-1, 4)
+
+    def _turned_to_north(self, orientations, rate, field):
+        """Orientations (samples, 4) turned to the magnetic heading."""
+        field = np.asarray(field, dtype=float)
+        level = rotated(orientations.T, field.T)
+        half = 0.5 * self._heading.correct_all(level, np.sqrt((rate * rate).sum(axis=1)))
+        product = quaternion_product(0.0, 0.0, np.sin(half), np.cos(half), *orientations.T)
+        return np.stack(product, axis=-1)
+
+    def _output(self):
+        half = 0.5 * self._heading.offset
+        return quaternion_product(0.0, 0.0, math.sin(half), math.cos(half), *self._quaternion)
+
+    def _update_all(self, angular_velocity, specific_force):
         orientations = np.empty((len(angular_velocity), 4))
         length = 0 if self._rate_bias else block_length(self._period, self._time_constant)
         for first in range(0, len(orientations), max(length, _FEWEST)):
@@ -107,7 +166,7 @@ class ComplementaryFilter:
             self._quaternion = tuple(orientations[block][-1].tolist())
         return orientations
 
-    def _next(self, rate, force):
+    def _next(self, rate, force, field=None):
         # Written out by component: a library's product of quaternions takes longer for each than
         # all of this.
         x, y, z, w = self._quaternion
@@ -128,10 +187,27 @@ class ComplementaryFilter:
         x, y, z, w = quaternion_product(x, y, z, w, gain * ex, gain * ey, gain * ez, 1.0)
         inverse = 1.0 / math.sqrt(x * x + y * y + z * z + w * w)
         self._quaternion = (x * inverse, y * inverse, z * inverse, w * inverse)
+        off = 0.0 if field is None else self._corrected_heading(field, size)
         if self._rate_bias:
             gain = self._bias_gain(size, length)
-            self._bias = (bx - gain * ex, by - gain * ey, bz - gain * ez)
+            bx, by, bz = bx - gain * ex, by - gain * ey, bz - gain * ez
+            if off != 0.0:
+                ratio = self._time_constant / self._heading.time_constant
+                off *= gain * ratio * ratio
+                bx, by, bz = bx - off * vx, by - off * vy, bz - off * vz
+            self._bias = bx, by, bz
         return self._quaternion
+
+    def _corrected_heading(self, field, rate):
+        x, y, z, w = self._quaternion
+        a, b, c = field
+        ta, tb, tc = 2.0 * (y * c - z * b), 2.0 * (z * a - x * c), 2.0 * (x * b - y * a)
+        return self._heading.correct(
+            a + w * ta + y * tc - z * tb,
+            b + w * tb + z * ta - x * tc,
+            c + w * tc + x * tb - y * ta,
+            rate,
+        )
 
     def _bias_gain(self, rate, force):
         """What the bias changes by in a period for each unit of e, after this rate and force."""
@@ -141,147 +217,3 @@ class ComplementaryFilter:
         self._motion += share * (turning * turning + accelerating * accelerating - self._motion)
         calm = 0.25 * self._proportional / (1.0 + self._motion)
         return self._period * calm * calm
-
-
-class VqfFilter:
-    """The filter of the library vqf.
-
-    Laidig and Seel: VQF: highly accurate IMU orientation estimation with bias estimation and
-    magnetic disturbance rejection, Information Fusion 91 (2023).
-
-    Parameters
-    ----------
-    period : float
-        Time from one sample to the next [s].
-    time_constant : float
-        ``tauAcc`` [s].
-    rate_bias : bool
-        Whether it estimates the gyroscope's bias, in motion and at rest.
-
-    Raises
-    ------
-    ConfigurationError
-        The library is not installed.
-    """
-
-    def __init__(self, period: float, time_constant: float, rate_bias: bool = False):
-        try:
-            # Imported here, as only those who choose it need it.
-            from vqf import VQF
-        except ImportError as error:
-            raise ConfigurationError(
-                "The filter vqf needs the Python library vqf, which is not installed; "
-                "choose filter mahony or install it."
-            ) from error
-
-        def make():
-            return VQF(
-                period,
-                tauAcc=time_constant,
-                motionBiasEstEnabled=rate_bias,
-                restBiasEstEnabled=rate_bias,
-            )
-
-        self._make = make
-
-    def start(self, orientation, specific_force):
-        """Take the yaw from an orientation (4,), and the tilt from the accelerometer (3,).
-
-        Returns
-        -------
-        ndarray (4,)
-            Orientation.
-        """
-        from scipy.spatial.transform import Rotation
-
-        started = _level(orientation, specific_force)
-        self._filter = self._make()
-        fused = self._advance(np.zeros(3), specific_force)
-        # It starts with a yaw of its own choice: what leads from there to the wanted one.
-        self._heading = Rotation.from_quat(started) * fused.inv()
-        return started
-
-    def update(self, angular_velocity, specific_force):
-        """Take the next sample, (3,) each; return the orientation (4,)."""
-        return (self._heading * self._advance(angular_velocity, specific_force)).as_quat()
-
-    def update_all(self, angular_velocity, specific_force):
-        """Take the next samples, (samples, 3) each; return orientations (samples, 4)."""
-        if len(angular_velocity) == 0:
-            return np.empty((0, 4))
-        fused = self._filter.updateBatch(
-            np.ascontiguousarray(angular_velocity), np.ascontiguousarray(specific_force)
-        )
-        return (self._heading * _from_vqf(fused["quat6D"])).as_quat()
-
-    def _advance(self, angular_velocity, specific_force):
-        self._filter.update(
-            np.ascontiguousarray(angular_velocity, dtype=float),
-            np.ascontiguousarray(specific_force, dtype=float),
-        )
-        return _from_vqf(self._filter.getQuat6D())
-
-
-def make_filter(output: OutputSpecification, period: float):
-    """Return the filter that a specification names.
-
-    Raises
-    ------
-    ConfigurationError
-        It needs a library that is not installed.
-    """
-    kind = {"mahony": ComplementaryFilter, "vqf": VqfFilter}[output.filter]
-    return kind(period, output.filter_time_constant, output.filter_rate_bias)
-
-
-def fuse(output: OutputSpecification, period, orientation, angular_velocity, specific_force):
-    """Return the orientations of whole series of samples.
-
-    Parameters
-    ----------
-    output : OutputSpecification
-    period : float
-        Time from one sample to the next [s].
-    orientation : array_like (4,)
-        The true one at the first sample, of which the yaw counts.
-    angular_velocity, specific_force : ndarray (runs, samples, 3)
-        [rad/s], [m/s^2]; of the first sample only the specific force counts.
-
-    Returns
-    -------
-    ndarray (runs, samples, 4)
-
-    Raises
-    ------
-    ConfigurationError
-        The filter needs a library that is not installed.
-    """
-    orientations = np.empty((*np.shape(angular_velocity)[:2], 4))
-    if orientations.shape[1]:
-        for run, rates, forces in zip(orientations, angular_velocity, specific_force):
-            filter = make_filter(output, period)
-            run[0] = filter.start(orientation, forces[0])
-            run[1:] = filter.update_all(rates[1:], forces[1:])
-    return orientations
-
-
-def _level(orientation, specific_force):
-    """The orientation turned the shortest way, so that the specific force points up."""
-    from scipy.spatial.transform import Rotation
-
-    shape = np.shape(orientation)
-    given = Rotation.from_quat(np.reshape(np.asarray(orientation, dtype=float), (-1, 4)))
-    up = given.apply(np.reshape(specific_force, (-1, 3)))
-    length = np.linalg.norm(up, axis=-1, keepdims=True)
-    up = np.where(length > 0.0, up / (length + _TINY), [0.0, 0.0, 1.0])
-    # The half-way quaternion between two directions: (1 + a.b, a x b), normalised by scipy.
-    turn = np.column_stack([up[:, 1], -up[:, 0], np.zeros(len(up)), 1.0 + up[:, 2]])
-    turn[turn[:, 3] < 1e-12] = [1.0, 0.0, 0.0, 0.0]
-    return (Rotation.from_quat(turn) * given).as_quat().reshape(shape)
-
-
-def _from_vqf(quaternions):
-    from scipy.spatial.transform import Rotation
-
-    # Its order is w, x, y, z.
-    return Rotation.from_quat(np.roll(quaternions, -1, axis=-1))

@@ -56,7 +56,7 @@ def fuse_block(quaternion, angular_velocity, specific_force, period, time_consta
     """
     turned = _turned(quaternion, np.ascontiguousarray(angular_velocity.T), period)
     force = np.ascontiguousarray(specific_force.T)
-    measured = _rotated(turned, force / (np.sqrt((force * force).sum(axis=0)) + _TINY))
+    measured = rotated(turned, force / (np.sqrt((force * force).sum(axis=0)) + _TINY))
     gain = 0.5 * period / time_constant
     with np.errstate(all="ignore"):
         estimated = _verticals(measured, gain)
@@ -101,7 +101,8 @@ def _turned(quaternion, rate, period):
     return running_product(turns)
 
 
-def _rotated(quaternions, vectors):
+def rotated(quaternions, vectors):
+    """Return vectors (3, samples) rotated by quaternions (4, samples)."""
     (x, y, z, w), (a, b, c) = quaternions, vectors
     ta, tb, tc = 2.0 * (y * c - z * b), 2.0 * (z * a - x * c), 2.0 * (x * b - y * a)
     return np.array(

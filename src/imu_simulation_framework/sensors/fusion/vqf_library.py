@@ -1,0 +1,134 @@
+"""The filter of the library vqf."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.sensors.fusion.levelled import checked_field, levelled
+from imu_simulation_framework.sensors.fusion.magnetic_heading import MagneticHeading
+
+
+class VqfFilter:
+    """The filter of the library vqf.
+
+    Laidig and Seel: VQF: highly accurate IMU orientation estimation with bias estimation and
+    magnetic disturbance rejection, Information Fusion 91 (2023).
+
+    Parameters
+    ----------
+    period : float
+        Time from one sample to the next [s].
+    time_constant : float
+        ``tauAcc`` [s].
+    rate_bias : bool
+        Whether it estimates the gyroscope's bias, in motion and at rest.
+    heading : MagneticHeading, optional
+        Of which only the settings count, ``tauMag`` and whether disturbances are rejected: the rest
+        is the library's own. Without, the yaw has no reference.
+
+    Raises
+    ------
+    ConfigurationError
+        The library is not installed.
+    """
+
+    def __init__(
+        self,
+        period: float,
+        time_constant: float,
+        rate_bias: bool = False,
+        heading: MagneticHeading | None = None,
+    ):
+        try:
+            # Imported here, as only those who choose it need it.
+            from vqf import VQF
+        except ImportError as error:
+            raise ConfigurationError(
+                "The filter vqf needs the Python library vqf, which is not installed; "
+                "choose filter mahony or install it."
+            ) from error
+
+        magnetic = {}
+        if heading is not None:
+            magnetic = {
+                "tauMag": heading.time_constant,
+                "magDistRejectionEnabled": heading.rejection,
+            }
+        self._magnetic = heading
+
+        def make():
+            return VQF(
+                period,
+                tauAcc=time_constant,
+                motionBiasEstEnabled=rate_bias,
+                restBiasEstEnabled=rate_bias,
+                **magnetic,
+            )
+
+        self._make = make
+
+    def start(self, orientation, specific_force, magnetic_field=None):
+        """Take the yaw from an orientation (4,), and the tilt from the accelerometer (3,).
+
+        With a magnetic heading the yaw is that of the magnetic field (3,).
+
+        Returns
+        -------
+        ndarray (4,)
+            Orientation.
+
+        Raises
+        ------
+        ConfigurationError
+            A field is needed for the heading and not given; so from :meth:`update` and
+            :meth:`update_all`.
+        """
+        from scipy.spatial.transform import Rotation
+
+        self._filter = self._make()
+        fused = self._advance(np.zeros(3), specific_force, magnetic_field)
+        if self._magnetic is not None:
+            # From magnetic north to the world's axes.
+            self._turn = Rotation.from_euler("z", -self._magnetic.declination)
+            return (self._turn * fused).as_quat()
+        started = levelled(orientation, specific_force)
+        # It starts with a yaw of its own choice: what leads from there to the wanted one.
+        self._turn = Rotation.from_quat(started) * fused.inv()
+        return started
+
+    def update(self, angular_velocity, specific_force, magnetic_field=None):
+        """Take the next sample, (3,) each; return the orientation (4,)."""
+        return (
+            self._turn * self._advance(angular_velocity, specific_force, magnetic_field)
+        ).as_quat()
+
+    def update_all(self, angular_velocity, specific_force, magnetic_field=None):
+        """Take the next samples, (samples, 3) each; return orientations (samples, 4)."""
+        if len(angular_velocity) == 0:
+            return np.empty((0, 4))
+        fused = self._filter.updateBatch(
+            *self._signals(angular_velocity, specific_force, magnetic_field)
+        )
+        return (self._turn * _from_vqf(fused[self._name])).as_quat()
+
+    def _advance(self, angular_velocity, specific_force, magnetic_field):
+        self._filter.update(*self._signals(angular_velocity, specific_force, magnetic_field))
+        return _from_vqf(getattr(self._filter, f"getQ{self._name[1:]}")())
+
+    @property
+    def _name(self):
+        return "quat6D" if self._magnetic is None else "quat9D"
+
+    def _signals(self, angular_velocity, specific_force, magnetic_field):
+        signals = [angular_velocity, specific_force]
+        if self._magnetic is not None:
+            signals.append(checked_field(magnetic_field))
+        return [np.ascontiguousarray(signal, dtype=float) for signal in signals]
+
+
+def _from_vqf(quaternions):
+    from scipy.spatial.transform import Rotation
+
+    # Its order is w, x, y, z.
+    return Rotation.from_quat(np.roll(quaternions, -1, axis=-1))

@@ -1,0 +1,91 @@
+"""What an IMU gives out, and how it gets its orientation."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from imu_simulation_framework.checked_values import checked_choice, checked_number
+from imu_simulation_framework.errors import ConfigurationError
+
+ORIENTATION_REFERENCES = ("fusion", "truth")
+FILTERS = ("mahony", "vqf")
+
+
+@dataclass(frozen=True)
+class OutputSpecification:
+    """What the sensor gives out, and how it gets its orientation.
+
+    Parameters
+    ----------
+    rate : float
+        Samples per second [Hz]. Where the simulation is slower, it has the simulation's rate.
+    start_offset : float
+        Time from the simulation's first sample to the sensor's [s].
+    drop_repeated : bool
+        Where the simulation is faster than the sensor: whether the samples between two readings
+        are left out, or repeat the last reading.
+    orientation_reference : str
+        ``fusion``: orientation from the sensor's own readings, without a reference for the yaw
+        unless there is a ``magnetic_heading``.
+        ``truth``: the true orientation.
+    filter : str
+        Of the fusion: ``mahony``, complementary, or ``vqf``.
+    filter_time_constant : float
+        How fast the accelerometer corrects the tilt [s].
+    filter_rate_bias : bool
+        Whether the filter estimates the gyroscope's bias as well: ``mahony`` about the horizontal
+        axes, at rest and in gentle motion, ``vqf`` at rest about all; with a magnetic heading both
+        about all.
+    magnetic_heading : bool
+        Whether the magnetometer is the yaw's reference.
+    magnetic_time_constant : float
+        How fast the magnetometer corrects the yaw [s].
+    magnetic_disturbance_rejection : bool
+        Whether the filter leaves out readings of a field that is not as strong or steep as before
+        (:mod:`.sensors.fusion.magnetic_heading`).
+    magnetic_declination : float
+        What the sensor is told of where magnetic north is: the angle from the world's y axis, which
+        is north, clockwise to it [rad]. With 0 the yaw is that to magnetic east.
+
+    Raises
+    ------
+    ConfigurationError
+        A value is not what it must be; the sentence begins with the field's name.
+    """
+
+    rate: float = 100.0
+    start_offset: float = 0.0
+    drop_repeated: bool = False
+    orientation_reference: str = "fusion"
+    filter: str = "mahony"
+    filter_time_constant: float = 3.0
+    filter_rate_bias: bool = False
+    magnetic_heading: bool = False
+    magnetic_time_constant: float = 9.0
+    magnetic_disturbance_rejection: bool = False
+    magnetic_declination: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name, bound in (
+            ("rate", {"above": 0.0}),
+            ("start_offset", {"minimum": 0.0}),
+            ("filter_time_constant", {"above": 0.0}),
+            ("magnetic_time_constant", {"above": 0.0}),
+            ("magnetic_declination", {"maximum": math.pi}),
+        ):
+            object.__setattr__(self, name, checked_number(name, getattr(self, name), **bound))
+        for name in (
+            "drop_repeated",
+            "filter_rate_bias",
+            "magnetic_heading",
+            "magnetic_disturbance_rejection",
+        ):
+            checked_choice(name, getattr(self, name), (False, True))
+        checked_choice("orientation_reference", self.orientation_reference, ORIENTATION_REFERENCES)
+        checked_choice("filter", self.filter, FILTERS)
+        if self.magnetic_disturbance_rejection and not self.magnetic_heading:
+            raise ConfigurationError(
+                "magnetic_disturbance_rejection is true, but without magnetic_heading there is "
+                "nothing to reject."
+            )
