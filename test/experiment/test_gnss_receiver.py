@@ -11,8 +11,8 @@ from rosbags.highlevel import AnyReader
 import imu_simulation_framework as isf
 from imu_simulation_framework.angles import wrap
 from imu_simulation_framework.configuration.load import load_configuration
+from imu_simulation_framework.experiment.from_configuration import experiment_gnss
 from imu_simulation_framework.experiment.in_process import drive_in_process, prepared
-from imu_simulation_framework.experiment.session.positioning import experiment_gnss
 from imu_simulation_framework.experiment.session.simulation import SimulatedRobot
 from imu_simulation_framework.ros.gnss_messages import (
     UNTOLD,
@@ -86,19 +86,21 @@ def test_a_recorded_bag_reads_back_as_a_reference(result):
         heading_topic="/gnss/heading",
     )
     truth = result.read_table("ground_truth")
-    begin = reference.table.index[0]
-    at = reference.table.index - begin
+    # Stamp zero means in ROS that there is none, so the first fix is not used.
+    at = reference.table.index
+    assert at[0] == pytest.approx(0.2)
     yaw = np.interp(at, truth.index, truth["yaw"])
     off = wrap(reference.table["yaw"].to_numpy() - yaw)
-    # 0.005 rad of each heading, and what smoothing makes of turns.
-    assert np.sqrt(np.mean(off**2)) < 0.03
+    # Headings of 0.005 rad, between which a turn begins or ends: 2 rad/s^2 in 0.2 s are 0.01 rad.
+    received = (at <= 7.8) | (at >= 9.2)
+    assert np.sqrt(np.mean(off[received] ** 2)) < math.hypot(0.005, 0.01)
     antenna = {
         axis: np.interp(at, truth.index, truth[axis] + 0.2 * way(truth["yaw"]))
         for axis, way in (("x", np.cos), ("y", np.sin))
     }
     for axis, place in antenna.items():
         # Relative to the first fix, which errs itself.
-        moved = (reference.table[axis] - reference.table[axis].iloc[0]) - (place - place[0])
+        moved = reference.table[axis] - reference.table[axis].iloc[0] - place + place[0]
         assert np.sqrt(np.mean(moved**2)) < 0.05
 
 
@@ -117,11 +119,12 @@ def test_in_one_process_there_are_the_same_fixes(result, bag):
         patch.setattr(SimulatedRobot, "_fixes", watched)
         drive_in_process(configuration, prepared(configuration).drive)
     fixes = pd.concat([table for table in told if table is not None])
-    messages = bag["/gnss/fix"]
-    assert len(messages) == len(fixes)
+    # The simulator may go on for a moment until it hears of the end.
+    messages = bag["/gnss/fix"][: len(fixes)]
+    assert 0 <= len(bag["/gnss/fix"]) - len(fixes) <= 1
     for name in ("latitude", "longitude", "altitude"):
         np.testing.assert_array_equal([getattr(m, name) for m in messages], fixes[name])
-    velocities = [m.twist.twist.linear.x for m in bag["/gnss/velocity"]]
+    velocities = [m.twist.twist.linear.x for m in bag["/gnss/velocity"][: len(fixes)]]
     np.testing.assert_array_equal(velocities, fixes["velocity_east"])
 
 

@@ -5,10 +5,8 @@ import pytest
 import imu_simulation_framework as isf
 from imu_simulation_framework.configuration.load import load_configuration
 from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.experiment.session.positioning import (
-    PositioningSession,
-    experiment_gnss,
-)
+from imu_simulation_framework.experiment.from_configuration import experiment_gnss
+from imu_simulation_framework.experiment.session.positioning import PositioningSession
 
 GNSS = isf.GnssSpecification(
     rate=5.0,

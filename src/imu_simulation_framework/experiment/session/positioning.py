@@ -7,11 +7,6 @@ import pandas as pd
 from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.angles import yaw_from_quaternion
-from imu_simulation_framework.configuration.gnss_specification_file import (
-    read_gnss_specification,
-)
-from imu_simulation_framework.configuration.load import Configuration
-from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.motion.stamps import NANOSECONDS
 from imu_simulation_framework.noise.streams import run_seed
 from imu_simulation_framework.sensors.gnss.receiver import GnssReceiver, antenna_motion
@@ -22,29 +17,10 @@ ROUNDING = 1e-6
 """Share of the receiver's period by which stamps may be rounded."""
 
 
-def experiment_gnss(configuration: Configuration) -> GnssSpecification | None:
-    """Return the receiver of section gnss; None where there is none.
-
-    Raises
-    ------
-    ConfigurationError
-        There is no such receiver, or it is faster than the robot's state is known.
-    """
-    if not configuration.gnss.file:
-        return None
-    gnss = read_gnss_specification(configuration.gnss.file)
-    if gnss.rate > configuration.imu.rate * (1.0 + ROUNDING):
-        raise ConfigurationError(
-            f"[gnss] file: {configuration.gnss.file} has a rate of {gnss.rate:g} Hz, which must "
-            f"not be above [imu] rate, {configuration.imu.rate:g} Hz"
-        )
-    return gnss
-
-
 class PositioningSession:
     """The receiver from where the robot stands at first until the end of the drive.
 
-    It measures at the first state of each period of its own that begins at stamp zero.
+    It measures at the first state that it is told, then at the first one of each of its periods.
 
     Parameters
     ----------
@@ -61,7 +37,8 @@ class PositioningSession:
     def restart(self) -> None:
         """Begin anew: the robot was put elsewhere, or time begins."""
         self._receiver = GnssReceiver(self.gnss, run_seed(self._seed, 0))
-        self._period: int | None = None
+        self._first: int | None = None
+        self._period = -1
         self._waiting: list[pd.DataFrame] = []
 
     def add(
@@ -111,7 +88,10 @@ class PositioningSession:
 
     def _measured(self, stamps) -> np.ndarray:
         """Which of the states it measures: the first of each of its periods, (n,) of bool."""
-        periods = np.floor(stamps / NANOSECONDS * self.gnss.rate + ROUNDING).astype(np.int64)
-        before = periods[0] - 1 if self._period is None else self._period
+        if self._first is None:
+            self._first = int(stamps[0])
+        since = (stamps - self._first) / NANOSECONDS
+        periods = np.floor(since * self.gnss.rate + ROUNDING).astype(np.int64)
+        new = np.diff(periods, prepend=self._period) > 0
         self._period = int(periods[-1])
-        return np.diff(periods, prepend=before) > 0
+        return new

@@ -9,14 +9,12 @@ import pandas as pd
 
 from imu_simulation_framework.configuration.load import Configuration
 from imu_simulation_framework.experiment.from_configuration import (
+    experiment_gnss,
     imu_model_and_parameters,
     make_terrain,
     samples_per_tick,
 )
-from imu_simulation_framework.experiment.session.positioning import (
-    PositioningSession,
-    experiment_gnss,
-)
+from imu_simulation_framework.experiment.session.positioning import PositioningSession
 from imu_simulation_framework.experiment.session.recording import ticks_between_wheels
 from imu_simulation_framework.motion.stamps import NANOSECONDS
 from imu_simulation_framework.mujoco_simulator.simulator import MujocoSimulator, SimulatorState

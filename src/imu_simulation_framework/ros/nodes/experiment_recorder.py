@@ -15,8 +15,8 @@ from std_srvs.srv import Trigger, TriggerResponse
 
 from imu_simulation_framework import topics
 from imu_simulation_framework.errors import FrameworkError, ResultError
+from imu_simulation_framework.experiment.from_configuration import experiment_gnss
 from imu_simulation_framework.experiment.session.messages import MessageSession
-from imu_simulation_framework.experiment.session.positioning import experiment_gnss
 from imu_simulation_framework.files.whole_files import reason_of
 from imu_simulation_framework.motion.stamps import NANOSECONDS
 from imu_simulation_framework.ros.node import subscribe

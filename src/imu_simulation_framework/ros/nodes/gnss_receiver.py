@@ -8,10 +8,8 @@ from nav_msgs.msg import Odometry
 from std_msgs.msg import Float64MultiArray
 
 from imu_simulation_framework import topics
-from imu_simulation_framework.experiment.session.positioning import (
-    PositioningSession,
-    experiment_gnss,
-)
+from imu_simulation_framework.experiment.from_configuration import experiment_gnss
+from imu_simulation_framework.experiment.session.positioning import PositioningSession
 from imu_simulation_framework.ros.gnss_messages import GnssPublisher
 from imu_simulation_framework.ros.participant import Participant
 from imu_simulation_framework.ros.raw_messages import true_motion_rows
