@@ -50,6 +50,7 @@ name                 columns
                      mag_x, mag_y, mag_z [T]
 ``GroundTruth``      x, y, z [m], roll, pitch [rad], yaw [rad, unwrapped],
                      v [m/s], yaw_rate [rad/s]
+``MagneticField``    mag_x, mag_y, mag_z [T], in the IMU's axes
 ``WheelVelocities``  left, right [rad/s], as commanded or as the wheels turned
 ``ControlError``     yaw_error [rad], distance_error, along_track_error,
                      cross_track_error [m]

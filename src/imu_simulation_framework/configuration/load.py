@@ -26,6 +26,7 @@ from imu_simulation_framework.configuration.sections import (
     ImuRecordingSection,
     ImuSection,
     ImuSpecificationSection,
+    MagneticEnvironmentSection,
     RecordingSection,
     ReferenceSection,
     RobotSection,
@@ -69,6 +70,7 @@ class Configuration:
     terrain: TerrainSection
     imu: ImuSection
     imu_specification: ImuSpecificationSection
+    magnetic_environment: MagneticEnvironmentSection
     gnss: GnssSection
     comparison: ComparisonSettings
     columns: Mapping[str, Mapping[str, str]]

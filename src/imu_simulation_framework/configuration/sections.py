@@ -118,6 +118,15 @@ class ImuSpecificationSection(Settings):
 
 
 @dataclass(frozen=True)
+class MagneticEnvironmentSection(Settings):
+    file: str = setting("", path="yaml")
+    latitude: float | None = setting(None, unit="deg", minimum=-90.0, maximum=90.0)
+    longitude: float | None = setting(None, unit="deg", minimum=-360.0, maximum=360.0)
+    height: float | None = setting(None, unit="m")
+    date: str = setting("")
+
+
+@dataclass(frozen=True)
 class GnssSection(Settings):
     file: str = setting("", path="yaml")
 
@@ -134,6 +143,7 @@ SECTIONS = {
     "terrain": TerrainSection,
     "imu": ImuSection,
     "imu_specification": ImuSpecificationSection,
+    "magnetic_environment": MagneticEnvironmentSection,
     "gnss": GnssSection,
     "comparison": ComparisonSettings,
 }

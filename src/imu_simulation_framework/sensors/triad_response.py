@@ -102,10 +102,14 @@ class TriadResponse:
         return reading, bias
 
 
+FEW = 100
+"""Vectors of which a matrix is multiplied with each; of more, each row with all at once."""
+
+
 def matrix_times(matrix, vectors):
     """Return a matrix (3, 3) times vectors (..., 3), the same to the bit for one and for many."""
-    if vectors.ndim == 1:
-        x, y, z = vectors
+    if vectors.ndim == 1 or len(vectors) <= FEW:
+        x, y, z = vectors[..., 0:1], vectors[..., 1:2], vectors[..., 2:3]
         return matrix[:, 0] * x + matrix[:, 1] * y + matrix[:, 2] * z
     x, y, z = np.ascontiguousarray(np.moveaxis(vectors, -1, 0))
     product = np.empty(vectors.shape)

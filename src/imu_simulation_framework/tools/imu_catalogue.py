@@ -55,7 +55,7 @@ _CASES = {
     "calibrated": ((RATE_BIAS, *_TOLERANCES), ()),
 }
 """Column -> sources of the yaw error that are left out of it; parameters of the gyroscope that a
-document has to state, beside those of :data:`_NOISE`, for a number that can be trusted."""
+document has to state, beside those of ``_NOISE``, for a number that can be trusted."""
 _NOISE = ("white_noise", "bias_instability")
 COLUMNS = (
     Column("imu", "IMU"),
@@ -103,7 +103,7 @@ def main(arguments):
 
 
 def catalogue_table(entries: list[CatalogueEntry], motion: Motion, at: float) -> pd.DataFrame:
-    """Return the table: a row for each IMU, columns as the keys of :data:`COLUMNS`, texts.
+    """Return the table: a row for each IMU, columns as the keys of ``COLUMNS``, texts.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ def _row(entry, motion, at):
     for parameter, (column, values, unit) in sizes.items():
         if entry.states("gyroscope", parameter) and np.any(values):
             stated.append(parameter)
-            row[column] = _digits(float(np.sqrt(np.mean(np.square(values)))) / unit)
+            row[column] = f"{np.sqrt(np.mean(np.square(values))) / unit:.3g}"
         else:
             row[column] = NOT_STATED
     model = yaw_error_model(specification, motion)

@@ -24,8 +24,8 @@ def test_at_least_twelve_imus_are_there_by_name():
 def test_every_number_has_its_unit_and_its_place_in_the_document(name):
     entry = ENTRIES[name]
     assert len(entry.source) > 10
-    for triad in ("gyroscope", "accelerometer"):
-        for parameter, value in entry.content[triad].items():
+    for triad in ("gyroscope", "accelerometer", "magnetometer"):
+        for parameter, value in entry.content.get(triad, {}).items():
             assert isinstance(value, dict), f"{triad}.{parameter}"
             assert len(value["source"]) > 5 and "unit" in value
             assert ("density" in value) == ("spectrum" in value)
@@ -89,6 +89,10 @@ def test_other_numbers_are_what_a_hand_computes():
         (mpu.accelerometer.turn_on_bias_sigma, (0.05 * G, 0.05 * G, 0.08 * G)),
         (mpu.accelerometer.temperature_scale_factor, 2e-4),
         (mpu.gyroscope.saturation, 250.0 * DEG),
+        (adis.magnetometer.white_noise, 4e-8 / ROOT2),
+        (adis.magnetometer.turn_on_bias_sigma, 4e-7),
+        (adis.magnetometer.resolution, 1.429e-8),
+        (adis.magnetometer.saturation, 1.9e-4),
         (stim.gyroscope.turn_on_bias_sigma, 4.0 * DEG / 3600.0),
         (np.diag(stim.gyroscope.scale_factor_and_misalignment), 5e-4),
         (stim.gyroscope.g_sensitivity, DEG / 3600.0 / G),
@@ -112,6 +116,15 @@ def test_other_numbers_are_what_a_hand_computes():
 def test_densities_are_one_sided_where_the_sheet_lets_it_be_seen(name, rms, bandwidth):
     density = ENTRIES[name].content["gyroscope"]["white_noise"]["density"]
     assert density * math.sqrt(bandwidth) == pytest.approx(rms, rel=0.05)
+
+
+def test_a_density_is_one_sided_where_the_filter_behind_the_rms_has_to_be_reckoned_with():
+    # A filter of second order lets through the noise of 1.11 times its bandwidth of 80 Hz.
+    density = ENTRIES["bmi270"].content["accelerometer"]["white_noise"]["density"]
+    assert density * math.sqrt(1.11 * 80.0) == pytest.approx(1.51, rel=0.005)
+    # One of first order, 25 Hz, of 1.57 times as much.
+    density = ENTRIES["adis16448"].content["magnetometer"]["white_noise"]["density"]
+    assert density * math.sqrt(1.57 * 25.0) == pytest.approx(2.4, rel=0.05)
 
 
 @pytest.mark.parametrize("name, density", [("adis16448", 0.0135), ("adis16470", 0.008)])

@@ -10,6 +10,7 @@ from imu_simulation_framework.errors import FrameworkError
 from imu_simulation_framework.experiment.from_configuration import (
     describe_imu,
     experiment_gnss,
+    make_magnetic_environment,
     make_terrain,
 )
 from imu_simulation_framework.files.locations import package_share
@@ -95,6 +96,7 @@ def _check_parts(configuration) -> None:
     """Make sure of IMU, receiver, ground, robot and results once, instead of in every node."""
     describe_imu(configuration)
     make_terrain(configuration)
+    make_magnetic_environment(configuration)
     experiment_gnss(configuration)
     load_robot_parameters(configuration.robot.parameters or None)
     check_output(configuration.experiment.output)

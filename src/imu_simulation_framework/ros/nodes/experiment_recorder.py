@@ -26,7 +26,10 @@ from imu_simulation_framework.ros.participant import (
     Participant,
 )
 from imu_simulation_framework.ros.raw_messages import tracking_error
-from imu_simulation_framework.ros.simulators import make_simulator_interface
+from imu_simulation_framework.ros.simulators import (
+    make_simulator_interface,
+    publishes_magnetic_field,
+)
 from imu_simulation_framework.ros.unfinished import ACTIVE, BAG
 
 RECORDED_TOPICS = (
@@ -34,6 +37,7 @@ RECORDED_TOPICS = (
     topics.TRANSFORMS,
     topics.IMU,
     topics.IMU_BIAS,
+    topics.IMU_MAG,
     topics.GROUND_TRUTH,
     topics.GNSS_FIX,
     topics.GNSS_VELOCITY,
@@ -77,6 +81,8 @@ class ExperimentRecorder(Participant):
         silent = _topics_without_fixes(experiment_gnss(self.configuration))
         if not simulator.publishes_imu_bias(self.configuration.imu.model):
             silent.add(topics.IMU_BIAS)
+        if not publishes_magnetic_field(self.configuration, simulator):
+            silent.add(topics.IMU_MAG)
         self.inputs = tuple(
             subscribe(topic, rospy.AnyMsg, lambda message, t=topic: self._on_message(t, message))
             for topic in RECORDED_TOPICS
