@@ -128,6 +128,16 @@ def test_in_one_process_there_are_the_same_fixes(result, bag):
     np.testing.assert_array_equal(velocities, fixes["velocity_east"])
 
 
+def test_fixes_are_those_of_the_robots_motion(result, bag):
+    configuration = load_configuration(result.path("config.ini"))
+    gnss, seed = experiment_gnss(configuration), configuration.experiment.seed
+    fixes = isf.simulate_gnss(isf.robot_motion(configuration), gnss, seed)
+    messages = bag["/gnss/fix"][:90]
+    for name in ("latitude", "longitude", "altitude"):
+        told = [getattr(message, name) for message in messages]
+        np.testing.assert_allclose(told, fixes[name].iloc[:90], rtol=1e-14, atol=1e-9)
+
+
 def test_a_receiver_changes_nothing_else(result):
     settings = load_configuration(overrides={"trajectory": {"stop": DURATION}})
     tables = isf.run_in_process(settings)

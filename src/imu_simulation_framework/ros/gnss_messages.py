@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 import rospy
 from geometry_msgs.msg import QuaternionStamped, TwistWithCovarianceStamped
 from sensor_msgs.msg import NavSatFix, NavSatStatus
@@ -15,6 +15,9 @@ from imu_simulation_framework.motion.stamps import NANOSECONDS
 from imu_simulation_framework.robot_names import GNSS_FRAME, WORLD_FRAME
 from imu_simulation_framework.ros.node import advertise
 from imu_simulation_framework.sensors.gnss.specification import QUALITIES, GnssSpecification
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 STATUS = {
     QUALITIES["none"]: NavSatStatus.STATUS_NO_FIX,

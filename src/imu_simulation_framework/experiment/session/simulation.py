@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Mapping, NamedTuple
+from typing import TYPE_CHECKING, Any, Mapping, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from imu_simulation_framework.configuration.load import Configuration
 from imu_simulation_framework.experiment.from_configuration import (
@@ -15,7 +14,6 @@ from imu_simulation_framework.experiment.from_configuration import (
     make_terrain,
     samples_per_tick,
 )
-from imu_simulation_framework.experiment.session.positioning import PositioningSession
 from imu_simulation_framework.experiment.session.recording import ticks_between_wheels
 from imu_simulation_framework.magnetism.environment import turned
 from imu_simulation_framework.motion.stamps import NANOSECONDS
@@ -28,6 +26,11 @@ from imu_simulation_framework.sensors.imu_models import (
     make_imu_model,
     truth_of,
 )
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from imu_simulation_framework.experiment.session.positioning import PositioningSession
 
 
 class SimulatedSamples(NamedTuple):
@@ -124,9 +127,7 @@ class SimulatedRobot:
         self._environment = environment
         self._imu_place, _ = self._simulator.imu_mounting
         self._samples = 0
-        gnss = experiment_gnss(configuration)
-        seed = configuration.experiment.seed
-        self.positioning = None if gnss is None else PositioningSession(gnss, seed)
+        self.positioning = _positioning(configuration)
         model, parameters = imu_model_and_parameters(configuration)
         self.set_imu(model, parameters, configuration.experiment.seed)
 
@@ -216,3 +217,13 @@ class SimulatedRobot:
             return None
         moving = (state.linear_velocity, state.angular_velocity)
         return self.positioning.add(stamps, state.position, state.orientation, *moving)
+
+
+def _positioning(configuration) -> PositioningSession | None:
+    gnss = experiment_gnss(configuration)
+    if gnss is None:
+        return None
+    # Imported here, since it takes 100 MB, and few experiments have a receiver.
+    from imu_simulation_framework.experiment.session.positioning import PositioningSession
+
+    return PositioningSession(gnss, configuration.experiment.seed)
