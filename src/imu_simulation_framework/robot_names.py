@@ -10,6 +10,9 @@ ROBOT_FRAME = "base_footprint"
 """On the ground below the middle of the wheels' axle, with x forward."""
 
 IMU_FRAME = "imu_link"
+GNSS_FRAME = "gnss_link"
+"""Of the GNSS receiver's antenna."""
+
 SIDES = ("left", "right")
 
 

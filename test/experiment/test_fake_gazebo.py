@@ -7,16 +7,22 @@ import socket
 from pathlib import Path
 
 import numpy as np
+import pymap3d
 import pytest
 from experiment_process import find_program
+from rosbags.highlevel import AnyReader
 from scipy.spatial.transform import Rotation
 
+from imu_simulation_framework.angles import wrap
 from imu_simulation_framework.configuration.magnetic_environment_file import (
     read_magnetic_environment,
 )
 from imu_simulation_framework.files.locations import urdf_path
+from imu_simulation_framework.recordings import read_reference_samples
 from imu_simulation_framework.robot.parameters import load_robot_parameters
 from imu_simulation_framework.ros.launching.installation import GAZEBO_PLUGIN
+from imu_simulation_framework.ros.raw_messages import tracking_error
+from imu_simulation_framework.sensors.gnss.specification import GnssOrigin
 
 pytestmark = pytest.mark.slow
 
@@ -122,6 +128,38 @@ def test_a_magnetometer_beside_gazebo_measures_where_the_robot_is(gazebo, tmp_pa
     # At most a sample apart, 0.01 s at 1 m/s and 1 rad/s.
     assert np.abs(field.to_numpy() - expected).max() < 0.02 * np.linalg.norm(hall.undisturbed)
     assert np.ptp(expected, axis=0).max() > 0.2 * np.linalg.norm(hall.undisturbed)
+
+
+def test_a_gnss_receiver_beside_gazebo_tells_where_the_robot_is(gazebo, tmp_path):
+    (tmp_path / "receiver.yaml").write_text("rate: 5\nheading: {source: antennas}\n")
+    ended = gazebo(*DRIVE, SHORT, "gnss:=receiver.yaml", "record:=true").wait(SECONDS)
+    assert ended.code == 0, ended.output
+    result = ended.result()
+    bag = result.path("experiment.bag")
+    samples = read_reference_samples(
+        bag, "/gnss/fix", velocity_topic="/gnss/velocity", heading_topic="/gnss/heading"
+    )
+    with AnyReader([bag]) as reader:
+        errors = [one for one in reader.connections if one.topic == "/trajectory_error"]
+        _, _, first = next(reader.messages(errors))
+    stamp, time, _ = tracking_error(first)
+    since = samples.columns["stamp"] - (stamp / 1e9 - time)
+    driving = since >= -0.005
+    truth = result.read_table("ground_truth")
+    # It began with the first command, whatever it said before.
+    assert since[driving][0] < 0.1
+    np.testing.assert_allclose(np.diff(since[driving]), 0.2, atol=0.015)
+    assert 20 <= np.count_nonzero(driving) <= 22
+    place = [samples.columns[name][driving] for name in ("latitude", "longitude", "altitude")]
+    origin = GnssOrigin()
+    x, y, _ = pymap3d.geodetic2enu(*place, origin.latitude, origin.longitude, origin.height)
+    within = since[driving] <= truth.index[-1]
+    for axis, told in (("x", x), ("y", y)):
+        expected = np.interp(since[driving], truth.index, truth[axis])
+        np.testing.assert_allclose(told[within], expected[within], rtol=0.0, atol=1e-3)
+    yaw = 2.0 * np.arctan2(samples.columns["qz"][driving], samples.columns["qw"][driving])
+    off = wrap(yaw - np.interp(since[driving], truth.index, truth["yaw"]))
+    assert np.abs(off[within]).max() < 1e-3
 
 
 def test_a_drive_to_its_end(gazebo):

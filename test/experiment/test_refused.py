@@ -150,6 +150,10 @@ def test_an_unknown_key(refused_at_once, tmp_path):
     refused_at_once("config:=mine.ini", words=[path, "controler", "did you mean controller?"])
 
 
+def test_a_gnss_receiver_that_is_none(refused_at_once):
+    refused_at_once("gnss:=gps", words=["gps", "nor a GNSS receiver of that name", "rtk_heading"])
+
+
 def test_a_value_out_of_range(refused_at_once):
     refused_at_once(
         "settings:={control: {rate: -20.0}}", words=["[control] rate", "-20", "more than 0"]

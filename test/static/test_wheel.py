@@ -84,6 +84,7 @@ def test_the_five_lines_work(bare, repository):
         "compare_sensors_on_a_drive",
         "imu_away_from_the_axle",
         "judge_a_model",
+        "heading_by_gnss",
     ],
 )
 def test_examples_run(bare, repository, example):

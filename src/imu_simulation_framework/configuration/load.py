@@ -22,6 +22,7 @@ from imu_simulation_framework.configuration.sections import (
     SECTIONS,
     ControlSection,
     ExperimentSection,
+    GnssSection,
     ImuRecordingSection,
     ImuSection,
     ImuSpecificationSection,
@@ -70,6 +71,7 @@ class Configuration:
     imu: ImuSection
     imu_specification: ImuSpecificationSection
     magnetic_environment: MagneticEnvironmentSection
+    gnss: GnssSection
     comparison: ComparisonSettings
     columns: Mapping[str, Mapping[str, str]]
     imu_parameters: Mapping[str, Mapping[str, float]]

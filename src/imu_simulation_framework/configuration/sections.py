@@ -126,6 +126,11 @@ class MagneticEnvironmentSection(Settings):
     date: str = setting("")
 
 
+@dataclass(frozen=True)
+class GnssSection(Settings):
+    file: str = setting("", path="yaml")
+
+
 SECTIONS = {
     "experiment": ExperimentSection,
     "recording": RecordingSection,
@@ -139,6 +144,7 @@ SECTIONS = {
     "imu": ImuSection,
     "imu_specification": ImuSpecificationSection,
     "magnetic_environment": MagneticEnvironmentSection,
+    "gnss": GnssSection,
     "comparison": ComparisonSettings,
 }
 """Section name -> dataclass of its keys."""

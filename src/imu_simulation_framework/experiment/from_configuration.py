@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 
+from imu_simulation_framework.configuration.gnss_specification_file import (
+    read_gnss_specification,
+)
 from imu_simulation_framework.configuration.imu_specification_file import (
     read_imu_specification,
 )
@@ -16,6 +19,7 @@ from imu_simulation_framework.magnetism.environment import MagneticEnvironment
 from imu_simulation_framework.motion.terrain import Terrain
 from imu_simulation_framework.robot.parameters import load_robot_parameters
 from imu_simulation_framework.sensors.errors_in_motion import understated_in_motion
+from imu_simulation_framework.sensors.gnss.specification import GnssSpecification
 from imu_simulation_framework.sensors.imu_models import PRESETS, make_imu_model
 from imu_simulation_framework.tracking.controllers import make_controller
 from imu_simulation_framework.tracking.follower import Follower
@@ -87,6 +91,25 @@ def measures_magnetic_field(configuration: Configuration) -> bool:
     if make_magnetic_environment(configuration) is None:
         return False
     return make_experiment_imu(configuration).has_magnetometer
+
+
+def experiment_gnss(configuration: Configuration) -> GnssSpecification | None:
+    """Return the receiver of section gnss; None where there is none.
+
+    Raises
+    ------
+    ConfigurationError
+        There is no such receiver, or it is faster than the robot's state is known.
+    """
+    if not configuration.gnss.file:
+        return None
+    gnss = read_gnss_specification(configuration.gnss.file)
+    if gnss.rate > configuration.imu.rate * (1.0 + 1e-6):
+        raise ConfigurationError(
+            f"[gnss] file: {configuration.gnss.file} has a rate of {gnss.rate:g} Hz, which must "
+            f"not be above [imu] rate, {configuration.imu.rate:g} Hz"
+        )
+    return gnss
 
 
 def samples_per_tick(configuration: Configuration) -> int:

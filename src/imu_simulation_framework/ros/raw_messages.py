@@ -79,6 +79,25 @@ def ground_truth_rows(messages) -> tuple[np.ndarray, np.ndarray]:
     return _rows(messages, _ODOMETRY_NUMBERS, _TRUTH)
 
 
+def true_motion_rows(messages) -> tuple[np.ndarray, ...]:
+    """Read nav_msgs/Odometry as a whole.
+
+    Parameters
+    ----------
+    messages : sequence of bytes
+        Of n messages.
+
+    Returns
+    -------
+    stamps : ndarray of int, shape (n,)
+        [ns]
+    position, orientation, linear_velocity, angular_velocity : ndarray
+        (n, 3) or (n, 4)
+    """
+    stamps, rows = _rows(messages, _ODOMETRY_NUMBERS, _TRUE_MOTION)
+    return (stamps, *np.split(rows, (3, 7, 10), axis=1))
+
+
 def wheel_rows(messages, joints) -> tuple[np.ndarray, np.ndarray]:
     """Read sensor_msgs/JointState: how fast the wheels turn [rad/s].
 

@@ -11,6 +11,13 @@ from imu_simulation_framework.motion.stamps import NANOSECONDS
 ROUNDING = 1e-6
 """The drive's end, as a tracking error tells it, may be off by so much [s]."""
 
+_NOT_TO_THE_END = (
+    *(topics.YAW_REAL, topics.YAW_ERROR_REAL),
+    *(topics.GNSS_FIX, topics.GNSS_VELOCITY, topics.GNSS_HEADING),
+)
+"""Topics whose last message of a drive may be from before its end: the recorded IMU may have ended,
+and a receiver has few fixes, which come late."""
+
 
 class HeardMessage(NamedTuple):
     """A message: its topic, its stamp [ns], or that of the clock, and what it says."""
@@ -95,7 +102,7 @@ class MessageSession:
     def complete(self) -> bool:
         """Whether the last message of the drive is there on each topic that has any.
 
-        The recorded IMU may have ended before. A command begins the drive, and each error is
+        A command begins the drive, and each error is
         answered with one.
         """
         end = self._end
@@ -105,7 +112,7 @@ class MessageSession:
             message.stamp >= end
             or (topic == topics.JOINT_STATES and message.stamp > end - self._wheels_period)
             for topic, message in self._newest.items()
-            if topic not in (topics.YAW_REAL, topics.YAW_ERROR_REAL)
+            if topic not in _NOT_TO_THE_END
         )
 
     def _of_the_drive(self, message) -> list[HeardMessage]:

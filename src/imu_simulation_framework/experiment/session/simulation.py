@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Mapping, NamedTuple
+from typing import TYPE_CHECKING, Any, Mapping, NamedTuple
 
 import numpy as np
 
 from imu_simulation_framework.configuration.load import Configuration
 from imu_simulation_framework.experiment.from_configuration import (
+    experiment_gnss,
     imu_model_and_parameters,
     make_magnetic_environment,
     make_terrain,
@@ -26,6 +27,11 @@ from imu_simulation_framework.sensors.imu_models import (
     truth_of,
 )
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from imu_simulation_framework.experiment.session.positioning import PositioningSession
+
 
 class SimulatedSamples(NamedTuple):
     """Samples that follow each other.
@@ -33,7 +39,8 @@ class SimulatedSamples(NamedTuple):
     ``stamps`` (n,) [ns]. ``state`` and ``reading`` have the samples as the first axis of all their
     arrays. ``published`` (n,) of bool: which readings the IMU gives away; None where it does all.
     ``shows_wheels``: whether the last sample is one at which the robot says how its wheels stand
-    and turn. ``has_magnetic_field``: whether the readings have one.
+    and turn. ``has_magnetic_field``: whether the readings have one. ``fixes``: what
+    a GNSS receiver on the robot has said meanwhile, a table GnssRecord; None for nothing.
     """
 
     stamps: np.ndarray
@@ -42,6 +49,7 @@ class SimulatedSamples(NamedTuple):
     published: np.ndarray | None
     shows_wheels: bool
     has_magnetic_field: bool
+    fixes: pd.DataFrame | None = None
 
     def imu_rows(self) -> tuple[np.ndarray, np.ndarray]:
         """Stamps and values of the IMU's readings, as an :class:`.ExperimentRecord` takes them."""
@@ -93,6 +101,8 @@ class SimulatedRobot:
     ----------
     wheel_joints : tuple of str
         Joints of the wheels, in the order of the samples' wheels.
+    positioning : PositioningSession or None
+        The GNSS receiver on it, if it has one.
 
     Raises
     ------
@@ -117,6 +127,7 @@ class SimulatedRobot:
         self._environment = environment
         self._imu_place, _ = self._simulator.imu_mounting
         self._samples = 0
+        self.positioning = _positioning(configuration)
         model, parameters = imu_model_and_parameters(configuration)
         self.set_imu(model, parameters, configuration.experiment.seed)
 
@@ -164,11 +175,14 @@ class SimulatedRobot:
         """Let another IMU measure the robot where it stands."""
         self._imu = imu
         standing = self._simulator.state
+        if self.positioning is not None:
+            self.positioning.restart()
         self._take(SimulatorState(*(np.array([values]) for values in standing)), 0)
 
     def _take(self, state, steps) -> SimulatedSamples:
         numbers = np.arange(len(state.time)) + (self._samples + min(steps, 1))
         self._samples += steps
+        stamps = np.rint(numbers / self._rate * NANOSECONDS).astype(np.int64)
         truth: AnyTruth = state.imu_truth
         magnetic = self._environment is not None and self._imu.has_magnetometer
         if magnetic or self._imu.feels_speed:
@@ -179,12 +193,13 @@ class SimulatedRobot:
             truth = truth_of(*truth[:3], field, speed)
         reading, new = self._imu.steps(truth)
         self._last = SimulatedSamples(
-            np.rint(numbers / self._rate * NANOSECONDS).astype(np.int64),
+            stamps,
             state,
             reading,
             new if self._imu.drop_repeated else None,
             self._samples % self._samples_between_wheels == 0,
             magnetic,
+            self._fixes(stamps, state),
         )
         return self._last
 
@@ -196,3 +211,19 @@ class SimulatedRobot:
             state.imu_orientation,
             state.wheel_torques.reshape(len(state.time), 2, -1).sum(axis=2),
         )
+
+    def _fixes(self, stamps, state) -> pd.DataFrame | None:
+        if self.positioning is None:
+            return None
+        moving = (state.linear_velocity, state.angular_velocity)
+        return self.positioning.add(stamps, state.position, state.orientation, *moving)
+
+
+def _positioning(configuration) -> PositioningSession | None:
+    gnss = experiment_gnss(configuration)
+    if gnss is None:
+        return None
+    # Imported here, since it takes 100 MB, and few experiments have a receiver.
+    from imu_simulation_framework.experiment.session.positioning import PositioningSession
+
+    return PositioningSession(gnss, configuration.experiment.seed)

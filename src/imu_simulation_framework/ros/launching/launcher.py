@@ -9,6 +9,7 @@ import roslaunch
 from imu_simulation_framework.errors import FrameworkError
 from imu_simulation_framework.experiment.from_configuration import (
     describe_imu,
+    experiment_gnss,
     make_magnetic_environment,
     make_terrain,
 )
@@ -92,9 +93,10 @@ def main(arguments) -> int:
 
 
 def _check_parts(configuration) -> None:
-    """Make sure of IMU, ground, robot and results once, instead of in every node."""
+    """Make sure of IMU, receiver, ground, robot and results once, instead of in every node."""
     describe_imu(configuration)
     make_terrain(configuration)
     make_magnetic_environment(configuration)
+    experiment_gnss(configuration)
     load_robot_parameters(configuration.robot.parameters or None)
     check_output(configuration.experiment.output)

@@ -15,6 +15,7 @@ from std_srvs.srv import Trigger, TriggerResponse
 
 from imu_simulation_framework import topics
 from imu_simulation_framework.errors import FrameworkError, ResultError
+from imu_simulation_framework.experiment.from_configuration import experiment_gnss
 from imu_simulation_framework.experiment.session.messages import MessageSession
 from imu_simulation_framework.files.whole_files import reason_of
 from imu_simulation_framework.motion.stamps import NANOSECONDS
@@ -38,6 +39,9 @@ RECORDED_TOPICS = (
     topics.IMU_BIAS,
     topics.IMU_MAG,
     topics.GROUND_TRUTH,
+    topics.GNSS_FIX,
+    topics.GNSS_VELOCITY,
+    topics.GNSS_HEADING,
     topics.JOINT_STATES,
     topics.WHEEL_COMMAND,
     topics.TRAJECTORY_ERROR,
@@ -74,9 +78,8 @@ class ExperimentRecorder(Participant):
         self._session = MessageSession(1.0 / self.configuration.control.rate)
         self._received = 0
         simulator = make_simulator_interface(self.configuration)
-        imu = self.configuration.imu.model
-        silent = set()
-        if not simulator.publishes_imu_bias(imu):
+        silent = _topics_without_fixes(experiment_gnss(self.configuration))
+        if not simulator.publishes_imu_bias(self.configuration.imu.model):
             silent.add(topics.IMU_BIAS)
         if not publishes_magnetic_field(self.configuration, simulator):
             silent.add(topics.IMU_MAG)
@@ -181,6 +184,13 @@ class ExperimentRecorder(Participant):
             self._complete()
         except ResultError as error:
             self.fail(str(error))
+
+
+def _topics_without_fixes(gnss) -> set[str]:
+    """Topics of a receiver on which nobody publishes; all of them, without one."""
+    if gnss is None:
+        return {topics.GNSS_FIX, topics.GNSS_VELOCITY, topics.GNSS_HEADING}
+    return {topics.GNSS_HEADING} if gnss.heading.source == "none" else set()
 
 
 def _stamp(message_type: str, serialised: bytes) -> int | None:

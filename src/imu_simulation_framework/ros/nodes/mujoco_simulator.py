@@ -18,6 +18,7 @@ from imu_simulation_framework import topics
 from imu_simulation_framework.errors import ConfigurationError, FrameworkError
 from imu_simulation_framework.experiment.session.simulation import SimulatedRobot
 from imu_simulation_framework.files.plain_yaml import NOT_YAML, load_plain
+from imu_simulation_framework.ros.gnss_messages import GnssPublisher
 from imu_simulation_framework.ros.node import Node, advertise
 from imu_simulation_framework.ros.simulator_messages import ImuMessages, RobotMessages
 from imu_simulation_framework.ros.simulators.mujoco import (
@@ -67,6 +68,8 @@ class MujocoSimulatorNode(Node):
         self._imu_bias = advertise(topics.IMU_BIAS, Imu)
         self._imu_mag = advertise(topics.IMU_MAG, MagneticField)
         self._ground_truth = advertise(topics.GROUND_TRUTH, Odometry)
+        positioning = self._robot.positioning
+        self._gnss = None if positioning is None else GnssPublisher(positioning.gnss)
         self._joint_states = advertise(topics.JOINT_STATES, JointState)
         self._transforms = advertise(topics.TRANSFORMS, TFMessage)
         self._commands = 0
@@ -88,6 +91,7 @@ class MujocoSimulatorNode(Node):
             self._ground_truth,
             self._joint_states,
             self._transforms,
+            *(() if self._gnss is None else self._gnss.publishers),
         )
 
     def run(self):
@@ -171,6 +175,8 @@ class MujocoSimulatorNode(Node):
             self._imu_messages.publish_data(self._imu_data, *samples.imu_rows())
         if self._imu_bias.get_num_connections():
             self._imu_messages.publish_bias(self._imu_bias, *samples.bias_rows())
+        if self._gnss is not None and samples.fixes is not None:
+            self._gnss.publish(samples.fixes)
         if samples.shows_wheels:
             self._joint_states.publish(messages.joint_states(state))
         if self._transforms.get_num_connections():

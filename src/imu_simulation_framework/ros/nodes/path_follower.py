@@ -79,6 +79,8 @@ class PathFollower(Node):
         if needs_error_model(settings, self._simulator):
             # Before those who want what it publishes.
             self._participants = ["imu_error_model", *self._participants]
+        if self.configuration.gnss.file and not self._simulator.lock_step:
+            self._participants = ["gnss_receiver", *self._participants]
         self._session: Any = None  # from _prepare on: DriveSession
         self._running = False
         self._driven = False

@@ -1,0 +1,104 @@
+"""What a GNSS receiver publishes: positions, velocities and headings."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+import rospy
+from geometry_msgs.msg import QuaternionStamped, TwistWithCovarianceStamped
+from sensor_msgs.msg import NavSatFix, NavSatStatus
+
+from imu_simulation_framework import topics
+from imu_simulation_framework.motion.stamps import NANOSECONDS
+from imu_simulation_framework.robot_names import GNSS_FRAME, WORLD_FRAME
+from imu_simulation_framework.ros.node import advertise
+from imu_simulation_framework.sensors.gnss.specification import QUALITIES, GnssSpecification
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+STATUS = {
+    QUALITIES["none"]: NavSatStatus.STATUS_NO_FIX,
+    QUALITIES["single"]: NavSatStatus.STATUS_FIX,
+    QUALITIES["differential"]: NavSatStatus.STATUS_SBAS_FIX,
+    QUALITIES["float"]: NavSatStatus.STATUS_GBAS_FIX,
+    QUALITIES["rtk"]: NavSatStatus.STATUS_GBAS_FIX,
+}
+"""Quality -> what sensor_msgs/NavSatStatus has for it, which does not tell float from fixed."""
+
+UNTOLD = 1e6
+"""Variance of what the receiver does not measure, the robot's turning [rad^2/s^2]."""
+
+
+class GnssPublisher:
+    """Publishes fixes with the stamps of their measurement.
+
+    ``gnss/fix`` is in the antenna's frame, ``gnss/velocity`` along east, north and up, which are
+    the world's axes, ``gnss/heading`` the robot's orientation about the vertical. A fix without
+    quality has a position that is not a number, and neither velocity nor heading.
+
+    Parameters
+    ----------
+    gnss : GnssSpecification
+    """
+
+    def __init__(self, gnss: GnssSpecification) -> None:
+        self._fix = advertise(topics.GNSS_FIX, NavSatFix)
+        self._velocity = advertise(topics.GNSS_VELOCITY, TwistWithCovarianceStamped)
+        self._heading = None
+        if gnss.heading.source != "none":
+            self._heading = advertise(topics.GNSS_HEADING, QuaternionStamped)
+
+    @property
+    def publishers(self) -> tuple[rospy.Publisher, ...]:
+        """Of all its topics."""
+        of_heading = () if self._heading is None else (self._heading,)
+        return (self._fix, self._velocity, *of_heading)
+
+    def publish(self, fixes: pd.DataFrame) -> None:
+        """Publish fixes, a table GnssRecord."""
+        for time, fix in zip(fixes.index, fixes.to_dict("records")):
+            stamp = rospy.Time(*divmod(round(time * NANOSECONDS), NANOSECONDS))
+            self._fix.publish(position_message(stamp, fix))
+            if math.isfinite(fix["velocity_east"]):
+                self._velocity.publish(velocity_message(stamp, fix))
+            if self._heading is not None and math.isfinite(fix["heading"]):
+                self._heading.publish(heading_message(stamp, fix))
+
+
+def position_message(stamp: rospy.Time, fix) -> NavSatFix:
+    """Return a fix of a table GnssRecord as a message."""
+    message = NavSatFix(
+        latitude=fix["latitude"], longitude=fix["longitude"], altitude=fix["altitude"]
+    )
+    message.header.stamp, message.header.frame_id = stamp, GNSS_FRAME
+    message.status.status = STATUS[int(fix["quality"])]
+    message.status.service = NavSatStatus.SERVICE_GPS
+    variances = [fix["variance_east"], fix["variance_north"], fix["variance_up"]]
+    if np.isfinite(variances).all():
+        message.position_covariance = np.diag(variances).ravel().tolist()
+        message.position_covariance_type = NavSatFix.COVARIANCE_TYPE_DIAGONAL_KNOWN
+    return message
+
+
+def velocity_message(stamp: rospy.Time, fix) -> TwistWithCovarianceStamped:
+    """Return a fix's velocity, which it has to have, as a message."""
+    message = TwistWithCovarianceStamped()
+    message.header.stamp, message.header.frame_id = stamp, WORLD_FRAME
+    linear = message.twist.twist.linear
+    linear.x, linear.y, linear.z = (fix[f"velocity_{way}"] for way in ("east", "north", "up"))
+    horizontal, vertical = fix["velocity_variance"], fix["velocity_variance_up"]
+    variances = [horizontal, horizontal, vertical, UNTOLD, UNTOLD, UNTOLD]
+    message.twist.covariance = np.diag(variances).ravel().tolist()
+    return message
+
+
+def heading_message(stamp: rospy.Time, fix) -> QuaternionStamped:
+    """Return a fix's heading, which it has to have, as a message."""
+    message = QuaternionStamped()
+    message.header.stamp, message.header.frame_id = stamp, WORLD_FRAME
+    message.quaternion.z = math.sin(0.5 * fix["heading"])
+    message.quaternion.w = math.cos(0.5 * fix["heading"])
+    return message

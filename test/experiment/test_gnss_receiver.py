@@ -1,0 +1,173 @@
+"""A GNSS receiver on the simulated robot: what it publishes, and how it reads back."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+import rospy
+from rosbags.highlevel import AnyReader
+
+import imu_simulation_framework as isf
+from imu_simulation_framework.angles import wrap
+from imu_simulation_framework.configuration.load import load_configuration
+from imu_simulation_framework.experiment.from_configuration import experiment_gnss
+from imu_simulation_framework.experiment.in_process import drive_in_process, prepared
+from imu_simulation_framework.experiment.session.simulation import SimulatedRobot
+from imu_simulation_framework.ros.gnss_messages import (
+    UNTOLD,
+    heading_message,
+    position_message,
+    velocity_message,
+)
+
+DURATION = 20.0
+RECEIVER = """
+rate: 5.0
+latency: 0.1
+lever_arm: [0.2, 0.0, 0.4]
+qualities:
+  - {quality: rtk, horizontal_noise: 0.01, vertical_noise: 0.02, velocity_noise: 0.02}
+heading: {source: antennas, across_noise: 0.005}
+outages: {times: [[8.0, 9.1]]}
+"""
+SETTINGS = f"[trajectory]\nstop = {DURATION}\n[gnss]\nfile = receiver.yaml\n"
+
+
+@pytest.fixture(scope="module")
+def result(shared_experiment):
+    directory = shared_experiment.directory
+    (directory / "receiver.yaml").write_text(RECEIVER)
+    (directory / "mine.ini").write_text(SETTINGS)
+    ended = shared_experiment.run("config:=mine.ini", "record:=true")
+    assert ended.code == 0, ended.output
+    return ended.result()
+
+
+@pytest.fixture(scope="module")
+def bag(result):
+    """``{topic: [message, ...]}`` of the recorded bag."""
+    messages = {}
+    with AnyReader([result.path("experiment.bag")]) as reader:
+        for connection, _, raw in reader.messages():
+            message = reader.deserialize(raw, connection.msgtype)
+            messages.setdefault(connection.topic, []).append(message)
+    return messages
+
+
+def test_every_fix_is_recorded_once_and_none_in_the_outage(bag):
+    stamps = [m.header.stamp.sec + 1e-9 * m.header.stamp.nanosec for m in bag["/gnss/fix"]]
+    times = np.arange(0.0, DURATION + 0.01, 0.2)
+    # What is measured at the end has not arrived when it is over.
+    received = times[((times < 8.0) | (times >= 9.1)) & (times <= DURATION - 0.1)]
+    np.testing.assert_allclose(stamps[: len(received)], received, atol=1e-9)
+    assert len(stamps) - len(received) <= 1
+    for topic in ("/gnss/velocity", "/gnss/heading"):
+        assert len(bag[topic]) == len(stamps)
+
+
+def test_frames_status_and_covariances_are_said(bag):
+    fix, velocity, heading = (bag[f"/gnss/{name}"][3] for name in ("fix", "velocity", "heading"))
+    assert fix.header.frame_id == "gnss_link"
+    assert velocity.header.frame_id == heading.header.frame_id == "odom"
+    assert (fix.status.status, fix.status.service) == (2, 1)
+    assert fix.position_covariance_type == 2
+    np.testing.assert_allclose(np.diag(fix.position_covariance.reshape(3, 3)), [1e-4, 1e-4, 4e-4])
+    np.testing.assert_allclose(
+        np.diag(velocity.twist.covariance.reshape(6, 6)), [4e-4, 4e-4, 0.0, *[UNTOLD] * 3]
+    )
+
+
+def test_a_recorded_bag_reads_back_as_a_reference(result):
+    reference = isf.read_reference(
+        result.path("experiment.bag"),
+        topic="/gnss/fix",
+        velocity_topic="/gnss/velocity",
+        heading_topic="/gnss/heading",
+    )
+    truth = result.read_table("ground_truth")
+    # Stamp zero means in ROS that there is none, so the first fix is not used.
+    at = reference.table.index
+    assert at[0] == pytest.approx(0.2)
+    yaw = np.interp(at, truth.index, truth["yaw"])
+    off = wrap(reference.table["yaw"].to_numpy() - yaw)
+    # Headings of 0.005 rad, between which a turn begins or ends: 2 rad/s^2 in 0.2 s are 0.01 rad.
+    received = (at <= 7.8) | (at >= 9.2)
+    assert np.sqrt(np.mean(off[received] ** 2)) < math.hypot(0.005, 0.01)
+    antenna = {
+        axis: np.interp(at, truth.index, truth[axis] + 0.2 * way(truth["yaw"]))
+        for axis, way in (("x", np.cos), ("y", np.sin))
+    }
+    for axis, place in antenna.items():
+        # Relative to the first fix, which errs itself.
+        moved = reference.table[axis] - reference.table[axis].iloc[0] - place + place[0]
+        assert np.sqrt(np.mean(moved**2)) < 0.05
+
+
+def test_in_one_process_there_are_the_same_fixes(result, bag):
+    configuration = load_configuration(result.path("config.ini"))
+    assert experiment_gnss(configuration) is not None
+    told = []
+    taken = SimulatedRobot._fixes
+
+    def watched(self, *arguments):
+        fixes = taken(self, *arguments)
+        told.append(fixes)
+        return fixes
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SimulatedRobot, "_fixes", watched)
+        drive_in_process(configuration, prepared(configuration).drive)
+    fixes = pd.concat([table for table in told if table is not None])
+    # The simulator may go on for a moment until it hears of the end.
+    messages = bag["/gnss/fix"][: len(fixes)]
+    assert 0 <= len(bag["/gnss/fix"]) - len(fixes) <= 1
+    for name in ("latitude", "longitude", "altitude"):
+        np.testing.assert_array_equal([getattr(m, name) for m in messages], fixes[name])
+    velocities = [m.twist.twist.linear.x for m in bag["/gnss/velocity"][: len(fixes)]]
+    np.testing.assert_array_equal(velocities, fixes["velocity_east"])
+
+
+def test_fixes_are_those_of_the_robots_motion(result, bag):
+    configuration = load_configuration(result.path("config.ini"))
+    gnss, seed = experiment_gnss(configuration), configuration.experiment.seed
+    fixes = isf.simulate_gnss(isf.robot_motion(configuration), gnss, seed)
+    messages = bag["/gnss/fix"][:90]
+    for name in ("latitude", "longitude", "altitude"):
+        told = [getattr(message, name) for message in messages]
+        np.testing.assert_allclose(told, fixes[name].iloc[:90], rtol=1e-14, atol=1e-9)
+
+
+def test_a_receiver_changes_nothing_else(result):
+    settings = load_configuration(overrides={"trajectory": {"stop": DURATION}})
+    tables = isf.run_in_process(settings)
+    for name in ("ground_truth", "imu_simulated"):
+        np.testing.assert_array_equal(result.read_table(name), getattr(tables, name))
+
+
+def test_without_quality_a_fix_is_none():
+    motion = isf.at_rest(1.0)
+    gnss = isf.GnssSpecification(schedule=((0.0, "none"),))
+    (fix, *_) = isf.simulate_gnss(motion, gnss).to_dict("records")
+    message = position_message(rospy.Time(1, 5), fix)
+    assert message.status.status == -1
+    assert math.isnan(message.latitude)
+    assert message.position_covariance_type == 0
+    assert message.header.stamp.to_nsec() == 1_000_000_005
+
+
+def test_a_message_says_what_the_table_says():
+    motion = isf.rounds(1, 5.0)
+    gnss = isf.GnssSpecification(heading=isf.GnssHeading("antennas"))
+    table = isf.simulate_gnss(motion, gnss)
+    fix = table.iloc[4].to_dict()
+    stamp = rospy.Time(4)
+    position = position_message(stamp, fix)
+    assert (position.latitude, position.longitude) == (fix["latitude"], fix["longitude"])
+    assert position.status.status == 0
+    linear = velocity_message(stamp, fix).twist.twist.linear
+    assert (linear.x, linear.y, linear.z) == tuple(
+        fix[f"velocity_{way}"] for way in ("east", "north", "up")
+    )
+    turn = heading_message(stamp, fix).quaternion
+    assert 2.0 * math.atan2(turn.z, turn.w) == pytest.approx(fix["heading"])

@@ -1,0 +1,104 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+import imu_simulation_framework as isf
+from imu_simulation_framework.configuration.load import load_configuration
+from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.experiment.from_configuration import experiment_gnss
+from imu_simulation_framework.experiment.session.positioning import PositioningSession
+
+GNSS = isf.GnssSpecification(
+    rate=5.0,
+    latency=0.25,
+    lever_arm=(0.3, 0.0, 0.5),
+    qualities=(isf.FixQuality("rtk", 0.01, 0.02, 0.02, 0.03, 30.0, 0.05, 0.05),),
+    heading=isf.GnssHeading("antennas", across_noise=0.01),
+    outages=isf.GnssOutages(times=((3.0, 8.0),)),
+)
+
+
+@pytest.fixture(scope="module")
+def motion():
+    return isf.read_drive("a", laps=1)
+
+
+def states(motion, chosen):
+    velocity = np.zeros_like(motion.velocity)
+    velocity[:, 0] = motion.table()["v"]
+    stamps = np.rint(motion.time * 1e9).astype(np.int64)
+    parts = (stamps, motion.position, motion.orientation, velocity, motion.angular_velocity)
+    return tuple(part[chosen] for part in parts)
+
+
+def drive(session, motion, step):
+    """``[(time, fixes), ...]`` of a drive in pieces of so many states."""
+    told = []
+    for first in range(0, len(motion), step):
+        piece = states(motion, slice(first, first + step))
+        fixes = session.add(*piece)
+        if fixes is not None:
+            told.append((piece[0][-1] / 1e9, fixes))
+    return told
+
+
+@pytest.mark.parametrize("step", [1, 5, 7])
+def test_fixes_are_those_of_the_motion_once_they_have_arrived(motion, step):
+    expected = isf.simulate_gnss(motion, GNSS, seed=6)
+    told = drive(PositioningSession(GNSS, 6), motion, step)
+    fixes = pd.concat([table for _, table in told])
+    pd.testing.assert_frame_equal(
+        fixes.drop(columns="heading"),
+        expected.iloc[: len(fixes)].drop(columns="heading"),
+        rtol=0.0,
+        atol=1e-9,
+    )
+    turn = fixes["heading"] - expected["heading"].iloc[: len(fixes)]
+    np.testing.assert_allclose(np.exp(1j * turn), 1.0, atol=1e-9)
+    assert len(expected) - len(fixes) in (1, 2)  # the last ones come too late
+    for time, table in told:
+        assert (table["arrival"] <= time + 1e-9).all()
+        assert (table["arrival"] > time - step / 100.0 - 1e-9).all()
+
+
+def test_it_begins_anew_where_the_robot_was_put(motion):
+    session = PositioningSession(GNSS, 6)
+    first = drive(session, motion, 5)
+    session.restart()
+    again = drive(session, motion, 5)
+    for (_, one), (_, other) in zip(first, again):
+        pd.testing.assert_frame_equal(one, other, check_exact=True)
+
+
+def test_a_period_that_is_none_of_the_states_begins_with_the_next_state(motion):
+    session = PositioningSession(isf.GnssSpecification(rate=8.0), 6)
+    told = pd.concat([table for _, table in drive(session, motion, 5)])
+    np.testing.assert_allclose(told.index[:5], [0.0, 0.13, 0.25, 0.38, 0.5])
+    assert len(told) == 8 * 60 + 1
+
+
+def configured(tmp_path, text):
+    path = tmp_path / "mine.ini"
+    path.write_text(text)
+    return load_configuration(path)
+
+
+def test_without_a_name_there_is_no_receiver(tmp_path):
+    assert experiment_gnss(configured(tmp_path, "")) is None
+    assert experiment_gnss(load_configuration()) is None
+
+
+def test_it_is_a_bundled_one_or_one_beside_the_settings(tmp_path):
+    gnss = experiment_gnss(configured(tmp_path, "[gnss]\nfile = rtk_heading\n"))
+    assert gnss == isf.read_gnss_specification("rtk_heading")
+    (tmp_path / "receiver.yaml").write_text("rate: 4\n")
+    gnss = experiment_gnss(configured(tmp_path, "[gnss]\nfile = receiver.yaml\n"))
+    assert gnss.rate == 4.0
+
+
+def test_one_that_cannot_be_is_refused(tmp_path):
+    with pytest.raises(ConfigurationError, match="nor a GNSS receiver of that name"):
+        experiment_gnss(configured(tmp_path, "[gnss]\nfile = gps\n"))
+    (tmp_path / "receiver.yaml").write_text("rate: 200\n")
+    with pytest.raises(ConfigurationError, match=r"rate of 200 Hz, which must not be above \[imu"):
+        experiment_gnss(configured(tmp_path, "[gnss]\nfile = receiver.yaml\n"))
