@@ -50,12 +50,20 @@ name                 columns
                      mag_x, mag_y, mag_z [T]
 ``GroundTruth``      x, y, z [m], roll, pitch [rad], yaw [rad, unwrapped],
                      v [m/s], yaw_rate [rad/s]
+``MagneticField``    mag_x, mag_y, mag_z [T], in the IMU's axes
 ``WheelVelocities``  left, right [rad/s], as commanded or as the wheels turned
 ``ControlError``     yaw_error [rad], distance_error, along_track_error,
                      cross_track_error [m]
 ``Fixes``            x, y [m], satellite positions as received, on the Trajectory
 ``Fix``              latitude, longitude [deg], altitude [m],
                      variance_east, variance_north [m^2]
+``GnssRecord``       x, y, z [m, of the antenna], latitude, longitude [deg],
+                     altitude [m], variance_east, variance_north, variance_up
+                     [m^2], velocity_east, velocity_north, velocity_up [m/s],
+                     velocity_variance (of east and of north),
+                     velocity_variance_up [m^2/s^2], heading [rad, unwrapped],
+                     heading_variance [rad^2], quality (GGA's number),
+                     arrival [s]; indexed by the times of measurement
 ==================== ==============================================================
 
 Conventions
@@ -78,6 +86,12 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:  # who checks types does not ask __getattr__; a test holds both equal
+    from imu_simulation_framework.configuration.gnss_specification_file import (
+        read_gnss_specification as read_gnss_specification,
+    )
+    from imu_simulation_framework.configuration.imu_specification_file import (
+        imu_names as imu_names,
+    )
     from imu_simulation_framework.configuration.imu_specification_file import (
         read_imu_specification as read_imu_specification,
     )
@@ -114,6 +128,15 @@ if TYPE_CHECKING:  # who checks types does not ask __getattr__; a test holds bot
     from imu_simulation_framework.motion.sources import straight as straight
     from imu_simulation_framework.recordings import read_imu as read_imu
     from imu_simulation_framework.recordings import read_reference as read_reference
+    from imu_simulation_framework.sensors.gnss.simulation import simulate_gnss as simulate_gnss
+    from imu_simulation_framework.sensors.gnss.specification import FixQuality as FixQuality
+    from imu_simulation_framework.sensors.gnss.specification import GnssHeading as GnssHeading
+    from imu_simulation_framework.sensors.gnss.specification import GnssOrigin as GnssOrigin
+    from imu_simulation_framework.sensors.gnss.specification import GnssOutages as GnssOutages
+    from imu_simulation_framework.sensors.gnss.specification import (
+        GnssSpecification as GnssSpecification,
+    )
+    from imu_simulation_framework.sensors.gnss.specification import QualityChange as QualityChange
     from imu_simulation_framework.sensors.imu_models import GenericParameters as GenericParameters
     from imu_simulation_framework.sensors.imu_models import HectorParameters as HectorParameters
     from imu_simulation_framework.sensors.imu_specification import (
@@ -146,7 +169,17 @@ _FRONT_DOOR = {
     ),
     "sensors.imu_models": ("GenericParameters", "HectorParameters"),
     "sensors.simulation": ("simulate_imu",),
-    "configuration.imu_specification_file": ("read_imu_specification",),
+    "configuration.imu_specification_file": ("imu_names", "read_imu_specification"),
+    "sensors.gnss.simulation": ("simulate_gnss",),
+    "sensors.gnss.specification": (
+        "FixQuality",
+        "GnssHeading",
+        "GnssOrigin",
+        "GnssOutages",
+        "GnssSpecification",
+        "QualityChange",
+    ),
+    "configuration.gnss_specification_file": ("read_gnss_specification",),
     "configuration.magnetic_environment_file": ("read_magnetic_environment",),
     "magnetism.bars": ("Bar",),
     "magnetism.dipoles": ("Dipole",),

@@ -6,7 +6,9 @@ Each function takes the value's name, for the sentence that says what is wrong w
 
 from __future__ import annotations
 
+import difflib
 import math
+from collections.abc import Mapping
 from typing import Tuple
 
 from imu_simulation_framework.errors import ConfigurationError
@@ -63,6 +65,20 @@ def checked_choice(name, value, choices):
         listing = " or ".join(str(choice).lower() for choice in choices)
         raise ConfigurationError(f"{name} is {shown(value)}, but it must be {listing}.")
     return value
+
+
+def check_keys(content, known, where):
+    """Refuse what are no keys and values, and a key that is not known."""
+    if not isinstance(content, Mapping):
+        raise ConfigurationError(
+            f"{where} is {shown(content)}, but it must hold keys and values; known are "
+            f"{', '.join(known)}."
+        )
+    for key in content:
+        if key not in known:
+            near = difflib.get_close_matches(str(key), known, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}."
+            raise ConfigurationError(f"{where} has the unknown key {shown(key)}; {hint}")
 
 
 def _sequence(value):
@@ -125,18 +141,20 @@ def checked_band(name, value):
     return shortest, longest
 
 
-def checked_table(name, value):
-    """Return pairs of a time and a temperature, with times that increase."""
+def checked_table(name, value, what="temperature", over="time"):
+    """Return pairs of numbers, as a time and a temperature, of which the first ones increase."""
     rows = _sequence(value)
     rows = [_sequence(row) for row in rows] if isinstance(rows, list) else [None]
     if any(not isinstance(row, list) or len(row) != 2 for row in rows):
-        raise ConfigurationError(f"{name} must be a list of pairs of a time and a temperature.")
+        raise ConfigurationError(f"{name} must be a list of pairs of a {over} and a {what}.")
     rows = tuple(
-        (checked_number(name, time), checked_number(name, degrees)) for time, degrees in rows
+        (checked_number(name, first), checked_number(name, second)) for first, second in rows
     )
     for (earlier, _), (later, _) in zip(rows, rows[1:]):
         if not earlier < later:
+            unit, plural = ("s", "times") if over == "time" else ("Hz", "frequencies")
             raise ConfigurationError(
-                f"{name} has {later:g} s after {earlier:g} s, but its times must increase."
+                f"{name} has {later:g} {unit} after {earlier:g} {unit}, but its {plural} must "
+                "increase."
             )
     return rows

@@ -15,3 +15,10 @@ TRAJECTORY = (*POSES, "v", "yaw_rate")
 IMU_RECORD = (*EULER, *GYRO, *ACCEL)
 GROUND_TRUTH = ("x", "y", "z", *EULER, "v", "yaw_rate")
 CONTROL_ERROR = ("yaw_error", "distance_error", "along_track_error", "cross_track_error")
+GNSS_LOCAL = (
+    *("x", "y", "z", "variance_east", "variance_north", "variance_up"),
+    *("velocity_east", "velocity_north", "velocity_up"),
+    *("velocity_variance", "velocity_variance_up"),
+    *("heading", "heading_variance", "quality", "arrival"),
+)
+GNSS_RECORD = (*GNSS_LOCAL[:3], "latitude", "longitude", "altitude", *GNSS_LOCAL[3:])

@@ -12,6 +12,7 @@ CLOCK = "/clock"
 TRANSFORMS = "/tf"
 IMU = "imu/data"
 IMU_IDEAL = "imu/ideal"
+IMU_MAG = "imu/mag"
 IMU_BIAS = "imu/data/bias"
 GROUND_TRUTH = "ground_truth/state"
 WHEEL_COMMAND = f"{WHEEL_CONTROLLER}/command"
@@ -25,6 +26,7 @@ YAW_ERROR_SIMULATED = "imu_yaw/simulated_error"
 YAW_ERROR_REAL = "imu_yaw/real_error"
 REFERENCE_PATH = "reference_path"
 DRIVEN_PATH = "driven_path"
+MAGNETIC_ARROW = "imu/mag/arrow"
 
 
 def in_root(topic: str) -> str:

@@ -206,6 +206,36 @@ def test_a_specified_imu_named_in_a_file_alone_replays(experiment, tmp_path):
     assert csv_files(in_process(first, tmp_path)) == files
 
 
+MAGNETIC = """
+[imu]
+model = specification
+
+[imu_specification]
+file = bno055_magnetometer
+
+[magnetic_environment]
+file = hall.yaml
+
+[trajectory]
+stop = 5.0
+"""
+HALL = """
+bars: [{position: [2.0, -0.6, 0.1], size: [3.0, 0.1, 0.1]}]
+motors: {left: [1e-6, 0.0, 0.0], right: [0.0, 2e-6, 0.0]}
+"""
+
+
+@pytest.mark.slow
+def test_a_magnetometer_gives_the_same_files_both_ways(experiment, tmp_path):
+    (tmp_path / "mine.ini").write_text(MAGNETIC)
+    (tmp_path / "hall.yaml").write_text(HALL)
+    result = succeeded(experiment.run("config:=mine.ini")).result()
+    again = in_process(result, tmp_path)
+    assert csv_files(again) == csv_files(result)
+    name = "magnetometer_simulated.csv"
+    assert result.path(name).read_bytes() == again.path(name).read_bytes()
+
+
 @pytest.mark.slow
 def test_a_robot_with_four_wheels_gives_the_same_files_both_ways(experiment, tmp_path):
     (tmp_path / "mine.ini").write_text(

@@ -9,8 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from experiment_process import find_program
+from scipy.spatial.transform import Rotation
 
+from imu_simulation_framework.configuration.magnetic_environment_file import (
+    read_magnetic_environment,
+)
 from imu_simulation_framework.files.locations import urdf_path
+from imu_simulation_framework.robot.parameters import load_robot_parameters
 from imu_simulation_framework.ros.launching.installation import GAZEBO_PLUGIN
 
 pytestmark = pytest.mark.slow
@@ -89,6 +94,34 @@ def test_a_specified_imu_named_in_a_file_alone(gazebo, tmp_path):
     imu, truth = result.read_table("imu_simulated"), result.read_table("ground_truth")
     turned = np.interp(imu.index, truth.index, truth["yaw_rate"])
     assert np.median(imu["gyro_z"] - turned) == pytest.approx(bias, abs=1e-3)
+
+
+def test_a_magnetometer_beside_gazebo_measures_where_the_robot_is(gazebo, tmp_path):
+    (tmp_path / "imu.yaml").write_text("magnetometer: {}\noutput: {orientation_reference: truth}\n")
+    (tmp_path / "hall.yaml").write_text(
+        "bars: [{position: [2.0, -0.6, 0.1], size: [3.0, 0.1, 0.1], magnetisation: [2e4, 0, 0]}]\n"
+    )
+    (tmp_path / "mine.ini").write_text(
+        "[simulation]\nsimulator = gazebo\nreal_time_factor = 5\n[trajectory]\nstop = 4.0\n"
+        "[imu]\nmodel = specification\n[imu_specification]\nfile = imu.yaml\n"
+        "[magnetic_environment]\nfile = hall.yaml\n"
+    )
+    ended = gazebo("config:=mine.ini").wait(SECONDS)
+    assert ended.code == 0, ended.output
+    assert summary_of(ended)["run"]["completed"] is True
+    result = ended.result()
+    field, truth = result.read_table("magnetometer_simulated"), result.read_table("ground_truth")
+    place = np.column_stack([np.interp(field.index, truth.index, truth[axis]) for axis in "xyz"])
+    angles = [np.interp(field.index, truth.index, truth[axis]) for axis in ("yaw", "pitch", "roll")]
+    turn = Rotation.from_euler("ZYX", np.column_stack(angles))
+    robot = load_robot_parameters()
+    hall = read_magnetic_environment(tmp_path / "hall.yaml")
+    mounting = Rotation.from_euler("xyz", robot.imu_orientation)
+    place = place + turn.apply(robot.imu_position)
+    expected = hall.felt(place, (turn * mounting).as_quat())
+    # At most a sample apart, 0.01 s at 1 m/s and 1 rad/s.
+    assert np.abs(field.to_numpy() - expected).max() < 0.02 * np.linalg.norm(hall.undisturbed)
+    assert np.ptp(expected, axis=0).max() > 0.2 * np.linalg.norm(hall.undisturbed)
 
 
 def test_a_drive_to_its_end(gazebo):

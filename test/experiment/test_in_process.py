@@ -10,7 +10,16 @@ import pytest
 
 from imu_simulation_framework.columns import ACCEL, GYRO
 from imu_simulation_framework.configuration.load import load_configuration
-from imu_simulation_framework.experiment.in_process import robot_motion, run_in_process
+from imu_simulation_framework.configuration.magnetic_environment_file import (
+    read_magnetic_environment,
+)
+from imu_simulation_framework.experiment.in_process import (
+    drive_in_process,
+    robot_motion,
+    run_in_process,
+)
+from imu_simulation_framework.experiment.preparation.check import ensure_plausible
+from imu_simulation_framework.experiment.preparation.drive import prepare_drive
 from imu_simulation_framework.experiment.report import evaluate, terminal_table
 from imu_simulation_framework.files.locations import default_configuration_path, urdf_path
 from imu_simulation_framework.mujoco_simulator.simulator import MujocoSimulator
@@ -87,6 +96,50 @@ def test_every_imu_model_measures_the_same_drive(usual, model):
     else:
         # The largest stationary standard deviation is 0.5 rad * sqrt(0.01 s) = 0.05 rad.
         assert 0.0 < error.abs().max() < 5 * 0.05
+
+
+def magnetic(tmp_path, **sections):
+    hall = tmp_path / "hall.yaml"
+    hall.write_text(
+        "bars: [{position: [3.0, -0.6, 0.1], size: [4.0, 0.1, 0.1]}]\n"
+        "motors: {left: [1e-6, 0.0, 0.0], right: [0.0, 2e-6, 0.0]}\n"
+    )
+    (tmp_path / "imu.yaml").write_text("magnetometer: {}\n")
+    sections.setdefault("imu_specification", {"file": str(tmp_path / "imu.yaml")})
+    return run(imu={"model": "specification"}, magnetic_environment={"file": str(hall)}, **sections)
+
+
+def test_a_magnetometer_measures_where_it_is(tmp_path):
+    tables = magnetic(tmp_path)
+    hall = read_magnetic_environment(tmp_path / "hall.yaml")
+    states = []
+    sections = {"trajectory": {"stop": 8.0}, "imu_recording": {"use": False}}
+    configuration = load_configuration(default_configuration_path(), sections)
+    drive = prepare_drive(configuration, ensure_plausible(configuration).reference)
+    drive_in_process(configuration, drive, states.append)
+    torques = np.concatenate([state.wheel_torques for state in states])
+    motion = robot_motion(configuration)
+    mounted = motion.mounted(*MujocoSimulator(load_robot_parameters()).imu_mounting)
+    expected = hall.felt(mounted.position, mounted.orientation, torques)
+    np.testing.assert_allclose(tables.magnetometer_simulated, expected, rtol=0.0, atol=1e-12)
+    assert np.ptp(torques[:, 0]) > 0.1
+    undisturbed = np.linalg.norm(hall.undisturbed)
+    assert np.ptp(np.linalg.norm(expected, axis=1)) > 0.01 * undisturbed
+
+
+def test_a_magnetometer_changes_nothing_else(tmp_path, usual):
+    tables = magnetic(tmp_path, imu_specification={"file": "bno055_magnetometer"})
+    np.testing.assert_array_equal(tables.ground_truth, usual.ground_truth)
+    without = run(imu={"model": "specification"}, imu_specification={"file": "bno055"})
+    np.testing.assert_array_equal(tables.imu_simulated, without.imu_simulated)
+    assert without.magnetometer_simulated is None
+    assert usual.magnetometer_simulated is None
+
+
+def test_an_ideal_magnetometer_is_one_where_an_environment_is_named():
+    assert run(imu={"model": "ideal"}).magnetometer_simulated is None
+    tables = run(imu={"model": "ideal"}, magnetic_environment={"file": "clean"})
+    assert len(tables.magnetometer_simulated) == len(tables.imu_simulated)
 
 
 def test_the_robots_motion_gives_the_imu_its_signals(usual):

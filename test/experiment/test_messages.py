@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 from nav_msgs.msg import Odometry
-from sensor_msgs.msg import Imu, JointState
+from sensor_msgs.msg import Imu, JointState, MagneticField
 
 from imu_simulation_framework.errors import SimulatorError
 from imu_simulation_framework.experiment.session.driving import DriveSession
@@ -140,6 +140,21 @@ def test_what_an_imu_says_travels_as_rospy_would_send_it():
         assert message.header.frame_id == "imu_link"
         assert message.angular_velocity_covariance == tuple(range(9, 18))
     stamps, read = raw_messages.imu_rows(messages)
+    np.testing.assert_array_equal(stamps, STAMPS)
+    np.testing.assert_array_equal(read, rows)
+
+
+def test_a_magnetic_field_travels_as_rospy_would_send_it():
+    rows = np.random.default_rng(2).normal(size=(2, 3))
+    topic = Subscribed()
+    ImuMessages((range(9),) * 3, range(9, 18)).publish_field(topic, STAMPS, rows)
+    messages = topic.messages()
+    for message, row in zip(read_back(MagneticField, messages), rows):
+        field = message.magnetic_field
+        assert (field.x, field.y, field.z) == tuple(row)
+        assert message.header.frame_id == "imu_link"
+        assert message.magnetic_field_covariance == tuple(range(9, 18))
+    stamps, read = raw_messages.magnetic_rows(messages)
     np.testing.assert_array_equal(stamps, STAMPS)
     np.testing.assert_array_equal(read, rows)
 

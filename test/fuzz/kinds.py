@@ -66,6 +66,9 @@ def _on_recording(random, folder, specimen) -> Trial:
     choice = random.random()
     if choice < 0.45 or not specimen.serves:
         return Trial("check", files, Expected(words=tuple(files)))
+    if choice < 0.48:
+        arguments = [name, "--imu", "bno055", "--out", OUT]
+        return Trial("apply_imu_errors.py", arguments, Expected(words=(name,)))
     if choice < 0.92:
         return Trial("read", [name, random.choice(specimen.serves)], Expected(words=(name,)))
     if random.random() < 0.3:
@@ -131,6 +134,7 @@ def places(random, folder) -> Trial:
             Trial("plot_multiple_errors.py", [name, "--out", OUT], expected),
             Trial("export_tum.py", [name, "--out", OUT], expected),
             Trial("compare_yaw.py", [name, name, "--out", OUT], expected),
+            Trial("apply_imu_errors.py", [name, "--imu", "bno055", "--out", OUT], expected),
             Trial("convert_imu_parameters.py", [name, "--from", "sdf", "--to", "kalibr"], expected),
             Trial(
                 "simulate_static.py",

@@ -70,14 +70,19 @@ def test_the_plug_in_speaks_of_the_ground_truth_by_its_name(repository):
 
 def test_rviz_looks_at_frames_and_topics_of_the_library(rviz):
     displayed = {item["Topic"] for item in rviz["Displays"] if "Topic" in item}
-    expected = {topics.in_root(name) for name in (topics.REFERENCE_PATH, topics.DRIVEN_PATH)}
+    shown = (topics.REFERENCE_PATH, topics.DRIVEN_PATH, topics.MAGNETIC_ARROW)
+    expected = {topics.in_root(name) for name in shown}
     assert displayed == expected
     assert rviz["Global Options"]["Fixed Frame"] == robot_names.WORLD_FRAME
     assert rviz["Views"]["Current"]["Target Frame"] == robot_names.ROBOT_FRAME
 
 
 def test_rviz_paints_paths_in_the_colours_of_the_library(rviz):
-    painted = {item["Name"]: item["Color"] for item in rviz["Displays"] if "Topic" in item}
+    painted = {
+        item["Name"]: item.get("Color") or item["Force Color"]
+        for item in rviz["Displays"]
+        if "Topic" in item
+    }
     of_rviz = {
         name: "#" + "".join(f"{int(part):02x}" for part in colour.split(";"))
         for name, colour in painted.items()
@@ -85,6 +90,7 @@ def test_rviz_paints_paths_in_the_colours_of_the_library(rviz):
     assert of_rviz == {
         "Reference path": colours.LIVE_REFERENCE_PATH,
         "Driven path": colours.SIMULATED,
+        "Magnetic field": colours.MAGNETIC_FIELD,
     }
 
 

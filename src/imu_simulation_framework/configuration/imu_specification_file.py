@@ -10,7 +10,13 @@ where meaning and unit of each are documented::
     output:
       rate: 100.0
 
-What is left out has its default, which is no error. ``1e-4`` may be written without a point.
+What is left out has its default, which is no error. ``1e-4`` may be written without a point. A
+number may also stand as a data sheet states it, with its unit, meaning and source, see
+:mod:`.configuration.stated_values`; ``source`` at the top is the document's name::
+
+    source: BST-BMI088-DS001-14, revision 1.4
+    gyroscope:
+      white_noise: {density: 0.014, unit: deg/s/sqrt(Hz), spectrum: one-sided, source: table 5}
 """
 
 from __future__ import annotations
@@ -20,6 +26,7 @@ from pathlib import Path
 
 import yaml
 
+from imu_simulation_framework.configuration.stated_values import in_si
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.files.locations import package_share
 from imu_simulation_framework.files.plain_yaml import (
@@ -68,14 +75,22 @@ def find_imu_specification(name) -> Path:
     path = Path(name)
     if path.exists():
         return path
-    folder = package_share() / "config" / "imus"
-    bundled = folder / f"{path.name}.yaml"
+    bundled = _folder() / f"{path.name}.yaml"
     if str(path) == path.name and bundled.is_file():
         return bundled
-    names = ", ".join(sorted(other.stem for other in folder.glob("*.yaml")))
+    names = ", ".join(imu_names())
     raise ConfigurationError(
         f"{path}: there is no such file, nor an IMU of that name; there are {names}."
     )
+
+
+def imu_names() -> list[str]:
+    """Return the names of the bundled IMUs, those in the package's config/imus."""
+    return sorted(path.stem for path in _folder().glob("*.yaml"))
+
+
+def _folder() -> Path:
+    return package_share() / "config" / "imus"
 
 
 def read_imu_specification(name: str | os.PathLike[str]) -> ImuSpecification:
@@ -106,13 +121,27 @@ def load_imu_specification(path) -> ImuSpecification:
     ConfigurationError
         The file cannot be read, has an unknown key, or a value is not what it must be.
     """
-    content = _read(path)
+    content = read_content(path)
     try:
         if isinstance(content, dict):
             content.setdefault("name", Path(path).stem)
+            _to_si(content)
         return specification_from_mapping(content)
     except ConfigurationError as error:
         raise ConfigurationError(f"{path}: {error}") from None
+
+
+def _to_si(content):
+    """Leave a specification's numbers in SI where they were stated otherwise."""
+    source = content.pop("source", "")
+    if not isinstance(source, str):
+        raise ConfigurationError("source must be a text.")
+    for triad in TRIADS:
+        if isinstance(content.get(triad), dict):
+            try:
+                content[triad] = in_si(content[triad], triad)
+            except ConfigurationError as error:
+                raise ConfigurationError(f"{triad}.{error}") from None
 
 
 def save_imu_specification(specification: ImuSpecification, path, comment: str = ""):
@@ -149,7 +178,14 @@ def imu_specification_text(specification: ImuSpecification, comment: str = "") -
     return "\n".join(lines) + "\n"
 
 
-def _read(path) -> dict:
+def read_content(path) -> dict:
+    """Return keys and values of a specification's file as they stand there.
+
+    Raises
+    ------
+    ConfigurationError
+        The file cannot be read, or is not YAML.
+    """
     try:
         text = read_settings(path)
     except (OSError, UnicodeDecodeError) as error:

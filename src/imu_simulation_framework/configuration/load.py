@@ -25,6 +25,7 @@ from imu_simulation_framework.configuration.sections import (
     ImuRecordingSection,
     ImuSection,
     ImuSpecificationSection,
+    MagneticEnvironmentSection,
     RecordingSection,
     ReferenceSection,
     RobotSection,
@@ -68,6 +69,7 @@ class Configuration:
     terrain: TerrainSection
     imu: ImuSection
     imu_specification: ImuSpecificationSection
+    magnetic_environment: MagneticEnvironmentSection
     comparison: ComparisonSettings
     columns: Mapping[str, Mapping[str, str]]
     imu_parameters: Mapping[str, Mapping[str, float]]

@@ -117,6 +117,15 @@ class ImuSpecificationSection(Settings):
     file: str = setting("bno055", path="yaml")
 
 
+@dataclass(frozen=True)
+class MagneticEnvironmentSection(Settings):
+    file: str = setting("", path="yaml")
+    latitude: float | None = setting(None, unit="deg", minimum=-90.0, maximum=90.0)
+    longitude: float | None = setting(None, unit="deg", minimum=-360.0, maximum=360.0)
+    height: float | None = setting(None, unit="m")
+    date: str = setting("")
+
+
 SECTIONS = {
     "experiment": ExperimentSection,
     "recording": RecordingSection,
@@ -129,6 +138,7 @@ SECTIONS = {
     "terrain": TerrainSection,
     "imu": ImuSection,
     "imu_specification": ImuSpecificationSection,
+    "magnetic_environment": MagneticEnvironmentSection,
     "comparison": ComparisonSettings,
 }
 """Section name -> dataclass of its keys."""

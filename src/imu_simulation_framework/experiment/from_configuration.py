@@ -8,7 +8,11 @@ from imu_simulation_framework.configuration.imu_specification_file import (
     read_imu_specification,
 )
 from imu_simulation_framework.configuration.load import Configuration
+from imu_simulation_framework.configuration.magnetic_environment_file import (
+    read_magnetic_environment,
+)
 from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.magnetism.environment import MagneticEnvironment
 from imu_simulation_framework.motion.terrain import Terrain
 from imu_simulation_framework.robot.parameters import load_robot_parameters
 from imu_simulation_framework.sensors.errors_in_motion import understated_in_motion
@@ -16,6 +20,9 @@ from imu_simulation_framework.sensors.imu_models import PRESETS, make_imu_model
 from imu_simulation_framework.tracking.controllers import make_controller
 from imu_simulation_framework.tracking.follower import Follower
 from imu_simulation_framework.tracking.reference import Reference
+
+UNDISTURBED = "clean"
+"""The bundled magnetic environment that has nothing but Earth's field."""
 
 SPECIFICATION = "specification"
 """The IMU model of a specification, which a simulator with plug-ins of its own cannot apply."""
@@ -40,6 +47,46 @@ def make_follower(configuration: Configuration, reference: Reference) -> Followe
 def make_terrain(configuration: Configuration) -> Terrain | None:
     """Return the bumps of section terrain; None on level ground."""
     return None if configuration.terrain.kind == "flat" else configuration.terrain
+
+
+def make_magnetic_environment(configuration: Configuration) -> MagneticEnvironment | None:
+    """Return what the simulated IMU's magnetometer is in; None where it measures no field.
+
+    Raises
+    ------
+    ConfigurationError
+        The environment cannot be read, or its place and date are none of the model's.
+    """
+    section = configuration.magnetic_environment
+    name = section.file
+    if not name:
+        _, parameters = imu_model_and_parameters(configuration)
+        specification = parameters.get("specification")
+        if specification is None or specification.magnetometer is None:
+            return None
+        name = UNDISTURBED
+    environment = read_magnetic_environment(name)
+    given = {key: getattr(section, key) for key in ("latitude", "longitude", "height", "date")}
+    given = {key: value for key, value in given.items() if value not in (None, "")}
+    if not given:
+        return environment
+    if environment.earth is not None:
+        raise ConfigurationError(
+            f"[magnetic_environment] {next(iter(given))} has no effect, as {name} states Earth's "
+            "field as it was measured"
+        )
+    try:
+        place = dataclasses.replace(environment.place, **given)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"[magnetic_environment] {error}") from None
+    return dataclasses.replace(environment, place=place)
+
+
+def measures_magnetic_field(configuration: Configuration) -> bool:
+    """Return whether the simulated IMU has a magnetometer, and a field to measure."""
+    if make_magnetic_environment(configuration) is None:
+        return False
+    return make_experiment_imu(configuration).has_magnetometer
 
 
 def samples_per_tick(configuration: Configuration) -> int:

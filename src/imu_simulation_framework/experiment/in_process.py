@@ -62,6 +62,9 @@ def drive_in_process(
         recording.add_imu(*samples.imu_rows())
         recording.add_ground_truth(*samples.ground_truth_rows())
         recording.add_wheels(*samples.wheel_rows())
+        magnetic = samples.magnetic_rows()
+        if magnetic is not None:
+            recording.add_magnetic_field(*magnetic)
         observe(samples.state)
         if tracked is not None:
             recording.add_error(tracked.stamp, tracked.time, tracked.error)

@@ -36,6 +36,7 @@ from imu_simulation_framework.imu_formats.base import (
 from imu_simulation_framework.imu_formats.parsing.near_names import looks_like
 from imu_simulation_framework.imu_formats.parsing.texts import xml_comment, yaml_comment
 from imu_simulation_framework.imu_formats.parsing.xml_tags import read_bytes
+from imu_simulation_framework.imu_formats.triads import with_walk_of_instability
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 from imu_simulation_framework.sentences import shown
 
@@ -71,11 +72,17 @@ class Format:
     options: tuple[str, ...] = ()
 
 
+_WALKS = ("random_walk_time", "walk_of_instability")
 FORMATS = {
     "specification": Format(
         "our own YAML, which can say everything", specification.read, specification.write
     ),
-    "kalibr": Format("Kalibr's imu.yaml, and OpenVINS' files", kalibr.read, kalibr.write),
+    "kalibr": Format(
+        "Kalibr's imu.yaml, and OpenVINS' files",
+        kalibr.read,
+        kalibr.write,
+        ("walk_of_instability",),
+    ),
     "imu_utils": Format("what imu_utils finds in a recording (read only)", imu_utils.read),
     "vins": Format("configuration of VINS-Mono or VINS-Fusion (read only)", slam.read_vins),
     "orb_slam3": Format("configuration of ORB-SLAM3 (read only)", slam.read_orb_slam3),
@@ -83,15 +90,11 @@ FORMATS = {
         'noise of an SDF <sensor type="imu">, for new Gazebo and classic Gazebo 11',
         sdf.read,
         sdf.write,
-        ("random_walk_time",),
+        _WALKS,
     ),
-    "hector": Format(
-        "Hector's Gazebo plug-in", hector.read, hector.write, ("random_walk_time", "yaw_drift")
-    ),
-    "rotors": Format(
-        "the Gazebo plug-in of RotorS and PX4", rotors.read, rotors.write, ("random_walk_time",)
-    ),
-    "unity": Format("Unity's sensor XML", unity.read, unity.write, ("random_walk_time",)),
+    "hector": Format("Hector's Gazebo plug-in", hector.read, hector.write, (*_WALKS, "yaw_drift")),
+    "rotors": Format("the Gazebo plug-in of RotorS and PX4", rotors.read, rotors.write, _WALKS),
+    "unity": Format("Unity's sensor XML", unity.read, unity.write, _WALKS),
     "datasheet": Format(
         "YAML form for a datasheet's numbers in its own units", datasheet.read, datasheet.write
     ),
@@ -174,10 +177,14 @@ def write_imu_parameters(
             raise ConfigurationError(
                 f"The format {format_name} has no use for {name.replace('_', ' ')}."
             )
+    remarks: list[str] = []
+    if options.walk_of_instability:
+        values, remarks = with_walk_of_instability(values)
     with np.errstate(over="ignore", invalid="ignore"):
         writing = target.write(values, values.output.rate if rate is None else rate, options)
     write_comment = xml_comment if writing.text.lstrip().startswith("<") else yaml_comment
-    return Writing(write_comment(comment) + writing.text, writing.remarks)
+    lines = [*comment, *(f"- {remark}" for remark in remarks)]
+    return Writing(write_comment(lines) + writing.text, remarks + writing.remarks)
 
 
 def _content(path) -> bytes:

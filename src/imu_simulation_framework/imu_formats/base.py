@@ -10,7 +10,11 @@ from dataclasses import fields
 from typing import Iterable, NamedTuple
 
 from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.sensors.imu_specification import IMU_TRIADS, ImuSpecification
+from imu_simulation_framework.sensors.imu_specification import (
+    CONDITIONS,
+    IMU_TRIADS,
+    ImuSpecification,
+)
 
 AXES = ("x", "y", "z")
 
@@ -40,10 +44,14 @@ class WriteOptions(NamedTuple):
     yaw_drift : (float, float) or None
         Standard deviation [rad] and correlation time [s] of the yaw's own drift, which Hector's
         plug-in has.
+    walk_of_instability : bool or None
+        Whether a bias instability is said as the random walk that would lift the Allan deviation of
+        the white noise to the same lowest point, where there is no random walk.
     """
 
     random_walk_time: float | None = None
     yaw_drift: tuple[float, float] | None = None
+    walk_of_instability: bool | None = None
 
 
 NO_OPTIONS = WriteOptions()
@@ -75,7 +83,7 @@ def unsaid(specification: ImuSpecification, said: Iterable[str]) -> list[str]:
     """
     said = set(said)
     sentences = []
-    for part_name in (*IMU_TRIADS, "temperature", "output"):
+    for part_name in (*IMU_TRIADS, *CONDITIONS, "output"):
         part = getattr(specification, part_name)
         for field in fields(part):
             name = f"{part_name}.{field.name}"
@@ -118,6 +126,10 @@ def _has_effect(specification, part_name, name) -> bool:
         return any(part.bias_instability)
     if part_name == "temperature":
         return any(any(t.temperature_bias + t.temperature_scale_factor) for t in triads)
+    if part_name == "supply":
+        return any(any(t.supply_bias + t.supply_scale_factor) for t in triads)
+    if part_name == "vibration":
+        return part.active
     if name.startswith("filter"):
         return part.orientation_reference == "fusion"
     return True

@@ -37,7 +37,7 @@ For each sensor, all optional:
 ``range``, ``resolution``
     ``value``: largest reading, step of the readings.
 
-Each has its ``unit``, from :mod:`imu_simulation_framework.imu_formats.parsing.units`; g is
+Each has its ``unit``, from :mod:`imu_simulation_framework.configuration.stated_values`; g is
 9.80665 m/s^2. Nothing is guessed: what leaves its meaning open is refused. Sources: IEEE Std 952,
 annex C; for one- and two-sided densities any text on the estimation of spectra.
 """
@@ -46,6 +46,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from imu_simulation_framework.configuration.stated_values import MEANINGS, SPECTRA, UNITS
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.imu_formats.base import (
     NO_OPTIONS,
@@ -56,7 +57,6 @@ from imu_simulation_framework.imu_formats.base import (
     unsaid,
 )
 from imu_simulation_framework.imu_formats.parsing.texts import heading, number, yaml_comment
-from imu_simulation_framework.imu_formats.parsing.units import UNITS
 from imu_simulation_framework.imu_formats.parsing.yaml_values import YamlMapping, read_mapping
 from imu_simulation_framework.noise.densities import (
     density_of_one_sided,
@@ -71,8 +71,6 @@ from imu_simulation_framework.sensors.imu_specification import (
     TriadSpecification,
 )
 
-_SPECTRA = ("one-sided", "two-sided")
-_MEANINGS = ("coefficient", "allan_minimum")
 # Key: parameter of a specification, kind of unit. These are a value and a unit, nothing else.
 _PLAIN = {
     "random_walk": ("random_walk", "random_walk"),
@@ -136,7 +134,7 @@ def _read_triad(values: YamlMapping, triad: str) -> TriadSpecification:
         entry = values.mapping("bias_instability")
         entry.refuse_others(("value", "unit", "meaning"))
         size = _in_si(entry, "value", triad, "signal")
-        meaning = entry.text("meaning", _MEANINGS)
+        meaning = entry.text("meaning", MEANINGS)
         factor = FLICKER_PLATEAU if meaning == "allan_minimum" else 1.0
         parameters["bias_instability"] = tuple(value / factor for value in size)
     for key, (parameter, kind) in _PLAIN.items():
@@ -164,7 +162,7 @@ def _noise(values, triad):
                 "noise",
                 "does not say its spectrum, one-sided (as most datasheets mean it) or two-sided",
             )
-        one_sided = entry.text("spectrum", _SPECTRA) == "one-sided"
+        one_sided = entry.text("spectrum", SPECTRA) == "one-sided"
         return density_of_one_sided(density) if one_sided else density
     if way == "rms":
         rms = _in_si(entry, way, triad, "signal")

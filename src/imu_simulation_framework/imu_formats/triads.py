@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from imu_simulation_framework.imu_formats.base import shown
-from imu_simulation_framework.noise.densities import driven_std
+from imu_simulation_framework.noise.densities import driven_std, random_walk_of_minimum
+from imu_simulation_framework.noise.flicker import FLICKER_PLATEAU
+from imu_simulation_framework.sensors.imu_specification import IMU_TRIADS, ImuSpecification
 
 
 class SlowBias(NamedTuple):
@@ -105,3 +108,34 @@ def one_slow_bias(bias: SlowBias, name: str, remarks: list[str]) -> tuple[float,
         f"axes, for which this format has one number: their mean {mean:.6g} is written."
     )
     return sigma, mean
+
+
+def with_walk_of_instability(
+    specification: ImuSpecification,
+) -> tuple[ImuSpecification, list[str]]:
+    """Return a specification with random walks in place of its bias instabilities, and remarks.
+
+    The walk is that of :func:`.random_walk_of_minimum` for the plateau 0.664 B. A triad that has a
+    random walk already, or an axis of a bias instability without white noise, stays what it is.
+
+    Parameters
+    ----------
+    specification : ImuSpecification
+    """
+    triads: dict[str, Any] = {}
+    remarks = []
+    for name in IMU_TRIADS:
+        triad = getattr(specification, name)
+        if not any(triad.bias_instability) or any(triad.random_walk):
+            continue
+        if min(triad.white_noise) == 0.0:
+            continue
+        minimum = FLICKER_PLATEAU * np.array(triad.bias_instability)
+        walk = tuple(map(float, random_walk_of_minimum(minimum, triad.white_noise)))
+        triads[name] = replace(triad, random_walk=walk, bias_instability=0.0)
+        remarks.append(
+            f"{name}.bias_instability = {shown(triad.bias_instability)} is said as a random walk "
+            f"of {shown(walk)}, whose Allan deviation with the white noise has the same lowest "
+            "point; beyond it the sensor drifts less than that."
+        )
+    return replace(specification, **triads), remarks

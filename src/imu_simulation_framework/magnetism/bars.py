@@ -39,6 +39,8 @@ as many change the field at some thicknesses' distance by 2 %."""
 _QUADRATURE = 3
 """Points along each side of a cell."""
 
+_NEXT, _LAST = [1, 2, 0], [2, 0, 1]
+
 _TINY = 1e-290
 """In place of nothing, for the logarithm on the line through an edge, where it cancels."""
 
@@ -87,11 +89,12 @@ class Bar(FerrousBody):
         points = (middles[:, np.newaxis] + grid * lengths[:, np.newaxis]).reshape(-1, 3)
         # What a unit of magnetisation along each axis, ending on each plane, makes in each cell.
         corners, signs = _corners(size, side, planes)
+        logarithms, angles = _kernels(corners, points)
         made = np.empty((3, cells, cells + 1, 3))
-        for axis in range(3):
-            terms = _terms(corners - points[:, np.newaxis], signs[:, np.newaxis] * np.eye(3)[axis])
-            ending = terms.reshape(cells, len(weight), 4, cells + 1, 3).sum(axis=2)
-            made[axis] = np.einsum("q,cqpi->cpi", weight, ending) / (4.0 * np.pi)
+        for axis, row in enumerate(_tensor(logarithms, angles)):
+            for component, terms in enumerate(row):
+                ending = (terms * signs).reshape(cells, len(weight), 4, cells + 1).sum(axis=2)
+                made[axis, ..., component] = np.einsum("q,cqp->cp", weight, ending) / (4.0 * np.pi)
         own = np.moveaxis(made[:, :, 1:] - made[:, :, :-1], 0, -1)  # by, of, component, axis
         own = np.swapaxes(own, 1, 2).reshape(3 * cells, 3 * cells)
         equations = np.eye(3 * cells) - (self.permeability - 1.0) * own
@@ -158,10 +161,22 @@ class BarFields:
         """Return their field (n, 3) [T] at places (n, 3) [m], both in the world's axes."""
         offset = position[:, np.newaxis] - self._positions
         own = np.einsum("bji,nbj->nbi", self._rotations, offset)
-        terms = _terms(self._corners - own[:, self._bar], self._signed)
-        field = np.add.reduceat(terms, self._first, axis=1)
+        logarithms, angles = _kernels(self._corners, own[:, self._bar])
+        # By kernel, place, bar and component of what ends.
+        yz, zx, xy = self._ending(logarithms)
+        x, y, z = self._ending(angles)
+        field = np.empty(own.shape)
+        field[..., 0] = xy[..., 1] + zx[..., 2] - x[..., 0]
+        field[..., 1] = yz[..., 2] + xy[..., 0] - y[..., 1]
+        field[..., 2] = zx[..., 0] + yz[..., 1] - z[..., 2]
         scale = VACUUM_PERMEABILITY / (4.0 * np.pi)
         return scale * np.einsum("bij,nbj->ni", self._rotations, field)
+
+    def _ending(self, kernels):
+        """Sums over each bar's corners of kernels (3, n, corners) times what ends there."""
+        if len(self._first) == 1:
+            return np.einsum("ink,kj->inj", kernels, self._signed)[:, :, np.newaxis]
+        return np.add.reduceat(kernels[..., np.newaxis] * self._signed, self._first, axis=2)
 
 
 def _corners(size, side, planes):
@@ -176,28 +191,28 @@ def _corners(size, side, planes):
     return corners.reshape(-1, 3), np.repeat(signs, len(planes))
 
 
-def _terms(to_corner, signed):
-    """What each corner adds to U M, (n, corners, 3), with its sign times M in ``signed``."""
-    u, v, w = np.moveaxis(to_corner, -1, 0)
-    distance = np.sqrt(u * u + v * v + w * w)
-    m_x, m_y, m_z = signed.T
-    xy, yz, zx = (
-        _logarithm(one, squares, distance)
-        for one, squares in ((w, u * u + v * v), (u, v * v + w * w), (v, w * w + u * u))
-    )
-    field = np.empty(to_corner.shape)
-    field[..., 0] = xy * m_y + zx * m_z - _angle(u, v * w, distance) * m_x
-    field[..., 1] = yz * m_z + xy * m_x - _angle(v, w * u, distance) * m_y
-    field[..., 2] = zx * m_x + yz * m_y - _angle(w, u * v, distance) * m_z
-    return field
+def _kernels(corners, places):
+    """ln(R + w) along each axis, and arctan(v w / (u R)) about each, (3, places, corners) each.
+
+    Corners (corners, 3), places (places, 3), or (places, corners, 3) where they differ.
+    """
+    if places.ndim == 2:
+        places = places[:, np.newaxis]
+    along = np.ascontiguousarray(np.moveaxis(corners - places, -1, 0))
+    squares, size = along * along, np.abs(along)
+    distance = np.sqrt(squares[0] + squares[1] + squares[2])
+    # Without loss of digits where w is nearly -R; on the line through an edge it cancels.
+    length = np.maximum(distance + size, _TINY)
+    beside = np.maximum(squares[_NEXT] + squares[_LAST], _TINY)
+    logarithms = np.log(np.where(along >= 0.0, length, beside / length))
+    # In a face's own plane, where u is zero, those of its corners cancel.
+    product = along[_NEXT] * along[_LAST]
+    angles = np.arctan2(np.copysign(1.0, along) * product, size * distance)
+    return logarithms, angles
 
 
-def _logarithm(along, beside_square, distance):
-    """ln(R + w), without loss of digits where w is nearly -R."""
-    length = np.maximum(distance + np.abs(along), _TINY)
-    return np.log(np.where(along >= 0.0, length, np.maximum(beside_square, _TINY) / length))
-
-
-def _angle(along, product, distance):
-    """arctan(v w / (u R)); in a face's own plane, where u is zero, those of its corners cancel."""
-    return np.arctan2(product * np.copysign(1.0, along), np.abs(along) * distance)
+def _tensor(logarithms, angles):
+    """Return the second derivatives of which those are parts, by row and column."""
+    yz, zx, xy = logarithms
+    x, y, z = -angles
+    return (x, xy, zx), (xy, y, yz), (zx, yz, z)

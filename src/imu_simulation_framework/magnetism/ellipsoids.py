@@ -21,7 +21,6 @@ from __future__ import annotations
 from typing import Sequence
 
 import numpy as np
-from scipy.special import elliprd
 
 from imu_simulation_framework.constants import VACUUM_PERMEABILITY
 from imu_simulation_framework.magnetism.ferrous import FerrousBody
@@ -88,6 +87,9 @@ class EllipsoidFields:
 
 def _factors(squares, volume):
     """N_i of confocal half axes whose squares are (..., 3); a_1 a_2 a_3 is ``volume``, (...)."""
+    # Imported here, as few environments have ellipsoids.
+    from scipy.special import elliprd
+
     x, y, z = np.moveaxis(squares, -1, 0)
     integrals = np.stack([elliprd(y, z, x), elliprd(z, x, y), elliprd(x, y, z)], axis=-1)
     return integrals * np.asarray(volume)[..., np.newaxis] / 3.0

@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any, Callable
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.checked_values import Axes, checked_number, checked_numbers
 from imu_simulation_framework.errors import ConfigurationError
@@ -20,6 +19,9 @@ from imu_simulation_framework.magnetism.motors import MotorField
 
 MOST_BODIES = 1000
 """Of one kind."""
+
+_AT_ONCE = 1024
+"""Places whose field is computed together: few enough to stay in the processor's cache."""
 
 
 @dataclass(frozen=True)
@@ -111,6 +113,10 @@ class MagneticEnvironment:
         """Return Earth's field in the world's axes, (3,) [T]."""
         if self.earth is not None:
             return np.array(self.earth)
+        if self.turned == 0.0:
+            return self.place.field()
+        from scipy.spatial.transform import Rotation
+
         return Rotation.from_euler("z", -self.turned).apply(self.place.field())
 
     @cached_property
@@ -138,9 +144,12 @@ class MagneticEnvironment:
             In the world's axes [T].
         """
         position = np.asarray(position, dtype=float)
-        total = np.broadcast_to(self.undisturbed, position.shape)
-        for body in self._bodies:
-            total = total + body(position)
+        total = np.tile(self.undisturbed, (len(position), 1))
+        if self._bodies:
+            for first in range(0, len(position), _AT_ONCE):
+                some = slice(first, first + _AT_ONCE)
+                for bodies in self._bodies:
+                    total[some] += bodies(position[some])
         return total
 
     def felt(
@@ -165,21 +174,27 @@ class MagneticEnvironment:
         ndarray, shape (n, 3)
             In the magnetometer's axes [T].
         """
-        own = _to_body(np.asarray(orientation, dtype=float), self.field(position))
+        turn = np.asarray(orientation, dtype=float) * _CONJUGATE
+        own = turned(turn, self.field(position))
         if wheel_torque is not None and self.motors:
             own = own + self.motors.field(np.asarray(wheel_torque, dtype=float))
         return own
 
 
-def _to_body(orientation, vectors):
-    """Vectors of the world (n, 3) in the axes of quaternions (n, 4)."""
+_CONJUGATE = np.array([-1.0, -1.0, -1.0, 1.0])
+
+
+def turned(orientation: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+    """Return vectors (n, 3) or (3,) of turned axes, quaternions (n, 4), in those of the world."""
     # A few samples at a time, a general library's overhead is most of the time.
     turn, w = orientation[:, :3], orientation[:, 3:]
-    twice = 2.0 * _cross(vectors, turn)
-    return vectors + w * twice + _cross(twice, turn)
+    twice = 2.0 * _cross(turn, np.broadcast_to(vectors, turn.shape))
+    return vectors + w * twice + _cross(turn, twice)
 
 
 def _cross(a, b):
+    product = np.empty(a.shape)
     x, y, z = a.T
     u, v, w = b.T
-    return np.stack([y * w - z * v, z * u - x * w, x * v - y * u], axis=-1)
+    product[:, 0], product[:, 1], product[:, 2] = y * w - z * v, z * u - x * w, x * v - y * u
+    return product

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import fields
 from typing import Any, Mapping
 
+from imu_simulation_framework.checked_values import check_keys
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.magnetism.bars import Bar
 from imu_simulation_framework.magnetism.dipoles import Dipole
@@ -63,14 +63,4 @@ def _made(kind, content, where, needed=()):
 
 
 def _check_keys(content, kind, where):
-    known = [field.name for field in fields(kind)]
-    if not isinstance(content, Mapping):
-        raise ConfigurationError(
-            f"{where} is {shown(content)}, but it must hold keys and values; known are "
-            f"{', '.join(known)}."
-        )
-    for key in content:
-        if key not in known:
-            near = difflib.get_close_matches(str(key), known, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}."
-            raise ConfigurationError(f"{where} has the unknown key {shown(key)}; {hint}")
+    check_keys(content, [field.name for field in fields(kind)], where)

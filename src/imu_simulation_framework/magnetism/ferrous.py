@@ -15,7 +15,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.checked_values import (
     Axes,
@@ -77,6 +76,9 @@ class FerrousBody:
     @property
     def rotation(self) -> np.ndarray:
         """Return the matrix (3, 3) from its own axes to the world's."""
+        # Imported here: nodes know bodies, few have any, and scipy takes 9 MB.
+        from scipy.spatial.transform import Rotation
+
         return Rotation.from_euler("xyz", self.orientation).as_matrix()
 
     def driven_by(self, field: np.ndarray) -> np.ndarray:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Sequence
+
 import mujoco
 import numpy as np
 
 from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.magnetism.bars import Bar
+from imu_simulation_framework.magnetism.ferrous import FerrousBody
 from imu_simulation_framework.motion.terrain import Terrain
 from imu_simulation_framework.robot.description import robot_description
 from imu_simulation_framework.robot.parameters import RobotParameters
@@ -24,7 +28,12 @@ _CONTACT_TIME_CONSTANT = 0.005  # s
 _CONTACT_IMPEDANCE = (0.99, 0.999, 0.001)
 
 
-def build_model(parameters: RobotParameters, physics_rate: float, terrain: Terrain | None = None):
+def build_model(
+    parameters: RobotParameters,
+    physics_rate: float,
+    terrain: Terrain | None = None,
+    bodies: Sequence[FerrousBody] = (),
+):
     """Return the MjModel of the robot, free on level ground, its wheels velocity-controlled.
 
     The model's degrees of freedom are the free joint of base_footprint, then the wheels in the
@@ -37,6 +46,8 @@ def build_model(parameters: RobotParameters, physics_rate: float, terrain: Terra
         Physics steps per second [Hz].
     terrain : Terrain, optional
         Bumps on the ground; it is level without.
+    bodies : sequence of FerrousBody
+        Shapes in the world that nothing touches.
 
     Raises
     ------
@@ -47,6 +58,7 @@ def build_model(parameters: RobotParameters, physics_rate: float, terrain: Terra
     # A URDF's root link is fixed to the world unless it gets a joint.
     _body(spec, ROBOT_FRAME).add_freejoint()
     _add_ground(spec, terrain)
+    _add_bodies(spec, bodies)
     for joint in parameters.wheel_joints:
         _add_velocity_control(spec, joint, parameters)
     model = spec.compile()
@@ -91,6 +103,20 @@ def _add_ground(spec, terrain):
         bump.type = mujoco.mjtGeom.mjGEOM_SPHERE
         bump.size = [terrain.radius, 0.0, 0.0]
         bump.pos = middle
+
+
+def _add_bodies(spec, bodies):
+    for index, body in enumerate(bodies):
+        # A site has a shape and touches nothing.
+        site = spec.worldbody.add_site()
+        site.name = f"iron_{index}"
+        is_bar = isinstance(body, Bar)
+        site.type = mujoco.mjtGeom.mjGEOM_BOX if is_bar else mujoco.mjtGeom.mjGEOM_ELLIPSOID
+        site.size = [0.5 * side for side in body.size]
+        site.pos = body.position
+        quaternion = np.empty(4)
+        mujoco.mju_mat2Quat(quaternion, body.rotation.reshape(-1))
+        site.quat = quaternion
 
 
 def _add_velocity_control(spec, joint, parameters):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, Sequence, cast
 
 import mujoco
 import numpy as np
 
 from imu_simulation_framework.errors import ConfigurationError, SimulatorError
+from imu_simulation_framework.magnetism.ferrous import FerrousBody
 from imu_simulation_framework.mujoco_simulator.integrating_imu import IntegratingImu
 from imu_simulation_framework.mujoco_simulator.model import (
     BASE_ANGULAR_VELOCITY,
@@ -40,6 +41,7 @@ class SimulatorState(NamedTuple):
     in the order of ``wheel_joints`` of :class:`.RobotParameters`. Of the IMU: ``imu_orientation``
     (4,) in the world and, in the IMU's axes, ``imu_angular_velocity`` (3,) [rad/s] and
     ``specific_force`` (3,) [m/s^2], both as means over the sample period that ends now.
+    ``wheel_torques`` (w,) [N m] are those of the motors in the last physics step.
     """
 
     time: Any  # float, or ndarray of several
@@ -52,6 +54,7 @@ class SimulatorState(NamedTuple):
     imu_orientation: np.ndarray
     imu_angular_velocity: np.ndarray
     specific_force: np.ndarray
+    wheel_torques: np.ndarray
 
     @property
     def imu_truth(self) -> ImuTruth:
@@ -82,6 +85,8 @@ class MujocoSimulator:
         Samples per second [Hz]; the physics rate must be a multiple of it.
     terrain : Terrain, optional
         Bumps on the ground; it is level without.
+    bodies : sequence of FerrousBody
+        Shown where they are; nothing touches them.
 
     Raises
     ------
@@ -94,7 +99,12 @@ class MujocoSimulator:
     _state: SimulatorState | None
 
     def __init__(
-        self, parameters: RobotParameters, physics_rate=1000, sample_rate=100, terrain=None
+        self,
+        parameters: RobotParameters,
+        physics_rate=1000,
+        sample_rate=100,
+        terrain=None,
+        bodies: Sequence[FerrousBody] = (),
     ):
         if not (physics_rate >= sample_rate > 0 and physics_rate % sample_rate == 0):
             raise ConfigurationError(
@@ -105,7 +115,7 @@ class MujocoSimulator:
         self._footprint = parameters.footprint_radius
         self._sample_rate = sample_rate
         self._steps_per_sample = int(physics_rate // sample_rate)
-        self._model = build_model(parameters, physics_rate, terrain)
+        self._model = build_model(parameters, physics_rate, terrain, bodies)
         self._data = mujoco.MjData(self._model)
         self._gravity = float(np.linalg.norm(self._model.opt.gravity))
         # Views of MuJoCo's memory.
@@ -168,7 +178,13 @@ class MujocoSimulator:
         if self._terrain is not None:
             self._stand_on_bumps(x, y)
         samples = self._imu.start(self._base_quaternion)
-        self._keep(self._data.qpos[np.newaxis].copy(), self._data.qvel[np.newaxis].copy(), samples)
+        data = self._data
+        self._keep(
+            data.qpos[np.newaxis].copy(),
+            data.qvel[np.newaxis].copy(),
+            np.zeros((1, self._model.nu)),
+            samples,
+        )
         return self.state
 
     def set_wheel_velocities(self, left, right):
@@ -204,11 +220,13 @@ class MujocoSimulator:
         data, model = self._data, self._model
         positions = np.empty((count, model.nq))
         velocities = np.empty((count, model.nv))
+        torques = np.empty((count, model.nu))
         for row in range(count):
             data.ctrl[:] = self._motors.control(self._wheel_velocities.tolist())
             mujoco.mj_step(model, data, self._steps_per_sample)
             positions[row] = data.qpos
             velocities[row] = data.qvel
+            torques[row] = data.actuator_force
         self._samples += count
         self._require_stable()
         samples = self._imu.samples(
@@ -216,9 +234,9 @@ class MujocoSimulator:
             velocities[:, BASE_VELOCITY],
             velocities[:, BASE_ANGULAR_VELOCITY],
         )
-        return self._keep(positions, velocities, samples)
+        return self._keep(positions, velocities, torques, samples)
 
-    def _keep(self, positions, velocities, samples) -> SimulatorState:
+    def _keep(self, positions, velocities, torques, samples) -> SimulatorState:
         """Put observed samples together; the last one is the state from now on."""
         count = len(positions)
         states = SimulatorState(
@@ -232,6 +250,7 @@ class MujocoSimulator:
             samples.imu_quaternion[:, _XYZW],
             samples.imu_angular_velocity,
             samples.imu_specific_force,
+            torques,
         )
         self._states = states
         self._state = None

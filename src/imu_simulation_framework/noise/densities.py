@@ -7,6 +7,12 @@ is also the angle or velocity random walk of IEEE Std 952 and Kalibr's noise den
 - a *one-sided* density, as most datasheets state it, is ``sqrt(2) N``, and the root mean square
   within a bandwidth is the one-sided density times ``sqrt(bandwidth)``.
 
+``N / sqrt(dt)`` takes for granted that what lies above half the rate was filtered out before the
+samples were taken, or averaged. Where each tenth of a fast sensor's samples is kept and the others
+are merely left out, a sample has the standard deviation that it had: the density is that of the
+slower rate, ``density_of_samples(std, rate)``, sqrt(10) times the sensor's (Kalibr's wiki, IMU
+Noise Model).
+
 A first-order Gauss-Markov process of standard deviation sigma and correlation time tau is
 
 .. math:: \dot b = -b / \tau + q \, w, \qquad q = \sigma \sqrt{2 / \tau},
@@ -68,6 +74,39 @@ def density_of_rms(rms, bandwidth: float):
         The noise-equivalent bandwidth, from zero up [Hz].
     """
     return np.asarray(rms, dtype=float) / np.sqrt(2.0 * bandwidth)
+
+
+def random_walk_of_minimum(minimum, white_noise):
+    r"""Return the random walk K that lifts the Allan deviation of white noise off its minimum.
+
+    With nothing but white noise N and a random walk K the Allan variance is
+    :math:`N^2 / \tau + K^2 \tau / 3`, whose lowest value, at :math:`\tau = \sqrt 3 N / K`, is
+    :math:`2 N K / \sqrt 3`; so
+
+    .. math:: K = \frac{\sqrt 3}{2} \frac{\sigma_{min}^2}{N}.
+
+    That is the assumption under which Kalibr's wiki (P. Geneva and others, IMU Noise Model, "From
+    the Datasheet of the IMU") lets the in-run bias stability stand for a random walk. A sensor
+    whose minimum is a plateau of flicker noise drifts less than this says beyond the minimum.
+
+    Parameters
+    ----------
+    minimum : float or array_like
+        The lowest Allan deviation, in-run bias stability [unit].
+    white_noise : float or array_like
+        N, two-sided, positive [unit/sqrt(Hz)].
+
+    Returns
+    -------
+    ndarray
+        K [unit/s/sqrt(Hz)].
+    """
+    return (
+        0.5
+        * np.sqrt(3.0)
+        * np.square(np.asarray(minimum, dtype=float))
+        / np.asarray(white_noise, dtype=float)
+    )
 
 
 def driving_density(stationary_std, correlation_time):

@@ -30,6 +30,10 @@ BLOCK = 4096
 """Samples that are computed at once; few enough to stay in the processor's cache."""
 
 
+FEW = 16
+"""Samples of which a filter costs more than as many steps."""
+
+
 class NoiseProcess(ABC):
     """A random process on three axes.
 
@@ -45,6 +49,9 @@ class NoiseProcess(ABC):
     ConfigurationError
         The period is not positive, or a parameter is not what it must be.
     """
+
+    _filtered = False
+    """Whether a block is made by a filter."""
 
     def __init__(self, period, generator):
         self._period = checked_number("period", period, above=0.0)
@@ -86,7 +93,11 @@ class NoiseProcess(ABC):
         if not self._started:
             self._start()
             self._started = True
-        self._fill(block)
+        if self._filtered and len(block) <= FEW:
+            for row in block:
+                row[:] = self._step()
+        else:
+            self._fill(block)
 
     def batch(self, samples: int, runs: int = 1) -> np.ndarray:
         """Return independent realisations (runs, samples, 3).
@@ -195,6 +206,8 @@ class GaussMarkov(NoiseProcess):
         As for every :class:`NoiseProcess`.
     """
 
+    _filtered = True
+
     def __init__(self, sigma, correlation_time, period, generator):
         super().__init__(period, generator)
         self._sigma = np.array(checked_axes("sigma", sigma, minimum=0.0))
@@ -244,6 +257,8 @@ class BiasInstability(NoiseProcess):
     period, generator
         As for every :class:`NoiseProcess`.
     """
+
+    _filtered = True
 
     def __init__(self, coefficient, band, period, generator):
         super().__init__(period, generator)

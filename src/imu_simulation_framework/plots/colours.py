@@ -15,6 +15,7 @@ DIRECTION = "#c0392b"
 # The background of the live views, behind the colours of the IMUs.
 LIVE_TRUTH = "#b0b0b0"
 LIVE_REFERENCE_PATH = "#787878"
+MAGNETIC_FIELD = "#1e5ac8"
 
 # Of an Allan analysis.
 RECORDINGS = (REAL, "#4a7fb5", "#7b5ea7", "#5a8a80")

@@ -13,7 +13,7 @@ from imu_simulation_framework.angles import (
     roll_pitch_yaw_from_quaternion,
     unwrap,
 )
-from imu_simulation_framework.columns import ACCEL, CONTROL_ERROR, GYRO, QUATERNION, WHEELS
+from imu_simulation_framework.columns import ACCEL, CONTROL_ERROR, GYRO, MAG, QUATERNION, WHEELS
 from imu_simulation_framework.errors import ResultError
 from imu_simulation_framework.motion.stamps import NANOSECONDS
 from imu_simulation_framework.results.sample_store import SampleStore
@@ -27,11 +27,13 @@ STORED = {
     "control_error": (*CONTROL_ERROR, "time_from_start"),
     "wheel_velocities": WHEELS,
     "wheel_velocities_actual": WHEELS,
+    "magnetometer_simulated": MAG,
 }
 """Name of a table -> the numbers that are stored for it."""
 
-NOT_ALWAYS = ("wheel_velocities_actual",)
-"""Tables that an experiment may lack: not every simulator tells how fast the wheels turn."""
+NOT_ALWAYS = ("wheel_velocities_actual", "magnetometer_simulated")
+"""Tables that an experiment may lack: not every simulator tells how fast the wheels turn, and not
+every IMU has a magnetometer."""
 
 ENDING = "samples"
 
@@ -142,8 +144,9 @@ class ExperimentRecord:
     ``imu`` takes orientation (x, y, z, w), angular velocity and specific force;
     ``ground_truth`` position, orientation, velocity along x and y, and yaw rate; ``errors``
     the four tracking errors and the time from the start; ``wheels`` how fast they turn, left and
-    right [rad/s]. Commands have no stamp: the first is
-    given at time zero, and each further one answers one tracking error, so they are numbered.
+    right [rad/s]; ``magnetometer`` the field in the IMU's axes [T]. Commands have no stamp: the
+    first is given at time zero, and each further one answers one tracking error, so they are
+    numbered.
     """
 
     def __init__(self) -> None:
@@ -156,6 +159,10 @@ class ExperimentRecord:
     @property
     def ground_truth(self) -> Stream:
         return self._streams["ground_truth"]
+
+    @property
+    def magnetometer(self) -> Stream:
+        return self._streams["magnetometer_simulated"]
 
     @property
     def errors(self) -> Stream:
@@ -242,7 +249,8 @@ class ExperimentRecord:
         -------
         dict of RecordedTable
             imu_simulated, ground_truth, control_error, wheel_velocities and, if they were
-            recorded, wheel_velocities_actual; columns as in the package's docstring.
+            recorded, wheel_velocities_actual and magnetometer_simulated; columns as in the
+            package's docstring.
         """
         tables = {
             "imu_simulated": RecordedTable(lambda: self._imu_blocks(zero, end)),
@@ -252,6 +260,10 @@ class ExperimentRecord:
         }
         if len(self.wheels):
             tables["wheel_velocities_actual"] = RecordedTable(lambda: self._wheel_blocks(zero, end))
+        if len(self.magnetometer):
+            tables["magnetometer_simulated"] = RecordedTable(
+                lambda: self._magnetometer_blocks(zero, end)
+            )
         return tables
 
     def _imu_blocks(self, zero, end):
@@ -271,6 +283,10 @@ class ExperimentRecord:
     def _control_error_blocks(self, zero, end):
         for time, values in _at_least_one(self.errors, zero, end):
             yield _table(time, dict(zip(CONTROL_ERROR, values.T)))
+
+    def _magnetometer_blocks(self, zero, end):
+        for time, values in _at_least_one(self.magnetometer, zero, end):
+            yield _table(time, dict(zip(MAG, values.T)))
 
     def _wheel_blocks(self, zero, end):
         for time, values in _at_least_one(self.wheels, zero, end):

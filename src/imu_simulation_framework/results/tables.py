@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from imu_simulation_framework.columns import CONTROL_ERROR, POSES, TRAJECTORY, WHEELS
+from imu_simulation_framework.columns import CONTROL_ERROR, MAG, POSES, TRAJECTORY, WHEELS
 from imu_simulation_framework.errors import ResultError
 from imu_simulation_framework.results.record import NOT_ALWAYS, STORED, ExperimentRecord
 
@@ -20,6 +20,7 @@ REQUIRED_COLUMNS = {
     "wheel_velocities": WHEELS,
     "wheel_velocities_actual": WHEELS,
     "control_error": CONTROL_ERROR,
+    "magnetometer_simulated": MAG,
 }
 """Table name -> the columns that its evaluation needs."""
 
@@ -54,6 +55,8 @@ class ExperimentTables:
         ``ControlError`` of the simulated robot against the trajectory.
     wheel_velocities_actual : DataFrame or None
         ``WheelVelocities`` as the wheels turned; None where nobody has recorded them.
+    magnetometer_simulated : DataFrame or None
+        ``MagneticField`` of the simulated IMU; None if it has no magnetometer.
     """
 
     trajectory_data: pd.DataFrame
@@ -65,6 +68,7 @@ class ExperimentTables:
     control_error: pd.DataFrame
     fixes: pd.DataFrame | None = None
     wheel_velocities_actual: pd.DataFrame | None = None
+    magnetometer_simulated: pd.DataFrame | None = None
 
     def save(self, folder):
         """Write each table as CSV into a :class:`.ResultFolder`; ResultError if not possible."""

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Sequence
+
 from imu_simulation_framework.constants import WORLD_GRAVITY
+from imu_simulation_framework.magnetism.ellipsoids import Ellipsoid
+from imu_simulation_framework.magnetism.ferrous import FerrousBody
 from imu_simulation_framework.motion.terrain import Terrain
 
 """As in the MuJoCo simulator [m/s^2]; Gazebo's own default is 9.8."""
@@ -74,6 +78,7 @@ def world_sdf(terrain: Terrain | None = None) -> str:
 """
 
 
+_IRON = "<material><diffuse>0.35 0.2 0.15 1</diffuse></material>"
 _MATERIAL = "<material><diffuse>0.45 0.5 0.4 1</diffuse></material>"
 
 
@@ -85,6 +90,34 @@ def terrain_sdf(terrain: Terrain) -> str:
     <static>true</static>
     <link name="bumps">
 {_bumps(terrain)}    </link>
+  </model>
+</sdf>
+"""
+
+
+def iron_sdf(bodies: Sequence[FerrousBody]) -> str:
+    """Return the text of a static model that shows bodies of iron; nothing touches them."""
+    visuals = []
+    for index, body in enumerate(bodies):
+        place = " ".join(f"{value:.6f}" for value in (*body.position, *body.orientation))
+        sides = " ".join(f"{side:g}" for side in body.size)
+        shape = f"<box><size>{sides}</size></box>"
+        if isinstance(body, Ellipsoid):
+            # This version of the format has no ellipsoids.
+            shape = f"<sphere><radius>{0.5 * max(body.size):g}</radius></sphere>"
+        visuals.append(
+            f"""\
+      <visual name="iron_{index}">
+        <pose>{place}</pose><geometry>{shape}</geometry>{_IRON}
+      </visual>
+"""
+        )
+    return f"""<?xml version="1.0"?>
+<sdf version="1.6">
+  <model name="iron">
+    <static>true</static>
+    <link name="iron">
+{"".join(visuals)}    </link>
   </model>
 </sdf>
 """

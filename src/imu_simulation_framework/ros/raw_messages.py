@@ -15,7 +15,7 @@ import numpy as np
 import rospy
 from nav_msgs.msg import Odometry
 from rospy.exceptions import TransportException
-from sensor_msgs.msg import Imu, JointState
+from sensor_msgs.msg import Imu, JointState, MagneticField
 
 from imu_simulation_framework import topics
 from imu_simulation_framework.errors import SimulatorError
@@ -30,9 +30,11 @@ _STAMP_PLACE = 4
 _NUMBER = struct.calcsize("<d")
 _IMU_NUMBERS = 37
 _ODOMETRY_NUMBERS = 85
+_MAGNETIC_NUMBERS = 12
 
 # Places of numbers: a vector of n is followed by its covariance, n * n or, of a pose, 36.
 _IMU_SIGNALS = np.array([*range(4), *range(13, 16), *range(25, 28)])
+_FIELD = np.arange(3)
 _TRUTH = np.array([*range(7), 43, 44, 48])
 _TRUE_MOTION = np.array([*range(7), *range(43, 49)])
 
@@ -65,6 +67,11 @@ def imu_rows(messages) -> tuple[np.ndarray, np.ndarray]:
         As :class:`.ExperimentRecord` takes them.
     """
     return _rows(messages, _IMU_NUMBERS, _IMU_SIGNALS)
+
+
+def magnetic_rows(messages) -> tuple[np.ndarray, np.ndarray]:
+    """Read sensor_msgs/MagneticField, rows (n, 3) [T]; see :func:`imu_rows`."""
+    return _rows(messages, _MAGNETIC_NUMBERS, _FIELD)
 
 
 def ground_truth_rows(messages) -> tuple[np.ndarray, np.ndarray]:
@@ -160,6 +167,11 @@ class Packer(NamedTuple):
 def imu_packer(message: Imu) -> Packer:
     """Write messages as this one; rows as :func:`imu_rows` reads them."""
     return Packer(_template(message, _IMU_NUMBERS), _IMU_SIGNALS)
+
+
+def magnetic_packer(message: MagneticField) -> Packer:
+    """Write messages as this one; rows as :func:`magnetic_rows` reads them."""
+    return Packer(_template(message, _MAGNETIC_NUMBERS), _FIELD)
 
 
 def odometry_packer(message: Odometry) -> Packer:

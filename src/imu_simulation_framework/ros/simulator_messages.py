@@ -7,13 +7,14 @@ import rospy
 from geometry_msgs.msg import TransformStamped
 from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import Imu, JointState
+from sensor_msgs.msg import Imu, JointState, MagneticField
 from tf2_msgs.msg import TFMessage
 
 from imu_simulation_framework.motion.stamps import NANOSECONDS
 from imu_simulation_framework.robot_names import IMU_FRAME, ROBOT_FRAME, WHEEL_JOINTS, WORLD_FRAME
 from imu_simulation_framework.ros.raw_messages import (
     imu_packer,
+    magnetic_packer,
     odometry_packer,
     publish_packed,
 )
@@ -26,9 +27,14 @@ class ImuMessages:
     ----------
     covariances : tuple
         Of orientation, angular velocity and acceleration, nine numbers each.
+    magnetic_covariance : tuple of 9 float
+        Of its magnetometer.
     """
 
-    def __init__(self, covariances) -> None:
+    def __init__(self, covariances, magnetic_covariance=(0.0,) * 9) -> None:
+        field = MagneticField(magnetic_field_covariance=list(magnetic_covariance))
+        field.header.frame_id = IMU_FRAME
+        self._field = magnetic_packer(field)
         message = Imu()
         message.header.frame_id = IMU_FRAME
         self._bias = imu_packer(message)
@@ -41,6 +47,10 @@ class ImuMessages:
     def publish_data(self, publisher: rospy.Publisher, stamps, rows) -> None:
         """Publish what the IMU says: stamps (n,) [ns], and rows (n, 10) of its signals."""
         publish_packed(publisher, self._data.pack(stamps, rows))
+
+    def publish_field(self, publisher: rospy.Publisher, stamps, rows) -> None:
+        """Publish what its magnetometer says: stamps (n,) [ns], and fields (n, 3) [T]."""
+        publish_packed(publisher, self._field.pack(stamps, rows))
 
     def publish_bias(self, publisher: rospy.Publisher, stamps, rows) -> None:
         """Publish how wrong it is then, but for white noise, as Hector's plug-in does; the same."""

@@ -1,9 +1,8 @@
-"""The sensors on a synthetic drive: a reference positioning and an IMU with onboard fusion."""
+"""The sensors on a synthetic drive: a GNSS receiver as reference and an IMU with onboard fusion."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,6 +14,12 @@ from imu_simulation_framework.motion.drive_motion import (
     true_motion,
 )
 from imu_simulation_framework.motion.sources import planar
+from imu_simulation_framework.sensors.gnss.receiver import WHITE, AntennaMotion, GnssReceiver
+from imu_simulation_framework.sensors.gnss.specification import (
+    FixQuality,
+    GnssHeading,
+    GnssSpecification,
+)
 from imu_simulation_framework.sensors.imu_models.reading import ImuSamples
 from imu_simulation_framework.sensors.imu_specification import (
     ImuSpecification,
@@ -28,22 +33,14 @@ IMU_RATE = MOTION_RATE
 REFERENCE_RATE = 5
 """Poses of the reference per second [Hz]."""
 
-
-@dataclass(frozen=True)
-class ReferenceErrors:
-    """Errors of the reference: white, independent, Gaussian.
-
-    Parameters
-    ----------
-    position_noise : float
-        Standard deviation of x and of y [m].
-    yaw_noise : float
-        Standard deviation of yaw [rad].
-    """
-
-    position_noise: float = 0.02
-    yaw_noise: float = math.radians(0.25)
-
+DRIVE_GNSS = GnssSpecification(
+    "synthetic_rtk",
+    rate=float(REFERENCE_RATE),
+    qualities=(FixQuality("rtk", horizontal_noise=0.02),),
+    heading=GnssHeading("antennas", baseline=1.0, across_noise=math.radians(0.25)),
+)
+"""The reference on every drive: a GNSS receiver with two antennas, a metre from each other, above
+the middle of the axle; its errors are white, 0.02 m on x and on y and 0.25 deg on yaw."""
 
 DRIVE_IMU = ImuSpecification(
     "synthetic_bno055",
@@ -72,24 +69,47 @@ RESOLUTIONS = {
 """Steps of the BNO055's output registers, which come behind its fusion [1, rad/s, m/s^2]."""
 
 
-def reference_poses(motion, errors, generator):
+def reference_poses(motion, gnss, generator):
     """Return what the reference positioning says.
 
     Parameters
     ----------
     motion : pandas.DataFrame
         As :func:`.drive_motion.true_motion` returns it.
-    errors : ReferenceErrors
+    gnss : GnssSpecification
+        With two antennas, without outages; its white errors count.
     generator : numpy.random.Generator
 
     Returns
     -------
     pandas.DataFrame
-        Poses at `REFERENCE_RATE`.
+        Poses at the receiver's rate.
     """
-    poses = motion[["x", "y", "yaw"]].iloc[:: IMU_RATE // REFERENCE_RATE]
-    deviations = np.array([errors.position_noise, errors.position_noise, errors.yaw_noise])
-    return poses + deviations * generator.standard_normal(poses.shape)
+    truth = motion.iloc[:: round(IMU_RATE / gnss.rate)]
+    nothing, yaw, speed = np.zeros(len(truth)), truth["yaw"].to_numpy(), truth["v"].to_numpy()
+    antenna = AntennaMotion(
+        np.column_stack([truth["x"], truth["y"], nothing]),
+        np.column_stack([speed * np.cos(yaw), speed * np.sin(yaw), nothing]),
+        yaw,
+    )
+    receiver = GnssReceiver(gnss, 0, _PoseNumbers(generator))
+    table = receiver.measure(truth.index.to_numpy(), antenna)
+    return table[["x", "y", "heading"]].set_axis(["x", "y", "yaw"], axis=1)
+
+
+class _PoseNumbers:
+    """Normal numbers of x, y and heading, sample by sample from one generator.
+
+    A seed's streams would be others: the drives keep the numbers that they have always had.
+    """
+
+    def __init__(self, generator):
+        self._generator = generator
+
+    def take(self, samples):
+        numbers = np.zeros((samples, WHITE))
+        numbers[:, [0, 1, WHITE - 1]] = self._generator.standard_normal((samples, 3))
+        return numbers
 
 
 def imu_samples(motion, imu, seed):
@@ -118,13 +138,14 @@ def _quantise(values, resolution):
     return resolution * np.round(values / resolution) + 0.0
 
 
-def simulate_drive(drive, reference_errors=None, imu=DRIVE_IMU):
+def simulate_drive(drive, gnss=DRIVE_GNSS, imu=DRIVE_IMU):
     """Return true motion, reference poses and IMU samples of a drive.
 
     Parameters
     ----------
     drive : Drive
-    reference_errors : ReferenceErrors, optional
+    gnss : GnssSpecification
+        As for :func:`reference_poses`.
     imu : ImuSpecification
 
     Returns
@@ -134,7 +155,5 @@ def simulate_drive(drive, reference_errors=None, imu=DRIVE_IMU):
     samples : ImuSamples
     """
     motion = true_motion(drive)
-    poses = reference_poses(
-        motion, reference_errors or ReferenceErrors(), generator_for(drive.seed, 1)
-    )
+    poses = reference_poses(motion, gnss, generator_for(drive.seed, 1))
     return motion, poses, imu_samples(motion, imu, seed_for(drive.seed, 2))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -42,6 +43,27 @@ def understated_in_motion(specification: ImuSpecification) -> str | None:
     )
 
 
+def without_wandering_bias(specification: ImuSpecification) -> str | None:
+    """Return a sentence where a gyroscope is noisy, but its bias stands still; else None.
+
+    Data sheets of cheap sensors state noise density and offset, and neither bias instability nor
+    random walk. No real bias stands still.
+
+    Parameters
+    ----------
+    specification : ImuSpecification
+    """
+    gyroscope = specification.gyroscope
+    wandering = (gyroscope.bias_instability, gyroscope.random_walk, gyroscope.gauss_markov_sigma)
+    fused = specification.output.orientation_reference == "fusion"
+    if not fused or not any(gyroscope.white_noise) or any(map(any, wandering)):
+        return None
+    return (
+        f"{specification.name} has a bias that never changes, as many data sheets say nothing of "
+        "its instability; a real sensor's heading drifts more than this says once the bias is known"
+    )
+
+
 def inflated(specification: ImuSpecification, factor: float) -> ImuSpecification:
     """Return the specification with all noise larger; its name says by how much.
 
@@ -61,11 +83,11 @@ def inflated(specification: ImuSpecification, factor: float) -> ImuSpecification
     """
     factor = checked_number("factor", factor, above=0.0)
     triads = (specification.gyroscope, specification.accelerometer)
-    gyroscope, accelerometer = (
-        replace(
-            triad, **{name: tuple(factor * x for x in getattr(triad, name)) for name in INFLATED}
-        )
-        for triad in triads
-    )
+    gyroscope, accelerometer = (_multiplied(triad, factor) for triad in triads)
     name = f"{specification.name}_x{factor:g}"
     return replace(specification, name=name, gyroscope=gyroscope, accelerometer=accelerometer)
+
+
+def _multiplied(triad, factor):
+    larger: Any = {name: tuple(factor * x for x in getattr(triad, name)) for name in INFLATED}
+    return replace(triad, **larger)

@@ -30,16 +30,24 @@ from imu_simulation_framework.checked_values import (
     checked_band,
     checked_matrix,
     checked_number,
-    checked_table,
 )
 from imu_simulation_framework.constants import STANDARD_GRAVITY
 from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.sensors.conditions import (
+    SupplyVoltage,
+    TemperatureProfile,
+    Vibration,
+)
+from imu_simulation_framework.sensors.conditions.band_limit import BandLimit
 from imu_simulation_framework.sensors.output_specification import OutputSpecification
 from imu_simulation_framework.sensors.triads import TRIADS
 from imu_simulation_framework.sentences import shown
 
 Covariance = Tuple[float, ...]
 
+_UNCHANGING = TemperatureProfile()
+_STEADY = SupplyVoltage()
+_STILL = Vibration()
 _ZERO = (0.0, 0.0, 0.0)
 _ZERO_MATRIX = (_ZERO, _ZERO, _ZERO)
 _IDENTITY = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
@@ -86,6 +94,20 @@ class TriadSpecification:
         Bias per kelvin away from the reference temperature [rad/s/K; m/s^2/K].
     temperature_scale_factor : 3 float
         Scale factor error per kelvin away from the reference temperature [1/K].
+    supply_bias : 3 float
+        Bias per volt away from the reference voltage [rad/s/V; m/s^2/V].
+    supply_scale_factor : 3 float
+        Scale factor error per volt away from the reference voltage [1/V].
+    nonlinearity : 3 float
+        Quadratic part of the response, K2 in ``f + K2 f^2`` (IEEE Std 1293)
+        [1/(rad/s); 1/(m/s^2)]. Of vibration it rectifies the mean square.
+    vibration_rectification : 3 float
+        Bias per mean square of the vibration's specific force along the three axes together
+        (IEEE Std 1431; data sheets: "vibration rectification") [rad/s/(m/s^2)^2;
+        m/s^2/(m/s^2)^2].
+    bandwidth : float or None
+        Where the sensor's low-pass, a Butterworth filter of second order, lets half of the power
+        pass [Hz]; None for none. From half of the rate on it only says what vibration is folded.
     saturation : 3 float or None
         Largest size of a reading [rad/s; m/s^2]; None for no limit.
     resolution : 3 float
@@ -112,6 +134,11 @@ class TriadSpecification:
     scale_factor_and_misalignment: Matrix = _ZERO_MATRIX
     temperature_bias: Axes = _ZERO
     temperature_scale_factor: Axes = _ZERO
+    supply_bias: Axes = _ZERO
+    supply_scale_factor: Axes = _ZERO
+    nonlinearity: Axes = _ZERO
+    vibration_rectification: Axes = _ZERO
+    bandwidth: float | None = None
     saturation: Axes | None = None
     resolution: Axes = _ZERO
     g_sensitivity: Matrix = _ZERO_MATRIX
@@ -127,7 +154,16 @@ class TriadSpecification:
             "resolution",
         ):
             self._set(name, checked_axes(name, getattr(self, name), minimum=0.0))
-        for name in ("rate_ramp", "turn_on_bias", "temperature_bias", "temperature_scale_factor"):
+        for name in (
+            "rate_ramp",
+            "turn_on_bias",
+            "temperature_bias",
+            "temperature_scale_factor",
+            "supply_bias",
+            "supply_scale_factor",
+            "nonlinearity",
+            "vibration_rectification",
+        ):
             self._set(name, checked_axes(name, getattr(self, name)))
         self._set(
             "gauss_markov_time",
@@ -137,6 +173,8 @@ class TriadSpecification:
             "bias_instability_band",
             checked_band("bias_instability_band", self.bias_instability_band),
         )
+        if self.bandwidth is not None:
+            self._set("bandwidth", checked_number("bandwidth", self.bandwidth, above=0.0))
         if self.saturation is not None:
             self._set("saturation", checked_axes("saturation", self.saturation, above=0.0))
         for name in ("scale_factor_and_misalignment", "g_sensitivity"):
@@ -182,52 +220,6 @@ class MagnetometerSpecification(TriadSpecification):
 
 
 @dataclass(frozen=True)
-class TemperatureProfile:
-    """The sensor's temperature over time.
-
-    From ``start`` it approaches ``end`` as ``end + (start - end) exp(-t / time_constant)``; or it
-    follows a table, interpolated between its times and held before and after them.
-
-    Parameters
-    ----------
-    reference : float
-        Where the temperature coefficients have no effect [degC].
-    start, end : float
-        [degC]
-    time_constant : float
-        [s]
-    table : tuple of (float, float)
-        Times, increasing [s], and temperatures [degC]; if not empty, it replaces the above.
-
-    Raises
-    ------
-    ConfigurationError
-        A value is not what it must be; the sentence begins with the field's name.
-    """
-
-    reference: float = 25.0
-    start: float = 25.0
-    end: float = 25.0
-    time_constant: float = 600.0
-    table: tuple[tuple[float, float], ...] = ()
-
-    def __post_init__(self) -> None:
-        for name in ("reference", "start", "end"):
-            object.__setattr__(self, name, checked_number(name, getattr(self, name)))
-        object.__setattr__(
-            self, "time_constant", checked_number("time_constant", self.time_constant, above=0.0)
-        )
-        object.__setattr__(self, "table", checked_table("table", self.table))
-
-    def at(self, time: float | np.ndarray) -> float | np.ndarray:
-        """Return the temperature [degC] at a time or times since the start [s]."""
-        if self.table:
-            times, temperatures = zip(*self.table)
-            return np.interp(time, times, temperatures)
-        return self.end + (self.start - self.end) * np.exp(-time / self.time_constant)
-
-
-@dataclass(frozen=True)
 class ImuSpecification:
     """All errors of an IMU.
 
@@ -237,6 +229,8 @@ class ImuSpecification:
         Of the sensor; without a slash, as it becomes part of the names of folders.
     gyroscope, accelerometer : TriadSpecification
     temperature : TemperatureProfile
+    supply : SupplyVoltage
+    vibration : Vibration
     output : OutputSpecification
     magnetometer : MagnetometerSpecification, optional
         None for an IMU that has none.
@@ -250,9 +244,11 @@ class ImuSpecification:
     name: str = "imu"
     gyroscope: TriadSpecification = TriadSpecification()
     accelerometer: TriadSpecification = TriadSpecification()
-    temperature: TemperatureProfile = TemperatureProfile()
+    temperature: TemperatureProfile = _UNCHANGING
     output: OutputSpecification = _OUTPUT
     magnetometer: MagnetometerSpecification | None = None
+    supply: SupplyVoltage = _STEADY
+    vibration: Vibration = _STILL
 
     def __post_init__(self) -> None:
         named = isinstance(self.name, str) and self.name.strip() and "/" not in self.name
@@ -288,8 +284,9 @@ class ImuSpecification:
         """Return the covariances to publish with each reading, row by row.
 
         Those of gyroscope and accelerometer are the variances of what changes from sample to
-        sample: white noise ``N^2 / dt``, quantisation ``2 Q^2 / dt^2`` and rounding
-        ``resolution^2 / 12``. Roll and pitch have what passes the filter of time constant T,
+        sample: white noise ``N^2 / dt``, quantisation ``2 Q^2 / dt^2``, as far as they pass the
+        bandwidth, and rounding ``resolution^2 / 12``. Roll and pitch have what passes the filter of
+        time constant T,
         ``N_a^2 / (2 T g^2) + N_g^2 T / 2``, and the uncertainty of the accelerometer's bias over
         g. Yaw without a reference has a variance that grows without end: it is given as after
         ``duration`` t, ``N^2 t + K^2 t^3 / 3 + (turn-on and Gauss-Markov sigma)^2 t^2``. With a
@@ -382,15 +379,24 @@ PARTS: dict[str, Any] = {
     "temperature": TemperatureProfile,
     "output": OutputSpecification,
     "magnetometer": MagnetometerSpecification,
+    "supply": SupplyVoltage,
+    "vibration": Vibration,
 }
+CONDITIONS = ("temperature", "supply", "vibration")
+"""Those of them that say what the sensor is exposed to."""
 """Part of a specification -> what its keys are the fields of."""
 IMU_TRIADS = tuple(name for name, kind in PARTS.items() if kind is TriadSpecification)
 """The triads that every IMU has; what they measure is in :data:`.triads.TRIADS`."""
 
 
 def _sample_variances(triad, period):
+    white_gain, difference_gain = 1.0, 1.0
+    if triad.bandwidth is not None and triad.bandwidth < 0.5 / period:
+        white_gain, difference_gain = BandLimit(triad.bandwidth, 1.0 / period).noise_gains()
     return tuple(
-        white**2 / period + 2.0 * (quantisation / period) ** 2 + resolution**2 / 12.0
+        white_gain * white**2 / period
+        + difference_gain * 2.0 * (quantisation / period) ** 2
+        + resolution**2 / 12.0
         for white, quantisation, resolution in zip(
             triad.white_noise, triad.quantisation, triad.resolution
         )

@@ -25,10 +25,9 @@ from imu_simulation_framework.sensors.imu_models import (
     HectorParameters,
     IdealParameters,
     ImuModel,
-    ImuTruth,
-    MagneticTruth,
     SpecificationParameters,
     make_imu_model,
+    truth_of,
 )
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 
@@ -48,6 +47,7 @@ def imu_truth(
     motion: Motion,
     magnetic_environment: MagneticEnvironment | None = None,
     wheel_torque: np.ndarray | None = None,
+    speed: bool = False,
 ) -> AnyTruth:
     """Return what an IMU without errors would say, as means since the sample before.
 
@@ -59,12 +59,15 @@ def imu_truth(
         Without one there is no magnetic field.
     wheel_torque : ndarray, shape (n, 2), optional
         Of the motors of the left and the right wheel [N m], for their own fields.
+    speed : bool
+        Whether it shall have the speed, for an IMU that :attr:`~.ImuModel.feels_speed`.
     """
     rate, force = motion.means()
-    if magnetic_environment is None:
-        return ImuTruth(motion.orientation, rate, force)
-    field = magnetic_environment.felt(motion.position, motion.orientation, wheel_torque)
-    return MagneticTruth(motion.orientation, rate, force, field)
+    field = None
+    if magnetic_environment is not None:
+        field = magnetic_environment.felt(motion.position, motion.orientation, wheel_torque)
+    speeds = np.linalg.norm(motion.velocity, axis=1) if speed else None
+    return truth_of(motion.orientation, rate, force, field, speeds)
 
 
 def imu_model(imu: ImuErrors, period: float, seed: int | np.random.SeedSequence = 0) -> ImuModel:
@@ -137,7 +140,7 @@ def simulate_imu(
         The IMU's errors are no such thing, or its rate does not go with the motion's.
     """
     model = imu_model(imu, motion.period, seed)
-    truth = imu_truth(motion, magnetic_environment, wheel_torque)
+    truth = imu_truth(motion, magnetic_environment, wheel_torque, model.feels_speed)
     magnetic = truth.magnetic_field is not None and model.has_magnetometer
     parts = (*SIGNALS, *MAGNETIC_PARTS) if magnetic else SIGNALS
     reading = model.batch(truth, 1, first_run=run, parts=parts)

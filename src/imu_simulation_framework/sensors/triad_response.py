@@ -2,9 +2,11 @@ r"""What three equal sensors say of the truth, with the errors of their specific
 
 .. math::
 
-    y = \mathrm{round}(\mathrm{clip}((I + M + S_T \Delta T) f + G a + b + b_T \Delta T + n))
+    y = \mathrm{round}(\mathrm{clip}((I + M + S_T \Delta T + S_V \Delta V) f + G a
+        + K_2 (f^2 + \sigma^2) + R |\sigma|^2 + b + b_T \Delta T + b_V \Delta V + n))
 
-with the symbols of :mod:`.imu_models.specification`.
+with the symbols of :mod:`.imu_models.specification`; :math:`\sigma^2` is the mean square of the
+vibration along each axis, which the accelerometer's :math:`f` does not have in it.
 """
 
 from __future__ import annotations
@@ -12,9 +14,10 @@ from __future__ import annotations
 import numpy as np
 
 from imu_simulation_framework.sensors.imu_specification import (
-    TemperatureProfile,
+    ImuSpecification,
     TriadSpecification,
 )
+from imu_simulation_framework.sensors.triads import TRIADS
 
 
 class TriadResponse:
@@ -22,16 +25,29 @@ class TriadResponse:
 
     Parameters
     ----------
-    triad : TriadSpecification
-    temperature : TemperatureProfile
+    name : str
+        Which of :data:`.triads.TRIADS` it is.
+    specification : ImuSpecification
     """
 
-    def __init__(self, triad: TriadSpecification, temperature: TemperatureProfile):
+    def __init__(self, name: str, specification: ImuSpecification):
+        triad: TriadSpecification = getattr(specification, name)
+        self._kind = TRIADS[name]
         self._matrix = np.eye(3) + np.array(triad.scale_factor_and_misalignment)
         self._g_sensitivity = _unless_zero(triad.g_sensitivity)
-        self._temperature = temperature
-        self._temperature_bias = _unless_zero(triad.temperature_bias)
-        self._temperature_scale_factor = _unless_zero(triad.temperature_scale_factor)
+        # Coefficients of the bias and of the scale factor, each with what they are per unit of.
+        self._conditions = [
+            (_unless_zero(bias), _unless_zero(scale), condition)
+            for bias, scale, condition in (
+                (triad.temperature_bias, triad.temperature_scale_factor, specification.temperature),
+                (triad.supply_bias, triad.supply_scale_factor, specification.supply),
+            )
+            if any(bias) or any(scale)
+        ]
+        self._nonlinearity = _unless_zero(triad.nonlinearity)
+        self._rectification = _unless_zero(triad.vibration_rectification)
+        self._vibration = specification.vibration
+        self._mean_square = self._vibration.mean_square
         self._saturation = None if triad.saturation is None else np.array(triad.saturation)
         self._resolution = _unless_zero(triad.resolution)
 
@@ -44,14 +60,36 @@ class TriadResponse:
         reading = matrix_times(self._matrix, signal)
         if self._g_sensitivity is not None:
             reading += matrix_times(self._g_sensitivity, force)
-        if self._temperature_scale_factor is not None:
-            reading += self._temperature_scale_factor * self._excess(time) * signal
+        for _, scale, condition in self._conditions:
+            if scale is not None:
+                reading += scale * (condition.at(time) - condition.reference) * signal
+        if self._nonlinearity is not None:
+            reading += self._nonlinearity * np.square(signal)
         return reading
+
+    def rectified(self, speed):
+        """Return the bias (3,) or (samples, 3) that vibration at a speed or speeds [m/s] makes."""
+        power = np.square(self._vibration.amplitude(speed))[..., np.newaxis]
+        bias = np.zeros((*np.shape(speed), 3))
+        if self._rectification is not None:
+            bias = bias + self._rectification * np.sum(self._mean_square) * power
+        if self._nonlinearity is not None and self._kind.measures_force:
+            bias = bias + self._nonlinearity * self._mean_square * power
+        return bias
+
+    def shaken(self, vibration):
+        """Return what its readings have of a vibration, (3,) or (samples, 3) [m/s^2]: noise."""
+        if self._kind.measures_force:
+            return matrix_times(self._matrix, vibration)
+        if self._g_sensitivity is None:
+            return 0.0
+        return matrix_times(self._g_sensitivity, vibration)
 
     def read(self, of_truth, noise, bias, time):
         """Return readings of that and their bias, with the noise and bias of a realisation."""
-        if self._temperature_bias is not None:
-            bias = bias + self._temperature_bias * self._excess(time)
+        for per_unit, _, condition in self._conditions:
+            if per_unit is not None:
+                bias = bias + per_unit * (condition.at(time) - condition.reference)
         reading = of_truth + bias
         reading += noise
         if self._saturation is not None:
@@ -63,14 +101,15 @@ class TriadResponse:
             reading = np.where(self._resolution > 0.0, rounded, reading)
         return reading, bias
 
-    def _excess(self, time):
-        return self._temperature.at(time) - self._temperature.reference
+
+FEW = 100
+"""Vectors of which a matrix is multiplied with each; of more, each row with all at once."""
 
 
 def matrix_times(matrix, vectors):
     """Return a matrix (3, 3) times vectors (..., 3), the same to the bit for one and for many."""
-    if vectors.ndim == 1:
-        x, y, z = vectors
+    if vectors.ndim == 1 or len(vectors) <= FEW:
+        x, y, z = vectors[..., 0:1], vectors[..., 1:2], vectors[..., 2:3]
         return matrix[:, 0] * x + matrix[:, 1] * y + matrix[:, 2] * z
     x, y, z = np.ascontiguousarray(np.moveaxis(vectors, -1, 0))
     product = np.empty(vectors.shape)

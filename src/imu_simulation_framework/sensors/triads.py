@@ -34,12 +34,21 @@ class TriadKind:
     datasheet_units: Mapping[str, str]
     feels_force: bool = False
 
+    @property
+    def measures_force(self) -> bool:
+        """Whether the specific force is what it measures."""
+        return self.unit == "m/s^2"
+
     def unit_of(self, parameter: str) -> str:
         """Return the SI unit of a parameter of a :class:`.TriadSpecification`, by its name."""
         if parameter in _OTHER_UNITS:
             return _OTHER_UNITS[parameter]
         if parameter == "g_sensitivity":
             return f"{self.unit} per m/s^2"
+        if parameter == "nonlinearity":
+            return f"1/({self.unit})"
+        if parameter == "vibration_rectification":
+            return f"{self.unit} per (m/s^2)^2"
         power, suffix = _UNITS[parameter]
         return over_time(self.unit, power) + suffix
 
@@ -62,6 +71,7 @@ _UNITS = {
     "turn_on_bias": (0, ""),
     "turn_on_bias_sigma": (0, ""),
     "temperature_bias": (0, "/K"),
+    "supply_bias": (0, "/V"),
     "saturation": (0, ""),
     "resolution": (0, ""),
 }
@@ -71,6 +81,8 @@ _OTHER_UNITS = {
     "gauss_markov_time": "s",
     "scale_factor_and_misalignment": "1",
     "temperature_scale_factor": "1/K",
+    "supply_scale_factor": "1/V",
+    "bandwidth": "Hz",
 }
 
 TRIADS = {

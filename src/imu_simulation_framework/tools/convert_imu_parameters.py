@@ -36,7 +36,7 @@ def main(arguments):
         reading.specification,
         options.target,
         options.rate,
-        WriteOptions(options.correlation_time, yaw_drift),
+        WriteOptions(options.correlation_time, yaw_drift, options.walk_from_instability),
         _origin(options, reading),
     )
     if options.out is None:
@@ -82,6 +82,14 @@ def _parser():
         metavar="S",
         help="say a random walk as a bias with this correlation time, where the target has only "
         "that (sdf, hector, rotors, unity)",
+    )
+    parser.add_argument(
+        "--walk-from-instability",
+        action="store_true",
+        default=None,
+        help="say a bias instability as the random walk with the same lowest Allan deviation, "
+        "where the target has only that: kalibr, and with --correlation-time sdf, hector, rotors, "
+        "unity",
     )
     parser.add_argument(
         "--yaw-drift",

@@ -17,7 +17,8 @@ from imu_simulation_framework.motion.drive_motion import MOTION_RATE, random_lap
 from imu_simulation_framework.motion.drives import DRIVES
 from imu_simulation_framework.motion.sources import planar
 from imu_simulation_framework.sensors import drive_sensors
-from imu_simulation_framework.sensors.drive_sensors import DRIVE_IMU, RESOLUTIONS, ReferenceErrors
+from imu_simulation_framework.sensors.drive_sensors import DRIVE_IMU, RESOLUTIONS
+from imu_simulation_framework.sensors.gnss.specification import GnssHeading, GnssSpecification
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification, OutputSpecification
 from imu_simulation_framework.sensors.simulation import imu_model, imu_truth
 from imu_simulation_framework.tracking import wheel_limits
@@ -230,7 +231,7 @@ def test_fewer_laps_are_the_beginning_of_the_drive(simulated_a):
 def test_errors_can_be_switched_off():
     motion, poses, samples = drive_sensors.simulate_drive(
         drives.with_laps(DRIVES["d"], 1),
-        ReferenceErrors(0.0, 0.0),
+        GnssSpecification(rate=5.0, heading=GnssHeading("antennas")),
         ImuSpecification(output=OutputSpecification(orientation_reference="truth")),
     )
     assert poses.equals(motion[["x", "y", "yaw"]].iloc[::20])

@@ -10,6 +10,8 @@ import yaml
 from imu_simulation_framework.angles import unwrap, yaw_from_quaternion
 from imu_simulation_framework.errors import ConfigurationError, SimulatorError
 from imu_simulation_framework.files.locations import urdf_path
+from imu_simulation_framework.magnetism.bars import Bar
+from imu_simulation_framework.magnetism.ellipsoids import Ellipsoid
 from imu_simulation_framework.mujoco_simulator.model import build_model
 from imu_simulation_framework.mujoco_simulator.simulator import MujocoSimulator
 from imu_simulation_framework.robot.parameters import load_robot_parameters
@@ -178,6 +180,23 @@ def test_imu_signals_are_the_means_of_mujocos_own_in_a_tilted_mounting(tmp_path)
     # the steps' beginnings, half a millisecond earlier on average.
     np.testing.assert_allclose(state.specific_force, np.mean(forces, axis=0), atol=1e-3)
     assert np.linalg.norm(state.specific_force) > GRAVITY
+
+
+def test_iron_is_shown_and_touches_nothing(parameters):
+    bodies = [Bar((0.5, 0.0, 0.05), (0.1, 3.0, 0.1)), Ellipsoid((1.0, 0.0, 0.0), 0.3)]
+    plain, among = MujocoSimulator(parameters), MujocoSimulator(parameters, bodies=bodies)
+    assert _all_bytes(_drive(among, 8.0, 8.0, 2.0)) == _all_bytes(_drive(plain, 8.0, 8.0, 2.0))
+    model = build_model(parameters, 1000, bodies=bodies)
+    assert model.site("iron_0").size.tolist() == [0.05, 1.5, 0.05]
+    assert model.site("iron_1").pos.tolist() == [1.0, 0.0, 0.0]
+
+
+def test_motors_pull_where_the_robot_speeds_up(simulator):
+    states = _drive(simulator, 5.0, 5.0, 2.0)
+    pulled = np.array([state.wheel_torques for state in states])
+    ramp, steady = pulled[10 : round(RAMP_TIME / PERIOD) - 10], pulled[-20:]
+    assert np.all(ramp > 0.0)
+    assert np.abs(steady).max() < 0.1 * ramp.mean()
 
 
 def test_equal_commands_give_equal_bits(parameters):

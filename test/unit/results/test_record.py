@@ -39,6 +39,7 @@ def record_of_a_drive(folder=None, wheels=True):
         orientation = quaternion_from_roll_pitch_yaw([0.0, 0.1, yaw_at(time)])
         record.imu.append(stamp, (*orientation, 0.0, 0.0, 1.5, 0.1, 0.2, time))
         record.ground_truth.append(stamp, (time, 0.0, 0.0, *orientation, 1.0, 0.0, 1.5))
+        record.magnetometer.append(stamp, (1e-5, 2e-5, -1e-5 * time))
         if k > 0 and k % 5 == 0:
             record.errors.append(stamp, (0.0, 0.1, 0.2, 0.3, time))
             record.append_command(time, -time)

@@ -3,7 +3,11 @@ import pytest
 
 from imu_simulation_framework.configuration.imu_specification_file import read_imu_specification
 from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.sensors.errors_in_motion import inflated, understated_in_motion
+from imu_simulation_framework.sensors.errors_in_motion import (
+    inflated,
+    understated_in_motion,
+    without_wandering_bias,
+)
 from imu_simulation_framework.sensors.imu_specification import (
     ImuSpecification,
     OutputSpecification,
@@ -38,6 +42,18 @@ def test_who_is_told_the_truth_does_not_drift():
     output = OutputSpecification(orientation_reference="truth")
 
     assert understated_in_motion(ImuSpecification(output=output)) is None
+
+
+def test_a_bias_that_stands_still_is_told():
+    sentence = without_wandering_bias(read_imu_specification("mpu6050"))
+    assert sentence.startswith("mpu6050 has a bias that never changes")
+    assert without_wandering_bias(read_imu_specification("adis16470")) is None
+    for field in ("bias_instability", "random_walk", "gauss_markov_sigma"):
+        triad = TriadSpecification(white_noise=1e-3, **{field: (0.0, 0.0, 1e-6)})
+        assert without_wandering_bias(ImuSpecification(gyroscope=triad)) is None
+    output = OutputSpecification(orientation_reference="truth")
+    assert without_wandering_bias(ImuSpecification(output=output)) is None
+    assert without_wandering_bias(ImuSpecification()) is None
 
 
 def test_inflated_noise():

@@ -11,7 +11,7 @@ from imu_simulation_framework.sensors.imu_models import (
     PARTS,
     PRESETS,
     SIGNALS,
-    MagneticTruth,
+    MovingMagneticTruth,
     make_imu_model,
 )
 
@@ -26,6 +26,14 @@ TRIAD = {
     "gauss_markov_sigma": 1e-3,
     "gauss_markov_time": 2.0,
     "turn_on_bias_sigma": 0.01,
+}
+MOVED = {
+    "bandwidth": 8.0,
+    "nonlinearity": 1e-3,
+    "vibration_rectification": 1e-3,
+    "supply_bias": 0.01,
+    "supply_scale_factor": 0.1,
+    "temperature_bias": 1e-3,
 }
 HECTOR = {
     f"{quantity}_{name}": value
@@ -88,6 +96,23 @@ MODELS = {
             {"filter": "compass", "magnetic_heading": True, "start_offset": 0.407},
         )
     },
+    **{
+        f"in motion {output}": (
+            "specification",
+            {
+                "specification": {
+                    "gyroscope": {**TRIAD, **MOVED, "g_sensitivity": np.full((3, 3), 0.01)},
+                    "accelerometer": {**TRIAD, **MOVED},
+                    "magnetometer": {**TRIAD, "bandwidth": 5.0},
+                    "temperature": {"power": [[0.0, 1.0], [1.0, 3.0]], "thermal_resistance": 9.0},
+                    "supply": {"table": [[0.0, 3.3], [2.0, 3.0]]},
+                    "vibration": {"spectrum": [[1.0, 0.1], [90.0, 0.2]], "idle": 0.1},
+                    "output": output,
+                }
+            },
+        )
+        for output in ({"rate": 100.0}, {"rate": 20.0, "start_offset": 0.13})
+    },
 }
 
 
@@ -110,11 +135,12 @@ def truth(samples=300):
     turns = [Rotation.from_rotvec([0.3, 0.2, 0.1])]
     for step in Rotation.from_rotvec(rate[1:] * PERIOD):
         turns.append(turns[-1] * step)
-    return MagneticTruth(
+    return MovingMagneticTruth(
         np.array([turn.as_quat() for turn in turns]),
         rate,
         generator.normal(size=(samples, 3)) + [0.0, 0.0, GRAVITY],
         generator.normal(size=(samples, 3)),
+        np.abs(generator.normal(size=samples)),
     )
 
 
@@ -126,7 +152,7 @@ def parts_of(model):
 def step_all(model, truth):
     """The readings of all samples, stepped; as a batch of one run has them."""
     samples = zip(*truth)
-    readings = [model.step(MagneticTruth(*sample)) for sample in samples]
+    readings = [model.step(MovingMagneticTruth(*sample)) for sample in samples]
     return [np.array([getattr(reading, name) for reading in readings]) for name in parts_of(model)]
 
 
@@ -151,11 +177,11 @@ def test_a_stepped_run_is_that_run_of_a_batch(make, truth):
 def test_several_steps_at_once_are_as_many_single_ones(make, truth):
     model, alone, first = make(), make(), 0
     for count in (1, 5, 2, 30):
-        some = MagneticTruth(*(values[first : first + count] for values in truth))
+        some = MovingMagneticTruth(*(values[first : first + count] for values in truth))
         reading, new = model.steps(some)
         expected, news = [], []
         for sample in zip(*some):
-            expected.append(alone.step(MagneticTruth(*sample)))
+            expected.append(alone.step(MovingMagneticTruth(*sample)))
             news.append(alone.has_new_sample)
         for name in parts_of(model):
             values = [getattr(each, name) for each in expected]
@@ -193,9 +219,9 @@ def test_runs_and_seeds_differ_where_anything_is_random(make, truth, request):
 def test_a_batch_leaves_the_stepped_state_alone(make, truth):
     expected = step_all(make(), truth)
     model = make()
-    early = step_all(model, MagneticTruth(*(values[:100] for values in truth)))
+    early = step_all(model, MovingMagneticTruth(*(values[:100] for values in truth)))
     model.batch(truth, 2, parts=PARTS)
-    late = step_all(model, MagneticTruth(*(values[100:] for values in truth)))
+    late = step_all(model, MovingMagneticTruth(*(values[100:] for values in truth)))
     for first, second, wanted in zip(early, late, expected):
         np.testing.assert_array_equal(np.concatenate([first, second]), wanted)
 

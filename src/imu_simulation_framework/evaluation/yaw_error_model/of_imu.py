@@ -48,6 +48,7 @@ from imu_simulation_framework.sensors.imu_models import (
 from imu_simulation_framework.sensors.imu_models.hector_drift import drift_stationary_std
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 from imu_simulation_framework.sensors.simulation import imu_model, imu_truth
+from imu_simulation_framework.sensors.triad_response import TriadResponse
 
 RATE_BIAS = "rate bias"
 BIAS_INSTABILITY = "bias instability"
@@ -59,6 +60,9 @@ SCALE_FACTOR = "scale factor"
 MISALIGNMENT = "misalignment"
 G_SENSITIVITY = "g-sensitivity"
 TEMPERATURE = "temperature"
+SUPPLY = "supply voltage"
+NONLINEARITY = "nonlinearity"
+VIBRATION = "rectified vibration"
 QUANTISATION = "quantisation"
 RESOLUTION = "resolution"
 FELT_ACCELERATION = "felt acceleration"
@@ -226,6 +230,16 @@ def _of_specification(imu, motion, time, sample):
             + np.array(gyroscope.temperature_scale_factor) * rate
         ),
     )
+    voltage = imu.supply.at(motion.time - motion.time[0]) - imu.supply.reference
+    known(
+        SUPPLY,
+        np.broadcast_to(voltage, motion.time.shape)[:, np.newaxis]
+        * (np.array(gyroscope.supply_bias) + np.array(gyroscope.supply_scale_factor) * rate),
+    )
+    known(NONLINEARITY, np.array(gyroscope.nonlinearity) * np.square(rate))
+    if imu.vibration.active:
+        response = TriadResponse("gyroscope", imu)
+        known(VIBRATION, response.rectified(np.linalg.norm(motion.velocity, axis=1)))
     coefficient = effective(gyroscope.quantisation)
     if coefficient > 0.0:
         # The error of the angle is Q (w_k - w_0).

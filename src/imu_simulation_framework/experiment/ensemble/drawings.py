@@ -109,7 +109,8 @@ class SensorDrawing(Drawing):
 
     @cached_property
     def _truth(self) -> AnyTruth:
-        return imu_truth(self.motion)
+        model = imu_model(self.imu, self.motion.period, self.seed)
+        return imu_truth(self.motion, speed=model.feels_speed)
 
     def __getstate__(self):
         # What every process finds for itself need not travel.

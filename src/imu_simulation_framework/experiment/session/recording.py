@@ -126,6 +126,10 @@ class RecordingSession:
         """
         self._add(self.record.imu, topics.IMU, stamps, rows)
 
+    def add_magnetic_field(self, stamps, rows) -> None:
+        """Record samples of the IMU's magnetometer [T], ``rows`` (n, 3); see :meth:`add_imu`."""
+        self._add(self.record.magnetometer, topics.IMU_MAG, stamps, rows)
+
     def add_ground_truth(self, stamps, rows) -> None:
         """Record samples of the ground truth, ``rows`` (n, 10); see :meth:`add_imu`."""
         self._add(self.record.ground_truth, topics.GROUND_TRUTH, stamps, rows)

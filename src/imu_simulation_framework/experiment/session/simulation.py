@@ -9,14 +9,22 @@ import numpy as np
 from imu_simulation_framework.configuration.load import Configuration
 from imu_simulation_framework.experiment.from_configuration import (
     imu_model_and_parameters,
+    make_magnetic_environment,
     make_terrain,
     samples_per_tick,
 )
 from imu_simulation_framework.experiment.session.recording import ticks_between_wheels
+from imu_simulation_framework.magnetism.environment import turned
 from imu_simulation_framework.motion.stamps import NANOSECONDS
 from imu_simulation_framework.mujoco_simulator.simulator import MujocoSimulator, SimulatorState
 from imu_simulation_framework.robot.parameters import load_robot_parameters
-from imu_simulation_framework.sensors.imu_models import ImuModel, ImuReading, make_imu_model
+from imu_simulation_framework.sensors.imu_models import (
+    AnyTruth,
+    ImuModel,
+    ImuReading,
+    make_imu_model,
+    truth_of,
+)
 
 
 class SimulatedSamples(NamedTuple):
@@ -25,7 +33,7 @@ class SimulatedSamples(NamedTuple):
     ``stamps`` (n,) [ns]. ``state`` and ``reading`` have the samples as the first axis of all their
     arrays. ``published`` (n,) of bool: which readings the IMU gives away; None where it does all.
     ``shows_wheels``: whether the last sample is one at which the robot says how its wheels stand
-    and turn.
+    and turn. ``has_magnetic_field``: whether the readings have one.
     """
 
     stamps: np.ndarray
@@ -33,6 +41,7 @@ class SimulatedSamples(NamedTuple):
     reading: ImuReading
     published: np.ndarray | None
     shows_wheels: bool
+    has_magnetic_field: bool
 
     def imu_rows(self) -> tuple[np.ndarray, np.ndarray]:
         """Stamps and values of the IMU's readings, as an :class:`.ExperimentRecord` takes them."""
@@ -47,6 +56,12 @@ class SimulatedSamples(NamedTuple):
         return self._published(
             reading.orientation_bias, reading.angular_velocity_bias, reading.specific_force_bias
         )
+
+    def magnetic_rows(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """Stamps and magnetic fields (n, 3) [T] of the same readings; None without them."""
+        if not self.has_magnetic_field:
+            return None
+        return self._published(self.reading.magnetic_field)
 
     def _published(self, *parts) -> tuple[np.ndarray, np.ndarray]:
         rows = np.concatenate(parts, axis=1)
@@ -92,11 +107,15 @@ class SimulatedRobot:
         self._samples_between_wheels = ticks * self._samples_per_tick
         robot = load_robot_parameters(configuration.robot.parameters or None)
         self.wheel_joints = robot.wheel_joints
+        environment = make_magnetic_environment(configuration)
         self._simulator = MujocoSimulator(
             robot,
             sample_rate=self._rate,
             terrain=make_terrain(configuration),
+            bodies=[] if environment is None else (*environment.ellipsoids, *environment.bars),
         )
+        self._environment = environment
+        self._imu_place, _ = self._simulator.imu_mounting
         self._samples = 0
         model, parameters = imu_model_and_parameters(configuration)
         self.set_imu(model, parameters, configuration.experiment.seed)
@@ -150,12 +169,30 @@ class SimulatedRobot:
     def _take(self, state, steps) -> SimulatedSamples:
         numbers = np.arange(len(state.time)) + (self._samples + min(steps, 1))
         self._samples += steps
-        reading, new = self._imu.steps(state.imu_truth)
+        truth: AnyTruth = state.imu_truth
+        magnetic = self._environment is not None and self._imu.has_magnetometer
+        if magnetic or self._imu.feels_speed:
+            field = self._field(state) if magnetic else None
+            speed = None
+            if self._imu.feels_speed:
+                speed = np.linalg.norm(state.linear_velocity, axis=1)
+            truth = truth_of(*truth[:3], field, speed)
+        reading, new = self._imu.steps(truth)
         self._last = SimulatedSamples(
             np.rint(numbers / self._rate * NANOSECONDS).astype(np.int64),
             state,
             reading,
             new if self._imu.drop_repeated else None,
             self._samples % self._samples_between_wheels == 0,
+            magnetic,
         )
         return self._last
+
+    def _field(self, state) -> np.ndarray:
+        """The magnetic field in the IMU's axes, (n, 3) [T]."""
+        assert self._environment is not None
+        return self._environment.felt(
+            state.position + turned(state.orientation, self._imu_place),
+            state.imu_orientation,
+            state.wheel_torques.reshape(len(state.time), 2, -1).sum(axis=2),
+        )

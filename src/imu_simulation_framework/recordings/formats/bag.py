@@ -91,10 +91,45 @@ def bag_topics(path) -> dict:
 def _opened(plain, path):
     """An open reader; whatever a damaged bag makes the library raise becomes one sentence."""
     reader = None
-    try:
+    with damage_told(path):
+        try:
+            reader = Reader(plain)
+            reader.open()
+            yield reader
+        finally:
+            if reader is not None and reader.bio is not None:
+                reader.close()
+
+
+def limited_reader(plain, path) -> Reader:
+    """Return an open reader of a ROS 1 bag, to be closed, that unpacks chunks within limits.
+
+    Parameters
+    ----------
+    plain : path-like
+        The file, not packed.
+    path : path-like
+        As a person knows it.
+
+    Raises
+    ------
+    RecordingError
+        It is no bag, or damaged.
+    """
+    with damage_told(path):
         reader = Reader(plain)
         reader.open()
-        yield reader
+        for place, chunk in reader.chunks.items():
+            unpack = _UNPACK.get(chunk.decompressor, bytes)
+            reader.chunks[place] = chunk._replace(decompressor=unpack)
+        return reader
+
+
+@contextmanager
+def damage_told(path):
+    """Whatever a damaged bag makes the library raise becomes one sentence."""
+    try:
+        yield
     except ReaderError as error:
         reason = str(error)
         if "not indexed" in reason:
@@ -107,9 +142,6 @@ def _opened(plain, path):
         raise _damaged(path) from None
     except _DAMAGE:
         raise _damaged(path) from None
-    finally:
-        if reader is not None and reader.bio is not None:
-            reader.close()
 
 
 def _damaged(path):

@@ -75,7 +75,7 @@ def read_ros2_bag(path, topic, message_types) -> Samples:
         The bag cannot be read, or has no such topic.
     """
     types = {message_type.name: message_type for message_type in message_types}
-    with _damage_told(path), ExitStack() as stack:
+    with damage_told(path), ExitStack() as stack:
         parts = [_opened(file, path, stack) for file in storage_files(path)]
         topics = _topics(parts)
         topic = choose_topic(path, topic, topics, types)
@@ -111,7 +111,7 @@ def ros2_bag_topics(path) -> dict:
     RecordingError
         The bag cannot be read.
     """
-    with _damage_told(path), ExitStack() as stack:
+    with damage_told(path), ExitStack() as stack:
         return _topics([_opened(file, path, stack) for file in storage_files(path)])
 
 
@@ -131,7 +131,7 @@ class _Part(NamedTuple):
 
 
 @contextmanager
-def _damage_told(path):
+def damage_told(path):
     """Whatever a damaged bag makes the libraries raise becomes one sentence."""
     try:
         yield
@@ -204,7 +204,7 @@ def _require_all_pages(plain) -> None:
 
 
 def _mcap(stack, plain):
-    stack.enter_context(_chunks_limited())
+    stack.enter_context(chunks_limited())
     file = storage_mcap.MCAPFile(Path(plain))
     # Also when opening fails half-way.
     stack.callback(lambda: file.bio and file.bio.close())
@@ -230,7 +230,7 @@ def _mcap(stack, plain):
 
 
 @contextmanager
-def _chunks_limited():
+def chunks_limited():
     """Let the library unpack chunks within limits; its own functions have none."""
     given = dict(storage_mcap.DECOMPRESSORS)
     try:

@@ -7,7 +7,11 @@ import argparse
 import roslaunch
 
 from imu_simulation_framework.errors import FrameworkError
-from imu_simulation_framework.experiment.from_configuration import describe_imu, make_terrain
+from imu_simulation_framework.experiment.from_configuration import (
+    describe_imu,
+    make_magnetic_environment,
+    make_terrain,
+)
 from imu_simulation_framework.files.locations import package_share
 from imu_simulation_framework.robot.description import robot_description
 from imu_simulation_framework.robot.parameters import load_robot_parameters
@@ -91,5 +95,6 @@ def _check_parts(configuration) -> None:
     """Make sure of IMU, ground, robot and results once, instead of in every node."""
     describe_imu(configuration)
     make_terrain(configuration)
+    make_magnetic_environment(configuration)
     load_robot_parameters(configuration.robot.parameters or None)
     check_output(configuration.experiment.output)

@@ -25,7 +25,10 @@ from imu_simulation_framework.ros.participant import (
     Participant,
 )
 from imu_simulation_framework.ros.raw_messages import tracking_error
-from imu_simulation_framework.ros.simulators import make_simulator_interface
+from imu_simulation_framework.ros.simulators import (
+    make_simulator_interface,
+    publishes_magnetic_field,
+)
 from imu_simulation_framework.ros.unfinished import ACTIVE, BAG
 
 RECORDED_TOPICS = (
@@ -33,6 +36,7 @@ RECORDED_TOPICS = (
     topics.TRANSFORMS,
     topics.IMU,
     topics.IMU_BIAS,
+    topics.IMU_MAG,
     topics.GROUND_TRUTH,
     topics.JOINT_STATES,
     topics.WHEEL_COMMAND,
@@ -71,10 +75,15 @@ class ExperimentRecorder(Participant):
         self._received = 0
         simulator = make_simulator_interface(self.configuration)
         imu = self.configuration.imu.model
+        silent = set()
+        if not simulator.publishes_imu_bias(imu):
+            silent.add(topics.IMU_BIAS)
+        if not publishes_magnetic_field(self.configuration, simulator):
+            silent.add(topics.IMU_MAG)
         self.inputs = tuple(
             subscribe(topic, rospy.AnyMsg, lambda message, t=topic: self._on_message(t, message))
             for topic in RECORDED_TOPICS
-            if topic != topics.IMU_BIAS or simulator.publishes_imu_bias(imu)
+            if topic not in silent
         )
         rospy.Service(f"{self.name}/stop", Trigger, self._on_stop)
         self.offer_start()

@@ -19,10 +19,12 @@ from imu_simulation_framework.errors import SimulatorError
 from imu_simulation_framework.experiment.from_configuration import (
     SPECIFICATION,
     imu_model_and_parameters,
+    make_magnetic_environment,
     make_terrain,
 )
 from imu_simulation_framework.robot.description import robot_description
 from imu_simulation_framework.robot.gazebo_world import (
+    iron_sdf,
     terrain_sdf,
 )
 from imu_simulation_framework.robot.parameters import load_robot_parameters
@@ -99,6 +101,7 @@ class GazeboRobot(Node):
         # services wait for that thread's next step: while physics runs that is a dead-lock.
         call(rospy.ServiceProxy("/gazebo/pause_physics", Empty))
         self._spawn_terrain()
+        self._spawn_iron()
         self._spawn_robot()
         self._start_controllers(timeout)
         self._transforms = rospy.Publisher(topics.TRANSFORMS, TFMessage, queue_size=10)
@@ -114,6 +117,12 @@ class GazeboRobot(Node):
         terrain = make_terrain(self.configuration)
         if terrain is not None:
             self._spawn("/gazebo/spawn_sdf_model", "bumps", terrain_sdf(terrain), 0.0)
+
+    def _spawn_iron(self) -> None:
+        environment = make_magnetic_environment(self.configuration)
+        bodies = () if environment is None else (*environment.ellipsoids, *environment.bars)
+        if bodies:
+            self._spawn("/gazebo/spawn_sdf_model", "iron", iron_sdf(bodies), 0.0)
 
     def _spawn(self, service, model, description, height) -> None:
         pose = Pose()

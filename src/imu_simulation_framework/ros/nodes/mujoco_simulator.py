@@ -9,7 +9,7 @@ import time
 import rospy
 from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import Imu, JointState
+from sensor_msgs.msg import Imu, JointState, MagneticField
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Empty, EmptyResponse
 from tf2_msgs.msg import TFMessage
@@ -60,11 +60,12 @@ class MujocoSimulatorNode(Node):
         super().__init__()
         self._lock = threading.Lock()
         self._robot = SimulatedRobot(self.configuration)
-        self._imu_messages = ImuMessages(self._robot.imu.covariances())
+        self._imu_messages = _imu_messages(self._robot.imu)
         self._robot_messages = RobotMessages(self._robot.wheel_joints)
         self._clock = advertise(topics.CLOCK, Clock)
         self._imu_data = advertise(topics.IMU, Imu)
         self._imu_bias = advertise(topics.IMU_BIAS, Imu)
+        self._imu_mag = advertise(topics.IMU_MAG, MagneticField)
         self._ground_truth = advertise(topics.GROUND_TRUTH, Odometry)
         self._joint_states = advertise(topics.JOINT_STATES, JointState)
         self._transforms = advertise(topics.TRANSFORMS, TFMessage)
@@ -83,6 +84,7 @@ class MujocoSimulatorNode(Node):
             self._clock,
             self._imu_data,
             self._imu_bias,
+            self._imu_mag,
             self._ground_truth,
             self._joint_states,
             self._transforms,
@@ -163,6 +165,8 @@ class MujocoSimulatorNode(Node):
         messages = self._robot_messages
         messages.publish_ground_truth(self._ground_truth, stamps, state)
         self._clock.publish(messages.clock(stamps[-1]))
+        if samples.has_magnetic_field and self._imu_mag.get_num_connections():
+            self._imu_messages.publish_field(self._imu_mag, *samples.magnetic_rows())
         if self._imu_data.get_num_connections():
             self._imu_messages.publish_data(self._imu_data, *samples.imu_rows())
         if self._imu_bias.get_num_connections():
@@ -208,7 +212,11 @@ class MujocoSimulatorNode(Node):
                 raise ConfigurationError(f"expected a mapping, got {shown(request.parameters)}")
             with self._lock:
                 self._robot.set_imu(request.model, parameters, request.seed)
-                self._imu_messages = ImuMessages(self._robot.imu.covariances())
+                self._imu_messages = _imu_messages(self._robot.imu)
         except (FrameworkError, *NOT_YAML) as error:
             return SetImuParametersResponse(success=False, message=str(error))
         return SetImuParametersResponse(success=True, message="")
+
+
+def _imu_messages(imu) -> ImuMessages:
+    return ImuMessages(imu.covariances(), imu.magnetic_covariance())

@@ -1,4 +1,4 @@
-"""The reference path and the path that was driven, for rviz."""
+"""The reference path, the path that was driven and the magnetic field, for rviz."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import math
 import time
 
 import rospy
-from geometry_msgs.msg import PoseStamped
+from geometry_msgs.msg import PoseStamped, WrenchStamped
 from nav_msgs.msg import Odometry, Path
+from sensor_msgs.msg import MagneticField
 
 from imu_simulation_framework import topics
 from imu_simulation_framework.msg import ReferenceTrajectory
@@ -17,12 +18,15 @@ from imu_simulation_framework.ros.node import Node
 POINT_DISTANCE = 0.05
 """Metres from one point of a path to the next."""
 
+ARROW_SCALE = 1e5
+"""Newtons, as which rviz draws it, per tesla: Earth's field is an arrow of some five."""
+
 PUBLISHING_PERIOD = 0.5
 """Wall-clock seconds between two messages with the driven path."""
 
 
 class PathView(Node):
-    """Publishes ``reference_path`` once and ``driven_path`` as it grows."""
+    """Publishes ``reference_path`` once, ``driven_path`` as it grows, ``imu/mag`` as an arrow."""
 
     name = "path_view"
 
@@ -30,10 +34,18 @@ class PathView(Node):
         super().__init__()
         self._reference = rospy.Publisher(topics.REFERENCE_PATH, Path, latch=True, queue_size=1)
         self._driven = rospy.Publisher(topics.DRIVEN_PATH, Path, latch=True, queue_size=1)
+        self._arrow = rospy.Publisher(topics.MAGNETIC_ARROW, WrenchStamped, queue_size=1)
         self._points: list[tuple[float, float]] = []
         self._published_at = 0.0
         rospy.Subscriber(topics.REFERENCE_TRAJECTORY, ReferenceTrajectory, self._on_trajectory)
+        rospy.Subscriber(topics.IMU_MAG, MagneticField, self._on_magnetic_field, queue_size=1)
         rospy.Subscriber(topics.GROUND_TRUTH, Odometry, self._on_ground_truth, queue_size=1)
+
+    def _on_magnetic_field(self, message):
+        arrow = WrenchStamped(header=message.header)
+        field, force = message.magnetic_field, arrow.wrench.force
+        force.x, force.y, force.z = (ARROW_SCALE * value for value in (field.x, field.y, field.z))
+        self._arrow.publish(arrow)
 
     def _on_ground_truth(self, message):
         position = message.pose.pose.position

@@ -8,7 +8,7 @@ from typing import Any
 
 import rospy
 from nav_msgs.msg import Odometry
-from sensor_msgs.msg import Imu, JointState
+from sensor_msgs.msg import Imu, JointState, MagneticField
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger, TriggerResponse
 
@@ -28,10 +28,15 @@ from imu_simulation_framework.ros.participant import (
 from imu_simulation_framework.ros.raw_messages import (
     ground_truth_rows,
     imu_rows,
+    magnetic_rows,
     tracking_error,
     wheel_rows,
 )
-from imu_simulation_framework.ros.simulators import make_simulator_interface, needs_error_model
+from imu_simulation_framework.ros.simulators import (
+    make_simulator_interface,
+    needs_error_model,
+    publishes_magnetic_field,
+)
 
 LEADER_ENDING_TIMEOUT = 30.0
 """Wall-clock seconds: how much longer silence is borne than by path_follower, which says why."""
@@ -60,6 +65,7 @@ class ResultComparison(Participant):
         self._imu_messages: list[bytes] = []
         self._truth_messages: list[bytes] = []
         self._wheel_messages: list[bytes] = []
+        self._magnetic_messages: list[bytes] = []
         self._received = 0
         self._prints_table = experiment_parameter("table", True)
         # From the drive's beginning on:
@@ -75,6 +81,9 @@ class ResultComparison(Participant):
             self.subscribe(topics.JOINT_STATES, JointState, self._on_wheels, raw=True),
             self.subscribe(topics.TRAJECTORY_ERROR, ErrorCoordinates2, self._on_error, raw=True),
         )
+        if publishes_magnetic_field(self.configuration, self._simulator):
+            field = self.subscribe(topics.IMU_MAG, MagneticField, self._on_magnetic_field, raw=True)
+            self.inputs = (*self.inputs, field)
         rospy.Service(f"{self.name}/stop", Trigger, self._on_stop)
         self.offer_start()
 
@@ -108,6 +117,9 @@ class ResultComparison(Participant):
         self._message_at = time.monotonic()
         self._keep(self._truth_messages, data)
 
+    def _on_magnetic_field(self, data):
+        self._keep(self._magnetic_messages, data)
+
     def _on_wheels(self, data):
         self._keep(self._wheel_messages, data)
 
@@ -122,6 +134,7 @@ class ResultComparison(Participant):
     def _read_messages(self) -> None:
         """Record what has come; the lock is held."""
         for messages, read, add in (
+            (self._magnetic_messages, magnetic_rows, self._session.add_magnetic_field),
             (self._imu_messages, imu_rows, self._session.add_imu),
             (self._truth_messages, ground_truth_rows, self._session.add_ground_truth),
             (self._wheel_messages, self._wheel_rows, self._session.add_wheels),

@@ -6,7 +6,10 @@ import importlib
 
 from imu_simulation_framework import topics
 from imu_simulation_framework.configuration.load import Configuration
-from imu_simulation_framework.experiment.from_configuration import SPECIFICATION
+from imu_simulation_framework.experiment.from_configuration import (
+    SPECIFICATION,
+    measures_magnetic_field,
+)
 from imu_simulation_framework.ros.simulators.interface import SimulatorInterface
 
 SIMULATOR_INTERFACES = {
@@ -33,3 +36,12 @@ def make_simulator_interface(configuration: Configuration) -> SimulatorInterface
 def needs_error_model(configuration: Configuration, simulator: SimulatorInterface) -> bool:
     """Whether the simulator's IMU is an ideal one that imu_error_model turns into another."""
     return configuration.imu.model == SPECIFICATION and not simulator.applies_specification
+
+
+def publishes_magnetic_field(configuration: Configuration, simulator: SimulatorInterface) -> bool:
+    """Return whether there is a topic with what a magnetometer measures.
+
+    A simulator with plug-ins of its own has none but that of a specification.
+    """
+    ours = simulator.applies_specification or needs_error_model(configuration, simulator)
+    return ours and measures_magnetic_field(configuration)

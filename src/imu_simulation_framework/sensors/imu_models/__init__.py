@@ -17,6 +17,9 @@ from imu_simulation_framework.sensors.imu_models.reading import (
     ImuReading,
     ImuTruth,
     MagneticTruth,
+    MovingMagneticTruth,
+    MovingTruth,
+    truth_of,
 )
 from imu_simulation_framework.sensors.imu_models.registry import (
     IMU_MODELS,
@@ -47,8 +50,11 @@ __all__ = [
     "ImuReading",
     "ImuTruth",
     "MagneticTruth",
+    "MovingMagneticTruth",
+    "MovingTruth",
     "Preset",
     "SpecificationImu",
     "SpecificationParameters",
     "make_imu_model",
+    "truth_of",
 ]

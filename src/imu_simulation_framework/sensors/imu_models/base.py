@@ -64,6 +64,11 @@ class ImuModel(ABC):
         return False
 
     @property
+    def feels_speed(self) -> bool:
+        """Whether its truth must have the speed, as it is shaken by it."""
+        return False
+
+    @property
     @abstractmethod
     def label(self) -> str:
         """Name and telling parameters, without blanks, commas and ``=``: it names a folder."""

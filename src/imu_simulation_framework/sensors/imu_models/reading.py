@@ -47,6 +47,25 @@ class ImuTruth(NamedTuple):
         """There is none: see :class:`MagneticTruth`."""
         return None
 
+    @property
+    def speed(self) -> None:
+        """It is not known: see :class:`MovingTruth`."""
+        return None
+
+
+class MovingTruth(NamedTuple):
+    """The same with the speed (...) [m/s], for an IMU that is shaken while it moves."""
+
+    orientation: np.ndarray
+    angular_velocity: np.ndarray
+    specific_force: np.ndarray
+    speed: np.ndarray
+
+    @property
+    def magnetic_field(self) -> None:
+        """There is none."""
+        return None
+
 
 class MagneticTruth(NamedTuple):
     """The same with the magnetic field, for an IMU with a magnetometer.
@@ -59,8 +78,35 @@ class MagneticTruth(NamedTuple):
     specific_force: np.ndarray
     magnetic_field: np.ndarray
 
+    @property
+    def speed(self) -> None:
+        """It is not known."""
+        return None
 
-AnyTruth = Union[ImuTruth, MagneticTruth]
+
+class MovingMagneticTruth(NamedTuple):
+    """The same with the magnetic field and with the speed."""
+
+    orientation: np.ndarray
+    angular_velocity: np.ndarray
+    specific_force: np.ndarray
+    magnetic_field: np.ndarray
+    speed: np.ndarray
+
+
+AnyTruth = Union[ImuTruth, MovingTruth, MagneticTruth, MovingMagneticTruth]
+
+
+def truth_of(
+    orientation, angular_velocity, specific_force, magnetic_field=None, speed=None
+) -> AnyTruth:
+    """Return the truth that has what is given, and nothing else."""
+    signals = orientation, angular_velocity, specific_force
+    if magnetic_field is None:
+        return ImuTruth(*signals) if speed is None else MovingTruth(*signals, speed)
+    if speed is None:
+        return MagneticTruth(*signals, magnetic_field)
+    return MovingMagneticTruth(*signals, magnetic_field, speed)
 
 
 class ImuSamples(NamedTuple):
@@ -184,6 +230,12 @@ def without_bias(reading: ImuReading, name: str):
     if name == "yaw_bias" and not shape:
         return 0.0
     return np.broadcast_to(_NO_BIAS[name], (*shape, *PARTS[name]))
+
+
+def untouched(truth: AnyTruth) -> ImuReading:
+    """Return the reading of an IMU that has no errors."""
+    signals = truth_of(*truth[:3], truth.magnetic_field)
+    return ImuReading(without_bias, **signals._asdict())
 
 
 def gathered(readings: Iterable[ImuReading], parts: tuple[str, ...], runs: int) -> ImuReading:

@@ -4,7 +4,8 @@ In each of the sensor's samples, with f the mean of the true signal since the la
 
 .. math::
 
-    y = \mathrm{round}(\mathrm{clip}((I + M + S_T \Delta T) f + G a + b + b_T \Delta T + n))
+    y = \mathrm{round}(\mathrm{clip}((I + M + S_T \Delta T + S_V \Delta V) f + G a
+        + K_2 (f^2 + \sigma^2) + R |\sigma|^2 + b + b_T \Delta T + b_V \Delta V + n))
 
 where M is scale factor and misalignment, :math:`S_T` and :math:`b_T` the temperature
 coefficients, G the gyroscope's sensitivity to the specific force a, b the bias (turn-on bias,
@@ -12,7 +13,11 @@ bias instability, random walk, Gauss-Markov process, ramp) and n the noise (whit
 quantisation). A magnetometer's f is the field with its iron, ``soft_iron B + hard_iron``, at
 the sample's instant. The orientation comes from gyroscope and accelerometer alone, by a filter that
 has no reference for the yaw, as in a BNO055's IMU mode: the yaw's error is that of the gyroscope,
-integrated. With a magnetic heading the filter takes the yaw from the magnetometer.
+integrated. Where a specification has them, :math:`S_V` and :math:`b_V` are the supply voltage's
+coefficients, K2 the nonlinearity, and R the rectification of a vibration whose mean square is
+:math:`\sigma^2`; the vibration itself belongs to n, and a sensor with a bandwidth gives what its
+low-pass makes of signal and noise (:mod:`.sensors.conditions`).
+With a magnetic heading the filter takes the yaw from the magnetometer.
 """
 
 from __future__ import annotations
@@ -26,15 +31,17 @@ import numpy as np
 from imu_simulation_framework.angles import difference, quaternion_product
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.noise.streams import child_seed, run_seed
+from imu_simulation_framework.sensors.conditions.band_limit import BandLimit
+from imu_simulation_framework.sensors.conditions.vibration import VibrationNoise
 from imu_simulation_framework.sensors.fusion import fuse_run, make_filter
 from imu_simulation_framework.sensors.imu_models.base import ImuModel
 from imu_simulation_framework.sensors.imu_models.reading import (
     MAGNETIC_PARTS,
     AnyTruth,
     ImuReading,
-    ImuTruth,
     joined,
-    without_bias,
+    truth_of,
+    untouched,
 )
 from imu_simulation_framework.sensors.imu_specification import (
     ImuSpecification,
@@ -43,6 +50,7 @@ from imu_simulation_framework.sensors.imu_specification import (
 from imu_simulation_framework.sensors.specification_mapping import specification_from_mapping
 from imu_simulation_framework.sensors.triad_noise import TriadNoise
 from imu_simulation_framework.sensors.triad_response import TriadResponse, matrix_times
+from imu_simulation_framework.sensors.triads import TRIADS
 
 
 @dataclass(frozen=True)
@@ -90,14 +98,11 @@ class SpecificationImu(ImuModel):
         self._first = round(output.start_offset / period)
         self._sensor_period = self._stride * period
         self._triads = [
-            _Triad(triad, specification.temperature, self._sensor_period)
-            for triad in (
-                specification.gyroscope,
-                specification.accelerometer,
-                specification.magnetometer,
-            )
-            if triad is not None
+            _Triad(name, specification, self._sensor_period)
+            for name in TRIADS
+            if getattr(specification, name) is not None
         ]
+        self._vibrates = specification.vibration.active
         self._filter = make_filter(output, self._sensor_period)
         self._fuses = output.orientation_reference == "fusion"
         self._fuses_field = output.fuses_magnetometer
@@ -110,6 +115,10 @@ class SpecificationImu(ImuModel):
     @property
     def has_magnetometer(self) -> bool:
         return len(self._triads) == 3
+
+    @property
+    def feels_speed(self) -> bool:
+        return self._vibrates
 
     @property
     def has_new_sample(self) -> bool:
@@ -125,7 +134,7 @@ class SpecificationImu(ImuModel):
         self._count = 0
         self._new = False
         self._held = None
-        self._noises = self._start_noises(seed)
+        self._realised = self._start(seed)
         self._recent = []
 
     def step(self, truth: AnyTruth) -> ImuReading:
@@ -137,9 +146,9 @@ class SpecificationImu(ImuModel):
             self._held = self._sample(truth)
             self._recent = []
         elif self._held is None:
-            self._held = ImuReading(without_bias, **truth._asdict())
+            self._held = untouched(truth)
         if since_first < 0:
-            self._held = ImuReading(without_bias, **truth._asdict())
+            self._held = untouched(truth)
             self._recent = self._recent[-self._stride + 1 :] if self._stride > 1 else []
         self._count += 1
         return self._held
@@ -161,14 +170,15 @@ class SpecificationImu(ImuModel):
         truth = type(truth)(*(np.asarray(values, dtype=float) for values in truth))
         samples = len(truth.orientation)
         if samples == 0:
-            return ImuReading(without_bias, **truth._asdict())
+            return untouched(truth)
         if self._stride > 1 or self._count < self._first:
             kind = type(truth)
             readings = [self.step(kind(*values)) for values in zip(*truth)]
             return joined(readings)
         time = (np.arange(self._count, self._count + samples) * self.period)[:, np.newaxis]
-        series = _Series(truth.orientation, time, self._of_truth(truth, time))
-        reading = self._series(series, self._noises, self._filter, self._count > self._first)
+        reading = self._series(
+            self._series_of(truth, time), self._realised, self._filter, self._count > self._first
+        )
         if truth.magnetic_field is not None:
             _ = reading.magnetic_field  # now, as the noise goes on from here
         self._count += samples
@@ -185,22 +195,31 @@ class SpecificationImu(ImuModel):
             specific_force=_means(truth.specific_force, due, self._stride),
         )
         time = (due * self.period)[:, np.newaxis]
-        return truth, _Series(at_due.orientation, time, self._of_truth(at_due, time))
+        return truth, self._series_of(at_due, time)
 
     def _realise(self, prepared, seed):
         truth, series = prepared
         filter = make_filter(self._specification.output, self._sensor_period)
-        reading = self._series(series, self._start_noises(seed), filter, started=False)
+        reading = self._series(series, self._start(seed), filter, started=False)
         samples = len(truth.orientation)
         if len(series.time) == samples:
             return reading
         # The sensor's readings at all samples: the truth before the first, each held after.
         before = type(truth)(*(values[: self._first] for values in truth))
-        early = ImuReading(without_bias, **before._asdict())
+        early = untouched(before)
         index = np.arange(samples - len(early.orientation)) // self._stride
         return ImuReading(
             lambda _, name: np.concatenate([getattr(early, name), getattr(reading, name)[index]])
         )
+
+    def _series_of(self, truth, time):
+        rectified = [None] * len(self._triads)
+        amplitude = None
+        if self._vibrates:
+            rectified = [triad.rectified(truth.speed) for triad in self._triads]
+            amplitude = self._specification.vibration.amplitude(truth.speed)[:, np.newaxis]
+        of_truth = self._of_truth(truth, time)
+        return _Series(truth.orientation, time, of_truth, rectified, amplitude)
 
     def _of_truth(self, truth, time):
         """What each triad makes of the truth alone."""
@@ -208,13 +227,20 @@ class SpecificationImu(ImuModel):
         signals = zip(self._triads, truth[1:])
         return [triad.of_truth(signal, force, time) for triad, signal in signals]
 
-    def _series(self, series, noises, filter, started):
+    def _series(self, series, realised, filter, started):
         """The readings of samples that are all due."""
         orientation, time = series.orientation, series.time
+        vibration = None
+        if series.amplitude is not None:
+            vibration = series.amplitude * realised.vibration.advance(len(time))
 
         def read(number):
-            noise, bias = noises[number].advance(len(time))
-            return self._triads[number].read(series.of_truth[number], noise, bias, time)
+            noise, bias = realised.noises[number].advance(len(time))
+            if series.rectified[number] is not None:
+                bias = bias + series.rectified[number]
+            return self._triads[number].read(
+                series.of_truth[number], noise, bias, time, realised.limits[number], vibration
+            )
 
         (rate, rate_bias), (force, force_bias) = read(0), read(1)
         magnetic, field = None, None
@@ -241,10 +267,18 @@ class SpecificationImu(ImuModel):
             for values in zip(*self._recent)
         )
         of_truth = self._of_truth((None, rate, force, *truth[3:]), time)
-        read = [
-            triad.read(values, *noise.step(), time)
-            for triad, values, noise in zip(self._triads, of_truth, self._noises)
-        ]
+        realised, vibration = self._realised, None
+        if self._vibrates:
+            amplitude = self._specification.vibration.amplitude(truth.speed)
+            vibration = amplitude * realised.vibration.advance(1)[0]
+        read = []
+        for triad, values, noises, limit in zip(
+            self._triads, of_truth, realised.noises, realised.limits
+        ):
+            noise, bias = noises.step()
+            if self._vibrates:
+                bias = bias + triad.rectified(truth.speed)
+            read.append(triad.read(values, noise, bias, time, limit, vibration))
         (measured_rate, rate_bias), (measured_force, force_bias) = read[:2]
         orientation = np.asarray(truth.orientation, dtype=float)
         if self._fuses:
@@ -275,35 +309,70 @@ class SpecificationImu(ImuModel):
     def magnetic_covariance(self):
         return self._specification.magnetic_covariance(self._sensor_period)
 
-    def _start_noises(self, seed):
-        """The triads' noises, for a new realisation."""
-        return [
-            triad.noise.restarted(child_seed(seed, child))
-            for child, triad in enumerate(self._triads)
-        ]
+    def _start(self, seed):
+        """What changes from sample to sample of a new realisation."""
+        vibration = None
+        if self._vibrates:
+            vibration = VibrationNoise(
+                self._specification.vibration,
+                1.0 / self._sensor_period,
+                self._specification.accelerometer.bandwidth,
+                child_seed(seed, len(TRIADS)),
+            )
+        return _Realised(
+            [
+                triad.noise.restarted(child_seed(seed, child))
+                for child, triad in enumerate(self._triads)
+            ],
+            [triad.band_limit() for triad in self._triads],
+            vibration,
+        )
 
     def _measured(self, truth):
-        """The truth without a magnetic field if there is no magnetometer."""
-        if not self.has_magnetometer and truth.magnetic_field is not None:
-            return ImuTruth(*truth[:3])
-        return truth
+        """The truth with what this IMU feels of it: the field with a magnetometer only."""
+        if self._vibrates and truth.speed is None:
+            raise ConfigurationError(
+                "vibration depends on the speed, which is not known of this motion."
+            )
+        field = truth.magnetic_field if self.has_magnetometer else None
+        speed = truth.speed if self._vibrates else None
+        if field is truth.magnetic_field and speed is truth.speed:
+            return truth
+        return truth_of(*truth[:3], field, speed)
 
 
 class _Series(NamedTuple):
-    """Samples that are all due: their orientation, time, and what each triad makes of the truth."""
+    """Samples that are all due.
+
+    Their orientation, time, what each triad makes of the truth; and of a vibration each triad's
+    bias, and its amplitude.
+    """
 
     orientation: np.ndarray
     time: np.ndarray
     of_truth: list[np.ndarray]
+    rectified: list[np.ndarray | None]
+    amplitude: np.ndarray | None
+
+
+class _Realised(NamedTuple):
+    """What has a state in a realisation: each triad's noise and low-pass, and the vibration."""
+
+    noises: list[TriadNoise]
+    limits: list[BandLimit | None]
+    vibration: VibrationNoise | None
 
 
 class _Triad:
     """What is the same in each realisation of a triad."""
 
-    def __init__(self, triad, temperature, period):
+    def __init__(self, name, specification, period):
+        triad = getattr(specification, name)
         self.noise = TriadNoise(triad, period, run_seed(0, 0))
-        self._response = TriadResponse(triad, temperature)
-        self.read = self._response.read
+        self._rate = 1.0 / period
+        self._bandwidth = triad.bandwidth
+        self._response = TriadResponse(name, specification)
+        self.rectified = self._response.rectified
         self._iron = None
         if isinstance(triad, MagnetometerSpecification):
             self._iron = np.array(triad.hard_iron), np.array(triad.soft_iron)
@@ -314,6 +383,22 @@ class _Triad:
             hard, soft = self._iron
             signal = matrix_times(soft, signal) + hard
         return self._response.of_truth(signal, force, time)
+
+    def band_limit(self) -> BandLimit | None:
+        """Return the low-pass of a new realisation; from half of the rate on there is none."""
+        if self._bandwidth is None or self._bandwidth >= 0.5 * self._rate:
+            return None
+        return BandLimit(self._bandwidth, self._rate)
+
+    def read(self, of_truth, noise, bias, time, limit, vibration):
+        """Return readings and their bias, (3,) each, or (samples, 3)."""
+        if limit is not None:
+            signal = of_truth + noise
+            of_truth = limit.advance(signal.reshape(-1, 3)).reshape(signal.shape)
+            noise = 0.0
+        if vibration is not None:
+            noise = noise + self._response.shaken(vibration)
+        return self._response.read(of_truth, noise, bias, time)
 
 
 def _stride(rate, period) -> int:

@@ -8,18 +8,16 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from imu_simulation_framework.configuration.imu_specification_file import read_imu_specification
 from imu_simulation_framework.configuration.yaw_error_model_file import (
     is_yaw_error_model_file,
     read_yaw_error_model,
 )
 from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.experiment.named_imu import NamedImu, named_imu
 from imu_simulation_framework.experiment.preparation.motion import read_motion
-from imu_simulation_framework.imu_formats import FORMATS, read_imu_parameters
 from imu_simulation_framework.motion import sources
 from imu_simulation_framework.motion.drives import DRIVES
 from imu_simulation_framework.motion.motion import Motion
-from imu_simulation_framework.sensors.imu_models import IMU_MODELS, PRESETS
 from imu_simulation_framework.units import factor
 
 _NUMBER = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(\S*)")
@@ -33,15 +31,6 @@ class ChosenMotion(NamedTuple):
     name: str
     motion: Motion
     files: tuple[str, ...]
-
-
-class ChosenImu(NamedTuple):
-    """``name`` for a person; ``errors``, specification or a plug-in's parameters; ``remarks``."""
-
-    name: str
-    errors: object
-    files: tuple[str, ...]
-    remarks: tuple[str, ...]
 
 
 def duration(text: str) -> float:
@@ -156,7 +145,7 @@ def chosen_motion(options: argparse.Namespace, rate: float = sources.RATE) -> Ch
     return ChosenMotion(Path(options.drive).name, motion, (options.drive,))
 
 
-def chosen_imu(text: str) -> ChosenImu:
+def chosen_imu(text: str) -> NamedImu:
     """Return the IMU that a word of a command line means.
 
     Parameters
@@ -170,23 +159,9 @@ def chosen_imu(text: str) -> ChosenImu:
     ConfigurationError
         It is none of these, or its file is not what it must be.
     """
-    if text in PRESETS and not Path(text).exists():
-        preset = PRESETS[text]
-        if preset.model == "specification":
-            raise ConfigurationError(
-                f"the IMU {text} needs a specification; name its file, or a bundled one as bno055"
-            )
-        return ChosenImu(text, IMU_MODELS[preset.model].parameters(**preset.parameters), (), ())
     if Path(text).is_file() and is_yaw_error_model_file(text):
-        return ChosenImu(Path(text).stem, read_yaw_error_model(text), (text,), ())
-    format_name, colon, path = text.partition(":")
-    if colon and format_name in FORMATS and not Path(text).exists():
-        reading = read_imu_parameters(path, format_name)
-        specification = reading.specification
-        return ChosenImu(specification.name, specification, (path,), tuple(reading.remarks))
-    specification = read_imu_specification(text)
-    files = (text,) if Path(text).exists() else ()
-    return ChosenImu(specification.name, specification, files, ())
+        return NamedImu(Path(text).stem, read_yaw_error_model(text), (text,), ())
+    return named_imu(text)
 
 
 def _quantity(text, default, units, expected):

@@ -44,7 +44,11 @@ from imu_simulation_framework.pages.budget_page import budget_page
 from imu_simulation_framework.pages.page import Section
 from imu_simulation_framework.pages.page_text import page_html
 from imu_simulation_framework.plots.budget_figure import ShownBudget, budget_figure
-from imu_simulation_framework.sensors.errors_in_motion import inflated, understated_in_motion
+from imu_simulation_framework.sensors.errors_in_motion import (
+    inflated,
+    understated_in_motion,
+    without_wandering_bias,
+)
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 from imu_simulation_framework.sentences import told_apart
 from imu_simulation_framework.tools.arguments import whole_number
@@ -152,6 +156,7 @@ def _period(at):
 def _budget(imu, motion, period, at, factor):
     errors, remarks = imu.errors, list(imu.remarks)
     if isinstance(errors, ImuSpecification):
+        remarks += filter(None, [without_wandering_bias(errors)])
         sentence = understated_in_motion(errors)
         if factor is not None:
             errors = inflated(errors, factor)

@@ -45,7 +45,10 @@ from imu_simulation_framework.experiment.ensemble import (
 from imu_simulation_framework.experiment.ensemble.crews import processors
 from imu_simulation_framework.experiment.ensemble.monte_carlo import KEEP
 from imu_simulation_framework.motion.drives import DRIVES
-from imu_simulation_framework.sensors.errors_in_motion import understated_in_motion
+from imu_simulation_framework.sensors.errors_in_motion import (
+    understated_in_motion,
+    without_wandering_bias,
+)
 from imu_simulation_framework.sensors.imu_models import PRESETS
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 from imu_simulation_framework.tools.arguments import whole_number, worker_count
@@ -69,7 +72,9 @@ def main(arguments):
     name, drawing = _drawing(options, imu, configuration)
     remarks = [*imu.remarks]
     if isinstance(imu.errors, ImuSpecification):
-        remarks += [sentence for sentence in [understated_in_motion(imu.errors)] if sentence]
+        remarks += filter(
+            None, [without_wandering_bias(imu.errors), understated_in_motion(imu.errors)]
+        )
     if isinstance(drawing, LinearDrawing):
         remarks += drawing.model.limits
     workers = processors() if options.workers is None else options.workers

@@ -1,0 +1,340 @@
+"""An IMU model that follows the stamps of messages, whatever these are like.
+
+A model has a fixed period. A message is one step of it as a rule; where stamps say that some are
+missing, the model makes their steps on a truth that is interpolated, so that drift and the
+orientation filter go on through the gap.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Iterator, NamedTuple
+
+import numpy as np
+
+from imu_simulation_framework.errors import ConfigurationError, RecordingError
+from imu_simulation_framework.experiment.realistic_imu.truth import check_frames
+from imu_simulation_framework.motion.stamps import NANOSECONDS
+from imu_simulation_framework.sensors.imu_models.base import ImuModel
+from imu_simulation_framework.sensors.imu_models.reading import ImuReading, ImuTruth
+from imu_simulation_framework.sensors.imu_specification import ImuSpecification
+from imu_simulation_framework.sensors.simulation import imu_model
+
+LONGEST_GAP = 10.0
+"""Time without messages [s] that the model bridges; behind a longer one it begins anew."""
+
+MEASURED = 50
+"""Messages of which the period is measured where nobody says it."""
+
+_BACKWARDS = 1.0
+"""Time [s] by which stamps go back when the simulation was begun again, and not only disordered."""
+
+_ROUNDING = 1e-3
+"""Share of a period by which a measured one may differ from the one that was meant."""
+
+
+class TimedReading(NamedTuple):
+    """A reading and its stamp [ns]."""
+
+    stamp: int
+    reading: ImuReading
+
+
+@dataclasses.dataclass
+class StampReport:
+    """What there was in the stamps of the ideal IMU.
+
+    Attributes
+    ----------
+    taken : int
+        Messages of which the model made a step.
+    repeated : int
+        Left out, with the stamp of the one before.
+    disordered : int
+        Left out, with an earlier stamp than the one before.
+    not_finite : int
+        Left out, with a value that is no number.
+    gaps, bridged : int
+        Times that messages were missing, and how many steps were made instead of them.
+    restarts : int
+        Times that the model began anew: stamps jumped back, or far ahead.
+    largest_gap : float
+        Time from one stamp to the next [s].
+    """
+
+    taken: int = 0
+    repeated: int = 0
+    disordered: int = 0
+    not_finite: int = 0
+    gaps: int = 0
+    bridged: int = 0
+    restarts: int = 0
+    largest_gap: float = 0.0
+
+    def sentences(self) -> list[str]:
+        """Return what is worth saying, one sentence each."""
+        told = []
+        for count, why in (
+            (self.repeated, "have the stamp of the one before"),
+            (self.disordered, "have a stamp before that of the one before"),
+            (self.not_finite, "hold values that are no numbers"),
+        ):
+            if count:
+                told.append(f"messages left out that {why}: {count}")
+        if self.gaps:
+            told.append(
+                f"messages missing: {self.bridged}, at {self.gaps} places, up to "
+                f"{self.largest_gap:.3g} s; the IMU's errors went on through them"
+            )
+        if self.restarts:
+            told.append(
+                f"stamps jumped back, or ahead by more than {LONGEST_GAP:g} s: {self.restarts}; "
+                "the IMU began anew there, with other random numbers"
+            )
+        return told
+
+
+def usual_period(stamps, sensor_rate: float | None = None) -> float:
+    """Return the time from one sample to the next that was meant, of stamps that may be irregular.
+
+    The mean of the steps that are near their median, as it was before it was rounded to
+    nanoseconds: that of a whole part of the sensor's period, or of a whole number of samples
+    a second, if it is one to a part in a thousand.
+
+    Parameters
+    ----------
+    stamps : array_like of int, shape (n,)
+        [ns]
+    sensor_rate : float, optional
+        Of the simulated sensor [Hz].
+
+    Returns
+    -------
+    float
+        [s]
+
+    Raises
+    ------
+    RecordingError
+        No two stamps follow each other.
+    """
+    steps = np.diff(np.asarray(stamps, dtype=np.int64))
+    steps = steps[steps > 0]
+    if not len(steps):
+        raise RecordingError(
+            "the ideal IMU has less than two different stamps, so that it has no rate"
+        )
+    median = np.median(steps)
+    period = float(np.mean(steps[np.abs(steps - median) <= 0.5 * median])) / NANOSECONDS
+    meant = []
+    if sensor_rate is not None:
+        ratio = max(1, round(1.0 / (sensor_rate * period)))
+        meant.append(1.0 / (sensor_rate * ratio))
+    meant.append(1.0 / max(1, round(1.0 / period)))
+    return next((value for value in meant if abs(value - period) <= _ROUNDING * period), period)
+
+
+class RealisticImu:
+    """An IMU's errors on a stream of truths with stamps.
+
+    Parameters
+    ----------
+    errors : ImuErrors
+        As for :func:`.simulate_imu`.
+    seed : int
+        Of all random numbers.
+    period : float, optional
+        Time between messages [s]; by default it is measured on the first of them, which then
+        come out all at once.
+    run : int
+        Which realisation; it has the numbers of the same run of :func:`.simulate_imu`.
+    rate : float, optional
+        The sensor's samples per second [Hz] instead of its specification's.
+
+    Raises
+    ------
+    ConfigurationError
+        The errors are none, or do not go with the period.
+    """
+
+    def __init__(
+        self,
+        errors,
+        seed: int = 1,
+        period: float | None = None,
+        run: int = 0,
+        rate: float | None = None,
+    ):
+        if rate is not None:
+            if not isinstance(errors, ImuSpecification):
+                raise ConfigurationError(
+                    "only an IMU by a specification has a rate of its own; this one has that of "
+                    "its input"
+                )
+            output = dataclasses.replace(errors.output, rate=rate)
+            errors = dataclasses.replace(errors, output=output)
+        self._errors, self._seed, self._run = errors, seed, run
+        self._fuses = (
+            isinstance(errors, ImuSpecification) and errors.output.orientation_reference == "fusion"
+        )
+        self._waiting: list[tuple[int, ImuTruth]] = []
+        self._oriented = True
+        self._steps: _Steps | None = None
+        self.report = StampReport()
+        if period is not None:
+            self._begin(period)
+
+    @property
+    def period(self) -> float | None:
+        """Time between messages [s]; None while it is not known."""
+        return None if self._steps is None else self._steps.model.period
+
+    @property
+    def sensor_rate(self) -> float | None:
+        """The specification's samples per second [Hz]; None for a plug-in's model."""
+        return self._errors.output.rate if isinstance(self._errors, ImuSpecification) else None
+
+    @property
+    def gives_orientation(self) -> bool:
+        """Whether the readings have one: the input has, or it is fused of the readings."""
+        return self._oriented or self._fuses
+
+    def covariances(self):
+        """Return those to publish, row by row; -1 where there is no orientation (REP-145).
+
+        Raises
+        ------
+        ConfigurationError
+            The period is not known yet.
+        """
+        if self._steps is None:
+            raise ConfigurationError("an IMU has no covariances before its period is known")
+        orientation, rate, force = self._steps.model.covariances()
+        if not self.gives_orientation:
+            orientation = (-1.0,) + 8 * (0.0,)
+        return orientation, rate, force
+
+    def describe(self) -> dict:
+        """Return what makes the same readings again: model, parameters, period, seed and run."""
+        return {
+            "model": None if self._steps is None else type(self._steps.model).__name__,
+            "label": None if self._steps is None else self._steps.model.label,
+            "period": self.period,
+            "seed": self._seed,
+            "run": self._run,
+            "parameters": dataclasses.asdict(self._errors),
+        }
+
+    def without_orientation(self) -> None:
+        """Say that the truths have none; a fused one then begins with a yaw of zero."""
+        self._oriented = False
+
+    def add(self, stamp: int, truth: ImuTruth | None) -> list[TimedReading]:
+        """Take the truth of the next message; return the readings that are known by it.
+
+        Parameters
+        ----------
+        stamp : int
+            [ns]
+        truth : ImuTruth or None
+            Of one sample; None for a message with values that are no numbers.
+
+        Raises
+        ------
+        RecordingError
+            No stamps are set, or the truth is in other axes than REP-103 says.
+        ConfigurationError
+            The errors do not go with the period that was measured.
+        """
+        if truth is None:
+            self.report.not_finite += 1
+            return []
+        if self._steps is not None:
+            return list(self._steps.add(stamp, truth))
+        self._waiting.append((stamp, truth))
+        return self.finish() if len(self._waiting) >= MEASURED else []
+
+    def finish(self) -> list[TimedReading]:
+        """Return the readings of messages that wait for the period to be known.
+
+        Raises
+        ------
+        RecordingError
+            There are too few to know it.
+        """
+        if self._steps is not None:
+            return []
+        waiting, self._waiting = self._waiting, []
+        check_frames([truth for _, truth in waiting], self._oriented)
+        steps = self._begin(usual_period([stamp for stamp, _ in waiting], self.sensor_rate))
+        return [known for pair in waiting for known in steps.add(*pair)]
+
+    def _begin(self, period) -> _Steps:
+        model = imu_model(self._errors, period, self._seed)
+        for _ in range(self._run):
+            model.reset()
+        self._steps = _Steps(model, self.report)
+        return self._steps
+
+
+class _Steps:
+    """A model and how many steps of it were made since which stamp [ns]."""
+
+    def __init__(self, model: ImuModel, report: StampReport):
+        self.model = model
+        self._report = report
+        self._before: tuple[int, ImuTruth] | None = None
+        self._first = self._count = 0
+        self._sampled = False
+
+    def add(self, stamp: int, truth: ImuTruth) -> Iterator[TimedReading]:
+        """Make the step of a message, and those that are missing before it."""
+        if self._before is not None:
+            elapsed = stamp - self._before[0]
+            if elapsed == 0:
+                self._report.repeated += 1
+                return
+            if -_BACKWARDS * NANOSECONDS <= elapsed < 0:
+                self._report.disordered += 1
+                return
+            if elapsed < 0 or elapsed > max(LONGEST_GAP, 2.0 * self.model.period) * NANOSECONDS:
+                self._report.restarts += 1
+                self.model.reset()
+                self._before, self._sampled = None, False
+            else:
+                self._bridge(elapsed / NANOSECONDS, stamp, self._before[1], truth)
+        if self._before is None:
+            self._first, self._count = stamp, 0
+        self._before = (stamp, truth)
+        self._report.taken += 1
+        reading = self._step(truth)
+        # Before the sensor's first sample a reading is the truth.
+        new = self.model.has_new_sample
+        if new or (self._sampled and not self.model.drop_repeated):
+            yield TimedReading(stamp, reading)
+
+    def _bridge(self, elapsed, stamp, before, truth) -> None:
+        """Make the steps for which there was no message."""
+        due = round((stamp - self._first) / NANOSECONDS / self.model.period)
+        missing = due - self._count
+        if missing <= 0:
+            return
+        self._report.gaps += 1
+        self._report.bridged += missing
+        self._report.largest_gap = max(self._report.largest_gap, elapsed)
+        near = before._replace(orientation=_same_sign(before.orientation, truth.orientation))
+        for share in np.arange(1, missing + 1) / (missing + 1):
+            between = [(1.0 - share) * old + share * new for old, new in zip(near, truth)]
+            between[0] = between[0] / np.linalg.norm(between[0])
+            self._step(ImuTruth(*between))
+
+    def _step(self, truth) -> ImuReading:
+        self._count += 1
+        reading = self.model.step(truth)
+        self._sampled = self._sampled or self.model.has_new_sample
+        return reading
+
+
+def _same_sign(quaternion, other):
+    """Of the two quaternions that mean the same turn, the one nearer to another."""
+    return -np.asarray(quaternion) if np.dot(quaternion, other) < 0.0 else np.asarray(quaternion)

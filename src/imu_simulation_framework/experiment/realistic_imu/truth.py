@@ -1,0 +1,279 @@
+r"""What an ideal IMU is said to feel: from the numbers of messages to the truth at the IMU's place.
+
+An ideal IMU's message holds orientation, angular velocity and specific force; odometry holds pose
+and velocities, of which angular velocity and specific force are made (:class:`OdometryTruth`). With
+the lever arm l and the mounting M of the simulated IMU in the axes of what is published,
+
+.. math::
+
+    \omega' = M^T \omega, \quad
+    f' = M^T (f + \dot \omega \times l + \omega \times (\omega \times l))
+
+(Groves: Principles of GNSS, Inertial, and Multisensor Integrated Navigation Systems, chapter 2).
+Only samples that have come are known, so the change of the angular velocity is that since the
+sample before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from imu_simulation_framework.constants import STANDARD_GRAVITY, WORLD_GRAVITY
+from imu_simulation_framework.errors import RecordingError
+from imu_simulation_framework.motion.motion import Motion
+from imu_simulation_framework.motion.stamps import NANOSECONDS
+from imu_simulation_framework.sensors.imu_models.reading import ImuTruth
+
+IMU_NUMBERS = 37
+"""Of a sensor_msgs/Imu behind its header: each vector is followed by its covariance."""
+
+ORIENTATION, RATE, FORCE = slice(0, 4), slice(13, 16), slice(25, 28)
+"""Where they stand in these numbers."""
+
+COVARIANCES = (slice(4, 13), slice(16, 25), slice(28, 37))
+"""Where those of the three stand; -1 as the first says that there is no such thing (REP-145)."""
+
+NO_ORIENTATION = (0.0, 0.0, 0.0, 1.0)
+"""Of an IMU that has none; its covariance says so."""
+
+_LEAST_GRAVITY = 0.5
+"""Share of the gravity below which the mean force is without it."""
+
+_STEEPEST = np.radians(45.0)
+"""Angle beside the vertical above which the mean force is in other axes, or under another sign."""
+
+
+@dataclass(frozen=True)
+class Mounting:
+    """Where the simulated IMU is, in the axes of what is published.
+
+    Parameters
+    ----------
+    lever_arm : ndarray, shape (3,)
+        [m]
+    rotation : scipy.spatial.transform.Rotation
+        From the IMU's axes to those of what is published.
+    """
+
+    lever_arm: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    rotation: Rotation = field(default_factory=Rotation.identity)
+
+    @property
+    def is_none(self) -> bool:
+        """Whether the IMU is where it is published."""
+        return not np.any(self.lever_arm) and self.rotation.magnitude() == 0.0
+
+
+class ImuInput:
+    """Truth from the messages of an ideal IMU.
+
+    Parameters
+    ----------
+    mounting : Mounting, optional
+        Of the simulated IMU on the ideal one.
+    """
+
+    def __init__(self, mounting: Mounting | None = None):
+        self._mounting = mounting or Mounting()
+        self._before: tuple[int, np.ndarray] | None = None
+        self.has_orientation = True
+
+    def restart(self) -> None:
+        """Forget the sample before: the next one does not follow it."""
+        self._before = None
+
+    def truth(self, stamp: int, numbers: np.ndarray) -> ImuTruth | None:
+        """Return the truth of a message.
+
+        Parameters
+        ----------
+        stamp : int
+            [ns]
+        numbers : ndarray, shape (37,)
+            See :data:`IMU_NUMBERS`.
+
+        Returns
+        -------
+        ImuTruth or None
+            None if a number of it is not finite. Without an orientation its quaternion is that of
+            no turn, and :attr:`has_orientation` is false from then on.
+
+        Raises
+        ------
+        RecordingError
+            The message says that it has no angular velocity or acceleration.
+        """
+        for name, where in (("angular velocity", 1), ("acceleration", 2)):
+            if numbers[COVARIANCES[where].start] == -1.0:
+                raise RecordingError(
+                    f"the ideal IMU says by a covariance of -1 that it has no {name}, but "
+                    "an IMU's errors need it"
+                )
+        orientation, rate, force = numbers[ORIENTATION], numbers[RATE], numbers[FORCE]
+        if numbers[COVARIANCES[0].start] == -1.0 or not orientation.any():
+            self.has_orientation = False
+        if not self.has_orientation:
+            orientation = np.array(NO_ORIENTATION)
+        if not (_finite(orientation) and _finite(rate) and _finite(force)):
+            return None
+        return self._mounted(stamp, orientation, rate, force)
+
+    def _mounted(self, stamp, orientation, rate, force):
+        if self._mounting.is_none:
+            return ImuTruth(orientation, rate, force)
+        arm, change = self._mounting.lever_arm, np.zeros(3)
+        if self._before is not None and stamp > self._before[0]:
+            change = (rate - self._before[1]) / ((stamp - self._before[0]) / NANOSECONDS)
+        self._before = (stamp, rate)
+        force = force + np.cross(change, arm) + np.cross(rate, np.cross(rate, arm))
+        back = self._mounting.rotation.inv()
+        turned = Rotation.from_quat(orientation) * self._mounting.rotation
+        return ImuTruth(turned.as_quat(), back.apply(rate), back.apply(force))
+
+
+def check_frames(truths, has_orientation: bool) -> None:
+    """Refuse an ideal IMU whose acceleration is not what REP-103 and REP-145 want.
+
+    The mean of the specific force in the world's axes is gravity, upwards, whatever the robot does
+    for long enough: +9.8 m/s^2 on z. Without an orientation only its size can be judged.
+
+    Parameters
+    ----------
+    truths : sequence of ImuTruth
+        Of single samples.
+    has_orientation : bool
+
+    Raises
+    ------
+    RecordingError
+        Gravity is missing, upside down, or along another axis.
+    """
+    if not len(truths):
+        return
+    forces = np.array([truth.specific_force for truth in truths])
+    if has_orientation:
+        forces = Rotation.from_quat([truth.orientation for truth in truths]).apply(forces)
+    mean = forces.mean(axis=0)
+    size = float(np.linalg.norm(mean))
+    said = "({:.1f}, {:.1f}, {:.1f}) m/s^2".format(*mean + 0.0)
+    wanted = "expected about +9.8 on z, as REP-103 and REP-145 have it"
+    if size < _LEAST_GRAVITY * STANDARD_GRAVITY:
+        raise RecordingError(
+            f"the ideal IMU's acceleration is without gravity: its mean is {said}, {wanted}; "
+            "let the simulator publish it with gravity"
+        )
+    if has_orientation and mean[2] < size * np.cos(_STEEPEST):
+        raise RecordingError(
+            f"the ideal IMU's axes are not x forward, y left, z up, or its world is not "
+            f"east, north, up: turned by the orientation its mean acceleration is {said}, {wanted}"
+        )
+
+
+class OdometryTruth:
+    """Truth from the messages of odometry, for simulators that publish no IMU.
+
+    Angular velocity and specific force are means since the message before, as
+    :meth:`.Motion.means` has them: from two orientations and two velocities, so that the truth
+    is of the latest message and, as a mean, half a period late. Where the twist is not to be
+    trusted, velocities come from parabolas through three poses, and the truth is one
+    period later.
+
+    Parameters
+    ----------
+    mounting : Mounting, optional
+        Of the simulated IMU in the axes of ``child_frame_id``.
+    use_twist : bool
+        Whether velocities are those of the twist, in the axes of ``child_frame_id`` as
+        nav_msgs/Odometry has it; else they come from the poses.
+    gravity : float
+        [m/s^2]
+    """
+
+    has_orientation = True
+
+    def __init__(
+        self,
+        mounting: Mounting | None = None,
+        use_twist: bool = True,
+        gravity: float = WORLD_GRAVITY,
+    ):
+        self._mounting = mounting or Mounting()
+        self._use_twist = use_twist
+        self._gravity = gravity
+        self.restart()
+
+    def restart(self) -> None:
+        """Forget the messages before: the next one does not follow them."""
+        self._poses: list = []
+        self._state: tuple | None = None
+
+    def truth(self, stamp: int, numbers: np.ndarray) -> tuple[int, ImuTruth] | None:
+        """Return the stamp and the truth that are known by a message.
+
+        Parameters
+        ----------
+        stamp : int
+            [ns]
+        numbers : ndarray, shape (13,)
+            Position, orientation, linear and angular velocity.
+
+        Returns
+        -------
+        stamp : int
+            [ns], that of this message or, without the twist, of the one before.
+        truth : ImuTruth
+            None instead of both where a number is not finite, the stamp is not later than the one
+            before, or not enough messages have come.
+        """
+        if not _finite(numbers) or not numbers[3:7].any():
+            return None
+        if self._use_twist:
+            if self._state is not None and stamp <= self._state[0]:
+                return None
+            orientation = Rotation.from_quat(numbers[3:7])
+            state = (stamp, numbers[:3], orientation, orientation.apply(numbers[7:10]))
+            return self._next(*state, numbers[10:13])
+        if self._poses and stamp <= self._poses[-1][0]:
+            return None
+        self._poses = [*self._poses[-2:], (stamp, numbers[:7])]
+        if len(self._poses) < 3:
+            return None
+        times = np.array([pose[0] - self._poses[1][0] for pose in self._poses]) / NANOSECONDS
+        poses = np.array([pose[1] for pose in self._poses])
+        motion = Motion.from_poses(times, poses[:, :3], poses[:, 3:], self._gravity)
+        orientation = Rotation.from_quat(motion.orientation[1])
+        return self._next(
+            self._poses[1][0],
+            motion.position[1],
+            orientation,
+            motion.velocity[1],
+            motion.angular_velocity[1],
+        )
+
+    def _next(self, stamp, position, orientation, velocity, rate):
+        """Take the state at a stamp, velocity in the world's axes; return what is known by it."""
+        arm, mounting = self._mounting.lever_arm, self._mounting.rotation
+        state = (
+            stamp,
+            position + orientation.apply(arm),
+            (orientation * mounting).as_quat(),
+            velocity + orientation.apply(np.cross(rate, arm)),
+            mounting.inv().apply(rate),
+        )
+        before, self._state = self._state, state
+        if before is None:
+            return None
+        _, places, orientations, velocities, rates = (np.array(pair) for pair in zip(before, state))
+        times = np.array([0.0, (stamp - before[0]) / NANOSECONDS])
+        motion = Motion(
+            times, places, orientations, velocities, rates, np.zeros((2, 3)), self._gravity
+        )
+        mean_rate, mean_force = motion.means()
+        return stamp, ImuTruth(orientations[1], mean_rate[1], mean_force[1])
+
+
+def _finite(values) -> bool:
+    return bool(np.isfinite(values).all())

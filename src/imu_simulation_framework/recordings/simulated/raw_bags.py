@@ -1,0 +1,229 @@
+"""Bags as the bytes of their messages: what is not understood can be copied as it is.
+
+ROS 1 bags, also packed by gzip, and ROS 2 bags as folders with their ``metadata.yaml``.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, Iterable, Iterator, NamedTuple
+
+import numpy as np
+from rosbags import rosbag1, rosbag2
+from rosbags.typesys import Stores, get_typestore
+
+from imu_simulation_framework.errors import RecordingError
+from imu_simulation_framework.files.whole_files import written_aside
+from imu_simulation_framework.recordings.file_access import is_ros2_bag, read_start, unpacked
+from imu_simulation_framework.recordings.formats import bag, ros2_bag
+from imu_simulation_framework.recordings.messages import IMU
+
+STRING = "std_msgs/String"
+_CDR_HEADER = b"\0\1\0\0"
+"""Little-endian, no parameters."""
+
+
+class RawMessage(NamedTuple):
+    """A message: which connection of the bag, when it was recorded [ns], its bytes."""
+
+    connection: Any
+    receipt: int
+    data: bytes
+
+
+class RawBag:
+    """An open bag.
+
+    Attributes
+    ----------
+    path : path-like
+    ros2 : bool
+        Whether it is one of ROS 2.
+    connections : list
+        Of the library rosbags.
+    """
+
+    def __init__(self, path, reader, ros2: bool):
+        self.path, self.ros2 = path, ros2
+        self._reader = reader
+        self.connections = list(reader.connections)
+
+    def topics(self) -> dict[str, tuple[str, int]]:
+        """Return topic -> (type as ROS 1 writes it, number of messages)."""
+        topics: dict[str, tuple[str, int]] = {}
+        for connection in self.connections:
+            name = connection.msgtype.replace("/msg/", "/")
+            count = topics.get(connection.topic, (name, 0))[1]
+            topics[connection.topic] = (name, count + connection.msgcount)
+        return topics
+
+    def messages(self, topic: str | None = None) -> Iterator[RawMessage]:
+        """Yield messages in the order in which they were recorded, of one topic or of all.
+
+        Raises
+        ------
+        RecordingError
+            The bag is damaged.
+        """
+        wanted = [known for known in self.connections if topic in (None, known.topic)]
+        if not wanted:
+            return
+        with self._damage_told():
+            for message in self._reader.messages(connections=wanted):
+                yield RawMessage(*message)
+
+    def _damage_told(self):
+        return (ros2_bag if self.ros2 else bag).damage_told(self.path)
+
+
+@contextmanager
+def opened_bag(path) -> Iterator[RawBag]:
+    """Open a bag of either kind.
+
+    Raises
+    ------
+    RecordingError
+        It is none, or damaged.
+    """
+    with ExitStack() as stack:
+        if is_ros2_bag(path):
+            if not os.path.isdir(path):
+                raise RecordingError(
+                    f"{path}: this is a file of a ROS 2 bag; name its folder, with metadata.yaml"
+                )
+            stack.enter_context(ros2_bag.chunks_limited())
+            with ros2_bag.damage_told(path):
+                reader: Any = rosbag2.Reader(path)
+                reader.open()
+            stack.callback(reader.close)
+            yield RawBag(path, reader, ros2=True)
+            return
+        if not read_start(path).startswith(b"\x1f\x8b") and not _is_ros1(path):
+            raise RecordingError(f"{path}: this is no bag of ROS 1 or ROS 2")
+        plain = stack.enter_context(unpacked(path))
+        reader = bag.limited_reader(plain, path)
+        stack.callback(reader.close)
+        yield RawBag(path, reader, ros2=False)
+
+
+def _is_ros1(path) -> bool:
+    return read_start(path).startswith(b"#ROSBAG")
+
+
+@contextmanager
+def bag_like(source: RawBag, path) -> Iterator[BagCopy]:
+    """Write a bag of the same kind, as a whole or not at all.
+
+    Raises
+    ------
+    ResultError
+        It cannot be written.
+    """
+    with written_aside(path) as aside:
+        # A ROS 2 bag's files have the name of its folder.
+        place = aside.parent / Path(path).name
+        writer: Any = rosbag2.Writer(place) if source.ros2 else rosbag1.Writer(place)
+        with writer:
+            yield BagCopy(writer, source.ros2)
+        os.rename(place, aside)
+
+
+class BagCopy:
+    """A bag that is being written; :func:`bag_like` makes it."""
+
+    def __init__(self, writer, ros2: bool):
+        self._writer, self._ros2 = writer, ros2
+        self._connections: dict[tuple, Any] = {}
+
+    def write(self, message: RawMessage, topic: str | None = None, data: bytes | None = None):
+        """Write a message of another bag; under another topic, or with other bytes, if said."""
+        connection = message.connection
+        topic = connection.topic if topic is None else topic
+        ext = connection.ext
+        if self._ros2:
+            more = {
+                "rihs01": connection.digest,
+                "serialization_format": ext.serialization_format,
+                "offered_qos_profiles": ext.offered_qos_profiles,
+            }
+        else:
+            more = {
+                "md5sum": connection.digest,
+                "callerid": ext.callerid,
+                "latching": ext.latching,
+            }
+        target = self._connection(topic, connection.msgtype, msgdef=connection.msgdef, **more)
+        self._writer.write(target, message.receipt, message.data if data is None else data)
+
+    def write_text(self, topic: str, receipt: int, text: str) -> None:
+        """Write a std_msgs/String."""
+        content = text.encode()
+        if self._ros2:
+            size = len(content) + 1
+            data = _CDR_HEADER + size.to_bytes(4, "little") + content + b"\0"
+        else:
+            data = len(content).to_bytes(4, "little") + content
+        store = get_typestore(Stores.ROS2_HUMBLE if self._ros2 else Stores.ROS1_NOETIC)
+        kind = STRING.replace("/", "/msg/")
+        target = self._connection(topic, kind, typestore=store)
+        self._writer.write(target, receipt, data)
+
+    def _connection(self, topic, kind, **more):
+        key = (topic, kind, *sorted((name, str(value)) for name, value in more.items()))
+        if key not in self._connections:
+            self._connections[key] = self._writer.add_connection(topic, kind, **more)
+        return self._connections[key]
+
+
+class ImuMessage(NamedTuple):
+    """A sensor_msgs/Imu in its bytes.
+
+    Attributes
+    ----------
+    stamp : int
+        [ns]
+    frame : str
+    numbers : ndarray, shape (37,)
+        What is behind the header, as :data:`.recordings.messages.IMU` has it.
+    place : int
+        Where these begin.
+    """
+
+    stamp: int
+    frame: str
+    numbers: np.ndarray
+    place: int
+
+
+def read_imu_message(data: bytes, ros2: bool) -> ImuMessage | None:
+    """Return what a message says; None if it is not laid out as a sensor_msgs/Imu.
+
+    ROS 2 aligns numbers to their size, counted from behind four bytes, and ends a text with a
+    NUL; see :mod:`.recordings.formats.cdr`.
+    """
+    begin, spare = (4, 8) if ros2 else (4, 1)
+    if len(data) < begin + 12 or (ros2 and data[1] != 1):
+        return None
+    seconds, nanoseconds, length = np.frombuffer(data, "<u4", 3, begin).tolist()
+    end = begin + 12 + length
+    place = begin - (-(end - begin) // 8) * 8 if ros2 else end
+    if not 0 <= len(data) - place - IMU.payload.itemsize < spare:
+        return None
+    frame = data[begin + 12 : end].rstrip(b"\0").decode("utf-8", "replace")
+    numbers = np.frombuffer(data, "<f8", IMU.payload.itemsize // 8, place)
+    return ImuMessage(seconds * 10**9 + nanoseconds, frame, numbers, place)
+
+
+def changed_imu_message(
+    data: bytes, message: ImuMessage, numbers: Iterable[float], ros2: bool, frame: str | None = None
+) -> bytes:
+    """Return the message with other numbers and, if said, in another frame."""
+    head = data[: message.place]
+    if frame is not None:
+        name = frame.encode() + (b"\0" if ros2 else b"")
+        head = data[:12] + len(name).to_bytes(4, "little") + name
+        if ros2:
+            head += bytes(-(len(head) - 4) % 8)
+    return head + np.asarray(numbers, "<f8").tobytes()

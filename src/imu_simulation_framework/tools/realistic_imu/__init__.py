@@ -1,0 +1,1 @@
+"""Realistic IMUs of ideal ones, and how far one is from the truth."""

@@ -1,0 +1,318 @@
+"""The tool apply_imu_errors.py, as a person calls it."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rosbags import rosbag1, rosbag2
+from rosbags.typesys import Stores, get_typestore
+from tool_calls import call_tool, run_as_process
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit"))
+
+from ideal_recordings import START, curve, ideal_messages, poses, stamps_of
+from recording_writers import STORE, write_bag, write_ros2_bag
+
+import imu_simulation_framework as isf
+from imu_simulation_framework.angles import yaw_from_quaternion
+
+TOOL = "apply_imu_errors.py"
+IMU = "sensor_msgs/msg/Imu"
+
+
+def run(*arguments):
+    return call_tool(TOOL, *arguments)
+
+
+@pytest.fixture(scope="module")
+def motion():
+    return curve()
+
+
+@pytest.fixture(scope="module")
+def bag(motion, tmp_path_factory):
+    path = tmp_path_factory.mktemp("ideal") / "ideal.bag"
+    return write_bag(
+        path, {"/imu": ideal_messages(motion), "/pose": poses(motion)}, compression="BZ2"
+    )
+
+
+def contents(path, ros2=False):
+    """Topic -> (receipt, bytes) of each message."""
+    found = {}
+    with (rosbag2 if ros2 else rosbag1).Reader(path) as reader:
+        for connection, time, data in reader.messages():
+            found.setdefault(connection.topic, []).append((time, bytes(data)))
+    return found
+
+
+def imus(path, topic="/imu/data"):
+    return [STORE.deserialize_ros1(data, IMU) for _, data in contents(path)[topic]]
+
+
+def signals(messages):
+    """Angular velocities and accelerations, (n, 6)."""
+    rows = []
+    for message in messages:
+        w, a = message.angular_velocity, message.linear_acceleration
+        rows.append((w.x, w.y, w.z, a.x, a.y, a.z))
+    return np.array(rows)
+
+
+SIX = [f"{part}_{axis}" for part in ("gyro", "accel") for axis in "xyz"]
+
+
+def test_the_numbers_are_those_of_simulate_imu_on_the_same_truth(bag, motion, tmp_path):
+    done = run_as_process(TOOL, bag, "--imu", "bno055", "--out", tmp_path / "out.bag", "--seed", 4)
+    assert done.returncode == 0, done.stderr
+    assert "2001 messages" in done.stdout and "seed 4" in done.stdout
+    assert "frame imu_link: x forward, y left, z up (REP-103)" in done.stdout
+    table = isf.simulate_imu(motion, isf.read_imu_specification("bno055"), seed=4)
+    messages = imus(tmp_path / "out.bag")
+    # A gyroscope's and an accelerometer's sample is the same number in steps as in a batch.
+    np.testing.assert_array_equal(signals(messages), table[SIX])
+    turns = [message.orientation for message in messages]
+    quaternions = np.array([(q.x, q.y, q.z, q.w) for q in turns])
+    yaw = np.unwrap(yaw_from_quaternion(quaternions))
+    # A filter's series is computed at once in a batch, which rounds otherwise.
+    np.testing.assert_allclose(yaw, table["yaw"], atol=1e-11)
+
+
+@pytest.mark.parametrize("imu", ["hector", "hector_slow", "generic", "ideal"])
+def test_the_plugins_models_give_the_numbers_of_simulate_imu_too(bag, motion, tmp_path, imu):
+    done = run(bag, "--imu", imu, "--out", tmp_path / "out.bag", "--seed", 2)
+    assert done.returncode == 0, done.stderr
+    found = signals(imus(tmp_path / "out.bag"))
+    np.testing.assert_array_equal(found, isf.simulate_imu(motion, imu, seed=2)[SIX])
+
+
+def test_everything_else_in_the_bag_is_the_same_to_the_byte(bag, tmp_path):
+    assert run(bag, "--imu", "bno055", "--out", tmp_path / "out.bag").returncode == 0
+    before, after = contents(bag), contents(tmp_path / "out.bag")
+    assert set(after) == {"/imu", "/pose", "/imu/data", "/imu/data/errors"}
+    assert {topic: after[topic] for topic in before} == before
+    # Recorded when the ideal one was, in the same frame.
+    assert [time for time, _ in after["/imu/data"]] == [time for time, _ in before["/imu"]]
+    with rosbag1.Reader(bag) as old, rosbag1.Reader(tmp_path / "out.bag") as new:
+        kept = {c.topic: (c.msgtype, c.msgdef, c.digest, c.ext) for c in new.connections}
+        assert all(kept[c.topic] == (c.msgtype, c.msgdef, c.digest, c.ext) for c in old.connections)
+
+
+def test_seed_and_parameters_are_in_the_bag_and_the_same_seed_gives_the_same_bag(bag, tmp_path):
+    for name, seed in (("a", 3), ("b", 3), ("c", 5)):
+        assert run(bag, "--imu", "bno055", "--out", tmp_path / name, "--seed", seed).returncode == 0
+    a, b, c = ((tmp_path / name).read_bytes() for name in "abc")
+    assert a == b != c
+    ((_, data),) = contents(tmp_path / "a")["/imu/data/errors"]
+    told = json.loads(STORE.deserialize_ros1(data, "std_msgs/msg/String").data)
+    assert (told["seed"], told["input"], told["period"]) == (3, "/imu", 0.01)
+    assert told["parameters"]["name"] == "bno055"
+
+
+def test_covariances_are_those_of_the_specification(bag, tmp_path):
+    assert run(bag, "--imu", "bno055", "--out", tmp_path / "out.bag").returncode == 0
+    message = imus(tmp_path / "out.bag")[7]
+    expected = isf.read_imu_specification("bno055").covariances(0.01)
+    given = (
+        message.orientation_covariance,
+        message.angular_velocity_covariance,
+        message.linear_acceleration_covariance,
+    )
+    np.testing.assert_array_equal(given, expected)
+
+
+def test_the_realistic_imu_takes_the_place_of_the_ideal_one_if_it_has_its_topic(bag, tmp_path):
+    done = run(
+        bag,
+        "--imu",
+        "bno055",
+        "--out",
+        tmp_path / "out.bag",
+        "--output",
+        "/imu",
+        "--frame-id",
+        "chip",
+    )
+    assert done.returncode == 0, done.stderr
+    after = contents(tmp_path / "out.bag")
+    assert set(after) == {"/imu", "/pose", "/imu/errors"}
+    assert len(after["/imu"]) == 2001
+    assert {message.header.frame_id for message in imus(tmp_path / "out.bag", "/imu")} == {"chip"}
+
+
+def test_without_an_orientation_it_is_fused_or_said_to_be_none(motion, tmp_path):
+    bag = write_bag(tmp_path / "in.bag", {"/imu": ideal_messages(motion, unknown=("orientation",))})
+    done = run(bag, "--imu", "bno055", "--out", tmp_path / "fused.bag")
+    assert done.returncode == 0, done.stderr
+    assert "the fused one begins with a yaw of zero" in done.stdout
+    message = imus(tmp_path / "fused.bag")[0]
+    assert message.orientation_covariance[0] > 0.0
+    done = run(bag, "--imu", "generic", "--out", tmp_path / "none.bag")
+    assert done.returncode == 0, done.stderr
+    assert "no orientation, which its covariance of -1 says" in done.stdout
+    message = imus(tmp_path / "none.bag")[0]
+    assert message.orientation_covariance[0] == -1.0
+    assert (message.orientation.z, message.orientation.w) == (0.0, 1.0)
+
+
+def test_a_ros_2_bag_becomes_a_ros_2_bag_with_the_same_numbers(bag, motion, tmp_path):
+    source = write_ros2_bag(
+        tmp_path / "ideal", {"/imu": ideal_messages(motion), "/pose": poses(motion)}
+    )
+    done = run(source, "--imu", "bno055", "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    before, after = contents(source, ros2=True), contents(tmp_path / "out", ros2=True)
+    assert {topic: after[topic] for topic in before} == before
+    store = get_typestore(Stores.ROS2_HUMBLE)
+    found = [store.deserialize_cdr(data, IMU) for _, data in after["/imu/data"]]
+    assert run(bag, "--imu", "bno055", "--out", tmp_path / "one.bag").returncode == 0
+    np.testing.assert_array_equal(signals(found), signals(imus(tmp_path / "one.bag")))
+    assert found[0].header.frame_id == "imu_link"
+    ((_, data),) = after["/imu/data/errors"]
+    assert json.loads(store.deserialize_cdr(data, "std_msgs/msg/String").data)["seed"] == 1
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "metadata.yaml",
+        "out.db3",
+    ]
+
+
+def test_gaps_repeated_and_disordered_stamps_and_no_numbers_are_told(motion, tmp_path):
+    stamps = stamps_of(motion)
+    messages = ideal_messages(motion)
+    del messages[1000:1100]
+    messages[500] = messages[499]
+    messages[600], messages[601] = messages[601], messages[600]
+    messages[700] = ideal_messages(motion)[700]
+    messages[700].angular_velocity.x = float("nan")
+    receipt = [START + 10**7 * index for index in range(len(messages))]
+    bag = write_bag(tmp_path / "in.bag", {"/imu": messages}, receipt=receipt)
+    done = run(bag, "--imu", "bno055", "--out", tmp_path / "out.bag")
+    assert done.returncode == 0, done.stderr
+    assert "left out that have the stamp of the one before: 1\n" in done.stdout
+    assert "left out that have a stamp before that of the one before: 1\n" in done.stdout
+    assert "left out that hold values that are no numbers: 1\n" in done.stdout
+    assert "messages missing: 103, at 4 places, up to 1.01 s" in done.stdout
+    found = imus(tmp_path / "out.bag")
+    times = [m.header.stamp.sec * 10**9 + m.header.stamp.nanosec for m in found]
+    assert np.all(np.diff(times) > 0) and set(times) <= set(stamps)
+    # Behind the gaps the IMU is where it would be without them: the same random numbers.
+    whole = write_bag(tmp_path / "whole.bag", {"/imu": ideal_messages(motion)})
+    assert run(whole, "--imu", "bno055", "--out", tmp_path / "other.bag").returncode == 0
+    np.testing.assert_array_equal(
+        signals(found[-500:]), signals(imus(tmp_path / "other.bag")[-500:])
+    )
+
+
+def test_stamps_that_shake_are_told_and_each_message_is_a_step(motion, tmp_path):
+    shaken = np.random.default_rng(1).integers(-2_000_000, 2_000_000, len(motion))
+    stamps = [stamp + int(shift) for stamp, shift in zip(stamps_of(motion), shaken)]
+    bag = write_bag(tmp_path / "in.bag", {"/imu": ideal_messages(motion, stamps=stamps)})
+    done = run(bag, "--imu", "bno055", "--out", tmp_path / "out.bag")
+    assert done.returncode == 0, done.stderr
+    assert "at 100 Hz" in done.stdout and "ms beside even steps of 10 ms" in done.stdout
+    table = isf.simulate_imu(motion, isf.read_imu_specification("bno055"), seed=1)
+    np.testing.assert_array_equal(signals(imus(tmp_path / "out.bag")), table[SIX])
+
+
+def test_a_slower_sensor_gives_its_own_rate_if_its_specification_drops_repeated_samples(
+    bag, motion, tmp_path
+):
+    slow = tmp_path / "slow.yaml"
+    slow.write_text("gyroscope: {white_noise: 1e-3}\noutput: {rate: 25, drop_repeated: true}\n")
+    done = run(bag, "--imu", slow, "--out", tmp_path / "out.bag")
+    assert done.returncode == 0, done.stderr
+    table = isf.simulate_imu(motion, isf.read_imu_specification(slow))
+    np.testing.assert_array_equal(signals(imus(tmp_path / "out.bag")), table[SIX])
+    done = run(bag, "--imu", slow, "--out", tmp_path / "out.bag", "--rate", 50)
+    assert "1001 messages" in done.stdout
+    done = run(bag, "--imu", slow, "--out", tmp_path / "other.bag", "--rate", 30)
+    assert done.returncode == 2
+    assert "output.rate is 30 Hz, but it must be a whole fraction" in done.stderr
+
+
+def changed(motion, change):
+    messages = ideal_messages(motion)[:300]
+    for message in messages:
+        change(message)
+    return {"/imu": messages}
+
+
+def upside_down(message):
+    message.linear_acceleration.z *= -1.0
+
+
+def weightless(message):
+    message.linear_acceleration.z -= 9.80665
+
+
+def not_finite(message):
+    message.linear_acceleration.z = float("inf")
+
+
+def no_rate(message):
+    message.angular_velocity_covariance[0] = -1.0
+
+
+def unset(message):
+    message.header.stamp.sec = message.header.stamp.nanosec = 0
+
+
+def standing(message):
+    message.header.stamp.sec, message.header.stamp.nanosec = 5, 0
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (upside_down, "the ideal IMU's axes are not x forward, y left, z up"),
+        (weightless, "acceleration is without gravity"),
+        (not_finite, "no message holds numbers only"),
+        (no_rate, "has no angular velocity"),
+        (unset, "no message has a stamp"),
+        (standing, "less than two different stamps"),
+    ],
+)
+def test_an_ideal_imu_that_cannot_be_used_is_refused_in_a_sentence(motion, tmp_path, change, words):
+    bag = write_bag(tmp_path / "in.bag", changed(motion, change), receipt=stamps_of(motion))
+    done = run(bag, "--imu", "bno055", "--out", tmp_path / "out.bag")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert words in done.stderr and "in.bag" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["in.bag"]
+
+
+def test_what_cannot_be_is_refused_in_a_sentence(bag, motion, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    poses_only = write_bag("poses.bag", {"/pose": poses(motion)})
+    two = write_bag("two.bag", {"/a": ideal_messages(motion), "/b": ideal_messages(motion)})
+    with rosbag1.Writer("empty.bag"):
+        pass
+    (tmp_path / "text.csv").write_text("time,x\n1,2\n")
+    (tmp_path / "cut.bag").write_bytes(bag.read_bytes()[:-1000])
+    (tmp_path / "folder").mkdir()
+    before = sorted(tmp_path.iterdir())
+    for words, *arguments in (
+        ("no topic of type sensor_msgs/Imu", poses_only),
+        ("several topics can be used, say which: /a, /b", two),
+        ("the bag holds no messages", "empty.bag"),
+        ("topic /pose is of type geometry_msgs/PoseStamped", bag, "--input", "/pose"),
+        ("no topic /none", bag, "--input", "/none"),
+        ("the topic /pose is in the bag already", bag, "--output", "/pose"),
+        ("is no bag of ROS 1 or ROS 2", "text.csv"),
+        ("the bag is truncated or damaged", "cut.bag"),
+        ("there is no such recording", "none.bag"),
+        ("folder", "folder"),
+        ("is no name of a topic", bag, "--output", "a b"),
+        ("is not a whole number", bag, "--seed", "x"),
+        ("is no number of samples", bag, "--rate", "-1"),
+        ("only an IMU by a specification has a rate", bag, "--rate", "50", "--imu", "hector"),
+        ("there is no such file, nor an IMU of that name", bag, "--imu", "bno"),
+    ):
+        done = run("--imu", "bno055", "--out", "out.bag", *arguments)
+        assert (done.returncode, done.stdout) == (2, ""), arguments
+        assert words in done.stderr, arguments
+    done = run(bag, "--imu", "bno055", "--out", bag)
+    assert done.returncode == 2 and "is the input" in done.stderr
+    assert sorted(tmp_path.iterdir()) == before

@@ -1,0 +1,62 @@
+"""The command imu_catalogue.py, and the table in the documentation that it makes."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from imu_simulation_framework.configuration.imu_catalogue import imu_catalogue
+from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.evaluation.yaw_error_model import yaw_error_model
+from imu_simulation_framework.motion.sources import read_drive, straight
+from imu_simulation_framework.tools.imu_catalogue import (
+    BEGIN,
+    catalogue_table,
+    main,
+    page_with_table,
+)
+
+PAGE = Path(__file__).resolve().parents[2] / "doc" / "imu_catalogue.md"
+
+
+def test_the_table_in_the_documentation_is_that_of_the_files():
+    page = PAGE.read_text(encoding="utf-8")
+    entries = imu_catalogue()
+    table = catalogue_table(entries, read_drive("a"), 600.0)
+    assert page_with_table(page, entries, table) == page
+
+
+def test_a_straight_drive_has_the_bands_of_the_budget(capsys):
+    main(["--straight", "10min", "--table", "csv"])
+    title, header, *rows = capsys.readouterr().out.splitlines()
+    assert title == "straight on for 600 s: yaw error after 600 s, 50 and 95 %"
+    columns = header.split(",")
+    shown = {row.split(",")[0]: dict(zip(columns, row.split(","))) for row in rows}
+    adis = next(e for e in imu_catalogue() if e.specification.name == "adis16470")
+    model = yaw_error_model(adis.specification, straight(600.0))
+    bands = np.degrees(model.only("angle random walk", "bias instability").bands((0.5, 0.95)))
+    expected = [bands[f"upper_{p}"].iloc[-1] for p in ("50", "95")]
+    numbers = shown["adis16470"]["and scale known [deg]"].split(" / ")
+    np.testing.assert_allclose([float(n) for n in numbers], expected, rtol=0.05)
+    # Its sheet has no repeatability of the offset.
+    assert shown["adis16470"]["as switched on [deg]"].startswith("> ")
+    assert shown["mpu6050"]["lowest Allan deviation [deg/h]"] == "not stated"
+    assert shown["adis16470"]["lowest Allan deviation [deg/h]"] == "8"
+
+
+def test_it_writes_between_the_marks_and_only_there(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(f"before\n{BEGIN}old\n<!-- catalogue: end -->\nafter\n")
+    main(["--straight", "60", "--at", "60", "--write", str(page)])
+    text = page.read_text()
+    assert text.startswith(f"before\n{BEGIN}\n| IMU") and text.endswith("end -->\nafter\n")
+    assert "old" not in text and "BST-BMI088-DS001-14" in text
+
+
+def test_a_page_without_marks_and_a_drive_that_is_too_short_are_refused(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("nothing")
+    with pytest.raises(ConfigurationError, match="lacks the lines <!-- catalogue: begin -->"):
+        main(["--straight", "60", "--at", "60", "--write", str(page)])
+    with pytest.raises(ConfigurationError, match="lasts 60 s"):
+        main(["--straight", "60", "--at", "61"])

@@ -1,0 +1,133 @@
+"""The bundled IMUs: what their files say of each number, and that it is what the documents say."""
+
+import math
+
+import numpy as np
+import pytest
+
+import imu_simulation_framework as isf
+from imu_simulation_framework.configuration.imu_catalogue import imu_catalogue
+
+ENTRIES = {entry.specification.name: entry for entry in imu_catalogue()}
+SHEETS = sorted(set(ENTRIES) - {"bno055"})
+DEG, G, ROOT2 = math.pi / 180.0, 9.80665, math.sqrt(2.0)
+
+
+def test_at_least_twelve_imus_are_there_by_name():
+    assert len(SHEETS) >= 12
+    assert set(SHEETS) <= set(isf.imu_names())
+    for name in SHEETS:
+        assert isf.read_imu_specification(name).name == name
+
+
+@pytest.mark.parametrize("name", SHEETS)
+def test_every_number_has_its_unit_and_its_place_in_the_document(name):
+    entry = ENTRIES[name]
+    assert len(entry.source) > 10
+    for triad in ("gyroscope", "accelerometer", "magnetometer"):
+        for parameter, value in entry.content.get(triad, {}).items():
+            assert isinstance(value, dict), f"{triad}.{parameter}"
+            assert len(value["source"]) > 5 and "unit" in value
+            assert ("density" in value) == ("spectrum" in value)
+
+
+@pytest.mark.parametrize("name", SHEETS)
+def test_what_an_imu_is_not_said_to_have_it_does_not_have(name):
+    entry = ENTRIES[name]
+    specification = entry.specification
+    for triad in ("gyroscope", "accelerometer"):
+        for parameter in ("bias_instability", "random_walk", "turn_on_bias_sigma"):
+            if not entry.states(triad, parameter):
+                assert not any(getattr(getattr(specification, triad), parameter))
+
+
+# By hand: N of the gyroscope on z [rad/s/sqrt(Hz)], of the accelerometer on x [m/s^2/sqrt(Hz)].
+WHITE_NOISE = {
+    "adis16448": (0.66 / 60.0 * DEG, 0.11 / 60.0),
+    "adis16470": (0.34 / 60.0 * DEG, 0.037 / 60.0),
+    "bmi088": (0.014 * DEG / ROOT2, 160e-6 * G / ROOT2),
+    "bmi270": (0.007 * DEG / ROOT2, 160e-6 * G / ROOT2),
+    "bno055_datasheet": (0.014 * DEG / ROOT2, 150e-6 * G / ROOT2),
+    "icm20602": (0.004 * DEG / ROOT2, 100e-6 * G / ROOT2),
+    "icm20948": (0.015 * DEG / ROOT2, 230e-6 * G / ROOT2),
+    "icm42688p": (0.0028 * DEG / ROOT2, 65e-6 * G / ROOT2),
+    "lsm6ds3": (0.007 * DEG / ROOT2, 90e-6 * G / ROOT2),
+    "mpu6050": (0.005 * DEG / ROOT2, 400e-6 * G / ROOT2),
+    "mpu9250": (0.01 * DEG / ROOT2, 300e-6 * G / ROOT2),
+    "mti300": (0.01 * DEG / ROOT2, 60e-6 * G / ROOT2),
+    "stim300": (0.15 / 60.0 * DEG, 0.07 / 60.0),
+}
+
+
+def test_white_noise_is_what_a_hand_computes():
+    assert sorted(WHITE_NOISE) == SHEETS
+    for name, (rate, force) in WHITE_NOISE.items():
+        specification = ENTRIES[name].specification
+        assert specification.gyroscope.white_noise[2] == pytest.approx(rate, rel=1e-12), name
+        assert specification.accelerometer.white_noise[0] == pytest.approx(force, rel=1e-12), name
+    # One of them in digits: 0.014 deg/s/sqrt(Hz) is 2.4435e-4 rad/s/sqrt(Hz), N the root of half.
+    gyroscope = ENTRIES["bmi088"].specification.gyroscope
+    assert gyroscope.white_noise[0] == pytest.approx(1.7278e-4, rel=1e-4)
+
+
+def test_other_numbers_are_what_a_hand_computes():
+    adis, mpu, stim = (ENTRIES[n].specification for n in ("adis16448", "mpu6050", "stim300"))
+    plateau = math.sqrt(2.0 * math.log(2.0) / math.pi)
+    for values, expected in (
+        (adis.gyroscope.bias_instability, 14.5 * DEG / 3600.0 / plateau),
+        (adis.accelerometer.bias_instability, 0.25e-3 * G / plateau),
+        (adis.gyroscope.turn_on_bias_sigma, 0.5 * DEG),
+        (adis.gyroscope.temperature_bias, 0.005 * DEG),
+        (adis.gyroscope.temperature_scale_factor, 40e-6),
+        (adis.gyroscope.g_sensitivity, 0.015 * DEG / G),
+        (np.diag(adis.gyroscope.scale_factor_and_misalignment), 0.01),
+        (adis.gyroscope.scale_factor_and_misalignment[0][1:], 0.05 * DEG),
+        (adis.accelerometer.resolution, 0.833e-3 * G),
+        (adis.accelerometer.saturation, 18.0 * G),
+        (mpu.gyroscope.resolution, DEG / 131.0),
+        (mpu.accelerometer.resolution, G / 16384.0),
+        (mpu.accelerometer.turn_on_bias_sigma, (0.05 * G, 0.05 * G, 0.08 * G)),
+        (mpu.accelerometer.temperature_scale_factor, 2e-4),
+        (mpu.gyroscope.saturation, 250.0 * DEG),
+        (adis.magnetometer.white_noise, 4e-8 / ROOT2),
+        (adis.magnetometer.turn_on_bias_sigma, 4e-7),
+        (adis.magnetometer.resolution, 1.429e-8),
+        (adis.magnetometer.saturation, 1.9e-4),
+        (stim.gyroscope.turn_on_bias_sigma, 4.0 * DEG / 3600.0),
+        (np.diag(stim.gyroscope.scale_factor_and_misalignment), 5e-4),
+        (stim.gyroscope.g_sensitivity, DEG / 3600.0 / G),
+    ):
+        np.testing.assert_allclose(values, expected, rtol=1e-12)
+
+
+# Noise of the gyroscope as the document has it in two ways: a one-sided density and the rms within
+# a bandwidth [deg/s, Hz], as far as the sheet's rounding goes.
+@pytest.mark.parametrize(
+    "name, rms, bandwidth",
+    [
+        ("bmi088", 0.1, 47.0),
+        ("bno055_datasheet", 0.1, 47.0),
+        ("icm20602", 0.04, 100.0),
+        ("icm42688p", 0.028, 100.0),
+        ("mpu6050", 0.05, 100.0),
+        ("mpu9250", 0.1, 92.0),
+    ],
+)
+def test_densities_are_one_sided_where_the_sheet_lets_it_be_seen(name, rms, bandwidth):
+    density = ENTRIES[name].content["gyroscope"]["white_noise"]["density"]
+    assert density * math.sqrt(bandwidth) == pytest.approx(rms, rel=0.05)
+
+
+def test_a_density_is_one_sided_where_the_filter_behind_the_rms_has_to_be_reckoned_with():
+    # A filter of second order lets through the noise of 1.11 times its bandwidth of 80 Hz.
+    density = ENTRIES["bmi270"].content["accelerometer"]["white_noise"]["density"]
+    assert density * math.sqrt(1.11 * 80.0) == pytest.approx(1.51, rel=0.005)
+    # One of first order, 25 Hz, of 1.57 times as much.
+    density = ENTRIES["adis16448"].content["magnetometer"]["white_noise"]["density"]
+    assert density * math.sqrt(1.57 * 25.0) == pytest.approx(2.4, rel=0.05)
+
+
+@pytest.mark.parametrize("name, density", [("adis16448", 0.0135), ("adis16470", 0.008)])
+def test_a_random_walk_agrees_with_a_one_sided_density(name, density):
+    noise = ENTRIES[name].specification.gyroscope.white_noise[2]
+    assert noise == pytest.approx(density * DEG / ROOT2, rel=0.16)

@@ -1,0 +1,114 @@
+"""Numbers that a specification's file states in a data sheet's units."""
+
+import math
+
+import numpy as np
+import pytest
+
+from imu_simulation_framework.configuration.imu_specification_file import load_imu_specification
+from imu_simulation_framework.configuration.stated_values import in_si
+from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.noise.densities import random_walk_of_minimum
+
+DEG, G = math.pi / 180.0, 9.80665
+
+
+@pytest.mark.parametrize(
+    "triad, parameter, stated, expected",
+    [
+        (
+            "gyroscope",
+            "white_noise",
+            {"density": 0.01, "unit": "deg/s/sqrt(Hz)", "spectrum": "two-sided"},
+            0.01 * DEG,
+        ),
+        (
+            "gyroscope",
+            "white_noise",
+            {"rms": 0.1, "unit": "deg/s", "bandwidth": 50.0},
+            0.1 * DEG / 10.0,
+        ),
+        ("accelerometer", "white_noise", {"walk": 0.6, "unit": "m/s/sqrt(h)"}, 0.01),
+        (
+            "accelerometer",
+            "bias_instability",
+            {"value": 1.0, "unit": "mg", "meaning": "coefficient"},
+            1e-3 * G,
+        ),
+        ("gyroscope", "random_walk", {"value": 2.0, "unit": "deg/h/sqrt(h)"}, 2.0 * DEG / 216e3),
+        ("gyroscope", "resolution", {"steps": 16.0, "unit": "deg/s"}, DEG / 16.0),
+        ("gyroscope", "turn_on_bias", {"value": [-1.0, 0.0, 1.0], "unit": "rad/s"}, (-1, 0, 1)),
+        ("magnetometer", "resolution", {"value": 0.3, "unit": "uT"}, 3e-7),
+        (
+            "accelerometer",
+            "scale_factor_and_misalignment",
+            {"scale_factor": [1, 2, 3], "cross_axis": 2.0, "unit": "%", "cross_axis_unit": "mrad"},
+            ((0.01, 0.002, 0.002), (0.002, 0.02, 0.002), (0.002, 0.002, 0.03)),
+        ),
+        ("gyroscope", "g_sensitivity", {"value": 1.0, "unit": "deg/s/g"}, DEG / G),
+        ("gyroscope", "temperature_scale_factor", {"value": 3.0, "unit": "ppm/K"}, 3e-6),
+    ],
+)
+def test_what_is_stated_becomes_si(triad, parameter, stated, expected):
+    value = in_si({parameter: {**stated, "source": "a table"}}, triad)[parameter]
+    shape = (3, 3) if "scale_factor_and" in parameter or parameter == "g_sensitivity" else (3,)
+    np.testing.assert_allclose(value, np.broadcast_to(expected, shape), rtol=1e-12)
+
+
+def test_a_random_walk_follows_from_the_lowest_allan_deviation_and_the_white_noise():
+    stated = {
+        "random_walk": {"allan_minimum": 8.0, "unit": "deg/h"},
+        "white_noise": {"walk": 0.34, "unit": "deg/sqrt(h)"},
+    }
+    values = in_si(stated, "gyroscope")
+    noise, walk = values["white_noise"][0], values["random_walk"][0]
+    # With these two alone the Allan variance is N^2 / tau + K^2 tau / 3.
+    tau = np.geomspace(1.0, 1e6, 100_001)
+    deviation = np.sqrt(noise**2 / tau + walk**2 * tau / 3.0)
+    assert np.min(deviation) == pytest.approx(8.0 * DEG / 3600.0, rel=1e-6)
+    assert tau[np.argmin(deviation)] == pytest.approx(math.sqrt(3.0) * noise / walk, rel=1e-3)
+    assert walk == pytest.approx(float(random_walk_of_minimum(8.0 * DEG / 3600.0, noise)))
+
+
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ("white_noise: {density: 1, unit: deg/s/sqrt(Hz)}", "white_noise: spectrum is None"),
+        ("white_noise: {unit: deg/s}", "density or rms or walk must be given"),
+        ("white_noise: {rms: 1, walk: 1, unit: deg/s}", "must be given, and only once"),
+        ("white_noise: {rms: 1, unit: deg/s}", "white_noise: bandwidth is None"),
+        ("white_noise: {rms: 1, unit: deg/s, bandwidth: 0}", "bandwidth is 0, but it must be pos"),
+        ("white_noise: {walk: 1, unit: mg}", "unit is 'mg', but it must be rad/sqrt(s)"),
+        ("white_noise: {walk: a, unit: deg/sqrt(h)}", "white_noise: walk is 'a'"),
+        ("white_noise: {walk: [1, 2], unit: deg/sqrt(h)}", "walk has 2 numbers"),
+        ("white_noise: {walk: -1, unit: deg/sqrt(h)}", "gyroscope.white_noise x is -"),
+        ("bias_instability: {value: 8, unit: deg/h}", "meaning is None"),
+        ("turn_on_bias_sigma: {value: 1, unit: [deg/s]}", "unit is ['deg/s']"),
+        ("turn_on_bias_sigma: {value: 1, unit: deg/s, max: 3}", "'max' is not known here"),
+        ("turn_on_bias_sigma: {value: 1, unit: deg/s, source: 3}", "source must be a text"),
+        ("resolution: {steps: 0, unit: deg/s}", "steps is 0, but it must be positive"),
+        ("random_walk: {allan_minimum: 8, unit: deg/h}", "needs the triad's white_noise"),
+        (
+            "random_walk: {allan_minimum: 8, unit: deg/h}\n  white_noise: 0",
+            "white_noise is 0, but it must be positive",
+        ),
+        ("scale_factor_and_misalignment: {unit: '%'}", "scale_factor or cross_axis must be given"),
+        ("gauss_markov_time: {value: 1, unit: s}", "cannot be stated with a unit"),
+        ("whatever: {value: 1, unit: s}", "whatever"),
+    ],
+)
+def test_what_leaves_its_meaning_open_is_refused_in_a_sentence(tmp_path, text, words):
+    path = tmp_path / "imu.yaml"
+    path.write_text(f"gyroscope:\n  {text}\n")
+    with pytest.raises(ConfigurationError) as caught:
+        load_imu_specification(path)
+    sentence = str(caught.value)
+    assert sentence.startswith(f"{path}: gyroscope.") and words in sentence
+    assert len(sentence) < 500
+
+
+def test_a_document_that_is_no_text_is_refused(tmp_path):
+    path = tmp_path / "imu.yaml"
+    path.write_text("source: [1]\ngyroscope: {white_noise: 1e-4}\n")
+    with pytest.raises(ConfigurationError, match="source must be a text"):
+        load_imu_specification(path)

@@ -1,0 +1,35 @@
+"""Bags with an ideal IMU, of a motion whose truth is known."""
+
+from __future__ import annotations
+
+import numpy as np
+from recording_writers import imu, pose_stamped
+
+import imu_simulation_framework as isf
+from imu_simulation_framework.sensors.simulation import imu_truth
+
+START = 1_600_000_000_000_000_000
+
+
+def curve(duration=20.0):
+    """A motion along a circle, 100 Hz."""
+    return isf.rounds(duration / 20.0, radius=2.0, speed=2.0 * np.pi * 2.0 / 20.0)
+
+
+def stamps_of(motion, start=START):
+    return [start + round(time * 1e9) for time in motion.time]
+
+
+def ideal_messages(motion, unknown=(), stamps=None):
+    """What an ideal IMU on the motion publishes."""
+    stamps = stamps_of(motion) if stamps is None else stamps
+    return [
+        imu(stamp, *row, unknown=unknown) for stamp, row in zip(stamps, zip(*imu_truth(motion)))
+    ]
+
+
+def poses(motion):
+    return [
+        pose_stamped(stamp, *row)
+        for stamp, row in zip(stamps_of(motion), zip(motion.position, motion.orientation))
+    ]

@@ -1,0 +1,214 @@
+"""What motion and surroundings add: warmth by power, supply voltage, low-pass, vibration."""
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+from scipy.signal import welch
+
+import imu_simulation_framework as isf
+from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.evaluation.yaw_error_model import yaw_error_model
+from imu_simulation_framework.motion import sources
+from imu_simulation_framework.sensors.conditions import (
+    SupplyVoltage,
+    TemperatureProfile,
+    Vibration,
+)
+from imu_simulation_framework.sensors.conditions.vibration import TAPS, VibrationNoise
+from imu_simulation_framework.sensors.imu_specification import (
+    ImuSpecification,
+    OutputSpecification,
+    TriadSpecification,
+)
+from imu_simulation_framework.sensors.simulation import imu_model, imu_truth
+
+RATE = 100.0
+ROUND = sources.rounds(1.0, 5.0)
+TRUTH = OutputSpecification(orientation_reference="truth")
+FLAT = Vibration(spectrum=((0.0, 0.02), (400.0, 0.02)))
+
+
+def still(seconds, rate=RATE):
+    return sources.at_rest(seconds, rate)
+
+
+def gyro(imu, motion, **options):
+    return isf.simulate_imu(motion, imu, **options)[["gyro_x", "gyro_y", "gyro_z"]].to_numpy()
+
+
+def accel(imu, motion, **options):
+    return isf.simulate_imu(motion, imu, **options)[["accel_x", "accel_y", "accel_z"]].to_numpy()
+
+
+def test_power_warms_as_the_differential_equation_says():
+    profile = TemperatureProfile(
+        start=20.0,
+        end=20.0,
+        time_constant=50.0,
+        power=((10.0, 0.5), (40.0, 2.0), (200.0, 1.0)),
+        thermal_resistance=12.0,
+    )
+    times = np.linspace(0.0, 400.0, 81)
+
+    def slope(time, warmed):
+        power = np.interp(time, [10.0, 40.0, 200.0], [0.5, 2.0, 1.0])
+        return (12.0 * power - warmed) / 50.0
+
+    solved = solve_ivp(slope, (0.0, 400.0), [0.0], t_eval=times, rtol=1e-10, atol=1e-10, max_step=1)
+    np.testing.assert_allclose(profile.at(times), 20.0 + solved.y[0], atol=1e-6)
+    assert profile.at(times[7]) == profile.at(times)[7]
+
+
+def test_supply_voltage_moves_bias_and_scale_factor():
+    motion = ROUND
+    imu = ImuSpecification(
+        gyroscope=TriadSpecification(supply_bias=1e-3, supply_scale_factor=0.01),
+        supply=SupplyVoltage(3.3, ((0.0, 3.3), (10.0, 3.0))),
+        output=TRUTH,
+    )
+    true = gyro(ImuSpecification(output=TRUTH), motion)
+    volts = (np.interp(motion.time - motion.time[0], [0.0, 10.0], [3.3, 3.0]) - 3.3)[:, np.newaxis]
+    np.testing.assert_allclose(
+        gyro(imu, motion), true + 1e-3 * volts + 0.01 * volts * true, atol=1e-15
+    )
+
+
+def test_the_low_pass_halves_the_power_at_its_bandwidth_and_leaves_slow_signals():
+    noise = TriadSpecification(white_noise=1e-3, bandwidth=10.0)
+    samples = gyro(ImuSpecification(gyroscope=noise, output=TRUTH), still(2000.0))
+    frequency, density = welch(samples, RATE, nperseg=1024, axis=0)
+    density = density.mean(axis=1)
+    # Means over three axes and about 390 half-overlapping segments: 4 % for one line.
+    at = np.argmin(np.abs(frequency - 10.0))
+    two_sided = 1e-6
+    assert density[at] / (2.0 * two_sided) == pytest.approx(0.5, rel=0.15)
+    slow = density[(frequency > 0.3) & (frequency < 2.0)].mean()
+    assert slow / (2.0 * two_sided) == pytest.approx(1.0, rel=0.04)
+    assert density[frequency > 40.0].max() < 0.01 * 2.0 * two_sided
+
+
+def test_above_half_of_the_rate_a_low_pass_leaves_the_signal():
+    motion = ROUND
+    imu = ImuSpecification(gyroscope=TriadSpecification(bandwidth=50.0), output=TRUTH)
+    np.testing.assert_array_equal(gyro(imu, motion), gyro(ImuSpecification(output=TRUTH), motion))
+
+
+def test_covariances_are_those_of_what_passes_the_low_pass():
+    noise = TriadSpecification(white_noise=1e-3, bandwidth=10.0)
+    imu = ImuSpecification(gyroscope=noise, output=TRUTH)
+    samples = gyro(imu, still(1000.0))
+    # Samples of noise below 10 Hz: some 20 000 independent ones on each of three axes.
+    assert imu.covariances()[1][0] == pytest.approx(np.var(samples), rel=0.03)
+
+
+@pytest.mark.parametrize("bandwidth", [None, 30.0])
+def test_sampling_folds_the_spectrum(bandwidth):
+    spectrum = Vibration(spectrum=((60.0, 0.0), (80.0, 0.1), (130.0, 0.1), (131.0, 0.0)))
+    density = spectrum.sampled_density(RATE, bandwidth)
+    lines = np.linspace(0.0, 50.0, TAPS // 2 + 1)
+
+    def one_sided(f):
+        found = np.interp(f, *zip(*spectrum.spectrum), left=0.0, right=0.0)
+        return found if bandwidth is None else found / (1.0 + (f / bandwidth) ** 4)
+
+    expected = one_sided(lines) + sum(
+        one_sided(k * RATE - lines) + one_sided(k * RATE + lines) for k in (1, 2)
+    )
+    # A line is a mean over its width of 0.2 Hz, and the density has edges.
+    np.testing.assert_allclose(density[1:-1], expected[1:-1], atol=0.012)
+    if bandwidth is None:
+        widths = np.full(len(lines), lines[1])
+        widths[[0, -1]] *= 0.5
+        assert np.sum(density * widths) == pytest.approx(spectrum.mean_square[0], rel=1e-4)
+
+
+def test_samples_of_a_vibration_have_its_folded_spectrum():
+    vibration = Vibration(spectrum=((20.0, 0.05), (40.0, 0.01), (90.0, 0.02)), axes=(1.0, 0.5, 0.0))
+    noise = VibrationNoise(vibration, RATE, None, np.random.SeedSequence(3))
+    samples = noise.advance(200_000)
+    frequency, density = welch(samples, RATE, nperseg=TAPS, axis=0)
+    expected = vibration.sampled_density(RATE, None)
+    near = (frequency > 12.0) & (frequency < 18.0)
+    # 780 half-overlapping segments and 30 lines.
+    assert density[near, 0].mean() == pytest.approx(expected[near].mean(), rel=0.03)
+    assert density[near, 1].mean() == pytest.approx(0.25 * expected[near].mean(), rel=0.03)
+    assert not samples[:, 2].any()
+    assert np.var(samples[:, 0]) == pytest.approx(vibration.mean_square[0], rel=0.02)
+
+
+def test_the_amplitude_follows_the_speed():
+    vibration = Vibration(spectrum=FLAT.spectrum, reference_speed=2.0, exponent=1.5, idle=0.1)
+    expected = np.sqrt(0.01 + np.array([0.0, 0.5, 1.0, 2.0]) ** 3)
+    np.testing.assert_allclose(vibration.amplitude(np.array([0.0, -1.0, 2.0, 4.0])), expected)
+
+
+def test_vibration_is_rectified_by_its_mean_square():
+    imu = ImuSpecification(
+        gyroscope=TriadSpecification(
+            vibration_rectification=(0.0, 0.0, 2e-5), g_sensitivity=np.diag([0.0, 0.0, 1e-4])
+        ),
+        accelerometer=TriadSpecification(nonlinearity=(0.0, 0.0, 1e-3), bandwidth=40.0),
+        vibration=FLAT,
+        output=TRUTH,
+    )
+    speed = 0.5
+    motion = sources.straight(400.0, speed, RATE)
+    rate, force = gyro(imu, motion), accel(imu, motion)
+    power = 8.0 * speed**2  # 0.02 over 400 Hz
+    sampled = np.var(force[:, 2])
+    assert 0.0 < sampled < 0.2 * power
+    # What is sampled of the vibration has no line at zero beyond its density there.
+    mean = 1e-4 * motion.gravity + 2e-5 * 3.0 * power
+    error = 1e-4 * np.sqrt(0.02 * speed**2 * 4.0 / 400.0)
+    assert rate[:, 2].mean() == pytest.approx(mean, abs=4.0 * error)
+    gravity = motion.gravity
+    shift = 1e-3 * (gravity**2 + power)
+    assert force[:, 2].mean() - gravity == pytest.approx(shift, abs=4e4 * error)
+
+
+def test_the_linear_model_knows_supply_nonlinearity_and_rectified_vibration():
+    motion = sources.rounds(4.0, 5.0)
+    imu = ImuSpecification(
+        gyroscope=TriadSpecification(
+            supply_bias=(0.0, 0.0, 1e-3),
+            nonlinearity=(0.0, 0.0, 0.05),
+            vibration_rectification=(0.0, 0.0, 0.05),
+        ),
+        supply=SupplyVoltage(3.3, ((0.0, 3.3), (60.0, 3.0))),
+        # Weak, as it tilts what is fused.
+        vibration=Vibration(spectrum=((0.0, 2e-6), (400.0, 2e-6))),
+    )
+    model = yaw_error_model(imu, motion)
+    table = isf.simulate_imu(motion, imu)
+    error = motion.yaw - table["yaw"].to_numpy()
+    error = np.interp(model.time, motion.time - motion.time[0], error - error[0])
+    ours = model.mean()
+    np.testing.assert_allclose(error, ours, atol=2e-3 * np.max(np.abs(ours)))
+    assert {"supply voltage", "nonlinearity", "rectified vibration"} <= set(model.names)
+
+
+def test_a_vibrating_imu_without_a_speed_is_refused():
+    imu = ImuSpecification(vibration=FLAT)
+    model = imu_model(imu, 0.01)
+    truth = imu_truth(still(1.0))
+    with pytest.raises(ConfigurationError, match="vibration depends on the speed"):
+        model.batch(truth)
+
+
+@pytest.mark.parametrize(
+    "make, sentence",
+    [
+        (lambda: Vibration(spectrum=((1.0, 1.0),)), "one frequency"),
+        (lambda: Vibration(spectrum=((2.0, 1.0), (1.0, 1.0))), "1 Hz after 2 Hz"),
+        (lambda: Vibration(spectrum=((1.0, 1.0), (2.0, -1.0))), "not be negative"),
+        (lambda: Vibration(spectrum=((1.0, float("nan")), (2.0, 1.0))), "finite number"),
+        (lambda: Vibration(reference_speed=0.0), "reference_speed is 0.0"),
+        (lambda: TemperatureProfile(table=((0, 1),), power=((0, 1),)), "replaces it"),
+        (lambda: TemperatureProfile(thermal_resistance=-1.0), "thermal_resistance"),
+        (lambda: SupplyVoltage(table=3.3), "pairs of a time and a voltage"),
+        (lambda: TriadSpecification(bandwidth=0.0), "bandwidth"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_a_sentence(make, sentence):
+    with pytest.raises(ConfigurationError, match=sentence):
+        make()

@@ -1,0 +1,271 @@
+import math
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pymap3d
+import pytest
+
+import imu_simulation_framework as isf
+from imu_simulation_framework.angles import wrap
+from imu_simulation_framework.columns import GNSS_RECORD
+from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.noise.streams import run_seed
+from imu_simulation_framework.sensors.gnss.receiver import GnssReceiver, antenna_motion
+from imu_simulation_framework.sensors.gnss.reception import Outages, Qualities
+from imu_simulation_framework.sensors.gnss.specification import QUALITIES
+
+POSITION = ["x", "y", "z"]
+VELOCITY = ["velocity_east", "velocity_north", "velocity_up"]
+VARIANCES = ["variance_east", "variance_north", "variance_up"]
+ARM = (0.3, -0.1, 0.8)
+ERRORS = 5.0
+"""Standard errors by which a statistic may be off."""
+RTK = isf.FixQuality("rtk", 0.01, 0.02, 0.03, 0.05, 20.0, 0.04, 0.06)
+FLOAT = isf.FixQuality("float", 0.02, 0.04, 0.4, 0.6, 60.0, 0.04, 0.06)
+ALL_ERRORS = isf.GnssSpecification(
+    rate=5.0,
+    latency=0.1,
+    latency_jitter=0.3,
+    lever_arm=ARM,
+    qualities=(RTK, FLOAT),
+    changes=(isf.QualityChange("rtk", "float", 0.1), isf.QualityChange("float", "none", 0.2))
+    + (isf.QualityChange("none", "rtk", 0.5),),
+    outages=isf.GnssOutages(rate=0.05, mean_duration=2.0),
+    heading=isf.GnssHeading("antennas", across_noise=0.01, across_drift=0.02),
+)
+
+
+@pytest.fixture(scope="module")
+def motion():
+    return isf.read_drive("a", laps=1)
+
+
+@pytest.fixture(scope="module")
+def rest():
+    return isf.at_rest(4000.0, rate=5.0)
+
+
+def receiver(**fields):
+    return isf.GnssSpecification(rate=5.0, **fields)
+
+
+def test_without_errors_it_is_the_motion_of_its_antenna(motion):
+    table = isf.simulate_gnss(motion, receiver(lever_arm=ARM))
+    antenna = motion.mounted(ARM)
+    assert list(table) == list(GNSS_RECORD)
+    np.testing.assert_array_equal(table.index, motion.time[::20])
+    np.testing.assert_allclose(table[POSITION], antenna.position[::20], rtol=0.0, atol=1e-12)
+    np.testing.assert_allclose(table[VELOCITY], antenna.velocity[::20], rtol=0.0, atol=1e-12)
+    assert (table[[*VARIANCES, "velocity_variance"]] == 0.0).all(axis=None)
+    assert (table["quality"] == 1.0).all()
+    assert table["heading"].isna().all()
+    np.testing.assert_array_equal(table["arrival"], table.index)
+
+
+def test_latitude_and_longitude_lead_back_to_the_world(motion):
+    origin = isf.GnssOrigin(-33.9, 151.2, 60.0)
+    table = isf.simulate_gnss(motion, receiver(origin=origin))
+    back = pymap3d.geodetic2enu(
+        *(table[name].to_numpy() for name in ("latitude", "longitude", "altitude")),
+        origin.latitude,
+        origin.longitude,
+        origin.height,
+    )
+    np.testing.assert_allclose(np.column_stack(back), motion.position[::20], rtol=0.0, atol=1e-6)
+
+
+def test_two_antennas_tell_the_yaw_and_the_course_tells_it_while_driving(motion):
+    by_antennas = isf.simulate_gnss(motion, receiver(heading=isf.GnssHeading("antennas")))
+    np.testing.assert_allclose(by_antennas["heading"], motion.yaw[::20], rtol=0.0, atol=1e-12)
+    turned = receiver(heading=isf.GnssHeading("antennas", misalignment=0.1))
+    off = isf.simulate_gnss(motion, turned)["heading"] - by_antennas["heading"]
+    np.testing.assert_allclose(off, 0.1, rtol=1e-9)
+    course = isf.simulate_gnss(motion, receiver(heading=isf.GnssHeading("course")))["heading"]
+    speed = np.hypot(*motion.velocity[::20, :2].T)
+    np.testing.assert_array_equal(course.notna(), speed >= 0.5)
+    driving = course.notna().to_numpy()
+    np.testing.assert_allclose(course[driving], motion.yaw[::20][driving], rtol=0.0, atol=1e-9)
+
+
+def test_a_rate_that_does_not_divide_that_of_the_motion_is_interpolated(motion):
+    table = isf.simulate_gnss(motion, isf.GnssSpecification(rate=8.0))
+    np.testing.assert_allclose(np.diff(table.index), 0.125)
+    expected = np.interp(table.index, motion.time, motion.position[:, 0])
+    np.testing.assert_allclose(table["x"], expected, rtol=0.0, atol=1e-4)
+    with pytest.raises(ConfigurationError, match="rate is 200 Hz, but the motion has only 100"):
+        isf.simulate_gnss(motion, isf.GnssSpecification(rate=200.0))
+
+
+def test_white_errors_have_their_variances_and_state_them(rest):
+    white = replace(RTK, horizontal_drift=0.0, vertical_drift=0.0)
+    table = isf.simulate_gnss(rest, receiver(qualities=(white,)))
+    for names, deviations in ((POSITION, white.noise[:3]), (VELOCITY, white.noise[3:])):
+        for name, deviation in zip(names, deviations):
+            _assert_white(table[name].to_numpy(), deviation)
+    np.testing.assert_allclose(table[VARIANCES].iloc[7], np.square(white.noise[:3]))
+    assert table["velocity_variance"].iloc[7] == pytest.approx(white.velocity_noise**2)
+    correlation = np.corrcoef(table[POSITION + VELOCITY].T)[np.triu_indices(6, 1)]
+    assert np.max(np.abs(correlation)) < ERRORS / math.sqrt(len(table))
+
+
+def _assert_white(values, deviation):
+    count = len(values)
+    assert abs(np.var(values) / deviation**2 - 1.0) < ERRORS * math.sqrt(2.0 / count)
+    assert abs(np.mean(values)) < ERRORS * deviation / math.sqrt(count)
+    following = np.mean(values[1:] * values[:-1]) / deviation**2
+    assert abs(following) < ERRORS / math.sqrt(count)
+
+
+def test_correlated_errors_have_their_variance_and_correlation_time():
+    slow = isf.FixQuality(horizontal_drift=0.7, vertical_drift=1.1, correlation_time=3.0)
+    motion = isf.at_rest(4.0, rate=5.0)
+    runs = [
+        isf.simulate_gnss(motion, receiver(qualities=(slow,)), run=run)[POSITION].to_numpy()
+        for run in range(400)
+    ]
+    values = np.array(runs) / slow.drift
+    for lag in (0, 1, 5, 15):
+        products = values[:, 0] * values[:, lag]
+        alike = math.exp(-lag / (5.0 * 3.0))
+        error = math.sqrt((1.0 + alike**2) / products.size)
+        assert abs(products.mean() - alike) < ERRORS * error
+    table = isf.simulate_gnss(motion, receiver(qualities=(replace(slow, horizontal_noise=0.2),)))
+    assert table["variance_east"].iloc[0] == pytest.approx(0.7**2 + 0.2**2)
+
+
+def test_headings_of_two_antennas_err_by_the_place_across_over_the_baseline(rest):
+    heading = isf.GnssHeading("antennas", baseline=0.5, across_noise=0.01)
+    table = isf.simulate_gnss(rest, receiver(heading=heading))
+    _assert_white(table["heading"].to_numpy(), 0.02)
+    assert table["heading_variance"].iloc[0] == pytest.approx(0.02**2)
+
+
+def test_a_course_errs_by_the_velocity_across_over_the_speed():
+    motion = isf.straight(4000.0, speed=2.0, rate=5.0)
+    noisy = isf.FixQuality(velocity_noise=0.04)
+    gnss = receiver(qualities=(noisy,), heading=isf.GnssHeading("course"))
+    table = isf.simulate_gnss(motion, gnss)
+    _assert_white(table["heading"].to_numpy(), 0.04 / 2.0)
+    assert table["heading_variance"].mean() == pytest.approx(0.02**2, rel=0.01)
+
+
+def test_outages_have_their_share_and_number():
+    rate, mean, duration = 0.02, 10.0, 400_000.0
+    outages = isf.GnssOutages(rate=rate, mean_duration=mean)
+    time = np.arange(0.0, duration, 0.5)
+    covered = Outages(outages, np.random.default_rng(5)).cover(time)
+    # Alternating renewal process, Cox: Renewal Theory (1962), sections 4.2 and 7.2.
+    on, cycle = 1.0 / rate, 1.0 / rate + mean
+    share_error = math.sqrt(2.0 * on**2 * mean**2 / cycle**3 / duration)
+    assert abs(covered.mean() - outages.share) < ERRORS * share_error
+    begun = np.count_nonzero(np.diff(covered.astype(int)) == 1)
+    # An outage between two times is not seen.
+    seen = duration / cycle * math.exp(-0.5 * 0.5 / mean)
+    assert abs(begun - seen) < ERRORS * math.sqrt(duration * (on**2 + mean**2) / cycle**3)
+
+
+def test_in_an_outage_there_is_nothing_and_the_other_numbers_stay(rest):
+    gnss = receiver(qualities=(RTK,))
+    whole = isf.simulate_gnss(rest, gnss)
+    listed = isf.GnssOutages(times=((10.0, 20.0), (100.0, 100.1)))
+    table = isf.simulate_gnss(rest, replace(gnss, outages=listed))
+    missing = whole.index.difference(table.index)
+    np.testing.assert_allclose(missing, [*np.arange(10.0, 19.9, 0.2), 100.0])
+    pd.testing.assert_frame_equal(table, whole.loc[table.index])
+    random = replace(gnss, outages=isf.GnssOutages(rate=0.05, mean_duration=5.0))
+    table = isf.simulate_gnss(rest, random)
+    assert 0.7 * len(whole) < len(table) < 0.9 * len(whole)
+    pd.testing.assert_frame_equal(table, whole.loc[table.index])
+
+
+def test_random_qualities_take_their_shares_of_the_time():
+    changes = (isf.QualityChange("rtk", "float", 0.02), isf.QualityChange("float", "rtk", 0.1))
+    gnss = receiver(qualities=(RTK, FLOAT), changes=changes)
+    duration, on, off = 400_000.0, 50.0, 10.0
+    at = Qualities(gnss, np.random.default_rng(3)).at(np.arange(0.0, duration, 1.0))
+    error = math.sqrt(2.0 * on**2 * off**2 / (on + off) ** 3 / duration)
+    assert abs(np.mean(at == QUALITIES["float"]) - off / (on + off)) < ERRORS * error
+    assert at[0] == QUALITIES["rtk"]
+
+
+def test_of_two_changes_the_more_frequent_comes_more_often():
+    changes = tuple(
+        isf.QualityChange(*names, rate)
+        for names, rate in ((("rtk", "float"), 0.3), (("rtk", "none"), 0.1))
+    ) + tuple(isf.QualityChange(name, "rtk", 1.0) for name in ("float", "none"))
+    gnss = receiver(qualities=(RTK, FLOAT), changes=changes)
+    at = Qualities(gnss, np.random.default_rng(4)).at(np.arange(0.0, 20_000.0, 0.05))
+    begun = at[1:][np.diff(at) != 0]
+    floats, nones = (np.count_nonzero(begun == QUALITIES[name]) for name in ("float", "none"))
+    share = floats / (floats + nones)
+    assert abs(share - 0.75) < ERRORS * math.sqrt(0.75 * 0.25 / (floats + nones))
+
+
+def test_a_schedule_says_when_which_quality_is(rest):
+    gnss = receiver(qualities=(RTK, FLOAT), schedule=((10.0, "none"), (20.0, "float")))
+    table = isf.simulate_gnss(rest, gnss)
+    assert (table.loc[:9.9, "quality"] == 4.0).all()
+    without = table.loc[10.0:19.9]
+    assert (without["quality"] == 0.0).all()
+    told = without.drop(columns=["quality", "arrival"])
+    assert told.isna().all(axis=None)
+    after = table.loc[20.0:]
+    assert (after["quality"] == 5.0).all()
+    np.testing.assert_allclose(after[VARIANCES].iloc[0], FLOAT.variances[:3])
+    # The errors of each quality go on meanwhile.
+    only = isf.simulate_gnss(rest, receiver(qualities=(FLOAT,)))
+    np.testing.assert_array_equal(after[POSITION], only.loc[20.0:, POSITION])
+
+
+def test_fixes_arrive_later_one_after_the_other(rest):
+    gnss = receiver(latency=0.15, latency_jitter=0.1)
+    table = isf.simulate_gnss(rest, gnss)
+    late = table["arrival"] - table.index
+    assert late.min() >= 0.15 - 1e-12
+    assert late.max() <= 0.25
+    assert abs(late.mean() - 0.2) < ERRORS * 0.1 / math.sqrt(12.0 * len(late))
+    jumpy = isf.simulate_gnss(rest, replace(gnss, latency_jitter=1.0))
+    assert (np.diff(jumpy["arrival"]) >= 0.0).all()
+
+
+def test_a_run_depends_neither_on_other_runs_nor_on_other_errors(motion):
+    third = isf.simulate_gnss(motion, ALL_ERRORS, seed=8, run=3)
+    pd.testing.assert_frame_equal(third, isf.simulate_gnss(motion, ALL_ERRORS, seed=8, run=3))
+    for other in ({"run": 2}, {"run": 3, "seed": 9}):
+        different = isf.simulate_gnss(motion, ALL_ERRORS, **{"seed": 8, **other})
+        assert not different[POSITION].equals(third[POSITION])
+    horizontal = isf.FixQuality("rtk", 0.01, horizontal_drift=0.03, correlation_time=20.0)
+    few = isf.simulate_gnss(motion, receiver(qualities=(horizontal,)), seed=8, run=3)
+    more = receiver(
+        qualities=(RTK, FLOAT), latency_jitter=0.1, heading=ALL_ERRORS.heading, latency=1.0
+    )
+    many = isf.simulate_gnss(motion, more, seed=8, run=3)
+    pd.testing.assert_frame_equal(few[["x", "y"]], many[["x", "y"]])
+
+
+@pytest.mark.parametrize("size", [1, 7])
+def test_fix_by_fix_it_gives_the_same_as_at_once(motion, size):
+    arguments = (motion.position, motion.orientation, motion.velocity, motion.angular_velocity)
+    parts = [values[::20] for values in (motion.time, *arguments, motion.yaw)]
+    seed = run_seed(8, 3)
+
+    def measured(receiver, chosen):
+        time, *states = (values[chosen] for values in parts)
+        return receiver.measure(time, antenna_motion(*states, ALL_ERRORS.lever_arm))
+
+    whole = measured(GnssReceiver(ALL_ERRORS, seed), slice(None))
+    stepped = GnssReceiver(ALL_ERRORS, seed)
+    pieces = [
+        measured(stepped, slice(first, first + size)) for first in range(0, len(parts[0]), size)
+    ]
+    assert 100 < len(whole) < len(parts[0])
+    pd.testing.assert_frame_equal(pd.concat(pieces), whole, check_exact=True)
+
+
+def test_a_bundled_receiver_makes_a_reference_of_a_drive():
+    drive = isf.read_drive("a", laps=2)
+    table = isf.simulate_gnss(drive, isf.read_gnss_specification("rtk_heading"))
+    error = wrap(table["heading"].to_numpy() - drive.yaw[::20])
+    assert np.degrees(np.std(error)) < 1.0
+    assert np.hypot(table["x"] - drive.position[::20, 0], 0.0).max() < 0.05
