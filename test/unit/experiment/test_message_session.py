@@ -88,3 +88,13 @@ def test_of_the_few_joint_states_the_last_one_of_the_drive_is_enough(session):
     assert not session.complete
     session.take(topics.JOINT_STATES, at(8.0), "joints")
     assert session.complete
+
+
+def test_it_is_complete_when_the_last_error_is_answered(session):
+    for number in range(1, round(DURATION / PERIOD) + 1):
+        session.take(topics.WHEEL_COMMAND, None, "command")
+        session.take(topics.TRAJECTORY_ERROR, at(number * PERIOD), "error")
+    assert session.over
+    assert not session.complete
+    session.take(topics.WHEEL_COMMAND, None, "the answer to the last one")
+    assert session.complete

@@ -40,6 +40,7 @@ class MessageSession:
         self._end: int | None = None
         self._now = 0
         self._newest: dict[str, HeardMessage] = {}
+        self._errors = self._commands = 0
 
     def ends_after(self, duration: float) -> None:
         """Say how long the whole drive takes [s]; before, nothing is chosen."""
@@ -67,11 +68,14 @@ class MessageSession:
         """
         if topic == topics.CLOCK and stamp is not None:
             self._now = stamp
+        self._commands += topic == topics.WHEEL_COMMAND
         if self._duration is None:
             return []
         if stamp is None:
             return self._of_the_drive(HeardMessage(topic, self._now, content))
         earlier = self._newest.get(topic)
+        if topic == topics.TRAJECTORY_ERROR and (earlier is None or earlier.stamp != stamp):
+            self._errors += 1
         self._newest[topic] = HeardMessage(topic, stamp, content)
         if earlier is None or earlier.stamp == stamp:
             return []
@@ -91,10 +95,13 @@ class MessageSession:
     def complete(self) -> bool:
         """Whether the last message of the drive is there on each topic that has any.
 
-        The recorded IMU may have ended before.
+        The recorded IMU may have ended before. A command begins the drive, and each error is
+        answered with one.
         """
         end = self._end
-        return end is not None and all(
+        if end is None or 0 < self._commands <= self._errors:
+            return False
+        return all(
             message.stamp >= end
             or (topic == topics.JOINT_STATES and message.stamp > end - self._wheels_period)
             for topic, message in self._newest.items()
