@@ -5,15 +5,15 @@ table 3-14, how long a change of the mode takes in table 3-6, how it is started 
 how it is calibrated in section 3.11. Its fusion (BSXlite) is not published; here a mode is the
 filter of this package that uses the same sensors at the same rate:
 
-============ ===== ===== === === ===================================================
-mode         gyro. acc.  mag. Hz its yaw
-============ ===== ===== === === ===================================================
-IMU          yes   yes   no  100 from the gyroscope alone
-COMPASS      no    yes   yes  20 magnetic north, without a gyroscope
-M4G          no    yes   yes  50 as IMU's from any start; turns are those of the field
-NDOF_FMC_OFF yes   yes   yes 100 magnetic north
-NDOF         yes   yes   yes 100 magnetic north; the magnetometer is calibrated sooner
-============ ===== ===== === === ===================================================
+============ ===== ===== ==== === ===================================================
+mode         gyro. acc.  mag. Hz  its yaw
+============ ===== ===== ==== === ===================================================
+IMU          yes   yes   no   100 from the gyroscope alone
+COMPASS      no    yes   yes  20  magnetic north, without a gyroscope
+M4G          no    yes   yes  50  as IMU's from any start; turns are those of the field
+NDOF_FMC_OFF yes   yes   yes  100 magnetic north
+NDOF         yes   yes   yes  100 magnetic north; the magnetometer is calibrated sooner
+============ ===== ===== ==== === ===================================================
 
 What the specification has as hard and soft iron is what the calibration has left. The sensor's own
 ongoing calibration does not change the readings here, and what it says of itself does not depend on
