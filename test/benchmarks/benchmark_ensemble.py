@@ -25,8 +25,8 @@ from imu_simulation_framework.experiment.ensemble import (
 )
 from imu_simulation_framework.experiment.ensemble.work import draw_chunk, versions
 from imu_simulation_framework.motion import sources
-from imu_simulation_framework.sensors.imu_models import SpecificationParameters
-from imu_simulation_framework.sensors.imu_models.specification import SpecificationImu
+from imu_simulation_framework.noise.streams import run_seed
+from imu_simulation_framework.sensors.triad_noise import TriadNoise
 
 BLOCK = np.empty(4096)
 
@@ -84,8 +84,9 @@ def main():
     imu = isf.read_imu_specification("bno055")
     sensor = SensorDrawing(motion, imu, chunk=16)
     linear = LinearDrawing(yaw_error_model(imu, motion))
-    model = SpecificationImu(SpecificationParameters(imu), motion.period)
-    per_sample = sum(noise.numbers_per_sample for noise in (model._rate_noise, model._force_noise))
+    triads = (imu.gyroscope, imu.accelerometer)
+    noises = [TriadNoise(triad, motion.period, run_seed(0, 0)) for triad in triads]
+    per_sample = sum(noise.numbers_per_sample for noise in noises)
     print(f"drive b, {motion.duration:g} s at 100 Hz; load {os.getloadavg()[0]:.1f}")
     sensor.errors(0, 1)
     beside_numbers("sensor", sensor, 3 * per_sample * len(motion), 8, options.repeats)

@@ -263,6 +263,14 @@ def standing(message):
     message.header.stamp.sec, message.header.stamp.nanosec = 5, 0
 
 
+def test_gravity_is_added_if_asked(motion, tmp_path):
+    bag = write_bag(tmp_path / "in.bag", changed(motion, weightless))
+    done = run(bag, "--imu", "bno055", "--out", tmp_path / "out.bag", "--add-gravity")
+    assert done.returncode == 0, done.stderr
+    assert "gravity of 9.81 m/s^2 was added" in done.stdout
+    assert signals(imus(tmp_path / "out.bag"))[:, 5].mean() == pytest.approx(9.81, abs=0.01)
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [

@@ -33,15 +33,16 @@ def start_launcher() -> int:
     return code
 
 
-def start_node(module: str, class_name: str) -> None:
+def start_node(module: str, class_name: str, launch: str = "experiment.launch") -> None:
     """Import a node's class from ``imu_simulation_framework.ros.nodes`` and run it.
 
-    With ``--help`` it says what the node is, without a ROS master and without what it imports.
+    With ``--help`` it says what the node is, without a ROS master and without what it imports;
+    ``launch`` is the file that starts it.
     """
     package = __package__
     if {"-h", "--help"} & set(sys.argv[1:]):
         run_tool = importlib.import_module(f"{_LIBRARY}.tools.command_line").run_tool
-        sys.exit(run_tool(lambda _: print(_help(module)), []))
+        sys.exit(run_tool(lambda _: print(_help(module, launch)), []))
     try:
         node_type = getattr(importlib.import_module(f"{package}.nodes.{module}"), class_name)
     except ModuleNotFoundError as error:
@@ -49,10 +50,12 @@ def start_node(module: str, class_name: str) -> None:
     importlib.import_module(f"{package}.node").run_node(node_type)
 
 
-def _help(module) -> str:
+def _help(module, launch) -> str:
     source = Path(__file__).with_name("nodes") / f"{module}.py"
+    told = f"usage: {module}.py\n\n{ast.get_docstring(ast.parse(source.read_text('utf-8')))}\n\n"
+    if launch != "experiment.launch":
+        return f"{told}A node of {launch}, whose arguments are its private parameters."
     return (
-        f"usage: {module}.py\n\n{ast.get_docstring(ast.parse(source.read_text('utf-8')))}\n\n"
-        "A node of experiment.launch, which starts it; run_experiment.py --help tells what that "
+        f"{told}A node of {launch}, which starts it; run_experiment.py --help tells what that "
         "takes.\nEvery key of config.ini is also a private parameter of it, ~<section>/<key>."
     )

@@ -15,6 +15,7 @@ import rosgraph
 import rospy
 import rospy.impl.simtime
 
+from imu_simulation_framework.configuration.load import Configuration
 from imu_simulation_framework.errors import FrameworkError, SimulatorError
 from imu_simulation_framework.ros.answers import (
     MASTER_TIMEOUT,
@@ -101,15 +102,19 @@ class Node:
     SIGTERM, with which roslaunch goes on when a node has not ended in time."""
 
     def __init__(self) -> None:
-        self.configuration = node_configuration(
-            rospy.get_name(),
-            rospy.get_param(EXPERIMENT_PARAMETERS, {}),
-            rospy.get_param("~", {}),
-        )
+        self.configuration = self.read_configuration()
         self.interrupted = False
         self.failure = ""
         self._ended = threading.Event()
         self._awake = threading.Event()
+
+    def read_configuration(self) -> Configuration:
+        """Return the settings, from config.ini, the experiment's parameters and the node's own."""
+        return node_configuration(
+            rospy.get_name(),
+            rospy.get_param(EXPERIMENT_PARAMETERS, {}),
+            rospy.get_param("~", {}),
+        )
 
     def finish(self) -> None:
         """Say that the work is done; the node will exit with code 0."""

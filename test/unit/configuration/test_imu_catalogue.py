@@ -54,6 +54,7 @@ WHITE_NOISE = {
     "lsm6ds3": (0.007 * DEG / ROOT2, 90e-6 * G / ROOT2),
     "mpu6050": (0.005 * DEG / ROOT2, 400e-6 * G / ROOT2),
     "mpu9250": (0.01 * DEG / ROOT2, 300e-6 * G / ROOT2),
+    "mti1": (0.007 * DEG / ROOT2, 120e-6 * G / ROOT2),
     "mti300": (0.01 * DEG / ROOT2, 60e-6 * G / ROOT2),
     "stim300": (0.15 / 60.0 * DEG, 0.07 / 60.0),
 }

@@ -1,5 +1,7 @@
 """An IMU model that follows stamps, and the truth that messages tell."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -138,6 +140,15 @@ def test_a_rate_is_only_for_a_specification():
         RealisticImu(named_imu("hector").errors, rate=50.0)
 
 
+def test_what_needs_a_field_or_a_speed_is_refused():
+    magnetic = named_imu("bno055_magnetometer").errors
+    heading = dataclasses.replace(magnetic, output=isf.OutputSpecification(magnetic_heading=True))
+    with pytest.raises(ConfigurationError, match="magnetic_heading needs the magnetic field"):
+        RealisticImu(heading)
+    # A magnetometer alone is left out.
+    RealisticImu(magnetic, period=0.01)
+
+
 def numbers_of(truth, orientation_covariance=0.0):
     numbers = np.zeros(IMU_NUMBERS)
     numbers[:4], numbers[13:16], numbers[25:28] = truth
@@ -229,6 +240,17 @@ def test_an_imu_says_what_it_does_not_have():
     lacking[28] = -1.0
     with pytest.raises(RecordingError, match="has no acceleration"):
         ImuInput().truth(1, lacking)
+
+
+def test_gravity_that_is_missing_is_added_along_the_vertical(motion):
+    up = Rotation.from_quat(motion.orientation).inv().apply([0.0, 0.0, motion.gravity])
+    source = ImuInput(missing_gravity=motion.gravity)
+    felt = zip(motion.orientation, motion.angular_velocity, motion.specific_force - up)
+    found = [source.truth(1, numbers_of(ImuTruth(*row))).specific_force for row in felt]
+    np.testing.assert_allclose(found, motion.specific_force, atol=1e-12)
+    level = ImuTruth(np.array([0.0, 0.0, 0.0, 1.0]), np.zeros(3), np.zeros(3))
+    with pytest.raises(RecordingError, match="nobody knows on which of its axes"):
+        source.truth(2, numbers_of(level, orientation_covariance=-1.0))
 
 
 @pytest.mark.parametrize(

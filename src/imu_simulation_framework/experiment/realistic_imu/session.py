@@ -13,21 +13,19 @@ from typing import Iterator, NamedTuple
 import numpy as np
 
 from imu_simulation_framework.errors import ConfigurationError, RecordingError
-from imu_simulation_framework.experiment.realistic_imu.truth import check_frames
+from imu_simulation_framework.experiment.realistic_imu.truth import (
+    FIRST_AGAIN,
+    LONGEST_GAP,
+    check_frames,
+)
 from imu_simulation_framework.motion.stamps import NANOSECONDS
 from imu_simulation_framework.sensors.imu_models.base import ImuModel
 from imu_simulation_framework.sensors.imu_models.reading import ImuReading, ImuTruth
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 from imu_simulation_framework.sensors.simulation import imu_model
 
-LONGEST_GAP = 10.0
-"""Time without messages [s] that the model bridges; behind a longer one it begins anew."""
-
 MEASURED = 50
 """Messages of which the period is measured where nobody says it."""
-
-_BACKWARDS = 1.0
-"""Time [s] by which stamps go back when the simulation was begun again, and not only disordered."""
 
 _ROUNDING = 1e-3
 """Share of a period by which a measured one may differ from the one that was meant."""
@@ -41,7 +39,7 @@ class TimedReading(NamedTuple):
 
 
 @dataclasses.dataclass
-class StampReport:
+class StreamReport:
     """What there was in the stamps of the ideal IMU.
 
     Attributes
@@ -154,7 +152,8 @@ class RealisticImu:
     Raises
     ------
     ConfigurationError
-        The errors are none, or do not go with the period.
+        The errors are none, do not go with the period, or depend on what an ideal IMU does not say:
+        the magnetic field, the speed.
     """
 
     def __init__(
@@ -173,6 +172,7 @@ class RealisticImu:
                 )
             output = dataclasses.replace(errors.output, rate=rate)
             errors = dataclasses.replace(errors, output=output)
+        _require_feelable(errors)
         self._errors, self._seed, self._run = errors, seed, run
         self._fuses = (
             isinstance(errors, ImuSpecification) and errors.output.orientation_reference == "fusion"
@@ -180,7 +180,7 @@ class RealisticImu:
         self._waiting: list[tuple[int, ImuTruth]] = []
         self._oriented = True
         self._steps: _Steps | None = None
-        self.report = StampReport()
+        self.report = StreamReport()
         if period is not None:
             self._begin(period)
 
@@ -280,7 +280,7 @@ class RealisticImu:
 class _Steps:
     """A model and how many steps of it were made since which stamp [ns]."""
 
-    def __init__(self, model: ImuModel, report: StampReport):
+    def __init__(self, model: ImuModel, report: StreamReport):
         self.model = model
         self._report = report
         self._before: tuple[int, ImuTruth] | None = None
@@ -294,7 +294,7 @@ class _Steps:
             if elapsed == 0:
                 self._report.repeated += 1
                 return
-            if -_BACKWARDS * NANOSECONDS <= elapsed < 0:
+            if -FIRST_AGAIN * NANOSECONDS <= elapsed < 0:
                 self._report.disordered += 1
                 return
             if elapsed < 0 or elapsed > max(LONGEST_GAP, 2.0 * self.model.period) * NANOSECONDS:
@@ -333,6 +333,21 @@ class _Steps:
         reading = self.model.step(truth)
         self._sampled = self._sampled or self.model.has_new_sample
         return reading
+
+
+def _require_feelable(errors) -> None:
+    """Refuse what a specification makes of a field or a speed that nobody tells."""
+    if not isinstance(errors, ImuSpecification):
+        return
+    if errors.output.orientation_reference == "fusion" and errors.output.magnetic_heading:
+        raise ConfigurationError(
+            "output.magnetic_heading needs the magnetic field, which an ideal IMU does not say; "
+            "leave it out"
+        )
+    if errors.vibration.active:
+        raise ConfigurationError(
+            "vibration depends on the speed, which an ideal IMU does not say; leave it out"
+        )
 
 
 def _same_sign(quaternion, other):

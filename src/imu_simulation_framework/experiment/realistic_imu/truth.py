@@ -39,6 +39,12 @@ COVARIANCES = (slice(4, 13), slice(16, 25), slice(28, 37))
 NO_ORIENTATION = (0.0, 0.0, 0.0, 1.0)
 """Of an IMU that has none; its covariance says so."""
 
+LONGEST_GAP = 10.0
+"""Time without messages [s] that is bridged; behind a longer one all begins anew."""
+
+FIRST_AGAIN = 1.0
+"""Time [s] by which stamps go back when the simulation was begun again, and not only disordered."""
+
 _LEAST_GRAVITY = 0.5
 """Share of the gravity below which the mean force is without it."""
 
@@ -74,10 +80,14 @@ class ImuInput:
     ----------
     mounting : Mounting, optional
         Of the simulated IMU on the ideal one.
+    missing_gravity : float
+        What the specific force lacks, upwards in the world [m/s^2]: some simulators publish the
+        acceleration without gravity.
     """
 
-    def __init__(self, mounting: Mounting | None = None):
+    def __init__(self, mounting: Mounting | None = None, missing_gravity: float = 0.0):
         self._mounting = mounting or Mounting()
+        self._missing = np.array([0.0, 0.0, missing_gravity])
         self._before: tuple[int, np.ndarray] | None = None
         self.has_orientation = True
 
@@ -99,12 +109,13 @@ class ImuInput:
         -------
         ImuTruth or None
             None if a number of it is not finite. Without an orientation its quaternion is that of
-            no turn, and :attr:`has_orientation` is false from then on.
+            no turn, and ``has_orientation`` is false from then on.
 
         Raises
         ------
         RecordingError
-            The message says that it has no angular velocity or acceleration.
+            The message says that it has no angular velocity or acceleration, or no orientation
+            by which gravity could be added.
         """
         for name, where in (("angular velocity", 1), ("acceleration", 2)):
             if numbers[COVARIANCES[where].start] == -1.0:
@@ -119,6 +130,13 @@ class ImuInput:
             orientation = np.array(NO_ORIENTATION)
         if not (_finite(orientation) and _finite(rate) and _finite(force)):
             return None
+        if self._missing.any():
+            if not self.has_orientation:
+                raise RecordingError(
+                    "the ideal IMU has no orientation, so that nobody knows on which of its axes "
+                    "the missing gravity is"
+                )
+            force = force + Rotation.from_quat(orientation).inv().apply(self._missing)
         return self._mounted(stamp, orientation, rate, force)
 
     def _mounted(self, stamp, orientation, rate, force):
@@ -163,7 +181,7 @@ def check_frames(truths, has_orientation: bool) -> None:
     if size < _LEAST_GRAVITY * STANDARD_GRAVITY:
         raise RecordingError(
             f"the ideal IMU's acceleration is without gravity: its mean is {said}, {wanted}; "
-            "let the simulator publish it with gravity"
+            "let the simulator publish it with gravity, or have gravity added"
         )
     if has_orientation and mean[2] < size * np.cos(_STEEPEST):
         raise RecordingError(
@@ -230,15 +248,16 @@ class OdometryTruth:
         """
         if not _finite(numbers) or not numbers[3:7].any():
             return None
+        last = self._poses[-1][0] if self._poses else None
+        if last is not None and -FIRST_AGAIN * NANOSECONDS <= stamp - last <= 0:
+            return None
+        if last is not None and not 0 < stamp - last <= LONGEST_GAP * NANOSECONDS:
+            self.restart()
+        self._poses = [*self._poses[-2:], (stamp, numbers[:7])]
         if self._use_twist:
-            if self._state is not None and stamp <= self._state[0]:
-                return None
             orientation = Rotation.from_quat(numbers[3:7])
             state = (stamp, numbers[:3], orientation, orientation.apply(numbers[7:10]))
             return self._next(*state, numbers[10:13])
-        if self._poses and stamp <= self._poses[-1][0]:
-            return None
-        self._poses = [*self._poses[-2:], (stamp, numbers[:7])]
         if len(self._poses) < 3:
             return None
         times = np.array([pose[0] - self._poses[1][0] for pose in self._poses]) / NANOSECONDS

@@ -186,7 +186,7 @@ class ImuMessage(NamedTuple):
         [ns]
     frame : str
     numbers : ndarray, shape (37,)
-        What is behind the header, as :data:`.recordings.messages.IMU` has it.
+        What is behind the header, as ``IMU`` of :mod:`.recordings.messages` has it.
     place : int
         Where these begin.
     """

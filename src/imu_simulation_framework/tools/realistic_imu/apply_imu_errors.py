@@ -23,6 +23,7 @@ import numpy as np
 
 import imu_simulation_framework
 from imu_simulation_framework import topics
+from imu_simulation_framework.constants import WORLD_GRAVITY
 from imu_simulation_framework.errors import ConfigurationError, RecordingError
 from imu_simulation_framework.experiment.named_imu import named_imu
 from imu_simulation_framework.experiment.realistic_imu.messages import imu_numbers
@@ -63,7 +64,8 @@ def main(arguments):
                     f"{options.bag}: the topic {taken} is in the bag already; choose another one "
                     "with --output"
                 )
-        ideal = _look_through(bag, topic)
+        gravity = WORLD_GRAVITY if options.add_gravity else 0.0
+        ideal = _look_through(bag, topic, gravity)
         sensor = chosen.errors.output.rate if isinstance(chosen.errors, ImuSpecification) else None
         period = _told(bag, topic, usual_period, ideal.stamps, options.rate or sensor)
         session = RealisticImu(chosen.errors, options.seed, period, rate=options.rate)
@@ -82,11 +84,11 @@ class _Ideal(NamedTuple):
     frames: list[str]
 
 
-def _look_through(bag: RawBag, topic) -> _Ideal:
+def _look_through(bag: RawBag, topic, gravity) -> _Ideal:
     """Read the ideal IMU once: the period and the axes must be known before the first step."""
     stamps, truths = [], []
     frames: dict[str, None] = {}
-    source = ImuInput()
+    source = ImuInput(missing_gravity=gravity)
     for number, raw in enumerate(bag.messages(topic), 1):
         message = _understood(bag, topic, number, raw)
         stamps.append(message.stamp)
@@ -121,7 +123,7 @@ def _told(bag, topic, function, *arguments):
 
 def _write(bag, topic, session, ideal, options) -> int:
     """Write the bag; return how many messages the realistic IMU has."""
-    source = ImuInput()
+    source = ImuInput(missing_gravity=WORLD_GRAVITY if options.add_gravity else 0.0)
     source.has_orientation = ideal.has_orientation
     covariances = session.covariances()
     count = 0
@@ -166,6 +168,8 @@ def _sentences(topic, ideal, session, options, written):
         f"seed {options.seed}, made of {count} of {len(ideal.stamps)} messages on {topic} at "
         f"{1.0 / session.period:g} Hz"
     )
+    if options.add_gravity:
+        yield f"gravity of {WORLD_GRAVITY:g} m/s^2 was added to the input's acceleration"
     axes = "x forward, y left, z up (REP-103), as the input's"
     if not session.gives_orientation:
         yield f"frame {frame}: {axes}; no orientation, which its covariance of -1 says (REP-145)"
@@ -225,6 +229,9 @@ def _parser():
     parser.add_argument("--seed", type=whole_number, default=1, metavar="S", help="default: 1")
     parser.add_argument(
         "--rate", type=_rate, metavar="HZ", help="of the sensor, instead of its specification's"
+    )
+    parser.add_argument(
+        "--add-gravity", action="store_true", help="for an ideal IMU that is without"
     )
     parser.add_argument("--frame-id", metavar="NAME", help="of the realistic IMU's messages")
     return parser

@@ -86,7 +86,7 @@ def read_yaw_signals(text) -> list[YawSignal]:
     RecordingError, ResultError
         There is no such thing, it cannot be read, or it has no yaw.
     """
-    signals = _signals(*_split(text))
+    signals = _signals(*split_name(text))
     for signal in signals:
         if len(signal.yaw) < FEWEST_COMMON:
             raise RecordingError(
@@ -111,7 +111,7 @@ def _signals(path, what) -> list[YawSignal]:
     return [_of_column(path, what) if what else _of_text(path, format)]
 
 
-def _split(text):
+def split_name(text):
     """Return the path and what of it; a path with the sign in its name is left whole."""
     if os.path.exists(text) or SIGN not in text:
         return text, ""

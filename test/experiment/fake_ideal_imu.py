@@ -1,0 +1,89 @@
+"""Publishes an ideal IMU, or odometry, as a simulator would, and prints what comes back as JSON.
+
+    fake_ideal_imu.py MESSAGES.json EXPECTED [TYPE]
+
+The file holds stamps [ns] and numbers; it is run as a process of its own, beside another's master.
+"""
+
+import json
+import sys
+import threading
+import time
+
+import rospy
+import tf2_ros
+from geometry_msgs.msg import Point, Pose, Quaternion, TransformStamped, Twist, Vector3
+from nav_msgs.msg import Odometry
+from sensor_msgs.msg import Imu
+from std_msgs.msg import String
+
+TIMEOUT = 40.0
+
+
+def imu(stamp, numbers):
+    message = Imu(
+        orientation=Quaternion(*numbers[:4]),
+        angular_velocity=Vector3(*numbers[4:7]),
+        linear_acceleration=Vector3(*numbers[7:]),
+    )
+    message.header.frame_id = "robot"
+    message.header.stamp = rospy.Time(0, stamp)
+    return message
+
+
+def odometry(stamp, numbers):
+    message = Odometry(child_frame_id="robot")
+    message.header.frame_id = "odom"
+    message.header.stamp = rospy.Time(0, stamp)
+    message.pose.pose = Pose(Point(*numbers[:3]), Quaternion(*numbers[3:7]))
+    message.twist.twist = Twist(Vector3(*numbers[7:10]), Vector3(*numbers[10:]))
+    return message
+
+
+def mounted_at(lever_arm):
+    transform = TransformStamped(child_frame_id="chip")
+    transform.header.frame_id = "robot"
+    transform.transform.translation = Vector3(*lever_arm)
+    transform.transform.rotation.w = 1.0
+    tf2_ros.StaticTransformBroadcaster().sendTransform(transform)
+
+
+def wait_for(condition):
+    deadline = time.monotonic() + TIMEOUT
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.02)
+
+
+def main(path, expected, kind="imu", *lever_arm):
+    rospy.init_node("fake_simulator", disable_signals=True)
+    with open(path) as file:
+        stamps, rows = json.load(file)
+    came, told, lock = [], [], threading.Lock()
+
+    def on_imu(message):
+        w, a = message.angular_velocity, message.linear_acceleration
+        with lock:
+            came.append(
+                {
+                    "stamp": message.header.stamp.to_nsec(),
+                    "frame": message.header.frame_id,
+                    "signals": [w.x, w.y, w.z, a.x, a.y, a.z],
+                    "orientation_covariance": message.orientation_covariance,
+                }
+            )
+
+    heard = rospy.Subscriber("/imu/data", Imu, on_imu, tcp_nodelay=True)
+    rospy.Subscriber("/imu/data/errors", String, lambda message: told.append(message.data))
+    if lever_arm:
+        mounted_at(map(float, lever_arm))
+    make, message_type = {"imu": (imu, Imu), "odometry": (odometry, Odometry)}[kind]
+    publisher = rospy.Publisher("/imu", message_type, queue_size=10000, tcp_nodelay=True)
+    wait_for(lambda: publisher.get_num_connections() > 0 and heard.get_num_connections() > 0)
+    for stamp, row in zip(stamps, rows):
+        publisher.publish(make(stamp, row))
+    wait_for(lambda: len(came) >= int(expected) and (told or not int(expected)))
+    print("RESULT" + json.dumps({"imu": came, "errors": told}))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

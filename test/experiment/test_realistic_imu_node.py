@@ -1,0 +1,129 @@
+"""realistic_imu.launch beside a simulator that is not ours."""
+
+import json
+import signal
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import imu_simulation_framework as isf
+from imu_simulation_framework.sensors.simulation import imu_truth
+
+LAUNCH = ["roslaunch", "imu_simulation_framework", "realistic_imu.launch"]
+FAKE = Path(__file__).with_name("fake_ideal_imu.py")
+START = 10**9
+
+
+@pytest.fixture(scope="module")
+def motion():
+    return isf.rounds(0.5, radius=2.0, speed=2.0)
+
+
+def stamps_of(motion):
+    return [START + round(time * 1e9) for time in motion.time]
+
+
+def beside(experiment, stamps, rows, expected, *arguments, kind="imu", lever_arm=()):
+    """Start the launch file, publish, and return what was heard, and the launch file's process."""
+    running = experiment(*arguments, program=LAUNCH)
+    running.wait_for(r"process\[realistic_imu-\d+\]: started")
+    path = running.directory / "messages.json"
+    path.write_text(json.dumps([stamps, np.asarray(rows).tolist()]))
+    done = running.run_beside(sys.executable, FAKE, path, expected, kind, *lever_arm, timeout=100.0)
+    assert done.returncode == 0, done.stdout
+    line = next(line for line in done.stdout.splitlines() if line.startswith("RESULT"))
+    return json.loads(line[len("RESULT") :]), running
+
+
+def ended(running):
+    running.interrupt()
+    return running.wait()
+
+
+def test_an_ideal_imu_gets_the_errors_of_simulate_imu(experiment, motion):
+    rows = np.hstack(imu_truth(motion))
+    heard, running = beside(
+        experiment, stamps_of(motion), rows, len(motion), "specification:=bno055", "seed:=4"
+    )
+    assert [message["stamp"] for message in heard["imu"]] == stamps_of(motion)
+    specification = isf.read_imu_specification("bno055")
+    table = isf.simulate_imu(motion, specification, seed=4)
+    found = np.array([message["signals"] for message in heard["imu"]])
+    np.testing.assert_array_equal(found, table.to_numpy()[:, 3:])
+    first = heard["imu"][0]
+    assert first["frame"] == "robot"
+    assert first["orientation_covariance"] == list(specification.covariances(0.01)[0])
+    (told,) = map(json.loads, heard["errors"])
+    assert (told["seed"], told["input"], told["parameters"]["name"]) == (4, "/imu", "bno055")
+    assert ended(running).code == 0
+
+
+def test_odometry_is_enough_and_tf_says_where_the_imu_is(experiment, motion):
+    back = Rotation.from_quat(motion.orientation).inv()
+    rows = np.hstack(
+        [
+            motion.position,
+            motion.orientation,
+            back.apply(motion.velocity),
+            motion.angular_velocity,
+        ]
+    )
+    arm = (0.3, -0.2, 0.1)
+    heard, running = beside(
+        experiment,
+        stamps_of(motion),
+        rows,
+        len(motion) - 1,
+        "specification:=ideal",
+        "input_type:=odometry",
+        "frame_id:=chip",
+        "use_tf:=true",
+        kind="odometry",
+        lever_arm=arm,
+    )
+    assert [message["stamp"] for message in heard["imu"]] == stamps_of(motion)[1:]
+    assert {message["frame"] for message in heard["imu"]} == {"chip"}
+    _, rate, force = imu_truth(motion.mounted(arm))
+    found = np.array([message["signals"] for message in heard["imu"]])
+    np.testing.assert_allclose(found, np.hstack([rate, force])[1:], atol=1e-8)
+    assert ended(running).code == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "kind", "words"),
+    [
+        (lambda rows: rows * [1, 1, 1, 1, 1, 1, 1, 1, 1, -1], "imu", "not x forward, y left, z up"),
+        (None, "odometry", "publishes nav_msgs/Odometry on /imu, expected sensor_msgs/Imu"),
+    ],
+)
+def test_what_cannot_be_used_ends_the_node_with_a_sentence(experiment, motion, change, kind, words):
+    rows = np.zeros((100, 13)) if change is None else change(np.hstack(imu_truth(motion)))[:100]
+    heard, running = beside(experiment, stamps_of(motion)[:100], rows, 0, kind=kind)
+    assert heard["imu"] == []
+    running.wait_for(words, timeout=30.0)
+    assert len(running.wait(60.0, others=5.0).fatal_sentences) == 1
+
+
+@pytest.mark.parametrize(
+    ("argument", "words"),
+    [
+        ("specification:=bno", "bno: there is no such file, nor an IMU of that name"),
+        ("input_type:=pose", "input_type is pose, expected imu or odometry"),
+        ("seed:=-1", "seed is -1"),
+        ("seed:=x", "seed is 'x', expected a number"),
+    ],
+)
+def test_wrong_arguments_are_said(experiment, argument, words):
+    running = experiment(argument, program=LAUNCH)
+    running.wait_for(words, timeout=60.0)
+    running.wait(60.0, others=5.0)
+
+
+def test_ctrl_c_ends_it(experiment):
+    running = experiment(program=LAUNCH)
+    running.wait_for(r"process\[realistic_imu-\d+\]: started")
+    running.signal_node("realistic_imu", signal.SIGTERM)
+    assert "Traceback" not in running.wait(60.0, others=5.0).output

@@ -1,0 +1,129 @@
+"""The tool validate_imu.py, as a person calls it."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from tool_calls import call_tool, run_as_process
+from written_results import write_result
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit"))
+
+from ideal_recordings import curve, ideal_messages, poses
+from recording_writers import write_bag, write_ros2_bag
+
+TOOL = "validate_imu.py"
+LIMITS = Path(__file__).resolve().parents[2] / "config" / "imu_limits.yaml"
+
+
+def run(*arguments):
+    return call_tool(TOOL, *arguments)
+
+
+@pytest.fixture(scope="module")
+def bag(tmp_path_factory):
+    """A bag with an ideal IMU, a BNO055 and poses."""
+    folder = tmp_path_factory.mktemp("validated")
+    motion = curve(60.0)
+    ideal = write_bag(folder / "in.bag", {"/imu": ideal_messages(motion), "/pose": poses(motion)})
+    done = call_tool("apply_imu_errors.py", ideal, "--imu", "bno055", "--out", folder / "out.bag")
+    assert done.returncode == 0, done.stderr
+    return folder / "out.bag"
+
+
+def test_a_realistic_imu_is_compared_with_the_ideal_one_in_the_same_bag(bag, tmp_path):
+    done = run_as_process(
+        TOOL, f"{bag}@/imu/data", f"{bag}@/imu", "--out", tmp_path / "out", "--limits", LIMITS
+    )
+    # The noise of a BNO055 alone has a mean length of 0.0016 rad/s.
+    assert done.returncode == 1, done.stderr
+    assert "FAILED: rate norm mean 0.0016" in done.stdout
+    assert "passed: force norm mean 0.0017" in done.stdout
+    assert (tmp_path / "out" / "validation.png").read_bytes().startswith(b"\x89PNG")
+    told = json.loads((tmp_path / "out" / "validation.json").read_text())
+    assert not told["passed"] and [one["passed"] for one in told["limits"]] == [False, True]
+    table = pd.read_csv(tmp_path / "out" / "validation.csv").set_index(["quantity", "axis"])
+    assert len(table) == 12
+    # White noise of the specification, sqrt(100 Hz) times its density.
+    assert table.standard_deviation["rate", "z"] == pytest.approx(4.89565e-4, rel=0.05)
+    allan = pd.read_csv(tmp_path / "out" / "allan_deviation.csv")
+    assert set(allan.axis) == {"x", "y", "z", "norm", "roll", "pitch", "yaw"}
+
+
+def test_within_the_limits_it_ends_with_0(bag, tmp_path):
+    limits = tmp_path / "limits.yaml"
+    limits.write_text("rate: {norm: {mean: 0.01}, z: {allan_deviation: {1.0: 1.0e-3}}}\n")
+    done = run(f"{bag}@/imu/data", f"{bag}@/imu", "--limits", limits)
+    assert done.returncode == 0, done.stderr
+    assert "passed: rate z allan deviation at 1 s" in done.stdout
+    assert run(f"{bag}@/imu/data", f"{bag}@/imu").returncode == 0
+
+
+def test_poses_will_do_for_the_yaw(bag):
+    done = run(f"{bag}@/imu/data", f"{bag}@/pose")
+    assert done.returncode == 0, done.stderr
+    rows = [line.split()[:2] for line in done.stdout.splitlines() if "rad" in line.split()[2:3]]
+    assert rows == [["orientation", "yaw"]]
+    assert "not compared, as one of the two has none: gyro_x" in done.stdout
+
+
+def test_a_ros_2_bag_and_tables_are_read_too(bag, tmp_path):
+    motion = curve(20.0)
+    folder = write_ros2_bag(tmp_path / "two", {"/imu": ideal_messages(motion)})
+    done = run(f"{folder}@/imu", f"{folder}@/imu")
+    assert done.returncode == 0, done.stderr
+    assert "2001 samples, 20 s" in done.stdout
+    table = tmp_path / "static.csv"
+    done = call_tool("simulate_static.py", "bno055", "--hours", 0.01, "--out", table)
+    assert done.returncode == 0, done.stderr
+    done = run(table, table)
+    assert done.returncode == 0, done.stderr
+    assert "3600 samples" in done.stdout
+
+
+def test_a_result_has_its_own_truth(tmp_path):
+    result = write_result(tmp_path).prefix_path
+    done = run(f"{result}@imu_simulated", result)
+    assert done.returncode == 0, done.stderr
+    assert "orientation yaw" in done.stdout
+    again = run(result, f"{result}@ground_truth")
+    assert again.stdout == done.stdout
+    done = run(f"{result}@fixes", result)
+    assert done.returncode == 2 and "there is no 'fixes' to compare" in done.stderr
+
+
+def test_what_cannot_be_is_refused_in_a_sentence(bag, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("broken.yaml").write_text("rate: {x: [\n")
+    Path("unknown.yaml").write_text("rate: {x: {much: 1}}\n")
+    Path("needs_force.yaml").write_text("force: {x: {mean: 1}}\n")
+    Path("long.yaml").write_text("rate: {x: {allan_deviation: {1000: 1}}}\n")
+    write_bag("pose.bag", {"/pose": poses(curve(5.0))})
+    both = (f"{bag}@/imu/data", f"{bag}@/imu")
+    for words, *arguments in (
+        ("none.bag: there is no such recording", "none.bag", both[1]),
+        ("no topic of type sensor_msgs/Imu", "pose.bag", both[1]),
+        ("no topic /none", f"{bag}@/none", both[1]),
+        ("broken.yaml: ", *both, "--limits", "broken.yaml"),
+        ("unknown.yaml: 'much' is no statistic", *both, "--limits", "unknown.yaml"),
+        ("force x could not be compared", both[0], f"{bag}@/pose", "--limits", "needs_force.yaml"),
+        ("is not known at 1000 s", *both, "--limits", "long.yaml"),
+        ("is no time above zero", *both, "--max-shift", "-1"),
+        ("No such file", *both, "--limits", "absent.yaml"),
+    ):
+        done = run(*arguments)
+        assert done.returncode == 2, arguments
+        assert words in done.stderr and "Traceback" not in done.stderr, (words, done.stderr)
+
+
+def test_values_that_are_no_numbers_are_left_out_and_told(tmp_path):
+    motion = curve(10.0)
+    messages = ideal_messages(motion)
+    messages[500].angular_velocity.x = np.nan
+    bag = write_bag(tmp_path / "nan.bag", {"/imu": messages, "/true": ideal_messages(motion)})
+    done = run(f"{bag}@/imu", f"{bag}@/true")
+    assert done.returncode == 0, done.stderr
+    assert "1000 samples" in done.stdout and "not" in done.stdout
