@@ -16,7 +16,10 @@ import numpy as np
 
 from imu_simulation_framework.angles import quaternion_product
 from imu_simulation_framework.declared_settings import Settings, setting
-from imu_simulation_framework.sensors.output_specification import FILTERS, OutputSpecification
+from imu_simulation_framework.sensors.output_specification import (
+    GYROSCOPE_FILTERS,
+    OutputSpecification,
+)
 from imu_simulation_framework.units import factors
 
 FRAMES = ("enu", "ned")
@@ -115,7 +118,7 @@ class ImuConventions(ReferenceConventions):
     mounting_pitch: float = setting(0.0, unit="rad")
     mounting_yaw: float = setting(0.0, unit="rad")
     orientation: str = setting("auto", choices=ORIENTATIONS)
-    filter: str = setting(OutputSpecification.filter, choices=FILTERS)
+    filter: str = setting(OutputSpecification.filter, choices=GYROSCOPE_FILTERS)
     filter_time_constant: float = setting(
         OutputSpecification.filter_time_constant, unit="s", above=0.0
     )

@@ -264,6 +264,10 @@ class ImuSpecification:
             raise ConfigurationError(
                 "output.magnetic_heading is true, but the specification has no magnetometer."
             )
+        if self.output.fuses_magnetometer and self.magnetometer is None:
+            raise ConfigurationError(
+                "output.filter is compass, but the specification has no magnetometer."
+            )
         for name in TRIADS:
             triad = getattr(self, name)
             if triad is None or TRIADS[name].feels_force:

@@ -9,7 +9,8 @@ from imu_simulation_framework.checked_values import checked_choice, checked_numb
 from imu_simulation_framework.errors import ConfigurationError
 
 ORIENTATION_REFERENCES = ("fusion", "truth")
-FILTERS = ("mahony", "vqf")
+GYROSCOPE_FILTERS = ("mahony", "vqf")
+FILTERS = (*GYROSCOPE_FILTERS, "compass")
 
 
 @dataclass(frozen=True)
@@ -30,9 +31,11 @@ class OutputSpecification:
         unless there is a ``magnetic_heading``.
         ``truth``: the true orientation.
     filter : str
-        Of the fusion: ``mahony``, complementary, or ``vqf``.
+        Of the fusion: ``mahony``, complementary, or ``vqf``. ``compass`` has no gyroscope, only
+        accelerometer and magnetometer; its yaw starts as the true one unless there is a
+        ``magnetic_heading``.
     filter_time_constant : float
-        How fast the accelerometer corrects the tilt [s].
+        How fast the accelerometer corrects the tilt [s]; of ``compass`` how late it is.
     filter_rate_bias : bool
         Whether the filter estimates the gyroscope's bias as well: ``mahony`` about the horizontal
         axes, at rest and in gentle motion, ``vqf`` at rest about all; with a magnetic heading both
@@ -84,8 +87,21 @@ class OutputSpecification:
             checked_choice(name, getattr(self, name), (False, True))
         checked_choice("orientation_reference", self.orientation_reference, ORIENTATION_REFERENCES)
         checked_choice("filter", self.filter, FILTERS)
+        if self.filter == "compass" and (
+            self.filter_rate_bias or self.magnetic_disturbance_rejection
+        ):
+            raise ConfigurationError(
+                "filter is compass, which has no gyroscope: it can neither estimate its bias nor "
+                "do without a disturbed field."
+            )
         if self.magnetic_disturbance_rejection and not self.magnetic_heading:
             raise ConfigurationError(
                 "magnetic_disturbance_rejection is true, but without magnetic_heading there is "
                 "nothing to reject."
             )
+
+    @property
+    def fuses_magnetometer(self) -> bool:
+        """Whether the orientation needs a magnetometer."""
+        fuses = self.orientation_reference == "fusion"
+        return fuses and (self.magnetic_heading or self.filter == "compass")

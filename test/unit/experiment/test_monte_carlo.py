@@ -22,10 +22,12 @@ from imu_simulation_framework.experiment.ensemble import (
     monte_carlo,
 )
 from imu_simulation_framework.experiment.ensemble.drawings import Drawing
+from imu_simulation_framework.magnetism.environment import MagneticEnvironment
 from imu_simulation_framework.motion import sources
 from imu_simulation_framework.sensors.imu_models import GenericParameters, HectorParameters
 from imu_simulation_framework.sensors.imu_specification import (
     ImuSpecification,
+    MagnetometerSpecification,
     OutputSpecification,
     TriadSpecification,
 )
@@ -224,3 +226,21 @@ def test_experiments_with_physics_differ_by_their_seeds_alone():
     assert errors.shape == (3, len(drawing.time)) and np.all(np.isfinite(errors))
     assert len({row.tobytes() for row in errors}) == 3
     np.testing.assert_array_equal(drawing.errors(2, 1), errors[2:])
+
+
+def test_a_sensor_with_a_magnetic_heading_is_drawn_where_it_is():
+    imu = ImuSpecification(
+        magnetometer=MagnetometerSpecification(),
+        output=OutputSpecification(rate=20.0, magnetic_heading=True),
+    )
+    motion = sources.at_rest(10.0, rate=20.0)
+    places = (MagneticEnvironment(earth=(x, y, -45e-6)) for x, y in ((0.0, 2e-5), (-2e-5, 0.0)))
+    drawn = [SensorDrawing(motion, imu, magnetic_environment=place) for place in places]
+    errors = [drawing.errors(0, 2) for drawing in drawn]
+    # North is a quarter turn further to the left than the sensor is told.
+    np.testing.assert_allclose(
+        np.exp(1j * (errors[1] - errors[0])), np.full(errors[0].shape, 1j), atol=1e-9
+    )
+    assert drawn[0].identity() != drawn[1].identity()
+    with pytest.raises(ConfigurationError, match="needs a magnetic environment"):
+        SensorDrawing(motion, imu).errors(0, 1)

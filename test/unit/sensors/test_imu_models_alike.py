@@ -92,6 +92,8 @@ MODELS = {
             {"magnetic_heading": True, "filter_rate_bias": True, "rate": 50.0},
             {"magnetic_heading": True, "magnetic_disturbance_rejection": True},
             {"magnetic_heading": True, "filter": "vqf"},
+            {"filter": "compass", "filter_time_constant": 0.1, "rate": 50.0},
+            {"filter": "compass", "magnetic_heading": True, "start_offset": 0.407},
         )
     },
     **{

@@ -63,6 +63,9 @@ class YawErrorModel:
         processes are those of continuous time.
     limits : tuple of str
         Sentences: where the motion or the sensor leave what a linear model can say.
+    heading_time_constant : float, optional
+        Of a heading towards which the integral of the rate's errors goes back [s]; by default there
+        is none. What the sources' curves are is not changed by it.
 
     Raises
     ------
@@ -75,6 +78,7 @@ class YawErrorModel:
     sources: tuple[Source, ...]
     sensor_period: float | None = None
     limits: tuple[str, ...] = ()
+    heading_time_constant: float | None = None
 
     def __post_init__(self) -> None:
         time = np.asarray(self.time, dtype=float)
@@ -116,7 +120,7 @@ class YawErrorModel:
     def state_space(self) -> StateSpace:
         """The sources that are random processes."""
         processes = [source for source in self.sources if isinstance(source, PROCESSES)]
-        return state_space(processes, self.step, self.sensor_period)
+        return state_space(processes, self.step, self.sensor_period, self.heading_time_constant)
 
     def only(self, *names: str) -> YawErrorModel:
         """Return the same model with the sources of these names alone.
@@ -133,11 +137,11 @@ class YawErrorModel:
                     f"{', '.join(self.names) or 'none'}"
                 )
         chosen = tuple(source for source in self.sources if source.name in names)
-        return YawErrorModel(self.time, chosen, self.sensor_period, self.limits)
+        return replace(self, sources=chosen)
 
     def and_sources(self, *sources: Source) -> YawErrorModel:
         """Return the same model with further sources, as the noise of a reference."""
-        return YawErrorModel(self.time, (*self.sources, *sources), self.sensor_period, self.limits)
+        return replace(self, sources=(*self.sources, *sources))
 
     def until(self, samples: int) -> YawErrorModel:
         """Return the same model with its first samples alone; at least two."""
@@ -148,7 +152,7 @@ class YawErrorModel:
             else source
             for source in self.sources
         )
-        return YawErrorModel(self.time[:samples], sources, self.sensor_period, self.limits)
+        return replace(self, time=self.time[:samples], sources=sources)
 
     # What every run has, and by source.
 

@@ -23,6 +23,7 @@ from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.angles import difference, unwrap, yaw_from_quaternion
 from imu_simulation_framework.errors import ConfigurationError, MotionError
+from imu_simulation_framework.evaluation.yaw_error_model.heading_reference import with_heading
 from imu_simulation_framework.evaluation.yaw_error_model.model import YawErrorModel
 from imu_simulation_framework.evaluation.yaw_error_model.parameters import YawErrorParameters
 from imu_simulation_framework.evaluation.yaw_error_model.sources import (
@@ -35,6 +36,7 @@ from imu_simulation_framework.evaluation.yaw_error_model.sources import (
     YawGaussMarkov,
     YawNoise,
 )
+from imu_simulation_framework.magnetism.environment import MagneticEnvironment
 from imu_simulation_framework.motion.motion import Motion
 from imu_simulation_framework.motion.turning import absolute_turn
 from imu_simulation_framework.noise.flicker import flicker_processes
@@ -83,7 +85,12 @@ LinearImu = Union[
 """What says which errors an IMU has, of those whose yaw error is linear in them."""
 
 
-def yaw_error_model(imu: LinearImu, motion: Motion, period: float = 1.0) -> YawErrorModel:
+def yaw_error_model(
+    imu: LinearImu,
+    motion: Motion,
+    period: float = 1.0,
+    magnetic_environment: MagneticEnvironment | None = None,
+) -> YawErrorModel:
     """Return the distribution of an IMU's yaw error along a motion.
 
     Parameters
@@ -95,11 +102,13 @@ def yaw_error_model(imu: LinearImu, motion: Motion, period: float = 1.0) -> YawE
     period : float
         Time from one of the model's times to the next [s]. Where it is no whole multiple of the
         sensor's, the sensor's processes are taken in continuous time.
+    magnetic_environment : MagneticEnvironment, optional
+        For a sensor with a magnetic heading; by default an undisturbed field as in Europe.
 
     Raises
     ------
     ConfigurationError
-        The errors are of another kind.
+        The errors are of another kind, or the sensor does without its gyroscope.
     MotionError
         The motion is not evenly sampled, or shorter than the period.
     """
@@ -116,8 +125,13 @@ def yaw_error_model(imu: LinearImu, motion: Motion, period: float = 1.0) -> YawE
             f"{period:g} s"
         )
     time = period * np.arange(steps + 1)
+    constant = None
     if isinstance(imu, ImuSpecification):
         sources, limits = _of_specification(imu, motion, time, sample)
+        if imu.output.fuses_magnetometer:
+            constant = imu.output.magnetic_time_constant
+            sources, more = with_heading(sources, imu, motion, time, sample, magnetic_environment)
+            limits = limits + more
     elif isinstance(imu, YawErrorParameters):
         sources, limits = _of_identified(imu, motion, time)
     elif isinstance(imu, HectorParameters):
@@ -132,7 +146,7 @@ def yaw_error_model(imu: LinearImu, motion: Motion, period: float = 1.0) -> YawE
         )
     ratio = period / sample
     whole = round(ratio) >= 1 and abs(ratio - round(ratio)) < 1e-6 * ratio
-    return YawErrorModel(time, tuple(sources), sample if whole else None, tuple(limits))
+    return YawErrorModel(time, tuple(sources), sample if whole else None, tuple(limits), constant)
 
 
 def _of_identified(parameters, motion, time):
@@ -156,6 +170,11 @@ def _of_hector(parameters, motion, time):
 def _of_specification(imu, motion, time, sample):
     if imu.output.orientation_reference == "truth":
         return [], []
+    if imu.output.filter == "compass":
+        raise ConfigurationError(
+            "a yaw error's model is that of a gyroscope, but the specification's filter is "
+            "compass, which uses none"
+        )
     gyroscope = imu.gyroscope
     # Of the rate's errors into those of the yaw.
     up = Rotation.from_quat(motion.orientation).as_matrix()[:, 2, :]
@@ -230,6 +249,8 @@ def _of_specification(imu, motion, time, sample):
     if step > 0.0:
         # Rounding adds a uniform error to each reading, as long as the noise exceeds the step.
         sources.append(AngleRandomWalk(RESOLUTION, step * math.sqrt(sample / 12.0)))
+    if imu.output.magnetic_heading:
+        return sources, _limits(imu, up, rate, sample)  # the rest is in the field's curve
     curve = _of_felt_acceleration(imu, motion, time, force)
     if np.max(np.abs(curve)) > _LEAST_YAW:
         sources.append(KnownError(FELT_ACCELERATION, curve))
@@ -298,7 +319,8 @@ def _limits(imu, up, rate, sample):
             f"The gyroscope's resolution of {gyroscope.resolution[2]:.3g} rad/s exceeds twice its "
             f"noise of {noise:.3g} rad/s: readings stick to steps, which is no random noise."
         )
-    if imu.output.filter == "vqf" and imu.output.filter_rate_bias:
+    biased = imu.output.filter_rate_bias and not imu.output.magnetic_heading
+    if imu.output.filter == "vqf" and biased:
         limits.append(
             "The filter vqf estimates the rate's bias whenever the sensor rests: what that takes "
             "from the drift is left out."

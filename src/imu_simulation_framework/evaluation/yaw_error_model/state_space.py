@@ -59,7 +59,12 @@ class StateSpace:
     of_state: tuple[int, ...]
 
 
-def state_space(sources: Sequence, step: float, sensor_period: float | None) -> StateSpace:
+def state_space(
+    sources: Sequence,
+    step: float,
+    sensor_period: float | None,
+    heading_time_constant: float | None = None,
+) -> StateSpace:
     """Return the model of the sources that are random processes.
 
     Parameters
@@ -71,6 +76,8 @@ def state_space(sources: Sequence, step: float, sensor_period: float | None) -> 
     sensor_period : float or None
         Time from one sample of the sensor to the next, a whole part of the step [s]; None for
         processes in continuous time.
+    heading_time_constant : float, optional
+        Of a heading that the integral forgets to [s]; by default it forgets nothing.
 
     Raises
     ------
@@ -83,6 +90,8 @@ def state_space(sources: Sequence, step: float, sensor_period: float | None) -> 
     states += [s for s in sources if isinstance(s, YawGaussMarkov)]
     size = 1 + len(states)
     drift = np.zeros((size, size))
+    if heading_time_constant is not None:
+        drift[0, 0] = -1.0 / heading_time_constant
     density = np.zeros((len(names), size, size))
     initial = np.zeros((len(names), size, size))
     for source in sources:
@@ -172,6 +181,9 @@ def _sampled(drift, density, step, period):
 
 def _one_sample(drift, density, period):
     forgotten = -np.diag(drift) * period
+    # A heading corrects the integral after each sample, the new one and its noise included.
+    kept = np.exp(-forgotten[0])
+    forgotten[0] = 0.0
     correlation = np.exp(-forgotten)
     # Of a Gauss-Markov process, 2 sigma^2 / T over one period; of a random walk its limit.
     share = np.where(
@@ -179,6 +191,7 @@ def _one_sample(drift, density, period):
     )
     # The bias's new value is what the rate is wrong by until the next.
     reach = np.eye(len(drift)) + period * np.where(np.eye(len(drift)) > 0.0, 0.0, drift)
+    reach[0] *= kept
     steps = period * share * np.diagonal(density, axis1=1, axis2=2)
     added = reach @ (steps[:, :, np.newaxis] * np.eye(len(drift))) @ reach.T
     return reach * correlation, added

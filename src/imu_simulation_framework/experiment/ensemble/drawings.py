@@ -20,6 +20,7 @@ from imu_simulation_framework.experiment.from_configuration import make_experime
 from imu_simulation_framework.experiment.in_process import drive_in_process
 from imu_simulation_framework.experiment.preparation.check import ensure_plausible
 from imu_simulation_framework.experiment.preparation.drive import PreparedDrive, prepare_drive
+from imu_simulation_framework.magnetism.environment import MagneticEnvironment
 from imu_simulation_framework.motion.motion import Motion
 from imu_simulation_framework.noise.streams import run_seed
 from imu_simulation_framework.robot.parameters import load_robot_parameters
@@ -66,6 +67,8 @@ class SensorDrawing(Drawing):
         Of all runs.
     period : float
         From one of the errors' times to the next [s]; a whole multiple of the sensor's.
+    magnetic_environment : MagneticEnvironment, optional
+        What its magnetometer is in.
 
     Raises
     ------
@@ -80,6 +83,7 @@ class SensorDrawing(Drawing):
     seed: int = 1
     period: float = 1.0
     chunk: int = 64
+    magnetic_environment: MagneticEnvironment | None = None
 
     def __post_init__(self) -> None:
         if len(self._places) < 2:
@@ -110,7 +114,7 @@ class SensorDrawing(Drawing):
     @cached_property
     def _truth(self) -> AnyTruth:
         model = imu_model(self.imu, self.motion.period, self.seed)
-        return imu_truth(self.motion, speed=model.feels_speed)
+        return imu_truth(self.motion, self.magnetic_environment, speed=model.feels_speed)
 
     def __getstate__(self):
         # What every process finds for itself need not travel.

@@ -10,12 +10,21 @@ from __future__ import annotations
 
 import numpy as np
 
+from imu_simulation_framework.sensors.fusion.compass import CompassFilter
 from imu_simulation_framework.sensors.fusion.complementary import ComplementaryFilter
 from imu_simulation_framework.sensors.fusion.magnetic_heading import MagneticHeading
 from imu_simulation_framework.sensors.fusion.vqf_library import VqfFilter
 from imu_simulation_framework.sensors.output_specification import OutputSpecification
 
-__all__ = ["ComplementaryFilter", "MagneticHeading", "VqfFilter", "fuse", "make_filter"]
+__all__ = [
+    "CompassFilter",
+    "ComplementaryFilter",
+    "MagneticHeading",
+    "VqfFilter",
+    "fuse",
+    "fuse_run",
+    "make_filter",
+]
 
 
 def make_filter(output: OutputSpecification, period: float):
@@ -34,6 +43,8 @@ def make_filter(output: OutputSpecification, period: float):
             output.magnetic_disturbance_rejection,
             output.magnetic_declination,
         )
+    if output.filter == "compass":
+        return CompassFilter(period, output.filter_time_constant, heading)
     kind = {"mahony": ComplementaryFilter, "vqf": VqfFilter}[output.filter]
     return kind(period, output.filter_time_constant, output.filter_rate_bias, heading)
 

@@ -36,8 +36,8 @@ REFERENCE_TIME = 20.0
 CALM_TIME = 0.5
 """So long [s] as the reference, a field counts again."""
 LONGEST_REJECTION = 60.0
-"""After it [s] disturbed readings count again, by ``REJECTED_WEIGHT``."""
-REJECTED_WEIGHT = 0.5
+"""After it [s] disturbed readings count by half."""
+_REJECTED_WEIGHT = 0.5
 NEW_FIELD_TIME = 20.0
 """So long [s] the same while turning, a field becomes the reference."""
 TURNING = math.radians(20.0)
@@ -207,7 +207,7 @@ class MagneticHeading:
         if self._rejected_time <= LONGEST_REJECTION:
             self._rejected_time += period
             return 0.0
-        return REJECTED_WEIGHT
+        return _REJECTED_WEIGHT
 
 
 def _nearer(field, norm, dip, share):

@@ -105,7 +105,7 @@ class SpecificationImu(ImuModel):
         self._vibrates = specification.vibration.active
         self._filter = make_filter(output, self._sensor_period)
         self._fuses = output.orientation_reference == "fusion"
-        self._fuses_field = self._fuses and output.magnetic_heading
+        self._fuses_field = output.fuses_magnetometer
         self._begin(run_seed(seed, 0))
 
     @property

@@ -1,0 +1,194 @@
+r"""What a magnetic heading makes of a yaw error: it forgets, and hears the magnetometer.
+
+With T the time constant of the heading (:mod:`.sensors.fusion.magnetic_heading`), b and n the
+errors of the yaw rate and m the error of the heading that the field has,
+
+.. math:: \dot e = -(b + n) - (e - m) / T :
+
+the yaw error without a magnetometer passes a high-pass, that of the magnetometer a low-pass. White
+noise N of the rate leaves the variance :math:`N^2 T / 2`, that of a magnetometer, :math:`N_m` in a
+level field H, :math:`N_m^2 / (2 T H^2)`, a constant bias b the error b T, and a random walk K of
+the rate still grows, as :math:`K^2 T^2 t`. A field that dips by :math:`\delta` is turned by a tilt
+:math:`\epsilon` of the filter, by :math:`\epsilon \tan \delta`: that is a Gauss-Markov process with
+the time constant of the tilt, :math:`T_a`, and the variance
+:math:`N^2 T_a / 2 + N_a^2 / (2 T_a g^2)` of the noise of gyroscope and accelerometer.
+
+What is the same in every run, disturbed fields, iron and felt accelerations, the filter itself
+tells, once, from readings without noise; so the rejection of disturbances is in it as far as noise
+does not decide it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+from scipy.signal import lfilter
+
+from imu_simulation_framework.angles import difference, unwrap, yaw_from_quaternion
+from imu_simulation_framework.constants import STANDARD_GRAVITY
+from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.evaluation.yaw_error_model.sources import (
+    AngleRandomWalk,
+    KnownError,
+    RandomConstant,
+    RateGaussMarkov,
+    Source,
+)
+from imu_simulation_framework.magnetism.environment import MagneticEnvironment
+from imu_simulation_framework.motion.motion import Motion
+from imu_simulation_framework.sensors.imu_specification import (
+    ImuSpecification,
+    MagnetometerSpecification,
+)
+from imu_simulation_framework.sensors.simulation import imu_model, imu_truth
+
+MAGNETOMETER_NOISE = "magnetometer noise"
+MAGNETIC_FIELD = "magnetic field"
+FILTER_TILT = "filter's tilt"
+
+USUAL_FIELD = MagneticEnvironment(earth=(0.0, 20e-6, -45e-6))
+"""Where no other is given: as in central Europe, undisturbed."""
+
+
+def with_heading(
+    sources: list[Source],
+    imu: ImuSpecification,
+    motion: Motion,
+    time: np.ndarray,
+    sample: float,
+    environment: MagneticEnvironment | None,
+) -> tuple[list[Source], list[str]]:
+    """Return a yaw error's sources with a magnetic heading, and where they are not all.
+
+    Parameters
+    ----------
+    sources : list of Source
+        Of the same sensor without.
+    imu : ImuSpecification
+        With a magnetometer and a magnetic heading.
+    motion : Motion
+    time : ndarray, shape (n,)
+        Of the model, in even steps [s].
+    sample : float
+        Time from one of the sensor's samples to the next [s].
+    environment : MagneticEnvironment or None
+        None for :data:`USUAL_FIELD`.
+
+    Returns
+    -------
+    sources : list of Source
+        Curves are those that remain; processes are to be taken with the heading's time constant.
+    limits : list of str
+
+    Raises
+    ------
+    ConfigurationError
+        The field has no level part.
+    """
+    constant = imu.output.magnetic_time_constant
+    limits = []
+    if environment is None:
+        environment = USUAL_FIELD
+        limits.append(
+            "No magnetic environment is given: the field is taken for undisturbed and 20 uT strong "
+            "on the level."
+        )
+    kept: list[Source] = []
+    for source in sources:
+        if isinstance(source, KnownError):
+            source = replace(source, curve=high_passed(source.curve, time, constant))
+        elif isinstance(source, RandomConstant):
+            source = replace(source, regressor=high_passed(source.regressor, time, constant))
+        kept.append(source)
+    magnetometer = imu.magnetometer or MagnetometerSpecification()
+    level = float(np.hypot(*environment.undisturbed[:2]))
+    if level == 0.0:
+        raise ConfigurationError(
+            "The magnetic environment has no level field, so that there is no magnetic heading."
+        )
+    # What is level in the sensor is so in the world where it is level; one number for all of it.
+    noise = float(np.sqrt(np.mean(np.square(magnetometer.white_noise[:2]))))
+    if noise > 0.0:
+        # Of each reading a share is added, after what was before has lost that share.
+        density = noise / level * math.expm1(sample / constant) / sample
+        kept.append(AngleRandomWalk(MAGNETOMETER_NOISE, density))
+    dip = abs(environment.undisturbed[2]) / level
+    tilt = _tilt(imu)
+    if tilt * dip > 0.0:
+        kept.append(
+            RateGaussMarkov(FILTER_TILT, tilt * dip / constant, imu.output.filter_time_constant)
+        )
+    curve = _of_the_field(imu, magnetometer, motion, time, environment)
+    if np.any(curve):
+        kept.append(KnownError(MAGNETIC_FIELD, curve))
+    left_out = [
+        name
+        for name in ("bias_instability", "random_walk", "gauss_markov_sigma", "turn_on_bias_sigma")
+        if any(getattr(magnetometer, name))
+    ]
+    if left_out:
+        limits.append(
+            f"The magnetometer's {', '.join(left_out).replace('_', ' ')} are left out: their part "
+            "in the heading depends on where the sensor heads."
+        )
+    if dip > 0.0 and any(
+        any(values[:2])
+        for triad in (imu.gyroscope, imu.accelerometer)
+        for values in (triad.turn_on_bias, triad.turn_on_bias_sigma, triad.bias_instability)
+    ):
+        limits.append(
+            "The tilt that biases of the level axes cause turns a field that dips; that part of "
+            "the heading's error is left out."
+        )
+    if imu.output.filter_rate_bias:
+        limits.append(
+            "The filter estimates the rate's bias from the heading: what that takes from the error "
+            "is left out."
+        )
+    limits.append(
+        f"In the first {constant:g} s the heading is a mean of all readings so far, the first "
+        "of them a noisy one: the errors there are larger than these."
+    )
+    return kept, limits
+
+
+def high_passed(curve: np.ndarray, time: np.ndarray, constant: float) -> np.ndarray:
+    """Return what of a curve (n,) a high-pass of a time constant [s] leaves, from zero.
+
+    Exact for a curve that is straight between its times, which have even steps.
+    """
+    ratio = (time[1] - time[0]) / constant
+    keep = np.exp(-ratio)
+    left = np.zeros(len(curve))
+    left[1:] = lfilter([-np.expm1(-ratio) / ratio], [1.0, -keep], np.diff(curve))
+    return left
+
+
+def _tilt(imu):
+    """Return the standard deviation of the filter's tilt about a level axis [rad]."""
+    constant = imu.output.filter_time_constant
+    rate, force = (
+        float(np.mean(np.square(triad.white_noise[:2])))
+        for triad in (imu.gyroscope, imu.accelerometer)
+    )
+    return math.sqrt(rate * constant / 2.0 + force / (2.0 * constant * STANDARD_GRAVITY**2))
+
+
+def _of_the_field(imu, magnetometer, motion, time, environment):
+    """Return the yaw error (len(time),) [rad] of a sensor that has no noise, from its filter."""
+    known = MagnetometerSpecification(
+        hard_iron=magnetometer.hard_iron,
+        soft_iron=magnetometer.soft_iron,
+        turn_on_bias=magnetometer.turn_on_bias,
+        scale_factor_and_misalignment=magnetometer.scale_factor_and_misalignment,
+    )
+    ideal = ImuSpecification(output=imu.output, magnetometer=known)
+    orientation = (
+        imu_model(ideal, motion.period)
+        .batch(imu_truth(motion, environment), 1, parts=("orientation",))
+        .orientation[0]
+    )
+    error = unwrap(difference(motion.yaw, yaw_from_quaternion(orientation)))
+    return np.interp(time, motion.time - motion.time[0], error)

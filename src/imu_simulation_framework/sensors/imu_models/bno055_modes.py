@@ -1,0 +1,216 @@
+"""The modes of a Bosch BNO055 that fuse its sensors, and what it says of its calibration.
+
+Data sheet BST-BNO055-DS000-14, revision 1.4, June 2016: the modes in section 3.3.3, their rates in
+table 3-14, how long a change of the mode takes in table 3-6, how it is started in table 0-2,
+how it is calibrated in section 3.11. Its fusion (BSXlite) is not published; here a mode is the
+filter of this package that uses the same sensors at the same rate:
+
+============ ===== ===== ==== === ===================================================
+mode         gyro. acc.  mag. Hz  its yaw
+============ ===== ===== ==== === ===================================================
+IMU          yes   yes   no   100 from the gyroscope alone
+COMPASS      no    yes   yes  20  magnetic north, without a gyroscope
+M4G          no    yes   yes  50  as IMU's from any start; turns are those of the field
+NDOF_FMC_OFF yes   yes   yes  100 magnetic north
+NDOF         yes   yes   yes  100 magnetic north; the magnetometer is calibrated sooner
+============ ===== ===== ==== === ===================================================
+
+What the specification has as hard and soft iron is what the calibration has left. The sensor's own
+ongoing calibration does not change the readings here, and what it says of itself does not depend on
+them but in :func:`bno055_calibration`. Without a gyroscope the real sensor gives out no rate; here
+its readings go on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from imu_simulation_framework.columns import ACCEL, GYRO, MAG
+from imu_simulation_framework.constants import STANDARD_GRAVITY
+from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.sensors.imu_specification import ImuSpecification
+from imu_simulation_framework.sentences import shown
+
+START_UP = 0.4
+"""From power to the mode for configuration [s], table 0-2; after a reset it is 0.65 s."""
+SWITCHING = 0.007
+"""From there to any mode [s], table 3-6."""
+COMPASS_TIME = 0.1
+"""Time constant of the modes without a gyroscope [s]: that of the magnetometer's 10 Hz bandwidth in
+table 3-4 is 0.016 s, to which the fusion adds its own; ours, as the data sheet does not say it."""
+
+RESTING_TIME = 3.0
+"""At rest [s], after which the gyroscope is calibrated, "a few seconds" of section 3.11."""
+POSITION_TIME = 1.0
+"""At rest [s] in each of the six positions that calibrate the accelerometer."""
+RESTING_RATE = np.radians(1.0)
+"""[rad/s]"""
+RESTING_FORCE = 0.3
+"""Change of the specific force [m/s^2]."""
+
+
+class Mode(NamedTuple):
+    """A mode: which sensors it uses, and how fast it is [Hz]."""
+
+    gyroscope: bool
+    magnetometer: bool
+    rate: float
+    octants: tuple[int, int, int] = (4, 6, 8)
+    """Of the directions of the field in the sensor's axes, how many it has to have seen for the
+    magnetometer's status 1, 2 and 3. Section 3.11 wants a figure of eight, which is turns about all
+    axes, or any movement where the fast calibration (FMC) is on: a full turn on level ground."""
+
+
+MODES = {
+    "IMU": Mode(True, False, 100.0),
+    "COMPASS": Mode(False, True, 20.0),
+    "M4G": Mode(False, True, 50.0),
+    "NDOF_FMC_OFF": Mode(True, True, 100.0),
+    "NDOF": Mode(True, True, 100.0, octants=(2, 3, 4)),
+}
+"""By the data sheet's names."""
+
+
+def bno055_in_mode(
+    specification: ImuSpecification, mode: str, start_up: bool = False
+) -> ImuSpecification:
+    """Return a specification whose output is that of a BNO055 in a mode.
+
+    Parameters
+    ----------
+    specification : ImuSpecification
+        Errors of the sensors; of its output what the mode does not say stays.
+    mode : str
+        One of :data:`MODES`.
+    start_up : bool
+        Whether it is switched on at the beginning, so that its readings start 0.407 s later, in
+        whole samples.
+
+    Returns
+    -------
+    ImuSpecification
+        Its name has the mode, in small letters.
+
+    Raises
+    ------
+    ConfigurationError
+        There is no such mode, or it needs a magnetometer that the specification does not have.
+    """
+    kind = _mode(mode)
+    if kind.magnetometer and specification.magnetometer is None:
+        raise ConfigurationError(
+            f"The mode {mode} needs a magnetometer, which {specification.name} does not have."
+        )
+    output = replace(
+        specification.output,
+        rate=kind.rate,
+        orientation_reference="fusion",
+        magnetic_heading=kind.magnetometer and mode != "M4G",
+        magnetic_disturbance_rejection=(
+            specification.output.magnetic_disturbance_rejection
+            and kind.gyroscope
+            and kind.magnetometer
+        ),
+        start_offset=START_UP + SWITCHING if start_up else specification.output.start_offset,
+    )
+    if not kind.gyroscope:
+        output = replace(output, filter="compass", filter_time_constant=COMPASS_TIME)
+    name = f"{specification.name}_{mode.lower()}"
+    return replace(specification, name=name, output=output)
+
+
+def bno055_calibration(samples: pd.DataFrame, mode: str) -> pd.DataFrame:
+    """Return what the register CALIB_STAT would say, 0 (not) to 3 (fully calibrated).
+
+    The data sheet says what to do for a 3, not how the sensor tells. This is a model of it, which
+    never forgets: the gyroscope has a status for each second of three at rest; the accelerometer 1,
+    2 and 3 after two, four and six positions, an axis up or down, with a second's rest in each; the
+    magnetometer by the octants in which it has seen the field (:class:`Mode`). A sensor that the
+    mode does not use has 0. The system's is the least of gyroscope and magnetometer, as far as they
+    are used: for that the accelerometer's is not needed (Bosch Sensortec's forum, BNO055 System
+    Calibration, May 2019).
+
+    Parameters
+    ----------
+    samples : pandas.DataFrame
+        As of :func:`.simulate_imu`: gyro_x ... accel_z, and mag_x, mag_y, mag_z where the mode uses
+        a magnetometer.
+    mode : str
+        One of :data:`MODES`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Integers ``system``, ``gyroscope``, ``accelerometer``, ``magnetometer``, with the samples'
+        times.
+
+    Raises
+    ------
+    ConfigurationError
+        There is no such mode, or the samples have no magnetic field for it.
+    """
+    kind = _mode(mode)
+    if kind.magnetometer and not set(MAG) <= set(samples.columns):
+        raise ConfigurationError(
+            f"The mode {mode} calibrates a magnetometer, but the samples have no magnetic field."
+        )
+    nothing = np.zeros(len(samples), dtype=int)
+    names = ("system", "gyroscope", "accelerometer", "magnetometer")
+    table: dict[str, np.ndarray] = dict.fromkeys(names, nothing)
+    if len(samples):
+        force = samples[list(ACCEL)].to_numpy()
+        resting = _resting(samples.index.to_numpy(), samples[list(GYRO)].to_numpy(), force)
+        table["accelerometer"] = _level(_positions(force, resting), (2, 4, 6))
+        if kind.gyroscope:
+            thirds = RESTING_TIME / 3.0 * np.arange(1, 4)
+            table["gyroscope"] = np.maximum.accumulate(_level(resting, thirds))
+        if kind.magnetometer:
+            positive = samples[list(MAG)].to_numpy() > 0.0
+            table["magnetometer"] = _level(_seen(positive @ [1, 2, 4], 8), kind.octants)
+        used = [table["gyroscope"]] * kind.gyroscope + [table["magnetometer"]] * kind.magnetometer
+        table["system"] = np.min(used, axis=0)
+    return pd.DataFrame(table, index=samples.index)
+
+
+def _mode(mode):
+    if not isinstance(mode, str) or mode not in MODES:
+        raise ConfigurationError(
+            f"The mode is {shown(mode)}, but those of a BNO055 are {', '.join(MODES)}."
+        )
+    return MODES[mode]
+
+
+def _resting(time, rate, force):
+    """How long it has been at rest, at each sample [s]."""
+    calm = np.linalg.norm(rate, axis=1) < RESTING_RATE
+    steady = np.zeros(len(time), dtype=bool)
+    steady[1:] = np.linalg.norm(np.diff(force, axis=0), axis=1) < RESTING_FORCE
+    calm &= steady | (np.arange(len(time)) == 0)
+    # Since the last sample that was not.
+    since = np.where(calm, time[0], time)
+    return time - np.maximum.accumulate(since)
+
+
+def _positions(force, resting):
+    """In how many of six positions it has been at rest."""
+    axis = np.argmax(np.abs(force), axis=1)
+    along = force[np.arange(len(force)), axis]
+    # Within 30 degrees of an axis.
+    upright = np.abs(along) > np.cos(np.radians(30.0)) * STANDARD_GRAVITY
+    known = upright & (resting >= POSITION_TIME)
+    return _seen(np.where(known, 2 * axis + (along > 0.0), -1), 6)
+
+
+def _seen(number, kinds):
+    """How many of so many kinds have been there, at each sample; a negative number is none."""
+    been = number[:, np.newaxis] == np.arange(kinds)
+    return np.maximum.accumulate(been, axis=0).sum(axis=1)
+
+
+def _level(values, bounds):
+    """How many of the bounds each value reaches."""
+    return np.searchsorted(np.asarray(bounds, dtype=float), values, side="right")

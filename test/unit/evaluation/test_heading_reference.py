@@ -1,0 +1,147 @@
+"""The yaw error's model with a magnetic heading against the sensors that it stands for."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from imu_simulation_framework.angles import difference, yaw_from_quaternion
+from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.evaluation.yaw_error_model import yaw_error_model
+from imu_simulation_framework.evaluation.yaw_error_model.heading_reference import high_passed
+from imu_simulation_framework.magnetism.bars import Bar
+from imu_simulation_framework.magnetism.environment import MagneticEnvironment
+from imu_simulation_framework.motion.sources import at_rest, read_drive
+from imu_simulation_framework.sensors.imu_specification import (
+    ImuSpecification,
+    MagnetometerSpecification,
+    OutputSpecification,
+    TriadSpecification,
+)
+from imu_simulation_framework.sensors.simulation import imu_model, imu_truth
+
+RATE = 20.0
+CONSTANT = 5.0
+EARTH = (0.0, 20e-6, -45e-6)
+CLEAN = MagneticEnvironment(earth=EARTH)
+BEAM = MagneticEnvironment(
+    earth=EARTH,
+    bars=[Bar((-3.2, 5.0, 0.1), (0.07, 6.0, 0.07), magnetisation=(0.0, 5000.0, 0.0))],
+)
+IMU = ImuSpecification(
+    gyroscope=TriadSpecification(
+        white_noise=2e-3,
+        bias_instability=1e-4,
+        random_walk=3e-5,
+        turn_on_bias=(0.0, 0.0, 2e-4),
+        turn_on_bias_sigma=3e-4,
+        scale_factor_and_misalignment=((0, 0, 0), (0, 0, 0), (0.0, 0.0, 0.01)),
+    ),
+    magnetometer=MagnetometerSpecification(white_noise=2e-7, hard_iron=(1e-6, 0.0, 0.0)),
+    output=OutputSpecification(
+        rate=RATE, magnetic_heading=True, magnetic_time_constant=CONSTANT, filter_time_constant=3.0
+    ),
+)
+SETTLED = 4.0 * CONSTANT
+"""The heading begins as a mean of readings, which is no low-pass yet."""
+
+
+def ensemble(imu, motion, environment, runs):
+    model = imu_model(imu, motion.period, seed=7)
+    reading = model.batch(imu_truth(motion, environment), runs, parts=("orientation",))
+    return difference(motion.yaw, yaw_from_quaternion(reading.orientation))[:, :: round(RATE)]
+
+
+@pytest.mark.parametrize("environment", [CLEAN, BEAM], ids=["clean", "beam"])
+def test_the_whole_sensor_has_the_models_mean_and_variance(environment):
+    runs, sigmas = 100, 4.0
+    motion = read_drive("a", laps=1).resampled(RATE)
+    model = yaw_error_model(IMU, motion, 1.0, environment)
+    errors = ensemble(IMU, motion, environment, runs)[:, : len(model.time)]
+    late = model.time >= SETTLED
+    std = np.sqrt(model.variance())[late]
+    off = np.mean(errors[:, late], axis=0) - model.mean()[late]
+    assert np.max(np.abs(off) / std) < sigmas / np.sqrt(runs)
+    excess = np.var(errors[:, late], axis=0, ddof=1) / std**2 - 1.0
+    assert np.max(np.abs(excess)) < sigmas * np.sqrt(2.0 / runs)
+
+
+def test_white_noise_and_biases_have_their_closed_forms():
+    rest = at_rest(200.0, rate=RATE)
+    only = {
+        "angle random walk": (TriadSpecification(white_noise=1e-3), 1e-6 * CONSTANT / 2.0),
+        "rate bias": (TriadSpecification(turn_on_bias_sigma=1e-3), 1e-6 * CONSTANT**2),
+    }
+    for name, (gyroscope, expected) in only.items():
+        quiet = replace(IMU, gyroscope=gyroscope, magnetometer=MagnetometerSpecification())
+        model = yaw_error_model(quiet, rest, 1.0, CLEAN).only(name)
+        assert model.variance()[-1] == pytest.approx(expected, rel=0.02)
+    hearing = replace(
+        IMU,
+        gyroscope=TriadSpecification(),
+        magnetometer=MagnetometerSpecification(white_noise=1e-7),
+    )
+    model = yaw_error_model(hearing, rest, 1.0, CLEAN)
+    assert model.names == ("magnetometer noise",)
+    # The density of the heading is that of the field over its level part.
+    assert model.variance()[-1] == pytest.approx((1e-7 / 20e-6) ** 2 / (2.0 * CONSTANT), rel=0.02)
+
+
+def test_a_tilted_filter_is_turned_by_a_field_that_dips():
+    noisy = replace(
+        IMU,
+        gyroscope=TriadSpecification(white_noise=(1e-3, 1e-3, 0.0)),
+        accelerometer=TriadSpecification(white_noise=5e-3),
+        magnetometer=MagnetometerSpecification(),
+    )
+    model = yaw_error_model(noisy, at_rest(200.0, rate=RATE), 1.0, CLEAN)
+    assert model.names == ("filter's tilt",)
+    tilt = 1e-6 * 3.0 / 2.0 + (5e-3 / 9.80665) ** 2 / 6.0
+    # A Gauss-Markov process of 3 s through a low-pass of 5 s.
+    expected = tilt * (45.0 / 20.0) ** 2 * 3.0 / (3.0 + CONSTANT)
+    assert model.variance()[-1] == pytest.approx(expected, rel=0.02)
+    level = MagneticEnvironment(earth=(0.0, 20e-6, 0.0))
+    assert yaw_error_model(noisy, at_rest(200.0, rate=RATE), 1.0, level).names == ()
+
+
+def test_a_random_walk_of_the_rate_still_grows():
+    walking = replace(
+        IMU,
+        gyroscope=TriadSpecification(random_walk=1e-4),
+        magnetometer=MagnetometerSpecification(),
+    )
+    variance = yaw_error_model(walking, at_rest(1000.0, rate=RATE), 1.0, CLEAN).variance()
+    # K^2 T^2 (t - 3 T / 2) after many time constants.
+    expected = (1e-4 * CONSTANT) ** 2 * (1000.0 - 1.5 * CONSTANT)
+    assert variance[-1] == pytest.approx(expected, rel=0.01)
+
+
+def test_a_high_pass_forgets_what_was():
+    time = np.arange(0.0, 100.0, 0.5)
+    ramp = high_passed(0.3 * time, time, CONSTANT)
+    np.testing.assert_allclose(ramp, 0.3 * CONSTANT * (1.0 - np.exp(-time / CONSTANT)), atol=1e-12)
+    assert not np.any(high_passed(np.ones_like(time), time, CONSTANT))
+
+
+def test_what_the_model_leaves_out_is_said():
+    rest = at_rest(20.0, rate=RATE)
+    assert "20 uT" in yaw_error_model(IMU, rest).limits[0]
+    drifting = replace(IMU, magnetometer=MagnetometerSpecification(random_walk=1e-9))
+    assert any("random walk" in text for text in yaw_error_model(drifting, rest).limits)
+    biased = replace(IMU, output=replace(IMU.output, filter_rate_bias=True))
+    assert any("estimates the rate's bias" in text for text in yaw_error_model(biased, rest).limits)
+    compass = replace(IMU, output=OutputSpecification(filter="compass", rate=RATE))
+    with pytest.raises(ConfigurationError, match="which uses none"):
+        yaw_error_model(compass, rest)
+    upright = MagneticEnvironment(earth=(0.0, 0.0, -45e-6))
+    with pytest.raises(ConfigurationError, match="no level field"):
+        yaw_error_model(IMU, rest, 1.0, upright)
+
+
+def test_parts_of_the_model_keep_its_heading():
+    model = yaw_error_model(IMU, at_rest(100.0, rate=RATE), 1.0, CLEAN)
+    parts = sum(model.only(name).variance() for name in model.names)
+    np.testing.assert_allclose(parts, model.variance(), rtol=1e-9)
+    assert model.until(50).variance()[-1] == pytest.approx(model.variance()[49])
+    assert math.isclose(model.and_sources().variance()[-1], model.variance()[-1])

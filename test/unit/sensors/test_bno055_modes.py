@@ -1,0 +1,203 @@
+"""The modes of a BNO055, and the fusion without a gyroscope."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.spatial.transform import Rotation
+
+import imu_simulation_framework as isf
+from imu_simulation_framework.angles import difference, yaw_from_quaternion
+from imu_simulation_framework.configuration.imu_specification_file import (
+    imu_specification_text,
+    load_imu_specification,
+)
+from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.sensors.fusion import fuse_run, make_filter
+from imu_simulation_framework.sensors.imu_models.bno055_modes import (
+    MODES,
+    bno055_calibration,
+    bno055_in_mode,
+)
+from imu_simulation_framework.sensors.imu_specification import (
+    ImuSpecification,
+    MagnetometerSpecification,
+    OutputSpecification,
+    TriadSpecification,
+)
+
+PERIOD = 0.01
+EARTH = np.array([0.0, 20e-6, -45e-6])
+PERFECT = ImuSpecification("perfect", magnetometer=MagnetometerSpecification())
+DRIFTING = replace(PERFECT, gyroscope=TriadSpecification(turn_on_bias=(0.0, 0.0, 0.01)))
+PLACE = isf.MagneticEnvironment(earth=tuple(EARTH))
+
+
+@pytest.fixture(scope="module")
+def motion():
+    return isf.rounds(2.0, speed=0.8, radius=3.0)
+
+
+def _last_yaw_error(specification, motion):
+    samples = isf.simulate_imu(motion, specification, magnetic_environment=PLACE)
+    yaw = np.interp(samples.index, motion.time, motion.yaw)
+    return difference(yaw, samples["yaw"].to_numpy())[-1]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_mode_has_its_rate_and_its_sensors(mode, motion):
+    samples = isf.simulate_imu(motion, bno055_in_mode(PERFECT, mode), magnetic_environment=PLACE)
+    assert np.diff(samples.index) == pytest.approx(1.0 / MODES[mode].rate)
+    # A gyroscope that drifts is in the yaw where it is used, and stays where north is known.
+    drift = _last_yaw_error(bno055_in_mode(DRIFTING, mode), motion) - _last_yaw_error(
+        bno055_in_mode(PERFECT, mode), motion
+    )
+    expected = {"IMU": -0.01 * motion.duration, "COMPASS": 0.0, "M4G": 0.0}.get(mode, -0.01 * 9.0)
+    expected = math.remainder(expected, 2.0 * math.pi)
+    assert drift == pytest.approx(expected, abs=2e-3)
+
+
+def test_the_yaw_is_absolute_but_in_imu_and_m4g():
+    # Turned from the world by a quarter: the environment's north is not where the sensor is told.
+    east = isf.MagneticEnvironment(earth=(20e-6, 0.0, -45e-6))
+    rest = isf.at_rest(2.0)
+    for mode in MODES:
+        samples = isf.simulate_imu(rest, bno055_in_mode(PERFECT, mode), magnetic_environment=east)
+        expected = 0.0 if mode in ("IMU", "M4G") else math.pi / 2.0
+        assert samples["yaw"].to_numpy() == pytest.approx(expected, abs=1e-9)
+
+
+def test_without_a_gyroscope_a_turn_is_followed_late():
+    rate, constant = 0.3, 0.2
+    truth = Rotation.from_euler("z", rate * PERIOD * np.arange(1000))
+    force, field = (truth.inv().apply(vector) for vector in ([0.0, 0.0, 9.81], EARTH))
+    for north in (False, True):
+        output = OutputSpecification(
+            filter="compass", filter_time_constant=constant, magnetic_heading=north
+        )
+        fused = fuse_run(
+            make_filter(output, PERIOD), [0, 0, 0, 1], np.zeros((1000, 3)), force, field
+        )
+        late = difference(truth.as_euler("ZYX")[:, 0], yaw_from_quaternion(fused))
+        # A low-pass of directions that turn is late by the phase of its response; of a sampled one
+        # to within half a period.
+        assert late[-1] == pytest.approx(math.atan(rate * constant), abs=rate * PERIOD)
+        in_pieces = make_filter(output, PERIOD)
+        parts = [[in_pieces.start([0, 0, 0, 1], force[0], field[0])]]
+        parts.append([in_pieces.update(None, force[1], field[1])])
+        parts.append(in_pieces.update_all(np.zeros((998, 3)), force[2:], field[2:]))
+        np.testing.assert_allclose(np.vstack(parts), fused, rtol=0.0, atol=1e-12)
+
+
+def test_a_compass_that_sees_no_direction_keeps_the_last():
+    output = OutputSpecification(filter="compass", magnetic_heading=True, filter_time_constant=1e-3)
+    force = np.tile([0.0, 0.0, 9.81], (6, 1))
+    field = np.array([[20e-6, 0.0, 0.0]] * 2 + [[0.0, 0.0, -45e-6]] * 3 + [[0.0, 20e-6, 0.0]])
+    fused = fuse_run(make_filter(output, PERIOD), [0, 0, 0, 1], np.zeros((6, 3)), force, field)
+    assert np.all(np.isfinite(fused))
+    assert yaw_from_quaternion(fused)[[0, 1, 5]] == pytest.approx(
+        [math.pi / 2] * 2 + [0.0], abs=1e-3
+    )
+
+
+def test_switched_on_it_starts_after_its_start_up():
+    specification = bno055_in_mode(PERFECT, "NDOF", start_up=True)
+    samples = isf.simulate_imu(isf.at_rest(1.0), specification, magnetic_environment=PLACE)
+    assert samples.index[0] == pytest.approx(0.41)
+
+
+def test_what_a_mode_makes_is_a_specification_like_others(tmp_path):
+    specification = bno055_in_mode(isf.read_imu_specification("bno055_magnetometer"), "COMPASS")
+    assert specification.name == "bno055_magnetometer_compass"
+    path = tmp_path / "imu.yaml"
+    path.write_text(imu_specification_text(specification))
+    assert load_imu_specification(path) == specification
+
+
+def test_rejection_stays_where_there_is_a_gyroscope_and_a_magnetometer():
+    rejecting = replace(
+        PERFECT,
+        output=OutputSpecification(magnetic_heading=True, magnetic_disturbance_rejection=True),
+    )
+    for mode in MODES:
+        output = bno055_in_mode(rejecting, mode).output
+        assert output.magnetic_disturbance_rejection is mode.startswith("NDOF")
+
+
+def test_what_no_mode_can_be_is_refused():
+    with pytest.raises(ConfigurationError, match="mode is 'ndof', but those of a BNO055 are IMU"):
+        bno055_in_mode(PERFECT, "ndof")
+    with pytest.raises(ConfigurationError, match="needs a magnetometer, which imu does not have"):
+        bno055_in_mode(ImuSpecification(), "M4G")
+    with pytest.raises(ConfigurationError, match="compass, but the specification has no magneto"):
+        ImuSpecification(output=OutputSpecification(filter="compass"))
+    with pytest.raises(ConfigurationError, match="compass, which has no gyroscope"):
+        OutputSpecification(filter="compass", filter_rate_bias=True)
+    without = isf.simulate_imu(isf.at_rest(1.0), ImuSpecification())
+    with pytest.raises(ConfigurationError, match="samples have no magnetic field"):
+        bno055_calibration(without, "NDOF")
+
+
+def _handled(*turns, still=4.0, turning=1.0):
+    """Samples of a sensor that is held still in one position after another."""
+    orientations = [Rotation.identity()]
+    for turn in ((0.0, 0.0, 0.0), *turns):
+        steps = round(turning / PERIOD) if any(turn) else 0
+        for _ in range(steps):
+            orientations.append(orientations[-1] * Rotation.from_rotvec(np.array(turn) / steps))
+        orientations += [orientations[-1]] * round(still / PERIOD)
+    truth = Rotation.concatenate(orientations)
+    rate = np.zeros((len(truth), 3))
+    rate[1:] = (truth[:-1].inv() * truth[1:]).as_rotvec() / PERIOD
+    force, field = (truth.inv().apply(vector) for vector in ([0.0, 0.0, 9.81], EARTH))
+    columns = [f"{kind}_{axis}" for kind in ("gyro", "accel", "mag") for axis in "xyz"]
+    time = pd.Index(PERIOD * np.arange(len(truth)), name="time")
+    return pd.DataFrame(np.hstack([rate, force, field]), columns=columns, index=time)
+
+
+QUARTER = math.pi / 2.0
+
+
+def test_the_gyroscope_is_calibrated_by_three_seconds_at_rest():
+    samples = _handled((0.0, 0.0, QUARTER), still=5.0)
+    status = bno055_calibration(samples, "IMU")["gyroscope"]
+    assert [status.iloc[round(second / PERIOD)] for second in (0.5, 1.5, 2.5, 3.5)] == [0, 1, 2, 3]
+    # What is known stays known.
+    assert status.iloc[-1] == 3
+    assert bno055_calibration(samples, "COMPASS")["gyroscope"].max() == 0
+
+
+def test_the_accelerometer_wants_six_positions():
+    six = [(QUARTER, 0, 0)] * 3 + [(0, 0, QUARTER), (0, 0, 2.0 * QUARTER)]
+    levels = [
+        bno055_calibration(_handled(*six[:count]), "IMU")["accelerometer"].iloc[-1]
+        for count in (0, 1, 2, 3, 4, 5)
+    ]
+    assert levels == [0, 1, 1, 2, 2, 3]
+
+
+def test_fast_calibration_knows_the_magnetometer_after_a_turn_on_level_ground_and_without_not():
+    level = _handled(*[(0.0, 0.0, QUARTER)] * 4)
+    about_all = _handled(
+        *[(0.0, 0.0, QUARTER)] * 4, (2.0 * QUARTER, 0.0, 0.0), *[(0.0, 0.0, QUARTER)] * 4
+    )
+    for samples, mode, expected in (
+        (level, "NDOF", 3),
+        (level, "NDOF_FMC_OFF", 1),
+        (level, "COMPASS", 1),
+        (about_all, "NDOF_FMC_OFF", 3),
+        (about_all, "M4G", 3),
+        (about_all, "IMU", 0),
+    ):
+        status = bno055_calibration(samples, mode)
+        assert status["magnetometer"].iloc[-1] == expected
+        used = [status["gyroscope"]] * MODES[mode].gyroscope
+        used += [status["magnetometer"]] * MODES[mode].magnetometer
+        np.testing.assert_array_equal(status["system"], np.min(used, axis=0))
+        assert np.all(np.diff(status, axis=0) >= 0)
+
+
+def test_no_samples_have_no_status():
+    assert len(bno055_calibration(_handled().iloc[:0], "NDOF")) == 0
