@@ -14,8 +14,9 @@ from imu_simulation_framework.errors import RecordingError
 _BLOCK = 1.0  # s
 _LEAST_SAMPLES = 5
 _NOISE = 10.0
-# rad/s and m/s^2, for a gyroscope's and an accelerometer's axis
-_CHANGES = {"gyro": 0.02, "accel": 0.3}
+CHANGES = {"gyro": 0.02, "accel": 0.3}
+"""By how much the median of a second may differ from the next one's at rest, by kind of axis."""
+
 _UNITS = {"gyro": "rad/s", "accel": "m/s^2"}
 _MANY = 0.01
 
@@ -52,12 +53,11 @@ def check_at_rest(times, values, names, rate, source) -> list[str]:
         return []
     moved = np.zeros(blocks - 1, dtype=bool)
     worst = (0.0, "", 0.0)
-    for signal, name in zip(values, names):
+    for signal, medians, name in zip(values, block_medians(values, size), names):
         kind = name.split("_")[0]
-        medians = np.median(signal[: blocks * size].reshape(blocks, size), axis=1)
         changes = np.abs(np.diff(medians))
         noise = np.std(np.diff(signal)) / np.sqrt(size)
-        limit = max(_CHANGES[kind], _NOISE * noise)
+        limit = max(CHANGES[kind], _NOISE * noise)
         moved |= changes > limit
         largest = float(changes.max())
         if largest / limit > worst[0]:
@@ -74,3 +74,9 @@ def check_at_rest(times, values, names, rate, source) -> list[str]:
     if share > _MANY:
         raise RecordingError(f"{source}: the sensor moves, expected it at rest: {found}")
     return [f"the sensor was moved {found}; better leave that part out"]
+
+
+def block_medians(values, size) -> np.ndarray:
+    """Return the medians of blocks of so many samples, shape (axes, blocks)."""
+    blocks = values.shape[1] // size
+    return np.median(values[:, : blocks * size].reshape(len(values), blocks, size), axis=2)

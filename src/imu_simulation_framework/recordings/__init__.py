@@ -54,6 +54,7 @@ __all__ = [
     "imu_table",
     "read_imu",
     "read_imu_samples",
+    "read_other_sensor",
     "read_reference",
     "read_reference_samples",
     "reference_table",
@@ -278,6 +279,61 @@ def read_imu_samples(
         timed.pop("receipt", None)
         samples = replace(samples, columns=timed)
     return samples
+
+
+def read_other_sensor(
+    path: str | os.PathLike[str],
+    sensor: str,
+    topic: str = "",
+    columns: Mapping[str, str] | None = None,
+) -> pd.DataFrame:
+    """Read a magnetometer or a thermometer, axes as they are recorded.
+
+    Parameters
+    ----------
+    path : path-like
+        As for :func:`read_reference_samples`.
+    sensor : str
+        ``magnetometer`` or ``thermometer``.
+    topic : str
+        In a bag; empty for the only one of type sensor_msgs/MagneticField or Temperature.
+    columns : mapping of str to str, optional
+        For CSV: quantity -> ``"column [unit]"``: ``time``, and ``mag_x mag_y mag_z`` or
+        ``temperature``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        mag_x, mag_y, mag_z [T] or temperature [degC], over the recording's time [s].
+
+    Raises
+    ------
+    RecordingError
+        The recording cannot be read, has no such samples, a value is not finite, or the times do
+        not grow.
+    """
+    types = messages.OTHER_TYPES[sensor]
+    samples = _read_samples(path, topic, "auto", columns, types, sensor)
+    stamp = samples.columns["stamp"]
+    times = np.where(np.isnan(stamp), samples.columns.get("receipt", stamp), stamp)
+    names = [quantity for quantity in types[0].quantities if quantity in samples]
+    values = samples.matrix(names)
+    wrong = ~np.isfinite(np.column_stack([times, values])).all(axis=1)
+    if len(times) == 0 or wrong.any():
+        place = (
+            f"{samples.place_name} {samples.places[int(np.argmax(wrong))]}" if len(times) else ""
+        )
+        raise RecordingError(
+            f"{samples.source}: {place} holds a value of the {sensor} that is not a finite number"
+            if place
+            else f"{samples.source}: has no sample of a {sensor}"
+        )
+    if np.any(np.diff(times) <= 0.0):
+        place = samples.places[int(np.argmax(np.diff(times) <= 0.0)) + 1]
+        raise RecordingError(
+            f"{samples.source}: the time of {samples.place_name} {place} does not grow"
+        )
+    return pd.DataFrame(values, columns=names, index=pd.Index(times, name="time"))
 
 
 def _read_samples(path, topic, format, columns, message_types, purpose, timed=True):

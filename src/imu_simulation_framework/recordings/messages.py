@@ -130,6 +130,19 @@ QUATERNION_STAMPED = _message(
     {f"q{axis}": f"quaternion.{axis}" for axis in QUATERNION},
 )
 
+MAGNETIC_FIELD = _message(
+    "sensor_msgs/MagneticField",
+    0,
+    _vector("magnetic_field") + _array("magnetic_field_covariance", 9),
+    {f"mag_{axis}": f"magnetic_field.{axis}" for axis in VECTOR},
+)
+TEMPERATURE = _message(
+    "sensor_msgs/Temperature",
+    0,
+    [("temperature", "<f8"), ("variance", "<f8")],
+    {"temperature": "temperature"},
+)
+
 REFERENCE_TYPES = (ODOMETRY, POSE_STAMPED, POSE_WITH_COVARIANCE_STAMPED, NAV_SAT_FIX)
 IMU_TYPES = (IMU,)
 # Of a receiver, beside its NavSatFix; its velocity is one to the east and north, as
@@ -142,3 +155,4 @@ HEADING_TYPES = (
     POSE_WITH_COVARIANCE_STAMPED,
     ODOMETRY,
 )
+OTHER_TYPES = {"magnetometer": (MAGNETIC_FIELD,), "thermometer": (TEMPERATURE,)}

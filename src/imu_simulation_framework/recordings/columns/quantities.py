@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Mapping
 
-from imu_simulation_framework.columns import ACCEL, GYRO, QUATERNION
+from imu_simulation_framework.columns import ACCEL, GYRO, MAG, QUATERNION
 from imu_simulation_framework.units import factor, factors
 
 ISO_TIME = "iso8601"
@@ -21,6 +21,8 @@ _RATE = factors("rad/s", "rad s^-1", "mrad/s", "deg/s", "dps", "rpm")
 _ACCELERATION = factors("m/s^2", "m/s2", "m s^-2", "g", "mg")
 _VELOCITY = factors("m/s", "cm/s", "mm/s", "km/h", "mph", "kn", "knots")
 _VARIANCE = factors("m^2", "m2", "cm^2", "mm^2")
+_FIELD = factors("T", "uT", "nT", "G", "mG")
+_CELSIUS = {"degC": 1.0}
 _GLOBAL = {"deg": 1.0, "rad": 1.0 / factor("deg"), NMEA_DEGREES: 1.0}
 _NUMBER = factors("1", "")
 
@@ -86,6 +88,8 @@ _TABLE = [
     ),
     *_several(GYRO, "angular velocity about {}", _RATE),
     *_several(ACCEL, "specific force along {}, +9.8 m/s^2 upwards at rest", _ACCELERATION),
+    *_several(MAG, "magnetic flux density along {}", _FIELD),
+    Quantity("temperature", "of the sensor", _CELSIUS),
     Quantity("latitude", "WGS 84, north positive", _GLOBAL),
     Quantity("longitude", "WGS 84, east positive", _GLOBAL),
     Quantity("altitude", "above the ellipsoid", _LENGTH),
@@ -134,7 +138,14 @@ _FIX = (
 _POSITIONS = ("time", "x", "y", "z", *(name for name in _FIX if name not in ("time", *_GLOBE)))
 _IMU = ("time", *QUATERNION, "roll", "pitch", "yaw", "heading", *GYRO, *ACCEL)
 
-USES = {"poses": _POSE, "positions": _POSITIONS, "fixes": _FIX, "IMU": _IMU}
+USES = {
+    "poses": _POSE,
+    "positions": _POSITIONS,
+    "fixes": _FIX,
+    "IMU": _IMU,
+    "magnetometer": ("time", *MAG),
+    "thermometer": ("time", "temperature"),
+}
 """What each kind of recording can use."""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from imu_simulation_framework.columns import ACCEL, EULER, GYRO, QUATERNION
+from imu_simulation_framework.columns import ACCEL, EULER, GYRO, MAG, QUATERNION
 from imu_simulation_framework.errors import RecordingError
 from imu_simulation_framework.recordings.columns.quantities import QUANTITIES, USES
 from imu_simulation_framework.recordings.samples import (
@@ -16,6 +16,7 @@ from imu_simulation_framework.sentences import listed
 _POSES = (POSITION + ("yaw",), POSITION + QUATERNION)
 _REFERENCE = (*_POSES, GLOBAL_POSITION, POSITION)
 _IMU = (QUATERNION, EULER, ("yaw",), GYRO, ACCEL)
+_OTHERS = {"magnetometer": (MAG,), "thermometer": (("temperature",),)}
 _TOGETHER = (QUATERNION, VARIANCES, ("speed", "course"), VELOCITY)
 _EITHER = ((QUATERNION, ("yaw",)), (("speed",), ("velocity_east",)))
 _NOT_NEEDED = {"poses": ("z", "roll", "pitch"), "positions": ("z",)}
@@ -30,7 +31,7 @@ def usable_columns(path, columns, purpose, present, explicit, timed=True):
         For messages.
     columns : list of MappedColumn
     purpose : str
-        ``reference`` or ``IMU``.
+        ``reference``, ``IMU``, ``magnetometer`` or ``thermometer``.
     present : sequence of str
         The file's columns, for messages.
     explicit : bool
@@ -67,11 +68,15 @@ def usable_columns(path, columns, purpose, present, explicit, timed=True):
 
 
 def _needed(purpose):
+    if purpose in _OTHERS:
+        return _OTHERS[purpose]
     return _REFERENCE if purpose == "reference" else _IMU
 
 
 def _kind(names, purpose):
     """``poses``, ``fixes`` or ``IMU``; None if nothing is complete."""
+    if purpose in _OTHERS:
+        return purpose if _has(names, _OTHERS[purpose][0]) else None
     if purpose == "IMU":
         single = any(name in names for name in GYRO + ACCEL)
         return "IMU" if single or any(_has(names, group) for group in _IMU) else None
@@ -107,6 +112,8 @@ def _useless(names, kind):
 
 
 def _of(kind):
+    if kind in _OTHERS:
+        return f"a {kind}"
     return "an IMU" if kind == "IMU" else f"a reference of {kind}"
 
 

@@ -1,0 +1,245 @@
+r"""Scalar calibration: readings that should all have the same size, of a field or of gravity.
+
+The readings y of a sensor that is turned every way lie on an ellipsoid, :math:`y = A h + b + n`
+with :math:`|h| = F`. Of A only a symmetric or a lower-triangular matrix shows, as a turned sensor
+has the same sizes (Merayo et al., Measurement Science and Technology 11, 2000;
+Gebre-Egziabher et al.,
+Journal of Aerospace Engineering 19, 2006). Nonlinear least squares of :math:`|A^{-1} (y - b)|` from
+the ellipsoid that fits best algebraically, by scipy.optimize.least_squares. Then one step more, and
+the intervals, with noise as it is found in the residuals (:mod:`.calibration.estimates`): a bias of
+one axis that wanders is seen from changing sides. Libraries that fit ellipsoids, as there are,
+give no intervals.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import least_squares
+
+from imu_simulation_framework.checked_values import checked_number
+from imu_simulation_framework.errors import RecordingError
+from imu_simulation_framework.identification.calibration.estimates import (
+    Estimate,
+    Means,
+    block_means,
+    solve,
+)
+from imu_simulation_framework.identification.calibration.rest_times import RestTime
+from imu_simulation_framework.identification.calibration.slow_noise import AxisNoise
+from imu_simulation_framework.identification.calibration.triad_fit import TriadCalibration
+
+SHAPES = {
+    "symmetric": ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)),
+    "triangular": ((0, 0), (1, 1), (2, 2), (1, 0), (2, 0), (2, 1)),
+}
+"""Which elements of A are free."""
+
+LEAST_SPREAD = 0.1
+"""Smallest variance of the directions along any axis; 1/3 is the same in all."""
+
+_LEAST_POINTS = 30
+_BLOCKS = 150
+_MOST_AXES_RATIO = 3.0
+
+
+@dataclass(frozen=True)
+class SphereFit:
+    """What a scalar calibration found.
+
+    Attributes
+    ----------
+    calibration : TriadCalibration
+        Bias (of a magnetometer: hard iron) and matrix (soft iron).
+    size : float
+        F, to which the readings are corrected.
+    scatter : float
+        Standard deviation of the corrected readings' sizes.
+    spread : float
+        Smallest variance of the directions along any axis.
+    directions : ndarray, shape (n, 3)
+        Corrected readings over F.
+    """
+
+    calibration: TriadCalibration
+    size: float
+    scatter: float
+    spread: float
+    directions: np.ndarray
+
+
+def fit_to_sphere(
+    times: np.ndarray,
+    readings: np.ndarray,
+    size: float | None = None,
+    shape: str = "symmetric",
+    noise: AxisNoise | None = None,
+    source: str = "the recording",
+    what: str = "magnetometer",
+) -> SphereFit:
+    """Find bias and matrix of readings that should lie on a sphere.
+
+    Parameters
+    ----------
+    times : ndarray, shape (n,)
+        [s]
+    readings : ndarray, shape (n, 3)
+    size : float, optional
+        F, in the readings' unit. Where it is not known the mean of the three scale factors is
+        taken as right: a heading does not depend on it.
+    shape : str
+        Of A: ``symmetric`` or ``triangular``.
+    noise : AxisNoise, optional
+        Of each axis; by default it is found in the readings.
+    source, what : str
+        To begin a sentence with.
+
+    Raises
+    ------
+    RecordingError
+        A reading is not finite, there are too few, they do not span the directions, or they lie on
+        no ellipsoid.
+    """
+    readings = np.asarray(readings, dtype=float)
+    said = f"{source}, {what}"
+    if readings.ndim != 2 or readings.shape[1] != 3 or not np.isfinite(readings).all():
+        raise RecordingError(f"{said}: expected three finite numbers in each sample")
+    if len(readings) < _LEAST_POINTS:
+        raise RecordingError(
+            f"{said}: has {len(readings)} samples, expected at least {_LEAST_POINTS}"
+        )
+    size = None if size is None else checked_number("size", size, above=0.0)
+    unit = float(np.median(np.linalg.norm(readings - readings.mean(axis=0), axis=1)))
+    if unit <= 0.0 or np.linalg.matrix_rank(readings - readings.mean(axis=0), tol=1e-3 * unit) < 3:
+        raise RecordingError(_flat(said))
+    scaled = readings / unit
+    matrix, bias = _algebraic(scaled, said)
+    # The ellipsoid's own size, so that the mean scale is 1.
+    radius = np.trace(matrix) / 3.0 if size is None else size / unit
+    elements = SHAPES[shape]
+    # Of an unknown size the third scale factor is what makes their mean 1.
+    back = np.eye(9) if size is not None else np.delete(np.eye(9), 5, axis=1)
+    fixed = np.zeros(9)
+    if size is None:
+        back[5, 3:5], fixed[5] = -1.0, 3.0
+    start = _of_shape(matrix / radius, shape)
+    begin = np.concatenate([bias, [start[place] for place in elements]])
+    free = np.delete(begin, 5) if size is None else begin
+    excess = 0.0
+    for _ in range(2):
+        # Noise makes vectors longer, by sigma^2 / F on average.
+        fitted = least_squares(
+            lambda p, longer: _lengths(back @ p + fixed, scaled, elements) - radius - longer,
+            free, args=(excess,), method="lm",
+        )  # fmt: skip
+        free = fitted.x
+        variance = float(np.sum(fitted.fun**2)) / max(len(scaled) - len(free), 1)
+        excess = variance / radius
+    found = back @ free + fixed
+    if not fitted.success or not np.isfinite(found).all():
+        raise RecordingError(f"{said}: the readings lie on no ellipsoid")
+    soft = _matrix(found[3:], elements)
+    corrected = np.linalg.solve(soft, (scaled - found[:3]).T).T
+    directions = corrected / np.linalg.norm(corrected, axis=1)[:, None]
+    spread = float(np.linalg.eigvalsh(np.cov(directions.T, bias=True))[0])
+    if spread < LEAST_SPREAD:
+        raise RecordingError(_flat(said))
+    solution = _with_noise(times, fitted, directions, back, noise and _over(noise, unit), said)
+    estimates = [
+        Estimate(*(float(number + value) for number in (one.value, one.low, one.high)))
+        for one, value in zip(solution.estimates, found)
+    ]
+    rows: list = [[Estimate(0.0, 0.0, 0.0)] * 3 for _ in range(3)]
+    for (i, j), one in zip(elements, estimates[3:]):
+        off = float(i == j)
+        entry = Estimate(one.value - off, one.low - off, one.high - off)
+        rows[i][j] = entry
+        if shape == "symmetric":
+            rows[j][i] = entry
+    calibration = TriadCalibration(
+        tuple(Estimate(e.value * unit, e.low * unit, e.high * unit) for e in estimates[:3]),
+        tuple(map(tuple, rows)),
+        noise=(_over(solution.noise, 1.0 / unit),) * 3,
+        method=f"ellipsoid through {len(readings)} samples",
+        residual=float(np.sqrt(variance)) * unit,
+    )
+    return SphereFit(
+        calibration, float(radius) * unit, float(np.sqrt(variance)) * unit, spread, directions
+    )
+
+
+def _flat(said):
+    return (
+        f"{said}: the motion does not span all directions, expected the sensor turned about two "
+        "axes at least, each way up"
+    )
+
+
+def _algebraic(points, said):
+    """Return A times F and b of the quadric that fits best; it must be an ellipsoid."""
+    # From within: a quadric in this form cannot go through the origin.
+    middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
+    x, y, z = (points - middle).T
+    columns = np.column_stack(
+        [x * x, y * y, z * z, 2 * x * y, 2 * x * z, 2 * y * z, 2 * x, 2 * y, 2 * z]
+    )
+    found, _, rank, _ = np.linalg.lstsq(columns, np.ones(len(points)), rcond=1e-9)
+    a, b, c, d, e, f, *half = found
+    quadric = np.array([[a, d, e], [d, b, f], [e, f, c]])
+    if rank < 9 or not np.isfinite(found).all():
+        raise RecordingError(_flat(said))
+    try:
+        centre = -np.linalg.solve(quadric, half)
+    except np.linalg.LinAlgError:
+        raise RecordingError(_flat(said)) from None
+    values, vectors = np.linalg.eigh(quadric / (1.0 + centre @ quadric @ centre))
+    if values[0] <= 0.0 or values[-1] > _MOST_AXES_RATIO**2 * values[0]:
+        raise RecordingError(_flat(said))
+    # |root (y - b)| = 1, hence y - b = inverse root times a unit vector.
+    return vectors @ np.diag(1.0 / np.sqrt(values)) @ vectors.T, centre + middle
+
+
+def _of_shape(matrix, shape):
+    """Return the matrix of a shape that turns the unit sphere into the same ellipsoid."""
+    return matrix if shape == "symmetric" else np.linalg.cholesky(matrix @ matrix.T)
+
+
+def _matrix(values, elements):
+    matrix = np.zeros((3, 3))
+    for (i, j), value in zip(elements, values):
+        matrix[i, j] = value
+        if (1, 0) not in elements:
+            matrix[j, i] = value
+    return matrix
+
+
+def _lengths(parameters, points, elements):
+    matrix = _matrix(parameters[3:], elements)
+    return np.linalg.norm(np.linalg.solve(matrix, (points - parameters[:3]).T), axis=0)
+
+
+def _over(noise, unit) -> AxisNoise:
+    return AxisNoise(
+        noise.white_noise / unit,
+        noise.bias_instability / unit,
+        noise.random_walk / unit,
+        noise.band,
+    )
+
+
+def _with_noise(times, fitted, directions, back, noise, said):
+    """Return how far the parameters still are off, with intervals, from means over blocks."""
+    whole = [RestTime(0, len(directions))]
+    samples = np.column_stack([-fitted.fun, fitted.jac, directions])
+    begin, end, means, group = block_means(times, samples, whole, _BLOCKS, 0.0)
+    columns = fitted.jac.shape[1]
+    sides = means[:, 1 + columns :]
+    return solve(
+        Means(begin, end, means[:, 0], group),
+        means[:, 1 : 1 + columns],
+        noise,
+        what=said,
+        seen=sides @ sides.T,
+        combinations=back,
+    )

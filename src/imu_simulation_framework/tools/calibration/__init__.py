@@ -1,0 +1,1 @@
+"""What calibrate_imu.py does."""

@@ -1,0 +1,215 @@
+"""From a recording and what is wanted of it to the calibrations of an IMU's sensors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Mapping
+
+import numpy as np
+import pandas as pd
+
+from imu_simulation_framework.columns import ACCEL, GYRO, MAG
+from imu_simulation_framework.constants import STANDARD_GRAVITY
+from imu_simulation_framework.errors import RecordingError
+from imu_simulation_framework.identification.calibration.inertial import (
+    PLACEMENT,
+    TemperatureFit,
+    calibrate_accelerometer,
+    calibrate_gyroscope,
+    noise_of,
+)
+from imu_simulation_framework.identification.calibration.rest_times import RestTime, find_rest
+from imu_simulation_framework.identification.calibration.sphere_fit import SphereFit, fit_to_sphere
+from imu_simulation_framework.identification.calibration.triad_fit import TriadCalibration
+from imu_simulation_framework.identification.calibration.turns import (
+    Turn,
+    turns_of_reference,
+    whole_turns,
+)
+from imu_simulation_framework.recordings import read_imu, read_other_sensor, read_reference
+from imu_simulation_framework.recordings.formats.listing import recording_format
+from imu_simulation_framework.sensors.imu_specification import ImuSpecification
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What is to be found, in which recording; angles in rad, everything in SI."""
+
+    recording: str
+    topic: str = ""
+    columns: Mapping[str, str] = field(default_factory=dict)
+    six_positions: bool = False
+    turns: Any = None
+    wants_turns: bool = False
+    reference: str | None = None
+    reference_topic: str = ""
+    reference_sigma: float = float(np.radians(0.5))
+    magnetometer: bool = False
+    magnetic_topic: str = ""
+    field: float | None = None
+    temperature: str | None = None
+    temperature_topic: str = ""
+    degree: int = 2
+    scale_degree: int = 0
+    gravity: float = STANDARD_GRAVITY
+    placement: float = float(PLACEMENT)
+    shortest_rest: float = 5.0
+    noise: ImuSpecification | None = None
+
+    @property
+    def inertial(self) -> bool:
+        """Whether gyroscope or accelerometer are wanted."""
+        return (
+            self.six_positions
+            or self.wants_turns
+            or self.temperature is not None
+            or not self.magnetometer
+        )
+
+
+@dataclass
+class Calibrated:
+    """What was found.
+
+    Attributes
+    ----------
+    wishes : Wishes
+    table : pandas.DataFrame or None
+        The IMU's samples.
+    rests, turns : list
+        That were used.
+    sensors : dict of str to TriadCalibration
+    sphere : SphereFit or None
+    magnetic : pandas.DataFrame or None
+    temperature : ndarray or None
+        Of each sample of the IMU [degC].
+    reference : float
+        Where the temperature's polynomials are 0 [degC].
+    remarks : list of str
+    """
+
+    wishes: Wishes
+    table: pd.DataFrame | None = None
+    rests: list[RestTime] = field(default_factory=list)
+    turns: list[Turn] = field(default_factory=list)
+    sensors: dict[str, TriadCalibration] = field(default_factory=dict)
+    sphere: SphereFit | None = None
+    magnetic: pd.DataFrame | None = None
+    temperature: np.ndarray | None = None
+    reference: float = 25.0
+    remarks: list[str] = field(default_factory=list)
+
+
+def calibrate(wishes: Wishes) -> Calibrated:
+    """Find what is wanted.
+
+    Raises
+    ------
+    FrameworkError
+        A recording cannot be read, or does not show what is wanted.
+    """
+    found = Calibrated(wishes)
+    if wishes.inertial:
+        _inertial(wishes, found)
+    if wishes.magnetometer:
+        columns = _columns(wishes, MAG)
+        found.magnetic = read_other_sensor(
+            wishes.recording, "magnetometer", wishes.magnetic_topic, columns
+        )
+        found.sphere = fit_to_sphere(
+            found.magnetic.index.to_numpy(),
+            found.magnetic[list(MAG)].to_numpy(),
+            wishes.field,
+            source=wishes.recording,
+        )
+        found.sensors["magnetometer"] = found.sphere.calibration
+        if wishes.field is None:
+            found.remarks.append(
+                "the size of the magnetic field is not known: the mean of the magnetometer's "
+                "scale factors is taken as right, which a heading does not depend on"
+            )
+    return found
+
+
+def _inertial(wishes, found):
+    source = wishes.recording
+    recorded = read_imu(source, wishes.topic, columns=_columns(wishes, (*GYRO, *ACCEL)), require=())
+    found.table = table = recorded.table
+    found.remarks += [r for r in recorded.report.remarks if "set its mounting" not in r]
+    names = [name for name in (*GYRO, *ACCEL) if name in table]
+    times = table.index.to_numpy()
+    found.rests = find_rest(times, table[names].to_numpy(), names, source, wishes.shortest_rest)
+    temperature = _temperature(wishes, found, times)
+    noise = wishes.noise
+    if set(GYRO) <= set(names):
+        gyro = table[list(GYRO)].to_numpy()
+        if wishes.wants_turns:
+            found.turns = _turns(wishes, times, gyro, found.rests)
+        found.sensors["gyroscope"] = calibrate_gyroscope(
+            times,
+            gyro,
+            found.rests,
+            found.turns,
+            noise=noise and noise_of(noise.gyroscope),
+            placement=wishes.placement,
+            temperature=temperature,
+            source=source,
+        )
+    elif wishes.wants_turns or not wishes.six_positions:
+        raise RecordingError(f"{source}: has no gyroscope with three axes")
+    if wishes.six_positions:
+        if not set(ACCEL) <= set(names):
+            raise RecordingError(f"{source}: has no accelerometer with three axes")
+        found.sensors["accelerometer"] = calibrate_accelerometer(
+            times,
+            table[list(ACCEL)].to_numpy(),
+            found.rests,
+            gravity=wishes.gravity,
+            noise=noise and noise_of(noise.accelerometer),
+            placement=wishes.placement,
+            temperature=temperature,
+            source=source,
+        )
+    if noise is None:
+        found.remarks.append(
+            "noise is found in this recording, which knows little of its slow part: the intervals "
+            "are wider than with the noise of an Allan analysis"
+        )
+
+
+def _turns(wishes, times, gyro, rests):
+    if wishes.reference and wishes.turns is None:
+        reference = read_reference(wishes.reference, wishes.reference_topic).table
+        return turns_of_reference(
+            times,
+            gyro,
+            rests,
+            reference.index.to_numpy(),
+            reference["yaw"].to_numpy(),
+            wishes.reference_sigma,
+            wishes.recording,
+        )
+    return whole_turns(times, gyro, rests, wishes.turns, wishes.recording)
+
+
+def _temperature(wishes, found, times) -> TemperatureFit | None:
+    if wishes.temperature is None:
+        return None
+    path = wishes.temperature or wishes.recording
+    columns = _columns(wishes, ("temperature",)) if path == wishes.recording else None
+    read = read_other_sensor(path, "thermometer", wishes.temperature_topic, columns)
+    if read.index[-1] < times[0] or read.index[0] > times[-1]:
+        raise RecordingError(f"{path}: the temperature is of another time than the IMU")
+    values = np.interp(times, read.index.to_numpy(), read["temperature"].to_numpy())
+    still = np.concatenate([values[rest.start : rest.stop] for rest in found.rests])
+    found.temperature = values
+    found.reference = float(np.round(still.mean()))
+    return TemperatureFit(values, found.reference, wishes.degree, wishes.scale_degree)
+
+
+def _columns(wishes, names):
+    """Return the columns of some quantities, as they were named; None for a bag."""
+    if recording_format(wishes.recording) != "csv":
+        return dict(wishes.columns) or None
+    chosen = {key: wishes.columns[key] for key in ("time", *names) if key in wishes.columns}
+    return chosen if any(key in chosen for key in names) else None

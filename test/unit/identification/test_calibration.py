@@ -1,0 +1,181 @@
+"""Calibration of gyroscope, accelerometer and magnetometer from simulated recordings."""
+
+import numpy as np
+import pytest
+from calibration_records import magnetic_record, table_record
+from scipy.linalg import solve_triangular
+
+from imu_simulation_framework.columns import ACCEL, GYRO
+from imu_simulation_framework.constants import WORLD_GRAVITY
+from imu_simulation_framework.errors import RecordingError
+from imu_simulation_framework.identification.calibration.inertial import (
+    TemperatureFit,
+    calibrate_accelerometer,
+    calibrate_gyroscope,
+    noise_of,
+)
+from imu_simulation_framework.identification.calibration.rest_times import RestTime, find_rest
+from imu_simulation_framework.identification.calibration.slow_noise import (
+    AxisNoise,
+    unit_covariances,
+)
+from imu_simulation_framework.identification.calibration.sphere_fit import fit_to_sphere
+from imu_simulation_framework.identification.calibration.turns import (
+    turns_of_reference,
+    whole_turns,
+)
+from imu_simulation_framework.motion.turntable import turntable_motion
+
+AXES = [*GYRO, *ACCEL]
+# 5 standard deviations: of some hundred numbers none is further off.
+FAR = 5.0
+
+
+@pytest.fixture(scope="module")
+def table():
+    sensor, times, values = table_record(3)
+    return sensor, times, values, find_rest(times, values, AXES, "table")
+
+
+def off(estimate, truth):
+    return abs(estimate.value - truth) / estimate.sigma
+
+
+def all_off(found, triad):
+    biases = [off(one, truth) for one, truth in zip(found.bias, triad.turn_on_bias)]
+    rows = zip(found.matrix, triad.scale_factor_and_misalignment)
+    return biases + [off(one, truth) for row, told in rows for one, truth in zip(row, told)]
+
+
+def test_times_at_rest_are_those_between_movements(table):
+    _, times, _, rests = table
+    # Six positions, the last of which the turns follow, and a rest after each of six turns.
+    assert len(rests) == 12
+    begin = times[[rest.start for rest in rests[:6]]]
+    assert np.all((begin - 35.0 * np.arange(6) >= 0.0) & (begin - 35.0 * np.arange(6) < 1.6))
+
+
+def test_a_slow_even_turn_is_no_rest():
+    generator = np.random.default_rng(1)
+    times = np.arange(12_000) / 100.0
+    values = np.tile([0.01, 0.0, -0.02, 0.0, 0.0, 9.8], (len(times), 1))
+    turning = (times > 30.0) & (times < 90.0)
+    values[turning, 2] += 0.05
+    values += generator.normal(0.0, 1e-3, values.shape)
+    rests = find_rest(times, values, AXES, "turning")
+    assert len(rests) == 2
+    assert not any(turning[rest.start : rest.stop].any() for rest in rests)
+
+
+def test_gyroscope_and_accelerometer_are_found_within_their_uncertainty(table):
+    sensor, times, values, rests = table
+    turns = whole_turns(times, values[:, :3], rests, 10)
+    gyroscope = calibrate_gyroscope(
+        times, values[:, :3], rests, turns, noise=noise_of(sensor.gyroscope)
+    )
+    accelerometer = calibrate_accelerometer(
+        times, values[:, 3:], rests, gravity=WORLD_GRAVITY, noise=noise_of(sensor.accelerometer)
+    )
+    assert max(all_off(gyroscope, sensor.gyroscope)) < FAR
+    assert max(all_off(accelerometer, sensor.accelerometer)) < FAR
+    assert gyroscope.matrix[2][2].sigma < 5e-4 and gyroscope.bias[2].sigma < 2e-5
+
+
+def test_a_bias_without_a_noise_specification_has_an_interval_that_knows_slow_noise(table):
+    sensor, times, values, rests = table
+    found = calibrate_gyroscope(times, values[:, :3], rests)
+    white = [density / np.sqrt(300.0) for density in sensor.gyroscope.white_noise]
+    for estimate, truth, naive in zip(found.bias, sensor.gyroscope.turn_on_bias, white):
+        assert off(estimate, truth) < FAR
+        assert estimate.sigma > naive
+
+
+def test_turns_against_a_reference_give_the_scale_of_z(table):
+    sensor, times, values, rests = table
+    bias, scale = 0.01, 0.02
+    motion = turntable_motion([(np.zeros(3), 20.0), ([0.0, 0.0, 30.0], 30.0), (np.zeros(3), 20.0)])
+    generator = np.random.default_rng(1)
+    gyro = motion.angular_velocity * (1.0 + scale) + bias
+    gyro += generator.normal(0.0, 1e-3, gyro.shape)
+    rests = find_rest(motion.time, gyro, GYRO, "turn")
+    turns = turns_of_reference(motion.time, gyro, rests, motion.time, motion.yaw, 0.01)
+    found = calibrate_gyroscope(motion.time, gyro, rests, turns, noise=(AxisNoise(1e-4),) * 3)
+    assert off(found.matrix[2][2], scale) < FAR
+    assert found.matrix[0][0] is None
+    # 0.01 rad at either end of 30 rad.
+    assert found.matrix[2][2].sigma == pytest.approx(np.sqrt(2.0) * 0.01 / 30.0, rel=0.1)
+
+
+def test_a_chamber_run_gives_the_bias_as_a_polynomial():
+    generator = np.random.default_rng(2)
+    times = np.arange(60_000) / 50.0
+    temperature = np.linspace(-10.0, 50.0, len(times))
+    away = temperature[:, None] - 20.0
+    truth = [0.01, -0.02, 0.0], [1e-4, 2e-4, -1e-4], [1e-6, -2e-6, 0.0]
+    gyro = sum(np.array(row) * away**k for k, row in enumerate(truth))
+    gyro = gyro + generator.normal(0.0, 2e-3, gyro.shape)
+    rests = find_rest(times, gyro, GYRO, "chamber")
+    fit = TemperatureFit(temperature, 20.0)
+    noise = (AxisNoise(2e-3 / np.sqrt(50.0)),) * 3
+    found = calibrate_gyroscope(times, gyro, rests, noise=noise, temperature=fit)
+    rows = [found.bias, *found.temperature_bias]
+    worst = [off(one, told) for row, want in zip(rows, truth) for one, told in zip(row, want)]
+    assert len(worst) == 9 and max(worst) < FAR
+
+
+def test_covariances_of_means_are_those_of_the_processes():
+    from imu_simulation_framework.noise.processes import BiasInstability, RandomWalk
+
+    period, runs = 0.1, 4000
+    begin, end = np.array([0.0, 5.0, 20.0]), np.array([5.0, 10.0, 40.0])
+    for process, wanted in (
+        (BiasInstability((1.0, 1.0, 1.0), (0.1, 10_000.0), period, np.random.default_rng(1)), 1),
+        (RandomWalk((1.0, 1.0, 1.0), period, np.random.default_rng(2)), 2),
+    ):
+        samples = process.batch(400, runs)[..., 0]
+        means = np.column_stack(
+            [samples[:, round(a / period) : round(b / period)].mean(axis=1)
+             for a, b in zip(begin, end)]
+        )  # fmt: skip
+        theory = unit_covariances(begin, end)[wanted]
+        # Whitened by the theory, the sample covariance is the unit matrix.
+        white = solve_triangular(np.linalg.cholesky(theory), means.T, lower=True)
+        assert np.abs(white @ white.T / runs - np.eye(3)).max() < 5.0 * np.sqrt(2.0 / runs) + 0.03
+
+
+@pytest.mark.parametrize("wandering", [0.0, 0.1e-6])
+def test_hard_and_soft_iron_are_found_within_their_uncertainty(wandering):
+    times, readings, hard, soft = magnetic_record(4, wandering=wandering)
+    found = fit_to_sphere(times, readings).calibration
+    assert max(off(one, truth) for one, truth in zip(found.bias, hard)) < FAR
+    for i in range(3):
+        for j in range(3):
+            assert off(found.matrix[i][j], soft[i, j]) < FAR
+    assert found.bias[0].sigma < (2e-6 if wandering else 0.1e-6)
+
+
+def test_refused_in_a_sentence(table):
+    _, times, values, rests = table
+    gyro = values[:, :3]
+    level = np.column_stack([np.cos(times), np.sin(times), 0.0 * times]) * 2e-5
+    broken = values.copy()
+    broken[100, 2] = np.nan
+    shaken = np.random.default_rng(1).normal(0.0, 1.0, values.shape).cumsum(axis=0)
+    for words, call in (
+        ("never at rest", lambda: find_rest(times, shaken, AXES, "made")),
+        ("not a finite number", lambda: find_rest(times, broken, AXES, "made")),
+        (
+            "takes six positions",
+            lambda: calibrate_accelerometer(times, values[:, 3:], rests[:5], gravity=9.81),
+        ),
+        ("or give a reference", lambda: whole_turns(times, gyro, rests, None)),
+        ("no movement from rest to rest", lambda: whole_turns(times, gyro, rests, 40)),
+        ("expected 7", lambda: whole_turns(times, gyro, rests, 7)),
+        ("does not span all directions", lambda: fit_to_sphere(times, level)),
+        ("does not span all directions", lambda: fit_to_sphere(times, 0.0 * level)),
+        ("three finite numbers", lambda: fit_to_sphere(times, level * np.nan)),
+        ("too short", lambda: calibrate_gyroscope(times, gyro, [RestTime(0, 300)])),
+    ):
+        with pytest.raises(RecordingError, match=words) as caught:
+            call()
+        assert "\n" not in str(caught.value)
