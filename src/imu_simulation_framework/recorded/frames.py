@@ -104,7 +104,7 @@ class ImuConventions(ReferenceConventions):
         if it is, else fused.
     filter, filter_time_constant, filter_rate_bias
         Of the fusion, as in
-        :class:`~imu_simulation_framework.sensors.imu_specification.OutputSpecification`.
+        :class:`~imu_simulation_framework.sensors.output_specification.OutputSpecification`.
     """
 
     sensor_axes: str = setting("", choices=SENSOR_AXES)
