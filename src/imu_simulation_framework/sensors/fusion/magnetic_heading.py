@@ -36,7 +36,7 @@ REFERENCE_TIME = 20.0
 CALM_TIME = 0.5
 """So long [s] as the reference, a field counts again."""
 LONGEST_REJECTION = 60.0
-"""After it [s] disturbed readings count by ``REJECTED_WEIGHT``."""
+"""After it [s] disturbed readings count again, by ``REJECTED_WEIGHT``."""
 REJECTED_WEIGHT = 0.5
 NEW_FIELD_TIME = 20.0
 """So long [s] the same while turning, a field becomes the reference."""
