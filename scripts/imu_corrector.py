@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""ROS node imu_corrector; see imu_simulation_framework.ros.nodes.imu_corrector."""
+"""ROS node imu_corrector; see imu_simulation_framework.ros.nodes.any_robot.imu_corrector."""
 
 import signal
 
@@ -8,4 +8,4 @@ if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     from imu_simulation_framework.ros.entry_points import start_node
 
-    start_node("imu_corrector", "ImuCorrector")
+    start_node("any_robot.imu_corrector", "ImuCorrector")

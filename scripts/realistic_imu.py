@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""ROS node realistic_imu; see imu_simulation_framework.ros.nodes.realistic_imu."""
+"""ROS node realistic_imu; see imu_simulation_framework.ros.nodes.any_robot.realistic_imu."""
 
 import signal
 
@@ -8,4 +8,4 @@ if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     from imu_simulation_framework.ros.entry_points import start_node
 
-    start_node("realistic_imu", "RealisticImuNode", "realistic_imu.launch")
+    start_node("any_robot.realistic_imu", "RealisticImuNode", "realistic_imu.launch")

@@ -46,16 +46,20 @@ def start_node(module: str, class_name: str, launch: str = "experiment.launch") 
     try:
         node_type = getattr(importlib.import_module(f"{package}.nodes.{module}"), class_name)
     except ModuleNotFoundError as error:
-        sys.exit(f"[FATAL] {module}: the Python package {error.name} is not installed")
+        sys.exit(f"[FATAL] {_name(module)}: the Python package {error.name} is not installed")
     importlib.import_module(f"{package}.node").run_node(node_type)
 
 
 def _help(module, launch) -> str:
-    source = Path(__file__).with_name("nodes") / f"{module}.py"
-    told = f"usage: {module}.py\n\n{ast.get_docstring(ast.parse(source.read_text('utf-8')))}\n\n"
+    source = Path(__file__).with_name("nodes").joinpath(*module.split(".")).with_suffix(".py")
+    told = f"usage: {_name(module)}.py\n\n{ast.get_docstring(ast.parse(source.read_text('utf-8')))}\n\n"
     if launch != "experiment.launch":
         return f"{told}A node of {launch}, whose arguments are its private parameters."
     return (
         f"{told}A node of {launch}, which starts it; run_experiment.py --help tells what that "
         "takes.\nEvery key of config.ini is also a private parameter of it, ~<section>/<key>."
     )
+
+
+def _name(module) -> str:
+    return module.rpartition(".")[2]

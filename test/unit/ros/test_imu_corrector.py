@@ -11,7 +11,7 @@ from imu_simulation_framework.identification.calibration.correction import (
     ImuCorrection,
     TriadCorrection,
 )
-from imu_simulation_framework.ros.nodes.imu_corrector import (
+from imu_simulation_framework.ros.nodes.any_robot.imu_corrector import (
     corrected_field,
     corrected_imu,
     needs_temperature,
