@@ -16,7 +16,7 @@ from imu_simulation_framework.identification.calibration.inertial import (
 )
 from imu_simulation_framework.identification.calibration.rest_times import RestTime, find_rest
 from imu_simulation_framework.identification.calibration.slow_noise import (
-    AxisNoise,
+    SlowNoise,
     unit_covariances,
 )
 from imu_simulation_framework.identification.calibration.sphere_fit import fit_to_sphere
@@ -99,7 +99,7 @@ def test_turns_against_a_reference_give_the_scale_of_z(table):
     gyro += generator.normal(0.0, 1e-3, gyro.shape)
     rests = find_rest(motion.time, gyro, GYRO, "turn")
     turns = turns_of_reference(motion.time, gyro, rests, motion.time, motion.yaw, 0.01)
-    found = calibrate_gyroscope(motion.time, gyro, rests, turns, noise=(AxisNoise(1e-4),) * 3)
+    found = calibrate_gyroscope(motion.time, gyro, rests, turns, noise=(SlowNoise(1e-4),) * 3)
     assert off(found.matrix[2][2], scale) < FAR
     assert found.matrix[0][0] is None
     # 0.01 rad at either end of 30 rad.
@@ -116,7 +116,7 @@ def test_a_chamber_run_gives_the_bias_as_a_polynomial():
     gyro = gyro + generator.normal(0.0, 2e-3, gyro.shape)
     rests = find_rest(times, gyro, GYRO, "chamber")
     fit = TemperatureFit(temperature, 20.0)
-    noise = (AxisNoise(2e-3 / np.sqrt(50.0)),) * 3
+    noise = (SlowNoise(2e-3 / np.sqrt(50.0)),) * 3
     found = calibrate_gyroscope(times, gyro, rests, noise=noise, temperature=fit)
     rows = [found.bias, *found.temperature_bias]
     worst = [off(one, told) for row, want in zip(rows, truth) for one, told in zip(row, want)]

@@ -21,7 +21,7 @@ from scipy.stats import t as student
 from imu_simulation_framework.errors import RecordingError
 from imu_simulation_framework.identification.calibration.slow_noise import (
     DEFAULT_BAND,
-    AxisNoise,
+    SlowNoise,
     unit_covariances,
 )
 
@@ -44,7 +44,7 @@ _LARGE_DOF = 1e6
 
 
 @dataclass(frozen=True)
-class Estimate:
+class FoundValue:
     """A number with its 95 % interval, and the standard deviation that goes with this."""
 
     value: float
@@ -81,17 +81,17 @@ class Solution:
 
     Attributes
     ----------
-    estimates : tuple of Estimate
+    estimates : tuple of FoundValue
         Of the design's columns.
-    noise : AxisNoise
+    noise : SlowNoise
         As given, or as found.
     covariance : ndarray, shape (n, n)
         Of the means, what was given beside the noise included.
     residuals : ndarray, shape (n,)
     """
 
-    estimates: tuple[Estimate, ...]
-    noise: AxisNoise
+    estimates: tuple[FoundValue, ...]
+    noise: SlowNoise
     covariance: np.ndarray
     residuals: np.ndarray
 
@@ -99,7 +99,7 @@ class Solution:
 def solve(
     means: Means,
     design: np.ndarray,
-    noise: AxisNoise | None = None,
+    noise: SlowNoise | None = None,
     beside: np.ndarray | None = None,
     what: str = "the recording",
     *,
@@ -112,7 +112,7 @@ def solve(
     ----------
     means : Means
     design : ndarray, shape (n, p)
-    noise : AxisNoise, optional
+    noise : SlowNoise, optional
         By default it is found in the means.
     beside : ndarray, shape (n, n), optional
         Covariance of what else is uncertain, as how the sensor was placed. Noise is then found
@@ -205,7 +205,7 @@ def _likely_noise(means, contrast, freedom, beside, seen):
         (
             np.exp(likelihood - top),
             variance * shape + beside,
-            AxisNoise(*np.sqrt(variance * np.array([1.0, *squares])).tolist()),
+            SlowNoise(*np.sqrt(variance * np.array([1.0, *squares])).tolist()),
         )
         for likelihood, variance, squares, shape in found
         if likelihood > top - 8.0
@@ -221,12 +221,12 @@ def _generalised(design, values, covariance):
     return inverse @ (solved.T @ values), inverse
 
 
-def _mixed(weights, values, spreads, freedom) -> Estimate:
+def _mixed(weights, values, spreads, freedom) -> FoundValue:
     """Return mean and interval of a mixture of Student's distributions."""
     value = float(weights @ values)
     if len(weights) == 1:
         half = float(student.ppf(0.5 + 0.5 * CONFIDENCE, freedom) * spreads[0])
-        return Estimate(value, value - half, value + half)
+        return FoundValue(value, value - half, value + half)
 
     def quantile(share):
         lowest, highest = (values - 50.0 * spreads).min(), (values + 50.0 * spreads).max()
@@ -238,7 +238,7 @@ def _mixed(weights, values, spreads, freedom) -> Estimate:
         )
 
     tail = 0.5 * (1.0 - CONFIDENCE)
-    return Estimate(value, quantile(tail), quantile(1.0 - tail))
+    return FoundValue(value, quantile(tail), quantile(1.0 - tail))
 
 
 def block_means(times, values, parts: Sequence, most=150, shortest=1.0):

@@ -12,7 +12,7 @@ from imu_simulation_framework.constants import STANDARD_GRAVITY
 from imu_simulation_framework.errors import RecordingError
 from imu_simulation_framework.identification.calibration.estimates import block_means
 from imu_simulation_framework.identification.calibration.rest_times import RestTime
-from imu_simulation_framework.identification.calibration.slow_noise import AxisNoise
+from imu_simulation_framework.identification.calibration.slow_noise import SlowNoise
 from imu_simulation_framework.identification.calibration.triad_fit import (
     KnownTruth,
     Temperatures,
@@ -48,10 +48,10 @@ class TemperatureFit:
     scale_degree: int = 0
 
 
-def noise_of(triad: TriadSpecification) -> tuple[AxisNoise, ...]:
+def noise_of(triad: TriadSpecification) -> tuple[SlowNoise, ...]:
     """Return the noise that a specification says; its Gauss-Markov and ramp terms do not count."""
     return tuple(
-        AxisNoise(white, flicker, walk, triad.bias_instability_band)
+        SlowNoise(white, flicker, walk, triad.bias_instability_band)
         for white, flicker, walk in zip(
             triad.white_noise, triad.bias_instability, triad.random_walk
         )
@@ -64,7 +64,7 @@ def calibrate_gyroscope(
     rests: Sequence[RestTime],
     turns: Sequence[Turn] = (),
     *,
-    noise: Sequence[AxisNoise] | None = None,
+    noise: Sequence[SlowNoise] | None = None,
     placement: float = PLACEMENT,
     temperature: TemperatureFit | None = None,
     source: str = "the recording",
@@ -81,7 +81,7 @@ def calibrate_gyroscope(
         Of :func:`.find_rest`.
     turns : sequence of Turn
         Of :func:`.whole_turns` or :func:`.turns_of_reference`.
-    noise : 3 AxisNoise, optional
+    noise : 3 SlowNoise, optional
         By default it is found in the recording.
     placement : float
         Standard deviation of each angle by which the axes of turns are off, and of how far a turn
@@ -147,7 +147,7 @@ def calibrate_accelerometer(
     rests: Sequence[RestTime],
     *,
     gravity: float = STANDARD_GRAVITY,
-    noise: Sequence[AxisNoise] | None = None,
+    noise: Sequence[SlowNoise] | None = None,
     placement: float = PLACEMENT,
     temperature: TemperatureFit | None = None,
     source: str = "the recording",

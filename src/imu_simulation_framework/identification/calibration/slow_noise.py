@@ -29,7 +29,7 @@ DEFAULT_BAND = (0.1, 10_000.0)
 
 
 @dataclass(frozen=True)
-class AxisNoise:
+class SlowNoise:
     """Noise of one axis.
 
     Attributes

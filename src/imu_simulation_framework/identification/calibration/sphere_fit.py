@@ -21,13 +21,13 @@ from scipy.optimize import least_squares
 from imu_simulation_framework.checked_values import checked_number
 from imu_simulation_framework.errors import RecordingError
 from imu_simulation_framework.identification.calibration.estimates import (
-    Estimate,
+    FoundValue,
     Means,
     block_means,
     solve,
 )
 from imu_simulation_framework.identification.calibration.rest_times import RestTime
-from imu_simulation_framework.identification.calibration.slow_noise import AxisNoise
+from imu_simulation_framework.identification.calibration.slow_noise import SlowNoise
 from imu_simulation_framework.identification.calibration.triad_fit import TriadCalibration
 
 SHAPES = {
@@ -74,7 +74,7 @@ def fit_to_sphere(
     readings: np.ndarray,
     size: float | None = None,
     shape: str = "symmetric",
-    noise: AxisNoise | None = None,
+    noise: SlowNoise | None = None,
     source: str = "the recording",
     what: str = "magnetometer",
 ) -> SphereFit:
@@ -90,7 +90,7 @@ def fit_to_sphere(
         taken as right: a heading does not depend on it.
     shape : str
         Of A: ``symmetric`` or ``triangular``.
-    noise : AxisNoise, optional
+    noise : SlowNoise, optional
         Of each axis; by default it is found in the readings.
     source, what : str
         To begin a sentence with.
@@ -147,18 +147,18 @@ def fit_to_sphere(
         raise RecordingError(_flat(said))
     solution = _with_noise(times, fitted, directions, back, noise and _over(noise, unit), said)
     estimates = [
-        Estimate(*(float(number + value) for number in (one.value, one.low, one.high)))
+        FoundValue(*(float(number + value) for number in (one.value, one.low, one.high)))
         for one, value in zip(solution.estimates, found)
     ]
-    rows: list = [[Estimate(0.0, 0.0, 0.0)] * 3 for _ in range(3)]
+    rows: list = [[FoundValue(0.0, 0.0, 0.0)] * 3 for _ in range(3)]
     for (i, j), one in zip(elements, estimates[3:]):
         off = float(i == j)
-        entry = Estimate(one.value - off, one.low - off, one.high - off)
+        entry = FoundValue(one.value - off, one.low - off, one.high - off)
         rows[i][j] = entry
         if shape == "symmetric":
             rows[j][i] = entry
     calibration = TriadCalibration(
-        tuple(Estimate(e.value * unit, e.low * unit, e.high * unit) for e in estimates[:3]),
+        tuple(FoundValue(e.value * unit, e.low * unit, e.high * unit) for e in estimates[:3]),
         tuple(map(tuple, rows)),
         noise=(_over(solution.noise, 1.0 / unit),) * 3,
         method=f"ellipsoid through {len(readings)} samples",
@@ -219,8 +219,8 @@ def _lengths(parameters, points, elements):
     return np.linalg.norm(np.linalg.solve(matrix, (points - parameters[:3]).T), axis=0)
 
 
-def _over(noise, unit) -> AxisNoise:
-    return AxisNoise(
+def _over(noise, unit) -> SlowNoise:
+    return SlowNoise(
         noise.white_noise / unit,
         noise.bias_instability / unit,
         noise.random_walk / unit,

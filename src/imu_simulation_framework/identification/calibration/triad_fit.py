@@ -18,10 +18,10 @@ from typing import Sequence, Tuple
 import numpy as np
 
 from imu_simulation_framework.checked_values import AXES
-from imu_simulation_framework.identification.calibration.estimates import Estimate, Means, solve
-from imu_simulation_framework.identification.calibration.slow_noise import AxisNoise
+from imu_simulation_framework.identification.calibration.estimates import FoundValue, Means, solve
+from imu_simulation_framework.identification.calibration.slow_noise import SlowNoise
 
-Row = Tuple[Estimate, ...]
+Row = Tuple[FoundValue, ...]
 _LEAST_EXCITED = 0.2
 
 
@@ -101,14 +101,14 @@ class TriadCalibration:
 
     Attributes
     ----------
-    bias : 3 Estimate
+    bias : 3 FoundValue
         At the recording's first sample and, if there is one, at the reference temperature
         [rad/s; m/s^2].
-    matrix : 3 x 3 Estimate or None
+    matrix : 3 x 3 FoundValue or None
         Scale factor errors and misalignments M in ``(I + M) truth``; None where nothing showed it.
-    temperature_bias, temperature_scale : tuple of 3 Estimate
+    temperature_bias, temperature_scale : tuple of 3 FoundValue
         For each power of the temperature's difference.
-    noise : 3 AxisNoise
+    noise : 3 SlowNoise
         As given, or as found.
     method : str
         How it was found, for a person.
@@ -117,10 +117,10 @@ class TriadCalibration:
     """
 
     bias: Row
-    matrix: tuple[tuple[Estimate | None, ...], ...]
+    matrix: tuple[tuple[FoundValue | None, ...], ...]
     temperature_bias: tuple[Row, ...] = ()
     temperature_scale: tuple[Row, ...] = ()
-    noise: tuple[AxisNoise, ...] = ()
+    noise: tuple[SlowNoise, ...] = ()
     method: str = ""
     residual: float = 0.0
 
@@ -134,7 +134,7 @@ def fit_triad(
     values: np.ndarray,
     group: np.ndarray,
     truth: KnownTruth,
-    noise: Sequence[AxisNoise] | None = None,
+    noise: Sequence[SlowNoise] | None = None,
     temperatures: Temperatures | None = None,
     method: str = "",
     what: str = "the recording",
@@ -150,7 +150,7 @@ def fit_triad(
     group : ndarray of int, shape (n,)
         Time at rest or turn.
     truth : KnownTruth
-    noise : 3 AxisNoise, optional
+    noise : 3 SlowNoise, optional
         By default it is found in the recording.
     temperatures : Temperatures, optional
     method, what : str
@@ -191,7 +191,7 @@ def fit_triad(
         tuple(row[first + excited.index(j)] if j in excited else None for j in range(3))
         for row in rows
     )
-    zero = Estimate(0.0, 0.0, 0.0)
+    zero = FoundValue(0.0, 0.0, 0.0)
     last = first + len(excited)
     return TriadCalibration(
         tuple(row[0] for row in rows),
