@@ -8,4 +8,4 @@ if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     from imu_simulation_framework.ros.entry_points import start_node
 
-    start_node("any_robot.imu_corrector", "ImuCorrector")
+    start_node("any_robot.imu_corrector", "ImuCorrector", "imu_corrector.launch")

@@ -95,10 +95,13 @@ def test_install_space_has_every_file_read_at_run_time(workspace, repository):
 
 def test_every_launch_file_finds_what_it_needs(space, repository):
     for launch_file in sorted(repository.glob("launch/*.launch")):
-        nodes = space(f"roslaunch --nodes {PACKAGE} {launch_file.name}").split()
+        text = launch_file.read_text("utf-8")
+        needed = re.findall(r'<arg name="(\w+)"(?![^>]*(?:default|value)=)', text)
+        given = " ".join(f"{name}:=given" for name in needed)
+        nodes = space(f"roslaunch --nodes {PACKAGE} {launch_file.name} {given}").split()
         # Those that always start, in the file itself; it may include others.
-        started = re.findall(r'<node (?!if=)[^>]*name="(\w+)"', launch_file.read_text("utf-8"))
-        if "<group if=" not in launch_file.read_text("utf-8"):
+        started = re.findall(r'<node (?!if=)[^>]*name="(\w+)"', text)
+        if "<group if=" not in text:
             assert {f"/{name}" for name in started} <= set(nodes), launch_file
         assert all(name.startswith("/") for name in nodes), nodes
 

@@ -52,7 +52,8 @@ def start_node(module: str, class_name: str, launch: str = "experiment.launch") 
 
 def _help(module, launch) -> str:
     source = Path(__file__).with_name("nodes").joinpath(*module.split(".")).with_suffix(".py")
-    told = f"usage: {_name(module)}.py\n\n{ast.get_docstring(ast.parse(source.read_text('utf-8')))}\n\n"
+    purpose = ast.get_docstring(ast.parse(source.read_text("utf-8")))
+    told = f"usage: {_name(module)}.py\n\n{purpose}\n\n"
     if launch != "experiment.launch":
         return f"{told}A node of {launch}, whose arguments are its private parameters."
     return (
