@@ -49,7 +49,10 @@ class TriadResponse:
         self._vibration = specification.vibration
         self._mean_square = self._vibration.mean_square
         self._saturation = None if triad.saturation is None else np.array(triad.saturation)
-        self._resolution = _unless_zero(triad.resolution)
+        resolution = np.array(triad.resolution)
+        self._rounded = resolution > 0.0
+        self._all_rounded = bool(self._rounded.all())
+        self._steps = np.where(self._rounded, resolution, 1.0) if self._rounded.any() else None
 
     def of_truth(self, signal, force, time):
         """Return what it makes of signal and specific force, without noise, bias and limits.
@@ -93,12 +96,14 @@ class TriadResponse:
         reading = of_truth + bias
         reading += noise
         if self._saturation is not None:
-            reading = np.minimum(np.maximum(reading, -self._saturation), self._saturation)
-        if self._resolution is not None:
-            steps = np.where(self._resolution > 0.0, self._resolution, 1.0)
-            # Adding zero turns -0.0 into 0.0.
-            rounded = steps * np.round(reading / steps) + 0.0
-            reading = np.where(self._resolution > 0.0, rounded, reading)
+            np.maximum(reading, -self._saturation, out=reading)
+            np.minimum(reading, self._saturation, out=reading)
+        if self._steps is not None:
+            rounded = reading / self._steps
+            np.rint(rounded, out=rounded)
+            rounded *= self._steps
+            rounded += 0.0  # turns -0.0 into 0.0
+            reading = rounded if self._all_rounded else np.where(self._rounded, rounded, reading)
         return reading, bias
 
 

@@ -184,8 +184,8 @@ class ImuReading:
         if name not in PARTS and name not in MAGNETIC_PARTS:
             raise AttributeError(f"an IMU's reading has no {name}")
         known = self.__dict__
-        if name == "yaw" and "orientation" in known:
-            value = yaw_from_quaternion(known["orientation"])
+        if name == "yaw" and ("orientation" in known or self._ask is not None):
+            value = yaw_from_quaternion(self.orientation)
         elif self._ask is None:
             raise AttributeError(f"this reading was not asked for its {name}")
         else:

@@ -153,6 +153,12 @@ class SpecificationImu(ImuModel):
         self._count += 1
         return self._held
 
+    def steps(self, truth: AnyTruth) -> tuple[ImuReading, np.ndarray]:
+        # A series with a magnetic heading has other last digits.
+        if self._stride > 1 or self._count < self._first or self._fuses_field:
+            return super().steps(truth)
+        return self.advance(truth), np.ones(len(truth.orientation), dtype=bool)
+
     def advance(self, truth: AnyTruth) -> ImuReading:
         """Return the readings of the next samples: as stepping through them would, but faster.
 
@@ -179,8 +185,9 @@ class SpecificationImu(ImuModel):
         reading = self._series(
             self._series_of(truth, time), self._realised, self._filter, self._count > self._first
         )
+        _ = reading.orientation  # now, as the filter goes on from here
         if truth.magnetic_field is not None:
-            _ = reading.magnetic_field  # now, as the noise goes on from here
+            _ = reading.magnetic_field  # and so does the noise
         self._count += samples
         self._new = True
         self._held = _last(reading)
@@ -252,12 +259,13 @@ class SpecificationImu(ImuModel):
             def magnetic():
                 return read(2)[0] if field is None else field
 
-        fused = orientation
-        if self._fuses and len(time):
+        def fused():
+            if not (self._fuses and len(time)):
+                return orientation
             if started:
-                fused = filter.update_all(rate, force, field)
-            else:
-                fused = fuse_run(filter, orientation[0], rate, force, field)
+                return filter.update_all(rate, force, field)
+            return fuse_run(filter, orientation[0], rate, force, field)
+
         return _reading(orientation, fused, rate, force, rate_bias, force_bias, magnetic)
 
     def _sample(self, truth):
@@ -424,9 +432,14 @@ def _means(signal, due, stride):
 
 
 def _reading(truth, orientation, rate, force, rate_bias, force_bias, magnetic=None, **parts):
-    """A reading of one sample or of (samples, ...), with what is only computed if asked for."""
+    """A reading of one sample or of (samples, ...), with what is only computed if asked for.
+
+    That is what is given as a function: the orientation of a series, and the magnetic field.
+    """
 
     def ask(reading, name):
+        if name == "orientation":
+            return orientation()
         if name in MAGNETIC_PARTS:
             if magnetic is None:
                 raise AttributeError(f"this reading has no {name}")
@@ -442,9 +455,10 @@ def _reading(truth, orientation, rate, force, rate_bias, force_bias, magnetic=No
         conjugate = (*(-component for component in true[:3]), true[3])
         return np.stack(quaternion_product(*ours, *conjugate), axis=-1)
 
+    if not callable(orientation):
+        parts["orientation"] = orientation
     return ImuReading(
         ask,
-        orientation=orientation,
         angular_velocity=rate,
         specific_force=force,
         angular_velocity_bias=rate_bias,
