@@ -66,6 +66,7 @@ def test_full_when_the_results_are_written(run_on_small_disk):
         "control_error.samples",
         "wheel_velocities.samples",
         "wheel_velocities_actual.samples",
+        "magnetometer_simulated.samples",
     }
 
 

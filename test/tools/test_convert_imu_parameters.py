@@ -205,7 +205,8 @@ def documented_commands():
 def test_the_documented_commands_do_what_they_say(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = (ROOT / "doc" / "imu_parameters.md").read_text(encoding="utf-8")
-    sheet = text.split("```yaml\n")[1].split("```")[0]
+    section = text.split("\n## From a datasheet\n")[1]
+    sheet = section.split("```yaml\n")[1].split("```")[0]
     (tmp_path / "datasheet.yaml").write_text(sheet, encoding="utf-8")
     (tmp_path / "config").symlink_to(ROOT / "config")
     (tmp_path / "kalibr_imu_chain.yaml").write_text(f"%YAML:1.0\n{KALIBR}")
