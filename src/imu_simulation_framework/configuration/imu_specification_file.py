@@ -43,7 +43,7 @@ from imu_simulation_framework.sensors.specification_mapping import (
 )
 from imu_simulation_framework.sensors.triads import TRIADS
 
-# Of what is no error of a triad.
+# Of what is no error of a triad; with its part where the name alone does not tell.
 _UNITS = {
     "hard_iron": "T",
     "soft_iron": "1",
@@ -52,6 +52,12 @@ _UNITS = {
     "end": "degC",
     "time_constant": "s",
     "table": "s, degC",
+    "power": "s, W",
+    "thermal_resistance": "K/W",
+    "supply.reference": "V",
+    "supply.table": "s, V",
+    "spectrum": "Hz, (m/s^2)^2/Hz",
+    "reference_speed": "m/s",
     "rate": "Hz",
     "start_offset": "s",
     "filter_time_constant": "s",
@@ -172,10 +178,15 @@ def imu_specification_text(specification: ImuSpecification, comment: str = "") -
         if key in content:
             lines.append(f"{key}:" if content[key] else f"{key}: {{}}")
         for name, value in content.get(key, {}).items():
-            in_triad = key in TRIADS and name not in _UNITS
-            unit = TRIADS[key].unit_of(name) if in_triad else _UNITS.get(name, "")
+            unit = _unit(key, name)
             lines.append(f"  {name}: {_value(value)}" + (f"  # {unit}" if unit else ""))
     return "\n".join(lines) + "\n"
+
+
+def _unit(part, name) -> str:
+    if part in TRIADS and name not in _UNITS:
+        return TRIADS[part].unit_of(name)
+    return _UNITS.get(f"{part}.{name}", _UNITS.get(name, ""))
 
 
 def read_content(path) -> dict:

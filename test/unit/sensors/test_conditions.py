@@ -6,6 +6,9 @@ from scipy.integrate import solve_ivp
 from scipy.signal import welch
 
 import imu_simulation_framework as isf
+from imu_simulation_framework.configuration.imu_specification_file import (
+    save_imu_specification,
+)
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.evaluation.yaw_error_model import yaw_error_model
 from imu_simulation_framework.motion import sources
@@ -212,3 +215,27 @@ def test_a_vibrating_imu_without_a_speed_is_refused():
 def test_what_cannot_be_is_refused_in_a_sentence(make, sentence):
     with pytest.raises(ConfigurationError, match=sentence):
         make()
+
+
+def test_a_file_says_the_units_of_conditions_and_reads_back(tmp_path):
+    imu = ImuSpecification(
+        gyroscope=TriadSpecification(bandwidth=47.0, nonlinearity=1e-3, supply_bias=1e-4),
+        temperature=TemperatureProfile(power=((0.0, 1.0), (2.0, 3.0)), thermal_resistance=2.0),
+        supply=SupplyVoltage(5.0, ((0.0, 5.0), (1.0, 4.8))),
+        vibration=Vibration(spectrum=FLAT.spectrum, reference_speed=2.0),
+    )
+    path = tmp_path / "imu.yaml"
+    save_imu_specification(imu, path)
+    assert isf.read_imu_specification(path) == imu
+    text = path.read_text("utf-8")
+    for line in (
+        "bandwidth: 47.0  # Hz",
+        "nonlinearity: [0.001, 0.001, 0.001]  # 1/(rad/s)",
+        "power: [[0.0, 1.0], [2.0, 3.0]]  # s, W",
+        "thermal_resistance: 2.0  # K/W",
+        "reference: 5.0  # V",
+        "table: [[0.0, 5.0], [1.0, 4.8]]  # s, V",
+        "spectrum: [[0.0, 0.02], [400.0, 0.02]]  # Hz, (m/s^2)^2/Hz",
+        "reference_speed: 2.0  # m/s",
+    ):
+        assert f"  {line}\n" in text
