@@ -26,11 +26,12 @@ from pathlib import Path
 
 import yaml
 
+from imu_simulation_framework.configuration.described_files import (
+    find_description,
+    read_description,
+)
 from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.files.locations import package_share
-from imu_simulation_framework.files.plain_yaml import NOT_YAML, load_plain, yaml_fault
-from imu_simulation_framework.files.reading import read_settings
-from imu_simulation_framework.files.whole_files import reason_of, write_whole
+from imu_simulation_framework.files.whole_files import write_whole
 from imu_simulation_framework.sensors.gnss.mapping import gnss_from_mapping, gnss_to_mapping
 from imu_simulation_framework.sensors.gnss.specification import GnssSpecification
 
@@ -47,17 +48,7 @@ def find_gnss_specification(name: str | os.PathLike[str]) -> Path:
     ConfigurationError
         There is neither.
     """
-    path = Path(name)
-    if path.exists():
-        return path
-    folder = package_share() / "config" / "gnss"
-    bundled = folder / f"{path.name}.yaml"
-    if str(path) == path.name and bundled.is_file():
-        return bundled
-    names = ", ".join(sorted(other.stem for other in folder.glob("*.yaml")))
-    raise ConfigurationError(
-        f"{path}: there is no such file, nor a GNSS receiver of that name; there are {names}."
-    )
+    return find_description(name, "gnss", "a GNSS receiver")
 
 
 def read_gnss_specification(name: str | os.PathLike[str]) -> GnssSpecification:
@@ -74,14 +65,7 @@ def read_gnss_specification(name: str | os.PathLike[str]) -> GnssSpecification:
         There is neither, it cannot be read, or it is no description of one.
     """
     path = find_gnss_specification(name)
-    try:
-        content = load_plain(read_settings(path))
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(
-            f"{path}: the GNSS receiver cannot be read: {reason_of(error)}."
-        ) from error
-    except NOT_YAML as error:
-        raise ConfigurationError(f"{path}: not valid YAML: {yaml_fault(error)}.") from error
+    content = read_description(path, "the GNSS receiver")
     try:
         if isinstance(content, dict):
             content.setdefault("name", path.stem)

@@ -20,10 +20,8 @@ import os
 
 import yaml
 
+from imu_simulation_framework.configuration.described_files import read_description
 from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.files.plain_yaml import NOT_YAML, load_plain, yaml_fault
-from imu_simulation_framework.files.reading import read_settings
-from imu_simulation_framework.files.whole_files import reason_of
 from imu_simulation_framework.identification.calibration.correction import (
     ImuCorrection,
     correction_from_mapping,
@@ -45,14 +43,7 @@ def read_imu_correction(path: str | os.PathLike[str]) -> ImuCorrection:
     ConfigurationError
         The file cannot be read, has an unknown key, or a value is not what it must be.
     """
-    try:
-        content = load_plain(read_settings(path))
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(
-            f"{path}: the IMU's correction cannot be read: {reason_of(error)}."
-        ) from error
-    except NOT_YAML as error:
-        raise ConfigurationError(f"{path}: not valid YAML: {yaml_fault(error)}.") from error
+    content = read_description(path, "the IMU's correction")
     try:
         return correction_from_mapping(content)
     except ConfigurationError as error:

@@ -26,16 +26,14 @@ from pathlib import Path
 
 import yaml
 
+from imu_simulation_framework.configuration.described_files import (
+    bundled_names,
+    find_description,
+    read_description,
+)
 from imu_simulation_framework.configuration.stated_values import in_si
 from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.files.locations import package_share
-from imu_simulation_framework.files.plain_yaml import (
-    NOT_YAML,
-    load_plain,
-    yaml_fault,
-)
-from imu_simulation_framework.files.reading import read_settings
-from imu_simulation_framework.files.whole_files import reason_of, write_whole
+from imu_simulation_framework.files.whole_files import write_whole
 from imu_simulation_framework.sensors.imu_specification import PARTS, ImuSpecification
 from imu_simulation_framework.sensors.specification_mapping import (
     specification_from_mapping,
@@ -78,25 +76,12 @@ def find_imu_specification(name) -> Path:
     ConfigurationError
         There is neither.
     """
-    path = Path(name)
-    if path.exists():
-        return path
-    bundled = _folder() / f"{path.name}.yaml"
-    if str(path) == path.name and bundled.is_file():
-        return bundled
-    names = ", ".join(imu_names())
-    raise ConfigurationError(
-        f"{path}: there is no such file, nor an IMU of that name; there are {names}."
-    )
+    return find_description(name, "imus", "an IMU")
 
 
 def imu_names() -> list[str]:
     """Return the names of the bundled IMUs, those in the package's config/imus."""
-    return sorted(path.stem for path in _folder().glob("*.yaml"))
-
-
-def _folder() -> Path:
-    return package_share() / "config" / "imus"
+    return bundled_names("imus")
 
 
 def read_imu_specification(name: str | os.PathLike[str]) -> ImuSpecification:
@@ -197,17 +182,7 @@ def read_content(path) -> dict:
     ConfigurationError
         The file cannot be read, or is not YAML.
     """
-    try:
-        text = read_settings(path)
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(
-            f"{path}: the IMU's specification cannot be read: {reason_of(error)}."
-        ) from error
-    try:
-        content = load_plain(text)
-    except NOT_YAML as error:
-        raise ConfigurationError(f"{path}: not valid YAML: {yaml_fault(error)}.") from error
-    return content
+    return read_description(path, "the IMU's specification")
 
 
 def _text(text) -> str:

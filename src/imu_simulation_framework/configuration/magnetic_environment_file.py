@@ -16,11 +16,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from imu_simulation_framework.configuration.described_files import (
+    find_description,
+    read_description,
+)
 from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.files.locations import package_share
-from imu_simulation_framework.files.plain_yaml import NOT_YAML, load_plain, yaml_fault
-from imu_simulation_framework.files.reading import read_settings
-from imu_simulation_framework.files.whole_files import reason_of
 from imu_simulation_framework.magnetism.environment import MagneticEnvironment
 from imu_simulation_framework.magnetism.environment_mapping import (
     magnetic_environment_from_mapping,
@@ -39,18 +39,7 @@ def find_magnetic_environment(name: str | os.PathLike[str]) -> Path:
     ConfigurationError
         There is neither.
     """
-    path = Path(name)
-    if path.exists():
-        return path
-    folder = package_share() / "config" / "magnetic"
-    bundled = folder / f"{path.name}.yaml"
-    if str(path) == path.name and bundled.is_file():
-        return bundled
-    names = ", ".join(sorted(other.stem for other in folder.glob("*.yaml")))
-    raise ConfigurationError(
-        f"{path}: there is no such file, nor a magnetic environment of that name; there are "
-        f"{names}."
-    )
+    return find_description(name, "magnetic", "a magnetic environment")
 
 
 def read_magnetic_environment(name: str | os.PathLike[str]) -> MagneticEnvironment:
@@ -67,14 +56,7 @@ def read_magnetic_environment(name: str | os.PathLike[str]) -> MagneticEnvironme
         There is neither, it cannot be read, or it is no description of one.
     """
     path = find_magnetic_environment(name)
-    try:
-        content = load_plain(read_settings(path))
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(
-            f"{path}: the magnetic environment cannot be read: {reason_of(error)}."
-        ) from error
-    except NOT_YAML as error:
-        raise ConfigurationError(f"{path}: not valid YAML: {yaml_fault(error)}.") from error
+    content = read_description(path, "the magnetic environment")
     try:
         return magnetic_environment_from_mapping({} if content is None else content)
     except ConfigurationError as error:

@@ -1,0 +1,72 @@
+"""Descriptions of one kind as YAML files: bundled ones by name, others by path."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.files.locations import package_share
+from imu_simulation_framework.files.plain_yaml import NOT_YAML, load_plain, yaml_fault
+from imu_simulation_framework.files.reading import read_settings
+from imu_simulation_framework.files.whole_files import reason_of
+
+
+def bundled_names(folder: str) -> list[str]:
+    """Return the names of the descriptions in a folder of the package's config."""
+    return sorted(path.stem for path in _bundled(folder).glob("*.yaml"))
+
+
+def find_description(name: str | os.PathLike[str], folder: str, kind: str) -> Path:
+    """Return the file that is meant: a path, or the name of one in the package's config.
+
+    Parameters
+    ----------
+    name : str or Path
+    folder : str
+        Of the package's config.
+    kind : str
+        What it describes, with its article: "a GNSS receiver".
+
+    Raises
+    ------
+    ConfigurationError
+        There is neither.
+    """
+    path = Path(name)
+    if path.exists():
+        return path
+    bundled = _bundled(folder) / f"{path.name}.yaml"
+    if str(path) == path.name and bundled.is_file():
+        return bundled
+    names = ", ".join(bundled_names(folder))
+    raise ConfigurationError(
+        f"{path}: there is no such file, nor {kind} of that name; there are {names}."
+    )
+
+
+def read_description(path: str | os.PathLike[str], what: str) -> Any:
+    """Return what a YAML file holds.
+
+    Parameters
+    ----------
+    path : str or Path
+    what : str
+        What it describes, for the sentence: "the GNSS receiver".
+
+    Raises
+    ------
+    ConfigurationError
+        The file cannot be read, or is not YAML.
+    """
+    try:
+        return load_plain(read_settings(path))
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"{path}: {what} cannot be read: {reason_of(error)}.") from error
+    except NOT_YAML as error:
+        raise ConfigurationError(f"{path}: not valid YAML: {yaml_fault(error)}.") from error
+
+
+def _bundled(folder: str) -> Path:
+    return package_share() / "config" / folder
