@@ -1,4 +1,4 @@
-"""What is watched in JSBSim while it flies: states in every step, engines and contacts now and then."""
+"""What is read of JSBSim in flight: states in every step, engines and contacts now and then."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SCRAPING = 10.0
 """Over ground [m/s]: what touches it faster with another part than a wheel has crashed."""
 
 _SUNK = 1.0
-"""Depth [m] of the centre of gravity below the ground: seaplanes float with theirs at its height."""
+"""Depth [m] of the centre of gravity below the ground: seaplanes float with theirs near it."""
 
 _MOST_PARTS = 64
 

@@ -15,7 +15,7 @@ import tempfile
 import threading
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Iterator
+from typing import Any, Callable, Iterator
 
 _PRINTING = threading.RLock()
 _LONGEST_LOG = 10_000_000  # characters; a script may notify in every step
@@ -30,11 +30,14 @@ class Notices:
     Attributes
     ----------
     text : str
+    fetch : callable
+        Brings what has not been added yet.
     """
 
     def __init__(self) -> None:
         self._parts: list[str] = []
         self._size = 0
+        self.fetch: Callable[[], None] = lambda: None
 
     def add(self, text: str) -> None:
         """Keep a piece, as long as all together is not absurdly long."""
@@ -45,6 +48,7 @@ class Notices:
     @property
     def text(self) -> str:
         """All of it."""
+        self.fetch()
         return "".join(self._parts)
 
     def events(self) -> list[tuple[float, str]]:
@@ -130,16 +134,25 @@ def _outputs_kept(notices):
         kept = [(number, os.dup(number)) for number in (1, 2)]
         for number, _ in kept:
             os.dup2(file.fileno(), number)
+        fetched = 0
+
+        def fetch():
+            nonlocal fetched
+            # What is still in C's buffers belongs into the file, whose place is JSBSim's, too.
+            c_library.fflush(None)
+            text = os.pread(file.fileno(), _LONGEST_LOG, fetched)
+            fetched += len(text)
+            notices.add(text.decode("utf-8", errors="replace"))
+
+        notices.fetch = fetch
         try:
             yield
         finally:
-            # What is still in C's buffers belongs into the file.
-            c_library.fflush(None)
+            fetch()
+            notices.fetch = lambda: None
             for number, copy in kept:
                 os.dup2(copy, number)
                 os.close(copy)
-            file.seek(0)
-            notices.add(file.read(_LONGEST_LOG).decode("utf-8", errors="replace"))
 
 
 def _plain(text) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 from pathlib import Path
 from typing import Any
@@ -46,9 +47,9 @@ def fly(
 ) -> Flight:
     """Fly a script in JSBSim.
 
-    JSBSim's step is the period of the states. It decides where the aircraft flies: c3104 at 50 and at
-    1000 Hz is 342 m apart after 100 s. So it is fixed, and a part of the settings; a faster IMU is
-    simulated of ``flight.states.motion(at=...)``, not of a faster flight.
+    JSBSim's step is the period of the states. It decides where the aircraft flies: c3104 at 50 and
+    at 1000 Hz is 342 m apart after 100 s. So it is fixed, and a part of the settings; a faster IMU
+    is simulated of ``flight.states.motion(at=...)``, not of a faster flight.
 
     Parameters
     ----------
@@ -210,9 +211,11 @@ def _script_path(script) -> Path:
         return data_folder() / "scripts" / f"{name}.xml"
     path = Path(name)
     if not path.exists() and path.suffix == "" and len(path.parts) == 1:
+        near = difflib.get_close_matches(name, names, n=3)
         raise SimulatorError(
-            f"JSBSim has no script {shown(name)}; it has {listed(names)}; another one is given by "
-            "the path of its file"
+            f"JSBSim has no script {shown(name)}"
+            + (f", did you mean {' or '.join(near)}?" if near else f"; it has {listed(names)}")
+            + "; another one is given by the path of its file"
         )
     try:
         with open_regular(path):

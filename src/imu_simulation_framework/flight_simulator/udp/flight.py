@@ -48,9 +48,9 @@ def receive_flight(
 ) -> Flight:
     """Receive a flight, until the simulator falls silent or it is long enough.
 
-    Lost packets are gaps in the states' times, reordered ones are sorted in; both are remarks. Where
-    the digits of a text are too few for positions, the path is the integral of the velocities, see
-    :meth:`.FlightStates.integrated`; a remark says what that costs.
+    Lost packets are gaps in the states' times, reordered ones are sorted in; both are remarks.
+    Where the digits of a text are too few for positions, the path is the integral of the
+    velocities, see :meth:`.FlightStates.integrated`; a remark says what that costs.
 
     Parameters
     ----------
@@ -181,9 +181,9 @@ class _Gathered:
         """
         if not self._rows and self._unlabelled and not self._unusable:
             raise SimulatorError(
-                f"{self._source}: {self._unlabelled} packets came, but none with JSBSim's labels and "
-                "none of FlightGear's; begin to receive before the simulator begins to send, or say "
-                "the labels"
+                f"{self._source}: {self._unlabelled} packets came, but none with JSBSim's labels "
+                "and none of FlightGear's; begin to receive before the simulator begins to send, "
+                "or say the labels"
             )
         if len(self._rows) < _FEWEST:
             reason = f"; the first that is none: {self._first_reason}" if self._unusable else ""
@@ -212,8 +212,8 @@ class _Gathered:
         states = FlightStates.of_ecef_and_aviation(time, position, angles, velocity)
         if self._kind == "FlightGear":
             remarks.append(
-                "angles and velocities of FlightGear's packets are floats: headings come in steps of "
-                "up to 4.8e-7 rad"
+                "angles and velocities of FlightGear's packets are floats: headings come in steps "
+                "of up to 4.8e-7 rad"
             )
             return states
         steps = {
@@ -234,8 +234,8 @@ class _Gathered:
             return states
         fine = max(steps[name] for name in VELOCITY)
         remarks.append(
-            f"positions come in steps of {step:.2g} m, so the path is the integral of the velocities, "
-            f"which come in steps of {fine:.2g} m/s; {advice}"
+            f"positions come in steps of {step:.2g} m, so the path is the integral of the "
+            f"velocities, which come in steps of {fine:.2g} m/s; {advice}"
         )
         return states.integrated()
 

@@ -2,17 +2,19 @@
 
 **Text** (``<output type="SOCKET" protocol="UDP" ...>``): the first packet, ``<LABELS>``, names the
 columns; each of the others is a row of numbers with ``precision`` significant digits, 7 unless the
-output's element says otherwise. Columns are known by the names of JSBSim's properties, or by the words
-of its groups ``<propagate>`` and ``<velocities>``.
+output's element says otherwise. Columns are known by the names of JSBSim's properties, or by the
+words of its groups ``<position>`` and ``<velocities>``.
 
 **FlightGear** (``type="FLIGHTGEAR"``): FGNetFDM, version 24, 408 bytes, big-endian
-(``src/input_output/net_fdm.hxx`` and ``FGOutputFG.cpp`` of JSBSim 1.2.2 to 1.3.3). Latitude, longitude
-and height are doubles, angles and velocities floats. It has a time only where the output's element holds
-``<time type="simulation" resolution="1e-6"/>``; without, the field is 1234567890.
+(``src/input_output/net_fdm.hxx`` and ``FGOutputFG.cpp`` of JSBSim 1.2.2 to 1.3.3). Latitude,
+longitude and height are doubles, angles and velocities floats. It has a time only where the
+output's element holds ``<time type="simulation" resolution="1e-6"/>``; without, the field is
+1234567890.
 
-Heights are radial in both: the distance to Earth's centre less that of the ellipsoid below, which is
-4e-6 of itself less than the height that a receiver says. The text's group ``<propagate>`` has the
-*geocentric* latitude.
+Heights above the sea are radial in both: the distance to Earth's centre less that of the ellipsoid
+below, which is by up to 6e-6 of itself less than the height that a receiver says. The text's group
+``<position>`` has the *geocentric* latitude. JSBSim's geodetic latitudes and heights, in either,
+are 5e-5 m from the positions that it integrates, which ``position/ecef-x-ft`` and its like say.
 """
 
 from __future__ import annotations

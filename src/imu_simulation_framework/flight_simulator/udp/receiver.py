@@ -27,7 +27,7 @@ class PacketReceiver:
     port : int
         0 for any free one, then see ``port``.
     host : str
-        Address of this computer on which it listens; by default only what this computer itself sends.
+        Address of this computer on which it listens; by default only what itself sends.
     most_waiting : int
         Packets for which there is room.
 
@@ -96,8 +96,8 @@ class PacketReceiver:
             except queue.Empty:
                 if count == 0:
                     raise SimulatorError(
-                        f"UDP port {self.port} of {self.host}: nothing came for {timeout:g} s; does "
-                        "the simulator run, and does its output name this address and port?"
+                        f"UDP port {self.port} of {self.host}: nothing came for {timeout:g} s; "
+                        "does the simulator run, and does its output name this address and port?"
                     ) from None
                 return
             count += 1

@@ -68,9 +68,7 @@ class FlightStates:
         on_ground : array_like of bool, shape (n,), optional
         """
         position = ecef_of(*np.asarray(latitude_longitude_height, dtype=float).T)
-        return cls.of_ecef_and_aviation(
-            time, position, roll_pitch_heading, velocity_ned, on_ground
-        )
+        return cls.of_ecef_and_aviation(time, position, roll_pitch_heading, velocity_ned, on_ground)
 
     @classmethod
     def of_ecef_and_aviation(
