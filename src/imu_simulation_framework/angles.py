@@ -141,10 +141,10 @@ def yaw_from_quaternion(quaternions):
     """
     if len(quaternions) == 4 and np.ndim(quaternions[0]) == 0:
         x, y, z, w = quaternions
-        # Of one that is no nearer to the vertical than 60 degrees scipy does not warn; to tell it
-        # not to takes longer than the yaw.
+        # Asked of every sample of a drive: plain numbers are thirty times as fast as a Rotation. It
+        # is exact as long as the body does not stand on its nose.
         if abs(w * y - x * z) < _LEVEL * (x * x + y * y + z * z + w * w):
-            return float(_rotation().from_quat(quaternions).as_euler("ZYX")[0])
+            return math.atan2(2.0 * (w * z + x * y), w * w + x * x - y * y - z * z)
     yaw = roll_pitch_yaw_from_quaternion(quaternions)[..., 2]
     return float(yaw) if yaw.ndim == 0 else yaw
 

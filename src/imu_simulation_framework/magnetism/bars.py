@@ -173,7 +173,7 @@ class BarFields:
         return scale * np.einsum("bij,nbj->ni", self._rotations, field)
 
     def _ending(self, kernels):
-        """Sums over each bar's corners of kernels (3, n, corners) times what ends there."""
+        """Return sums over each bar's corners of kernels (3, n, corners) times what ends there."""
         if len(self._first) == 1:
             return np.einsum("ink,kj->inj", kernels, self._signed)[:, :, np.newaxis]
         return np.add.reduceat(kernels[..., np.newaxis] * self._signed, self._first, axis=2)

@@ -118,7 +118,11 @@ class MujocoSimulator:
         self._model = build_model(parameters, physics_rate, terrain, bodies)
         self._data = mujoco.MjData(self._model)
         self._gravity = float(np.linalg.norm(self._model.opt.gravity))
-        # Views of MuJoCo's memory.
+        # Views of MuJoCo's memory; to ask for one takes as long as to copy it.
+        self._position = self._data.qpos
+        self._velocity = self._data.qvel
+        self._control = self._data.ctrl
+        self._torques = self._data.actuator_force
         self._base_position = self._data.qpos[BASE_POSITION]
         self._base_quaternion = self._data.qpos[BASE_QUATERNION]
         self._wheel_velocities = self._data.qvel[WHEEL_VELOCITIES]
@@ -221,12 +225,13 @@ class MujocoSimulator:
         positions = np.empty((count, model.nq))
         velocities = np.empty((count, model.nv))
         torques = np.empty((count, model.nu))
-        for row in range(count):
-            data.ctrl[:] = self._motors.control(self._wheel_velocities.tolist())
+        control, wheels = self._motors.control, self._wheel_velocities
+        for position, velocity, torque in zip(positions, velocities, torques):
+            self._control[:] = control(wheels.tolist())
             mujoco.mj_step(model, data, self._steps_per_sample)
-            positions[row] = data.qpos
-            velocities[row] = data.qvel
-            torques[row] = data.actuator_force
+            position[:] = self._position
+            velocity[:] = self._velocity
+            torque[:] = self._torques
         self._samples += count
         self._require_stable()
         samples = self._imu.samples(

@@ -204,7 +204,7 @@ class SimulatedRobot:
         return self._last
 
     def _field(self, state) -> np.ndarray:
-        """The magnetic field in the IMU's axes, (n, 3) [T]."""
+        """Return the magnetic field in the IMU's axes, (n, 3) [T]."""
         assert self._environment is not None
         return self._environment.felt(
             state.position + turned(state.orientation, self._imu_place),

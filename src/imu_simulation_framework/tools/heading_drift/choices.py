@@ -179,7 +179,7 @@ def _above_zero(value, text):
 
 
 def _refuse_idle(options):
-    """An option that the chosen motion has no use for is a mistake."""
+    """Refuse an option that the chosen motion has no use for."""
     idle = []
     if options.straight is None and options.rounds is None and options.speed is not None:
         idle.append("--speed")

@@ -146,7 +146,7 @@ def _show_budgets(options, out, title, budgets):
 
 
 def _period(at):
-    """Steps of a second, or what gives enough of them, or not too many."""
+    """Return steps of a second, or what gives enough of them, or not too many."""
     for period in (0.1, 1.0, 10.0, 60.0):
         if at / period <= MOST_STEPS and at / period >= 20.0:
             return period
@@ -195,7 +195,7 @@ def _summary(name, model, options):
 
 
 def _percent(share):
-    """A probability that rounds to certainty is none."""
+    """Write a probability; one that rounds to certainty is none."""
     if share > 0.9995:
         return "> 99.9 %"
     return "< 0.1 %" if share < 0.0005 else f"{100.0 * share:.3g} %"
@@ -225,7 +225,7 @@ _SOURCE_COLUMNS = (
 
 
 def _sources(name, model):
-    """What each source adds at the end, the largest first."""
+    """Return what each source adds at the end, the largest first."""
     known = np.degrees(model.mean_by_source().iloc[-1])
     variance = model.budget().iloc[-1]
     total = float(variance.sum())
