@@ -1,6 +1,6 @@
 """Gimbals as YAML files, and their joints' angles as tables.
 
-The keys are the fields of :class:`.GimbalGeometry`, with what moves the joints and how far they go;
+The keys are the fields of :class:`.GimbalGeometry`, what moves the joints, and how far they go;
 meaning and unit of each are documented at :func:`.gimbal_from_mapping` and the classes there::
 
     pan_to_tilt: [0.0, 0.0, -0.1]
@@ -12,8 +12,8 @@ meaning and unit of each are documented at :func:`.gimbal_from_mapping` and the 
       servo_bandwidth: 20.0
       rate_limits: [2.0, 2.0, 2.0]
 
-A table that commands the joints is a CSV file beside it, ``table: angles.csv``, with columns ``time``
-[s, after the start of the motion], ``pan``, ``tilt``, ``roll`` [rad].
+A table that commands the joints is a CSV file beside it, ``table: angles.csv``, with columns
+``time`` [s, after the start of the motion], ``pan``, ``tilt``, ``roll`` [rad].
 """
 
 from __future__ import annotations

@@ -18,14 +18,14 @@ AGISim takes the links' rates from two orientations in turn (its equations 5 to 
 that of the middle of a step and lags by half of it. Here rates and accelerations of the joints are
 given, and all is exact at the samples' instants.
 
-AGISim's axes are forward, right, down, ours forward, left, up: its pan and tilt are the negatives of
-ours, its roll is ours.
+AGISim's axes are forward, right, down, ours forward, left, up: its pan and tilt are the negatives
+of ours, its roll is ours.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import NamedTuple, Sequence
 
 import numpy as np
 from scipy.interpolate import CubicSpline
@@ -34,7 +34,12 @@ from scipy.spatial.transform import Rotation
 from imu_simulation_framework.checked_values import Axes, checked_numbers
 from imu_simulation_framework.errors import MotionError
 from imu_simulation_framework.gimbal.joints import JointMotion
-from imu_simulation_framework.motion.motion import Motion
+from imu_simulation_framework.gimbal.platform import (
+    AnyMotion,
+    gravitation_between,
+    rate_of_world,
+    require_samples,
+)
 
 _LONGEST_ARM = 100.0  # m
 _AXES = {"pan": 2, "tilt": 1, "roll": 0}
@@ -133,12 +138,12 @@ class GimbalGeometry:
             acceleration += _forth(turned, np.cross(change, arm) + np.cross(rate, swept))
         return Mount(place, speed, acceleration, Rotation.from_matrix(turned), rate)
 
-    def carry(self, motion: Motion, joints: JointMotion) -> Motion:
+    def carry(self, motion: AnyMotion, joints: JointMotion) -> AnyMotion:
         """Return the motion of the IMU on a platform.
 
         Parameters
         ----------
-        motion : Motion
+        motion : Motion or EarthMotion
             Of the platform.
         joints : JointMotion
             At the motion's times.
@@ -152,7 +157,7 @@ class GimbalGeometry:
             raise MotionError("the gimbal's joints and the motion have different times")
         return carried(motion, self.mount(joints))
 
-    def links(self, angles) -> dict[str, Link]:
+    def links(self, angles: Sequence[float]) -> dict[str, Link]:
         """Return the poses of pan, tilt, roll and imu, each on the one before it.
 
         Parameters
@@ -170,14 +175,14 @@ class GimbalGeometry:
         }
 
 
-def carried(motion: Motion, mount: Mount) -> Motion:
+def carried(motion: AnyMotion, mount: Mount) -> AnyMotion:
     r"""Return the motion of what moves on a platform; as :meth:`.Motion.mounted`, but exact.
 
     The platform's angular acceleration alone is taken from a cubic spline through its samples.
 
     Parameters
     ----------
-    motion : Motion
+    motion : Motion or EarthMotion
         Of the platform.
     mount : Mount
 
@@ -186,26 +191,27 @@ def carried(motion: Motion, mount: Mount) -> Motion:
     MotionError
         The motion has less than three samples.
     """
-    if len(motion.time) < 3:
-        raise MotionError(
-            f"a motion of {len(motion.time)} samples has no derivatives; three are needed"
-        )
+    require_samples(motion)
     arm, arm_rate = mount.lever_arm, mount.lever_arm_rate
     rate = motion.angular_velocity
     body = Rotation.from_quat(motion.orientation)
-    change = CubicSpline(motion.time, rate)(motion.time, 1)
+    to_body = body.inv()
+    # A velocity is against the world, which may turn; forces are felt in inertial space.
+    in_world = rate - to_body.apply(rate_of_world(motion))
+    position = motion.position + body.apply(arm)
     force = (
         motion.specific_force
-        + np.cross(change, arm)
+        + np.cross(CubicSpline(motion.time, rate)(motion.time, 1), arm)
         + np.cross(rate, np.cross(rate, arm) + 2.0 * arm_rate)
         + mount.lever_arm_acceleration
+        - to_body.apply(gravitation_between(motion, position))
     )
     to_mounted = mount.rotation.inv()
     return replace(
         motion,
-        position=motion.position + body.apply(arm),
+        position=position,
         orientation=(body * mount.rotation).as_quat(),
-        velocity=motion.velocity + body.apply(np.cross(rate, arm) + arm_rate),
+        velocity=motion.velocity + body.apply(np.cross(in_world, arm) + arm_rate),
         angular_velocity=to_mounted.apply(rate) + mount.angular_velocity,
         specific_force=to_mounted.apply(force),
     )

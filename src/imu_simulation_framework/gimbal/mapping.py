@@ -36,11 +36,12 @@ def gimbal_from_mapping(content: Mapping[str, Any]) -> GimbalSpecification:
     Parameters
     ----------
     content : mapping
-        Fields of :class:`.GimbalGeometry`, ``name``, ``limits`` (``pan``, ``tilt``, ``roll``: pairs of
-        angles), and one of ``fixed`` (angles), ``sinusoid`` (fields of :class:`.SinusoidalJoints`),
-        ``table`` (a :class:`.TabulatedJoints`, or its fields) and ``stabilisation`` (fields of
-        :class:`.Stabilisation`; its target is ``hold`` with fields of :class:`.HeldAttitude` or
-        ``point`` with those of :class:`.PointAhead` or :class:`.PointOnEarth`).
+        Fields of :class:`.GimbalGeometry`, ``name``, ``limits`` (``pan``, ``tilt``, ``roll``: pairs
+        of angles), and one of ``fixed`` (angles), ``sinusoid`` (fields of
+        :class:`.SinusoidalJoints`), ``table`` (a :class:`.TabulatedJoints`, or its fields) and
+        ``stabilisation`` (fields of :class:`.Stabilisation`; its target is ``hold`` with fields of
+        :class:`.HeldAttitude` or ``point`` with those of :class:`.PointAhead` or
+        :class:`.PointOnEarth`).
 
     Raises
     ------

@@ -171,4 +171,3 @@ class TabulatedJoints:
             )
         path = JointMotion.from_angles(self.times, self.angles, np.clip(since, first, last))
         return JointMotion(time, path.angle, path.rate, path.acceleration)
-

@@ -10,6 +10,7 @@ from scipy.spatial.transform import Rotation
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.gimbal.geometry import GimbalGeometry
 from imu_simulation_framework.gimbal.joints import JointMotion
+from imu_simulation_framework.gimbal.platform import AnyMotion, world_to_inertial
 from imu_simulation_framework.gimbal.specification import GimbalSpecification
 from imu_simulation_framework.gimbal.stabilisation.rate_loop import (
     GyroscopeErrors,
@@ -21,11 +22,9 @@ from imu_simulation_framework.gimbal.stabilisation.settings import Stabilisation
 from imu_simulation_framework.gimbal.stabilisation.targets import (
     boresight_of,
     exact_joints,
-    inertial_orientation,
     target_orientation,
     target_rate,
 )
-from imu_simulation_framework.motion.motion import Motion
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 from imu_simulation_framework.sensors.simulation import ImuErrors, imu_model, imu_truth
 
@@ -36,7 +35,7 @@ class GimbalMotion:
 
     Attributes
     ----------
-    motion : Motion
+    motion : Motion or EarthMotion
         Of the IMU on the inner link, at the platform's times.
     joints : JointMotion
     geometry : GimbalGeometry
@@ -46,7 +45,7 @@ class GimbalMotion:
         How well it pointed, and when it was at its limits.
     """
 
-    motion: Motion
+    motion: AnyMotion
     joints: JointMotion
     geometry: GimbalGeometry
     residual: Residual | None = None
@@ -54,7 +53,7 @@ class GimbalMotion:
 
 
 def simulate_gimbal(
-    motion: Motion,
+    motion: AnyMotion,
     gimbal: GimbalSpecification,
     imu: ImuErrors | None = None,
     seed: int = 1,
@@ -69,7 +68,7 @@ def simulate_gimbal(
 
     Parameters
     ----------
-    motion : Motion
+    motion : Motion or EarthMotion
         Of the platform; evenly sampled for a stabilised gimbal.
     gimbal : GimbalSpecification
     imu : ImuErrors, optional
@@ -109,14 +108,14 @@ def _stabilised(motion, gimbal, target, wanted, imu, seed, run):
     if len(due) < 2:
         raise ConfigurationError("the gimbal's gyroscope has no two samples during the motion.")
     # Before the first sample of the gyroscope the gimbal is where it shall be.
-    turns_to_inertial = inertial_orientation(motion) * Rotation.from_quat(motion.orientation).inv()
-    base = inertial_orientation(motion) * gimbal.geometry.base_rotation
-    inertial = (turns_to_inertial * target)[due]
+    to_inertial = world_to_inertial(motion)[due]
+    base = to_inertial * Rotation.from_quat(motion.orientation[due]) * gimbal.geometry.base_rotation
+    inertial = to_inertial * target[due]
     turned = np.zeros((len(due), 3))
     turned[1:] = (inertial[:-1].inv() * inertial[1:]).as_rotvec() / (stride * period)
     turned[0] = turned[1]
     found = run_loop(
-        base.as_quat()[due],
+        base.as_quat(),
         inertial.as_quat(),
         turned,
         gyroscope,
@@ -185,9 +184,7 @@ def _gyroscope(motion, imu, seed, run, period):
 
 
 def _errors(additive):
-    return GyroscopeErrors(
-        np.eye(3), np.zeros(3), additive, np.full(3, np.inf), np.zeros(3)
-    )
+    return GyroscopeErrors(np.eye(3), np.zeros(3), additive, np.full(3, np.inf), np.zeros(3))
 
 
 def _means(values, due):

@@ -21,6 +21,8 @@ from imu_simulation_framework.sentences import shown
 Limits = Tuple[Tuple[float, float], Tuple[float, float], Tuple[float, float]]
 Drive = Union[FixedJoints, SinusoidalJoints, TabulatedJoints, Stabilisation]
 
+_NO_ARMS = GimbalGeometry()
+_STANDING = FixedJoints()
 _FREE = (-math.inf, math.inf)
 _UPRIGHT = 0.5 * math.pi
 
@@ -46,8 +48,8 @@ class GimbalSpecification:
     """
 
     name: str = "gimbal"
-    geometry: GimbalGeometry = GimbalGeometry()
-    drive: Drive = FixedJoints()
+    geometry: GimbalGeometry = _NO_ARMS
+    drive: Drive = _STANDING
     limits: Any = (None, None, None)
 
     def __post_init__(self) -> None:
@@ -95,6 +97,7 @@ def _pair(joint, pair):
     )
     if not low <= high:
         raise ConfigurationError(
-            f"limits of {joint} are {low:g} rad and {high:g} rad, but the smaller one must be first."
+            f"limits of {joint} are {low:g} rad and {high:g} rad, but the smaller one must be "
+            "first."
         )
     return low, high

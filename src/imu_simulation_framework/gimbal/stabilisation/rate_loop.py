@@ -95,9 +95,9 @@ def transition(stabilisation: Stabilisation, period: float) -> np.ndarray:
 def residual_gain(stabilisation: Stabilisation, frequency, period: float) -> np.ndarray:
     r"""Return how much of a platform's sine a loop about one axis leaves, from angle to angle.
 
-    With the state x of :func:`transition` (:math:`x_{k+1} = F x_k + G d_k`) and the platform's angle d,
-    which acts on the error as the joint's does, the residual is d + (1, 0, 0) x; in z it is
-    :math:`1 + H (z I - F)^{-1} G`, at :math:`z = \exp(2 \pi i f T)`.
+    With the state x of :func:`transition`, :math:`x_{k+1} = F x_k + G d_k`, and the platform's
+    angle d, which acts on the error as the joint's does, the residual is d + (1, 0, 0) x; in z it
+    is :math:`1 + H (z I - F)^{-1} G`, at :math:`z = \exp(2 \pi i f T)`.
 
     Parameters
     ----------
@@ -180,7 +180,9 @@ def run_loop(
     keep = 1.0 - decay
     proportional, integral = gains(stabilisation)
     per_step = integral * period
-    aid = 0.0 if stabilisation.aid_time is None else 1.0 - math.exp(-period / stabilisation.aid_time)
+    aid = (
+        0.0 if stabilisation.aid_time is None else 1.0 - math.exp(-period / stabilisation.aid_time)
+    )
     (low_p, high_p), (low_t, high_t), (low_r, high_r) = limits
     most_p, most_t, most_r = stabilisation.rate_limits
     # A joint that cannot move at all does not stop the integral.
@@ -326,6 +328,11 @@ def run_loop(
             ix += per_step * x
             iy += per_step * y
             iz += per_step * z
+        else:
+            # What cancels the platform's rate, as gyroscope and joints tell it.
+            ix = sr - sine_t * sp - vx
+            iy = cosine_r * st + cosine_t * sine_r * sp - vy
+            iz = cosine_t * cosine_r * sp - sine_r * st - vz
         if not -most_p <= cp <= most_p:
             cp = most_p if cp > most_p else -most_p
         if not -most_t <= ct <= most_t:

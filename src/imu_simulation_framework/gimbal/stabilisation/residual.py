@@ -1,4 +1,4 @@
-"""What a stabilised gimbal leaves: how far from its target it looks, and when it was at its limits."""
+"""What a stabilised gimbal leaves: how far beside its target it looks, and when it is at limits."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ class Residual:
 
     @property
     def rms_pointing_error(self) -> float:
-        """[rad]"""
+        """Its root mean square [rad]."""
         return float(np.sqrt(np.mean(self.pointing_error**2)))
 
     @property
     def largest_pointing_error(self) -> float:
-        """[rad]"""
+        """The largest of it [rad]."""
         return float(np.max(self.pointing_error))
 
     @property
@@ -70,8 +70,8 @@ class Residual:
     def remarks(self) -> tuple[str, ...]:
         """Return sentences: how well it pointed, and each joint that was at a limit."""
         said = [
-            f"The gimbal's line of sight is off by {1e3 * self.rms_pointing_error:.3g} mrad rms, at "
-            f"most {1e3 * self.largest_pointing_error:.3g} mrad; it turns by "
+            f"The gimbal's line of sight is off by {1e3 * self.rms_pointing_error:.3g} mrad rms, "
+            f"at most {1e3 * self.largest_pointing_error:.3g} mrad; it turns by "
             f"{1e3 * self.rms_rate_error:.3g} mrad/s rms, at most "
             f"{1e3 * self.largest_rate_error:.3g} mrad/s, besides what it shall."
         ]

@@ -1,22 +1,24 @@
 r"""What a stabilised gimbal aims at, and how well its loop and its servos do.
 
 The loop runs once per sample of the gyroscope, which is on the inner link, beside the camera. Its
-attitude is that of the gyroscope's samples, integrated: :math:`\hat q_k = \hat q_{k-1} \exp(y_k T)`,
+attitude is the integral of the gyroscope's samples, :math:`\hat q_k = \hat q_{k-1} \exp(y_k T)`,
 right at the beginning. With e the rotation vector from it to the target, in the inner link's axes,
-:math:`\omega_t` the target's own rate since the sample before and J the matrix from the joints' rates
-to the inner link's, the joints are asked for
+:math:`\omega_t` the target's own rate since the sample before and J the matrix from the joints'
+rates to the inner link's, the joints are asked for
 
 .. math:: c_k = J^{-1} (\omega_{t,k} + K_p e_k + i_k), \quad i_{k+1} = i_k + K_i T e_k,
           \quad K_p = 2 \zeta \omega_n, \quad K_i = \omega_n^2,
 
-within the servos' rates, until the next sample; i stands while a servo is at a limit. A servo's rate
-follows as a low-pass of first order, :math:`\dot s = \omega_s (c - s)`, integrated exactly. So a turning
-platform's rate d leaves a rate of :math:`s^2 / (s^2 + K_p s + K_i) \, d`, were there neither servo nor
-sampling; :func:`.residual_gain` has them, too.
+within the servos' rates, until the next sample. While a servo is at a limit, i is what cancels the
+platform's rate as gyroscope and joints tell it, :math:`J s - y`, so that it does not wind up. A
+servo's rate s follows as a low-pass of first order, :math:`\dot s = \omega_s (c - s)`, integrated
+exactly. So a platform's rate d leaves a rate of :math:`s^2 / (s^2 + K_p s + K_i) \, d`, were
+there neither servo nor sampling; :func:`.residual_gain` has them, too.
 
-The loop knows no more of its attitude than the gyroscope says, whose bias b therefore turns the line of
-sight by b t. An outer loop (``aid_time``), as a tracker of images or a navigation filter is one, leads
-:math:`\hat q` back to the true attitude as :math:`\exp(-t / \tau)`; what stays of a bias is :math:`b \tau`.
+The loop knows no more of its attitude than the gyroscope says, whose bias b therefore turns the
+line of sight by b t. An outer loop (``aid_time``), as a tracker of images or a navigation filter is
+one, leads :math:`\hat q` back to the true attitude as :math:`\exp(-t / \tau)`; what stays of a bias
+is :math:`b \tau`.
 """
 
 from __future__ import annotations
@@ -128,7 +130,7 @@ Target = Union[HeldAttitude, PointAhead, PointOnEarth]
 
 @dataclass(frozen=True)
 class Stabilisation:
-    """A loop around the gyroscope of the inner link.
+    r"""A loop around the gyroscope of the inner link.
 
     Parameters
     ----------
@@ -136,11 +138,11 @@ class Stabilisation:
     boresight : str
         Which axis of the inner link looks at a point, of :data:`BORESIGHTS`.
     bandwidth : float or None
-        Of the loop, :math:`\\omega_n / 2 \\pi` [Hz]; None for one that is perfect within its angles.
+        Of the loop, :math:`\omega_n / 2 \pi` [Hz]; None for one that is perfect within its angles.
     damping : float
-        :math:`\\zeta` [1]
+        :math:`\zeta` [1]
     servo_bandwidth : float
-        Of the servos' rates, :math:`\\omega_s / 2 \\pi` [Hz].
+        Of the servos' rates, :math:`\omega_s / 2 \pi` [Hz].
     rate_limits : 3 float
         Of the servos of pan, tilt and roll [rad/s].
     aid_time : float or None

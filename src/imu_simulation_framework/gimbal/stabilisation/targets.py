@@ -9,9 +9,14 @@ from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.angles import unwrap
-from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.gimbal.geometry import GimbalGeometry
 from imu_simulation_framework.gimbal.joints import JointMotion
+from imu_simulation_framework.gimbal.platform import (
+    AnyMotion,
+    level_to_world,
+    place_on_earth,
+    world_to_inertial,
+)
 from imu_simulation_framework.gimbal.stabilisation.settings import (
     BORESIGHTS,
     NEAR_LOCK,
@@ -20,34 +25,23 @@ from imu_simulation_framework.gimbal.stabilisation.settings import (
     Stabilisation,
 )
 from imu_simulation_framework.motion.kinematics import angular_velocity_of, quaternion_spline
-from imu_simulation_framework.motion.motion import Motion
 
 _LEVEL = 1e-9
 """Sine of the least angle between a line of sight and the vertical for which the vertical says how
 the picture is turned."""
 
 
-def level_frames(motion: Motion) -> Rotation:
-    """Return the rotations from east, north, up at each sample to the motion's world."""
-    return Rotation.identity(len(motion.time))
-
-
-def inertial_orientation(motion: Motion) -> Rotation:
-    """Return the orientations of a motion against axes that do not turn."""
-    return Rotation.from_quat(motion.orientation)
-
-
 def target_orientation(
-    motion: Motion, stabilisation: Stabilisation, geometry: GimbalGeometry, limits
+    motion: AnyMotion, stabilisation: Stabilisation, geometry: GimbalGeometry, limits
 ) -> Rotation:
     """Return the orientations in the motion's world that the inner link shall have.
 
-    A point is seen from where the IMU is then, which is found in two steps. The picture's horizon is
-    level; looking straight up or down, x or z are not, so the platform's x axis decides.
+    A point is seen from where the IMU is then, which is found in two steps. Looking forward, the
+    picture's horizon is level; looking down, its x axis is as near to the platform's as it gets.
 
     Parameters
     ----------
-    motion : Motion
+    motion : Motion or EarthMotion
         Of the platform, n samples.
     stabilisation : Stabilisation
     geometry : GimbalGeometry
@@ -59,7 +53,7 @@ def target_orientation(
     ConfigurationError
         A point of the Earth is to be looked at by what has no place on it.
     """
-    level = level_frames(motion)
+    level = level_to_world(motion)
     first_yaw = _first_yaw(motion, level)
     target = stabilisation.target
     if isinstance(target, HeldAttitude):
@@ -71,7 +65,7 @@ def target_orientation(
             heading.apply((target.ahead, target.left, target.up))
         )
     else:
-        place = _on_earth(motion, target)
+        place = place_on_earth(motion, target.latitude, target.longitude, target.height)
     seen_from = motion.position
     up = level.apply((0.0, 0.0, 1.0))
     ahead = Rotation.from_quat(motion.orientation).apply((1.0, 0.0, 0.0))
@@ -84,13 +78,13 @@ def target_orientation(
 
 
 def exact_joints(
-    motion: Motion, target: Rotation, geometry: GimbalGeometry, limits
+    motion: AnyMotion, target: Rotation, geometry: GimbalGeometry, limits
 ) -> JointMotion:
-    """Return the joints with which the inner link has the target's orientation, within their limits.
+    """Return the joints, within limits, with which the inner link has the target's orientation.
 
     Parameters
     ----------
-    motion : Motion
+    motion : Motion or EarthMotion
         Of the platform, n samples.
     target : scipy.spatial.transform.Rotation
         n, from the inner link to the motion's world.
@@ -114,9 +108,9 @@ def exact_joints(
     return JointMotion(motion.time, angle, rate, CubicSpline(motion.time, rate)(motion.time, 1))
 
 
-def target_rate(motion: Motion, target: Rotation) -> np.ndarray:
-    """Return the target's angular velocity against inertial space in its own axes, (n, 3) [rad/s]."""
-    inertial = _to_inertial(motion) * target
+def target_rate(motion: AnyMotion, target: Rotation) -> np.ndarray:
+    """Return a target's angular velocity against inertial space in its own axes, (n, 3) [rad/s]."""
+    inertial = world_to_inertial(motion) * target
     return angular_velocity_of(quaternion_spline(motion.time, inertial.as_quat()), motion.time)
 
 
@@ -143,11 +137,6 @@ def boresight_of(stabilisation: Stabilisation) -> np.ndarray:
     return np.array(BORESIGHTS[stabilisation.boresight])
 
 
-def _to_inertial(motion):
-    """The rotations from the motion's world to inertial axes."""
-    return inertial_orientation(motion) * Rotation.from_quat(motion.orientation).inv()
-
-
 def _platform_rate(motion, angle, geometry):
     turned = geometry.base_rotation * Rotation.from_euler("ZYX", angle)
     return turned.inv().apply(motion.angular_velocity)
@@ -156,13 +145,6 @@ def _platform_rate(motion, angle, geometry):
 def _first_yaw(motion, level):
     x, y, _ = level[0].inv().apply(Rotation.from_quat(motion.orientation[0]).apply((1.0, 0.0, 0.0)))
     return float(np.arctan2(y, x))
-
-
-def _on_earth(motion, target):
-    raise ConfigurationError(
-        f"the gimbal points at latitude {target.latitude:g} and longitude {target.longitude:g}, but "
-        "the motion is not one on the Earth; give the point as ahead, left, up."
-    )
 
 
 def _looking(towards, up, ahead, boresight):
