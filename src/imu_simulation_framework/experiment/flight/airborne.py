@@ -137,7 +137,9 @@ class AirborneImu:
         self.fixes = pd.DataFrame(columns=list(GNSS_RECORD), index=pd.Index([], name="time"))
         if gnss is not None:
             receiver = self.body if gnss_on == "body" else self.imu_motion
-            self.fixes = fixes_on_earth(receiver, gnss, child_seed(run_seed(seed, run), _GNSS_CHILD))
+            self.fixes = fixes_on_earth(
+                receiver, gnss, child_seed(run_seed(seed, run), _GNSS_CHILD)
+            )
 
     def _measure(self, imu, seed, run):
         model = imu_model(imu, self.imu_motion.period, seed)

@@ -85,9 +85,7 @@ class AirborneImuNode(Node):
             self._flight.origin, antenna, AIRCRAFT_FRAME if gnss_on == "body" else IMU_FRAME
         )
         self._imu = advertise(topics.IMU, Imu)
-        self._imu_messages = ImuMessages(
-            self._flight.covariances, self._flight.magnetic_covariance
-        )
+        self._imu_messages = ImuMessages(self._flight.covariances, self._flight.magnetic_covariance)
         self._gnss = None if self._receiver is None else GnssPublisher(self._receiver)
         self._answers = 0
         self._answered = threading.Condition()
