@@ -6,7 +6,7 @@ import numpy as np
 
 from imu_simulation_framework.pages.charts import Chart
 from imu_simulation_framework.plots import colours
-from imu_simulation_framework.plots.flight.imu_figure import TITLES, UNITS
+from imu_simulation_framework.plots.flight.imu_figure import PANELS
 from imu_simulation_framework.plots.flight.looks import (
     AXES,
     MARK,
@@ -22,11 +22,13 @@ from imu_simulation_framework.plots.style import series
 def imu_chart(time, measured, true, instants=None):
     """Return what an IMU measures, beside the truth; parameters as of :func:`.imu_figure`."""
     chart = Chart()
-    for title, unit, sensed, felt in zip(TITLES, UNITS, measured, true):
-        chart.panel(unit, title)
-        for part, name in enumerate(AXES):
-            chart.line(time, felt[:, part], TRUE[part], f"{name}, true")
-            chart.line(time, sensed[:, part], MEASURED[part], f"{name}, measured", width=1.1)
+    for title, unit, quantity, parts in PANELS:
+        chart.panel(unit, title, height=200)
+        for part in parts:
+            chart.line(time, true[quantity][:, part], TRUE[part], f"{AXES[part]}, true")
+        for part in parts:
+            said = f"{AXES[part]}, measured"
+            chart.line(time, measured[quantity][:, part], MEASURED[part], said, width=1.1)
         for sign, name, at in numbered(instants or {}):
             if time[0] <= at <= time[-1]:
                 chart.mark(at, MARK, f"({sign}) {name}")

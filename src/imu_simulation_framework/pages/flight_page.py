@@ -105,9 +105,7 @@ def flight_page(shown: ShownFlight) -> Page:
             )
         )
     if shown.navigated:
-        sections.append(
-            Section("How wrong the navigator is", table=_rmse(shown.navigated))
-        )
+        sections.append(Section("How wrong the navigator is", table=_rmse(shown.navigated)))
     if shown.remarks:
         sections.append(Section("Remarks", text=list(shown.remarks)))
     sections.append(Section("Settings", table=facts(shown.settings), folded=True))

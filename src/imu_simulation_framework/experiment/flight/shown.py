@@ -1,4 +1,4 @@
-"""What the figures of a flight show: an IMU's samples beside the truth, and a navigator's errors."""
+"""What figures of a flight show: an IMU's samples beside the truth, and a navigator's errors."""
 
 from __future__ import annotations
 

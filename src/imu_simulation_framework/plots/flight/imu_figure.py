@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from imu_simulation_framework.plots.flight.looks import AXES, MARK, MEASURED, TRUE, numbered
+from imu_simulation_framework.plots.flight.looks import AXES, MEASURED, TRUE, mark_instants
 from imu_simulation_framework.plots.style import (
     label,
     make_figure,
@@ -10,8 +10,13 @@ from imu_simulation_framework.plots.style import (
     thin_with_gaps,
 )
 
-TITLES = ("specific force", "angular velocity")
-UNITS = ("specific force [m/s^2]", "angular velocity [rad/s]")
+PANELS = (
+    ("specific force, forward and left", "[m/s^2]", 0, (0, 1)),
+    ("specific force, up", "[m/s^2]", 0, (2,)),
+    ("angular velocity", "[rad/s]", 1, (0, 1, 2)),
+)
+"""Title, unit, which of the two quantities, and which of its axes: gravity alone is so large that
+nothing else would be seen beside it."""
 
 
 def imu_figure(time, measured, true, instants=None):
@@ -26,23 +31,21 @@ def imu_figure(time, measured, true, instants=None):
     instants : Mapping of str to float, optional
         Marked ones.
     """
-    figure, axes = make_figure(rows=2, height=6.4, sharex=True)
-    for axis, title, unit, sensed, felt in zip(axes, TITLES, UNITS, measured, true):
-        for part, name in enumerate(AXES):
-            axis.plot(
-                *thin_with_gaps(time, felt[:, part]), **TRUE[part], label=f"{name}, true"
-            )
-        for part, name in enumerate(AXES):
-            line = {**MEASURED[part], "linewidth": 1.1}
-            axis.plot(*thin_with_gaps(time, sensed[:, part]), **line, label=f"{name}, measured")
-        for sign, _, at in numbered(instants or {}):
-            if time[0] <= at <= time[-1]:
-                axis.axvline(at, **MARK)
-                axis.annotate(
-                    f"({sign})", (at, 1.0), xycoords=("data", "axes fraction"), fontsize=8,
-                    ha="center", va="bottom", color=MARK["color"],
-                )  # fmt: skip
-        label(axis, y=unit, title=f"({'ab'[axes.index(axis)]}) {title}")
+    figure, axes = make_figure(
+        rows=3, height=7.4, sharex=True, gridspec_kw={"height_ratios": (1.2, 0.9, 1.3)}
+    )
+    for axis, sign, (title, unit, quantity, parts) in zip(axes, ("a", "", "b"), PANELS):
+        for part in parts:
+            line = thin_with_gaps(time, true[quantity][:, part])
+            axis.plot(*line, **TRUE[part], label=f"{AXES[part]}, true")
+        for part in parts:
+            line = thin_with_gaps(time, measured[quantity][:, part])
+            look = {**MEASURED[part], "linewidth": 1.1}
+            axis.plot(*line, **look, label=f"{AXES[part]}, measured")
+        mark_instants(axis, instants or {}, time[0], time[-1], named=axis is axes[0])
+        label(axis, y=unit)
+        said = f"({sign}) {title}" if sign else title
+        axis.set_title(said, fontsize=11, loc="left", pad=14 if axis is axes[0] else 6)
     label(axes[-1], x="time [s]")
-    outside_legend(figure, axes[:1], columns=6)
+    outside_legend(figure, axes[-1:], columns=3)
     return figure

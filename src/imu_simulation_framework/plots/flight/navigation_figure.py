@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from imu_simulation_framework.plots.flight.looks import MARK, numbered
+from imu_simulation_framework.plots.flight.looks import mark_instants
 from imu_simulation_framework.plots.style import ZERO, label, make_figure, outside_legend, series
 
 PARTS = ("north", "east", "down")
@@ -54,13 +54,7 @@ def navigation_figure(columns, instants):
                 look = looks[part] if len(parts) > 1 else {**looks[0], "linewidth": 1.3}
                 named = {"label": word} if len(parts) > 1 and column == 0 else {}
                 axis.plot(errors.time, values[:, part], **look, **named)
-            for sign, _, at in numbered(instants):
-                axis.axvline(at, **MARK)
-                if row == 0:
-                    axis.annotate(
-                        f"({sign})", (at, 1.0), xycoords=("data", "axes fraction"), fontsize=8,
-                        ha="center", va="bottom", color=MARK["color"],
-                    )  # fmt: skip
+            mark_instants(axis, instants, errors.time[0], errors.time[-1], named=row == 0)
             if column == 0:
                 label(axis, y=unit)
         letter = "cdefgh"[column]

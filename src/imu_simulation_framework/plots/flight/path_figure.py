@@ -1,8 +1,8 @@
 """Where a flight went: a drawing in three dimensions and a map, as figure 8, a and b, of the seed.
 
-The drawing is an oblique view made here: heights are drawn larger than distances, and the path has a
-shadow on the ground. (matplotlib's own three dimensions are not used: where a distribution's and a
-pinned matplotlib are both installed, its toolkits do not fit together.)
+The drawing is an oblique view made here: heights are drawn larger than distances, and the path has
+a shadow on the ground. (matplotlib's own three dimensions are not used: where a distribution's and
+a pinned matplotlib are both installed, its toolkits do not fit together.)
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from imu_simulation_framework.plots.style import label, make_figure, thin_path
 
 _NORTH = np.radians(32.0)
 """Direction in which north is drawn, against the horizontal of the page."""
-_DEPTH = 0.62
+_DEPTH = 0.7
 """By how much what goes north is drawn shorter."""
-_RISE = 0.3
+_RISE = 0.4
 """Part of the drawing's width that heights take."""
 
 
@@ -44,9 +44,13 @@ def path_figure(position, time, instants, origin):
     label(view, title="(a) flight, heights enlarged")
     east, north = thin_path(*(position[:, :2] / 1000.0).T)
     plan.plot(east, north, **PATH)
-    for sign, _, place in marks:
+    for sign, place in _apart(marks, 0.02 * np.ptp(position, axis=0).max()):
         _mark(plan, place[:2] / 1000.0, f"({sign})")
-    _mark(plan, position[0, :2] / 1000.0, "start", colours.DARK_GREY)
+    plan.plot(*(position[:1, :2] / 1000.0).T, "o", color=colours.DARK_GREY, markersize=4)
+    plan.annotate(
+        "start", tuple(position[0, :2] / 1000.0), fontsize=8.5, color=colours.DARK_GREY,
+        xytext=(0, -12), textcoords="offset points", ha="center",
+    )  # fmt: skip
     plan.set_aspect("equal", adjustable="datalim")
     label(plan, "east [km]", "north [km]", "(b) from above")
     told = "   ".join(f"({sign}) {name}" for sign, name, _ in marks)
@@ -89,7 +93,7 @@ def _draw_view(axis, position, marks):
     shadow = position * (1.0, 1.0, 0.0) + (0.0, 0.0, floor)
     axis.plot(*thin_path(*seen(shadow)), **SHADOW)
     axis.plot(*thin_path(*seen(position)), **PATH)
-    for sign, _, place in marks:
+    for sign, place in _apart(marks, 0.02 * np.ptp(position, axis=0).max()):
         ends = np.array([place, [place[0], place[1], floor]])
         axis.plot(*seen(ends), **MARK)
         x, y = seen(ends[:1])
@@ -125,6 +129,17 @@ def _mark(axis, place, text, colour=MARK["color"]):
     )
 
 
+def _apart(marks, distance):
+    """Return signs and places, those that would hide each other as one."""
+    together: list = []
+    for sign, _, place in marks:
+        if together and np.linalg.norm(place - together[-1][1]) < distance:
+            together[-1][0].append(sign)
+        else:
+            together.append(([sign], place))
+    return [(", ".join(signs), place) for signs, place in together]
+
+
 def _at(time, position, at):
     return np.array([np.interp(at, time, position[:, k]) for k in range(3)])
 
@@ -133,4 +148,6 @@ def _step(extent):
     """Return a round step of which some fit into an extent [m]."""
     rough = max(extent, 1.0) / 4.0
     power = 10.0 ** np.floor(np.log10(rough))
-    return float(next(factor * power for factor in (1.0, 2.0, 5.0, 10.0) if factor * power >= rough))
+    return float(
+        next(factor * power for factor in (1.0, 2.0, 5.0, 10.0) if factor * power >= rough)
+    )

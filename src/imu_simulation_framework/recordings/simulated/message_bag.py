@@ -72,9 +72,7 @@ def _packed(messages) -> tuple[bytes, int]:
     layout = [("sequence", "<u4"), ("seconds", "<u4"), ("nanoseconds", "<u4")]
     for number, text in enumerate(texts):
         layout += [(f"length{number}", "<u4"), (f"text{number}", f"S{len(text)}")]
-    packed = np.zeros(
-        len(messages.stamps), np.dtype([*layout, ("payload", messages.kind.payload)])
-    )
+    packed = np.zeros(len(messages.stamps), np.dtype([*layout, ("payload", messages.kind.payload)]))
     packed["sequence"] = np.arange(len(packed))
     packed["seconds"], packed["nanoseconds"] = np.divmod(messages.stamps, 10**9)
     for number, text in enumerate(texts):

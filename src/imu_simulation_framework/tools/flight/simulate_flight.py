@@ -2,8 +2,9 @@
 
     simulate_flight.py c3104 --gimbal agisim --imu agisim --out flight
 
-FLIGHT is a script of JSBSim's own by its name, the file of another one (.xml), or a recorded flight:
-a table or a bag, see doc/recordings.md. The same seed gives the same files. Written into DIR:
+FLIGHT is a script of JSBSim's own by its name, the file of another one (.xml), or a recorded
+flight: a table or a bag, see doc/recordings.md. The same seed gives the same files. Written into
+DIR:
 
     body.csv, imu_truth.csv      true motions of aircraft and IMU
     imu.csv, fixes.csv           what the IMU and the receiver on the airframe say
@@ -75,7 +76,8 @@ def main(arguments):
     print(out / "flight.bag")
     instants = flight.states.instants().marked()
     remarks = tuple(dict.fromkeys([*remarks, *chosen.remarks, *flown.remarks]))
-    described = f"{flight.settings.get('script', options.flight)} · gimbal {gimbal.name} · IMU {chosen.name}"
+    script = flight.settings.get("script", options.flight)
+    described = f"{script} · gimbal {gimbal.name} · IMU {chosen.name}"
     alone = _alone(flown, gimbal, chosen.errors, options)
     in_flight = _take_off(flown, instants)
     navigated, left_out = _navigated(flown, gimbal, chosen.errors, gnss, options)
@@ -183,9 +185,7 @@ def _error_table(errors) -> pd.DataFrame:
     parts = [errors.attitude[0][:, 2:], errors.position[0], errors.velocity[0]]
     names = ["heading"]
     names += [f"{what}_{way}" for what in ("position", "velocity") for way in "ned"]
-    return pd.DataFrame(
-        np.hstack(parts), columns=names, index=pd.Index(errors.time, name="time")
-    )
+    return pd.DataFrame(np.hstack(parts), columns=names, index=pd.Index(errors.time, name="time"))
 
 
 def _settings(options, flight, gimbal, chosen, gnss, start):
