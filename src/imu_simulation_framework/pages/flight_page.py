@@ -15,6 +15,7 @@ from imu_simulation_framework.pages.flight_charts import (
     profile_chart,
 )
 from imu_simulation_framework.pages.page import Page, Section, Table
+from imu_simulation_framework.plots.flight.looks import numbered
 
 _UNITS = ("mrad", "m", "m", "m", "m/s", "m/s", "m/s")
 
@@ -29,7 +30,7 @@ class ShownFlight(NamedTuple):
     time : ndarray, shape (n,)
         [s]
     position : ndarray, shape (n, 3)
-        East, north, up of the start [m].
+        East and north of the start, and higher on the ellipsoid than it [m].
     speed : ndarray, shape (n,)
         Over ground [m/s].
     joints : ndarray, shape (n, 3)
@@ -68,7 +69,7 @@ def flight_page(shown: ShownFlight) -> Page:
     sections = [
         Section(
             "The flight from above",
-            text=[f"({name}) at {time:.2f} s" for name, time in instants.items()],
+            table=_instants(instants),
             figure=map_chart(shown.position, shown.time, instants),
             how_to_read="The marked instants are found in the motion itself, not in the script.",
         ),
@@ -110,6 +111,11 @@ def flight_page(shown: ShownFlight) -> Page:
         sections.append(Section("Remarks", text=list(shown.remarks)))
     sections.append(Section("Settings", table=facts(shown.settings), folded=True))
     return Page(shown.title, shown.summary, sections, shown.footer)
+
+
+def _instants(instants) -> Table | None:
+    rows = [(f"({sign}) {name}", f"{at:.2f}") for sign, name, at in numbered(instants)]
+    return Table(("instant", "time [s]"), rows, 1) if rows else None
 
 
 def _rmse(navigated) -> Table:
