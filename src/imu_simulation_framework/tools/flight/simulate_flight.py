@@ -61,6 +61,8 @@ FORMATS = ("png", "pdf", "svg")
 def main(arguments):
     """Simulate the flight that the command line describes."""
     options = _parser().parse_args(arguments)
+    if options.runs < 1:
+        raise ConfigurationError(f"--runs is {options.runs}, but there must be at least one.")
     begin = time.monotonic()
     chosen = named_imu(options.imu)
     gimbal = read_gimbal(options.gimbal)
@@ -273,7 +275,11 @@ def _parser():
     )  # fmt: skip
     parser.add_argument("--seed", type=whole_number, default=1, metavar="N", help="default: 1")
     parser.add_argument(
-        "--runs", type=int, default=1, metavar="N", help="of the navigator; default: %(default)s"
+        "--runs",
+        type=whole_number,
+        default=1,
+        metavar="N",
+        help="of the navigator; default: %(default)s",
     )
     parser.add_argument(
         "--formats", nargs="+", choices=FORMATS, default=["png"], help="of the figures"
