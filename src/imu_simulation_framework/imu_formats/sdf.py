@@ -4,8 +4,8 @@ Each axis of ``<angular_velocity>`` [rad/s] and ``<linear_acceleration>`` [m/s^2
 ``<noise>``, whose tags are described in
 :mod:`imu_simulation_framework.imu_formats.gaussian_noise`; an axis without one has no noise.
 ``<update_rate>`` of the sensor is the rate of the samples [Hz], ``<topic>`` Gazebo's own topic. The
-dynamic bias came with SDF 1.6. The orientation that Gazebo gives out is the true one. Source: ``sdf/1.6/imu.sdf``,
-``sdf/1.6/noise.sdf`` and later of libsdformat.
+dynamic bias came with SDF 1.6. The orientation that Gazebo gives out is the true one. Source:
+``sdf/1.6/imu.sdf``, ``sdf/1.6/noise.sdf`` and later of libsdformat.
 """
 
 from __future__ import annotations
