@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""airborne_imu: each sample of a flight, as the library has it; bad input ends it with a sentence."""
+"""airborne_imu: all of a flight, as the library has it; bad input ends it with a sentence."""
 
 # rostest runs unittest, whose own assertions tell what they compared.
 # ruff: noqa: PT009

@@ -13,6 +13,7 @@ import math
 import os
 import threading
 import time
+from typing import cast
 
 import rospy
 from sensor_msgs.msg import Imu
@@ -30,6 +31,7 @@ from imu_simulation_framework.ros.node import Node, advertise, subscribe
 from imu_simulation_framework.ros.node_configuration import node_configuration
 from imu_simulation_framework.ros.nodes.airborne.messages import FlightMessages
 from imu_simulation_framework.ros.simulator_messages import ImuMessages
+from imu_simulation_framework.sensors.simulation import ImuErrors
 from imu_simulation_framework.sentences import shown
 
 WAKE_PERIOD = 0.2
@@ -70,7 +72,7 @@ class AirborneImuNode(Node):
         self._flight = AirborneImu(
             flight.states,
             gimbal,
-            chosen.errors,
+            cast(ImuErrors, chosen.errors),
             self._receiver,
             self._number("rate", 100.0, above=0.0),
             self._whole("seed", 1),
