@@ -85,10 +85,10 @@ def test_seven_digits_cost_a_metre_and_the_velocities_give_it_back(flown):
     # The mean of some thousand positions, on a step of 1.1 m each: c3104 stands for its first
     # seconds, so that not all of them are independent.
     assert place < 0.3 and speed < 3e-5 and angle < 2e-6
-    # What the path changes by from one state to the next, an IMU feels; after the first seconds, in
-    # which it drops onto the runway.
+    # What the path changes by from one state to the next, an IMU feels. On the ground wheels bump,
+    # between which no spline of velocities knows the way.
     moved = np.diff(flight.states.position - flown.position[: len(flight.states)], axis=0)
-    assert np.max(np.abs(moved[150:])) < 1e-5
+    assert np.max(np.abs(moved[1000:])) < 1e-5
 
 
 def test_flightgears_packets_are_the_flight_but_for_their_floats(flown):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Mapping, Sequence
 
 import numpy as np
+import pandas as pd
 
 from imu_simulation_framework.checked_values import checked_choice, checked_numbers
 from imu_simulation_framework.columns import QUATERNION
@@ -40,6 +41,9 @@ _CONTRADICTION = (1.0, 0.1)
 
 _OVER = 5.0
 """Time over which displacements are compared [s]."""
+
+_NEARLY = 1e-7
+_NANOSECOND = 1e-9
 
 _LOOKED_AT = 1000  # numbers, for their digits
 
@@ -104,6 +108,7 @@ def read_flight(
     Returns
     -------
     RecordedFlight
+        Its times begin with zero; ``settings`` has the start on the recording's clock.
 
     Raises
     ------
@@ -136,6 +141,9 @@ def read_flight(
         samples = joined(samples, attitude, velocity)
     table, places, report = clean_flight(samples, conventions, limits, MINIMUM_SAMPLES)
     refuse_gaps(samples, table.index.to_numpy(), places)
+    _refuse_outside(samples, table, places)
+    start = float(table.index[0])
+    table.index = pd.Index(_even(table.index.to_numpy() - start, start), name="time")
     remarks = []
     if axes == "auto" and samples.format == "csv":
         remarks.append(_AXES_SAID[frame])
@@ -147,6 +155,7 @@ def read_flight(
         "source": "recording",
         "path": str(path),
         "axes": frame,
+        "start": start,
         "rate": report.stamps.rate,
         "duration": report.stamps.duration,
     }
@@ -170,12 +179,40 @@ def _axes_of(samples):
     return "ned" if "velocity_down" in samples or heading else "enu"
 
 
+def _refuse_outside(samples, table, places):
+    if "latitude" not in table:
+        return
+    latitude, longitude = table["latitude"].to_numpy(), table["longitude"].to_numpy()
+    outside = (np.abs(latitude) > 90.0) | (np.abs(longitude) > 360.0)
+    if outside.any():
+        row = int(np.argmax(outside))
+        raise RecordingError(
+            f"{samples.source}: {samples.place_name} {places[row]}: is at latitude "
+            f"{latitude[row]:g} and longitude {longitude[row]:g}, expected degrees"
+        )
+
+
+def _even(time, start):
+    """Return even times where they are but for the rounding of a clock that began at ``start``.
+
+    Seconds since 1970 have steps of 2e-7 s as floats, in which an aircraft flies 1e-5 m: at 100 Hz
+    an acceleration of 0.1 m/s^2.
+    """
+    period = float(np.median(np.diff(time)))
+    counts = np.rint(time / period)
+    if np.any(np.diff(counts) <= 0.0):
+        return time
+    rate = counts[-1] / time[-1]
+    rate = round(rate) if abs(rate - round(rate)) < _NEARLY * rate else rate
+    even = np.rint(time * rate) / rate
+    rounding = 2.0 * float(np.spacing(start + time[-1])) + _NANOSECOND
+    return even if np.max(np.abs(even - time)) <= rounding else time
+
+
 def _states(samples, table, origin) -> FlightStates:
     """Return states of a table in east, north, up."""
     if "latitude" in table:
         places = table[["latitude", "longitude", "altitude"]].to_numpy()
-        if np.any(np.abs(places[:, 0]) > 90.0) or np.any(np.abs(places[:, 1]) > 360.0):
-            raise RecordingError(f"{samples.source}: a latitude or longitude is none in degrees")
         places[:, :2] = np.radians(places[:, :2])
     elif origin is None:
         raise RecordingError(
