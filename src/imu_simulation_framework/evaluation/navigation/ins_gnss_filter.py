@@ -104,14 +104,15 @@ def initial_state(
     )
 
 
-def initial_covariance(position: ArrayLike, tuning: FilterTuning) -> np.ndarray:
-    """Return the covariance (15, 15) at the beginning, at a place (3,) in ECEF [m]."""
-    local = ned_to_ecef(*geodetic_of(position)[:2]).as_matrix()
-    covariance = np.zeros((STATES, STATES))
+def initial_covariance(position: np.ndarray, tuning: FilterTuning) -> np.ndarray:
+    """Return covariances (r, 15, 15) at the beginning, at places (r, 3) in ECEF [m]."""
+    latitude, longitude, _ = geodetic_of(position).T
+    local = ned_to_ecef(latitude, longitude).as_matrix()
+    covariance = np.zeros((len(position), STATES, STATES))
     for part, sigmas in zip((ATTITUDE, VELOCITY, POSITION), np.split(tuning.initial.sigmas, 3)):
-        covariance[part, part] = local @ np.diag(sigmas**2) @ local.T
-    covariance[ACCELEROMETER_BIAS, ACCELEROMETER_BIAS] = np.diag(tuning.accelerometer_bias) ** 2
-    covariance[GYROSCOPE_BIAS, GYROSCOPE_BIAS] = np.diag(tuning.gyroscope_bias) ** 2
+        covariance[:, part, part] = (local * sigmas**2) @ local.swapaxes(1, 2)
+    covariance[:, ACCELEROMETER_BIAS, ACCELEROMETER_BIAS] = np.diag(tuning.accelerometer_bias) ** 2
+    covariance[:, GYROSCOPE_BIAS, GYROSCOPE_BIAS] = np.diag(tuning.gyroscope_bias) ** 2
     return covariance
 
 
@@ -154,7 +155,7 @@ def run_filter(
     period = (time[-1] - time[0]) / (len(time) - 1)
     at = _samples_of(fixes.time, time, period)
     nothing = np.zeros(3)
-    covariance = np.tile(initial_covariance(start.position[0], tuning), (runs, 1, 1))
+    covariance = initial_covariance(start.position, tuning)
     made = _empty(runs, fixes.time)
     state, last, force = start, 0, None
     rate = (delta_theta[:, 1] / period) - start.gyroscope_bias
@@ -176,7 +177,7 @@ def run_filter(
         antenna, matrix = antenna_matrix(state, rate, arm, arm_rate)
         measured, variances = fixes.at(fix)
         innovation = measured - antenna
-        noise_of_fix = _in_ecef(variances, state.position[0], runs)
+        noise_of_fix = _in_ecef(variances, state.position)
         noise_of_fix[:, 3:, 3:] += _swing_noise(tuning, arm, period)
         state, covariance, squared = _updated(state, covariance, innovation, matrix, noise_of_fix)
         made.innovation[:, fix], made.squared_innovation[:, fix] = innovation, squared
@@ -202,15 +203,13 @@ def _updated(state, covariance, innovation, matrix, noise):
     return state, covariance, np.where(known, squared, np.nan)
 
 
-def _in_ecef(variances, position, runs):
-    """Return covariances (r, 6, 6) in ECEF of variances (r or 1, 6) along east, north, up.
-
-    A turn from run to run by what separates their places, 1e-5, is left out.
-    """
-    turn = enu_to_ecef(*geodetic_of(position)[:2]).as_matrix()
-    covariance = np.zeros((runs, MEASUREMENTS, MEASUREMENTS))
+def _in_ecef(variances, position):
+    """Return covariances (r, 6, 6) in ECEF of variances (r or 1, 6) along east, north, up."""
+    latitude, longitude, _ = geodetic_of(position).T
+    turn = enu_to_ecef(latitude, longitude).as_matrix()
+    covariance = np.zeros((len(position), MEASUREMENTS, MEASUREMENTS))
     for part in (slice(0, 3), slice(3, 6)):
-        covariance[:, part, part] = (turn * variances[:, np.newaxis, part]) @ turn.T
+        covariance[:, part, part] = (turn * variances[:, np.newaxis, part]) @ turn.swapaxes(1, 2)
     return covariance
 
 

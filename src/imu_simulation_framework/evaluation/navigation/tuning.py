@@ -20,7 +20,7 @@ from imu_simulation_framework.sensors.imu_specification import (
 SLOW = 10.0
 """From this correlation time on [s] a process is a bias that walks; faster ones are white noise."""
 
-MANOEUVRE = 10.0
+MANOEUVRE = 5.0
 """How long a manoeuvre lasts, as long as nothing else is said [s]: a turn, the start of a climb."""
 
 
