@@ -104,7 +104,8 @@ class AirborneImuNode(Node):
         self._wait_for_listeners()
         of_gnss = () if self._gnss is None else self._gnss.publishers
         self.wait_for_subscribers(self._imu, *of_gnss, *self._messages.publishers)
-        first = int(self._flight.stamps[0])
+        first, last = int(self._flight.stamps[0]), int(self._flight.stamps[-1])
+        rospy.loginfo("the flight begins, of %.2f s", 1e-9 * (last - first))
         started = time.monotonic()
         for tick in self._flight.ticks(self._tick):
             if self.ended:
