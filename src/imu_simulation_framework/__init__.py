@@ -14,6 +14,7 @@ The map; imports point down only, from each room to those below it (a test holds
 ``recordings``        bags and tables that others recorded, as tables of ours
 ``plots``             figures
 ``mujoco_simulator``  the robot in MuJoCo, stepped sample by sample
+``flight_simulator``  aircraft in JSBSim, stepped or received by UDP
 ``robot``             parameters, description and world of the robot
 ``results``           what an experiment writes
 ``files``             what every reader and writer of files needs
@@ -23,6 +24,7 @@ below                 *arrays and tables only: no disk, no physics, no ROS*
 ``identification``    from an IMU at rest to the parameters of its noise
 ``evaluation``        how far a heading drifts, and its statistics
 ``tracking``          following a trajectory with a differential drive
+``gimbal``            a pan-tilt-roll gimbal between a platform and an IMU
 ``sensors``           what an IMU says of a motion
 ``motion``            trajectories, drives, positioning, terrain, time stamps; motion on
                       the turning Earth
@@ -94,6 +96,7 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:  # who checks types does not ask __getattr__; a test holds both equal
+    from imu_simulation_framework.configuration.gimbal_file import read_gimbal as read_gimbal
     from imu_simulation_framework.configuration.gnss_specification_file import (
         read_gnss_specification as read_gnss_specification,
     )
@@ -118,6 +121,20 @@ if TYPE_CHECKING:  # who checks types does not ask __getattr__; a test holds bot
     from imu_simulation_framework.experiment.in_process import robot_motion as robot_motion
     from imu_simulation_framework.experiment.in_process import run_in_process as run_in_process
     from imu_simulation_framework.experiment.preparation.motion import read_motion as read_motion
+    from imu_simulation_framework.gimbal.geometry import GimbalGeometry as GimbalGeometry
+    from imu_simulation_framework.gimbal.profiles import FixedJoints as FixedJoints
+    from imu_simulation_framework.gimbal.profiles import SinusoidalJoints as SinusoidalJoints
+    from imu_simulation_framework.gimbal.profiles import TabulatedJoints as TabulatedJoints
+    from imu_simulation_framework.gimbal.simulation import simulate_gimbal as simulate_gimbal
+    from imu_simulation_framework.gimbal.specification import (
+        GimbalSpecification as GimbalSpecification,
+    )
+    from imu_simulation_framework.gimbal.stabilisation.settings import HeldAttitude as HeldAttitude
+    from imu_simulation_framework.gimbal.stabilisation.settings import PointAhead as PointAhead
+    from imu_simulation_framework.gimbal.stabilisation.settings import PointOnEarth as PointOnEarth
+    from imu_simulation_framework.gimbal.stabilisation.settings import (
+        Stabilisation as Stabilisation,
+    )
     from imu_simulation_framework.imu_formats import read_imu_parameters as read_imu_parameters
     from imu_simulation_framework.imu_formats import write_imu_parameters as write_imu_parameters
     from imu_simulation_framework.magnetism.bars import Bar as Bar
@@ -198,6 +215,17 @@ _FRONT_DOOR = {
     ),
     "configuration.gnss_specification_file": ("read_gnss_specification",),
     "configuration.magnetic_environment_file": ("read_magnetic_environment",),
+    "gimbal.geometry": ("GimbalGeometry",),
+    "gimbal.profiles": ("FixedJoints", "SinusoidalJoints", "TabulatedJoints"),
+    "gimbal.simulation": ("simulate_gimbal",),
+    "gimbal.specification": ("GimbalSpecification",),
+    "gimbal.stabilisation.settings": (
+        "HeldAttitude",
+        "PointAhead",
+        "PointOnEarth",
+        "Stabilisation",
+    ),
+    "configuration.gimbal_file": ("read_gimbal",),
     "magnetism.bars": ("Bar",),
     "magnetism.dipoles": ("Dipole",),
     "magnetism.earth": ("earth_field",),

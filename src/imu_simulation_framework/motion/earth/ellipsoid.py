@@ -81,4 +81,6 @@ def geodetic_of(position: ArrayLike) -> np.ndarray:
     import pymap3d
 
     x, y, z = np.moveaxis(np.asarray(position, dtype=float), -1, 0)
-    return np.stack(pymap3d.ecef2geodetic(x, y, z, deg=False), axis=-1)
+    place = pymap3d.ecef2geodetic(x, y, z, deg=False)
+    # Of one place in an array pymap3d returns a latitude without axes.
+    return np.stack([np.reshape(values, x.shape) for values in place], axis=-1)

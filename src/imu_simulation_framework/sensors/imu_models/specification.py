@@ -92,7 +92,7 @@ class SpecificationImu(ImuModel):
         self._specification = specification
         output = specification.output
         self._stride = _stride(output.rate, period)
-        self._first = round(output.start_offset / period)
+        self._first = _first_sample(output, period, seed)
         self._sensor_period = self._stride * period
         self._triads = [
             TriadModel(name, specification, self._sensor_period)
@@ -126,6 +126,18 @@ class SpecificationImu(ImuModel):
     def drop_repeated(self) -> bool:
         """Whether the specification wants samples that are not new to be left out."""
         return self._specification.output.drop_repeated
+
+    def given_away(self, time, new):
+        output = self._specification.output
+        times = output.rate * self.period
+        if not output.repeat_samples or times <= 1.0:
+            return super().given_away(time, new)
+        given = np.flatnonzero(new) if output.drop_repeated else np.arange(len(time))
+        # How many of the sensor's instants have passed since the sample before.
+        passed = [
+            np.floor(at * output.rate + 1e-3) for at in (time[given] - self.period, time[given])
+        ]
+        return np.repeat(given, (passed[1] - passed[0]).astype(int))
 
     def _begin(self, seed):
         self._count = 0
@@ -344,6 +356,15 @@ class SpecificationImu(ImuModel):
         if field is truth.magnetic_field and speed is truth.speed:
             return truth
         return truth_of(*truth[:3], field, speed)
+
+
+def _first_sample(output, period, seed) -> int:
+    """Number of the simulation's sample that is the sensor's first, in all runs of a seed."""
+    offset = output.start_offset
+    if output.random_start_offset > 0.0:
+        drawn = np.random.default_rng(child_seed(run_seed(seed, 0), len(TRIADS) + 1)).random()
+        offset += drawn * output.random_start_offset
+    return round(offset / period)
 
 
 def _stride(rate, period) -> int:
