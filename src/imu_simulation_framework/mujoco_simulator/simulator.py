@@ -41,7 +41,8 @@ class SimulatorState(NamedTuple):
     in the order of ``wheel_joints`` of :class:`.RobotParameters`. Of the IMU: ``imu_orientation``
     (4,) in the world and, in the IMU's axes, ``imu_angular_velocity`` (3,) [rad/s] and
     ``specific_force`` (3,) [m/s^2], both as means over the sample period that ends now.
-    ``wheel_torques`` (w,) [N m] are those of the motors in the last physics step.
+    ``wheel_torques`` (w,) [N m] are those of the motors in the last physics step, or means over the
+    sample period where these were asked for.
     """
 
     time: Any  # float, or ndarray of several
@@ -87,6 +88,8 @@ class MujocoSimulator:
         Bumps on the ground; it is level without.
     bodies : sequence of FerrousBody
         Shown where they are; nothing touches them.
+    mean_torques : bool
+        Whether the motors' torques are means over the sample period, which takes some time.
 
     Raises
     ------
@@ -105,6 +108,7 @@ class MujocoSimulator:
         sample_rate=100,
         terrain=None,
         bodies: Sequence[FerrousBody] = (),
+        mean_torques: bool = False,
     ):
         if not (physics_rate >= sample_rate > 0 and physics_rate % sample_rate == 0):
             raise ConfigurationError(
@@ -113,6 +117,7 @@ class MujocoSimulator:
             )
         self._terrain = terrain
         self._footprint = parameters.footprint_radius
+        self._mean_torques = mean_torques
         self._sample_rate = sample_rate
         self._steps_per_sample = int(physics_rate // sample_rate)
         self._model = build_model(parameters, physics_rate, terrain, bodies)
@@ -223,10 +228,13 @@ class MujocoSimulator:
         torques = np.empty((count, model.nu))
         for row in range(count):
             data.ctrl[:] = self._motors.control(self._wheel_velocities.tolist())
-            mujoco.mj_step(model, data, self._steps_per_sample)
+            if self._mean_torques:
+                torques[row] = self._step_by_step()
+            else:
+                mujoco.mj_step(model, data, self._steps_per_sample)
+                torques[row] = data.actuator_force
             positions[row] = data.qpos
             velocities[row] = data.qvel
-            torques[row] = data.actuator_force
         self._samples += count
         self._require_stable()
         samples = self._imu.samples(
@@ -235,6 +243,14 @@ class MujocoSimulator:
             velocities[:, BASE_ANGULAR_VELOCITY],
         )
         return self._keep(positions, velocities, torques, samples)
+
+    def _step_by_step(self) -> np.ndarray:
+        """Advance by a sample period; return the motors' mean torques in it."""
+        total = np.zeros(self._model.nu)
+        for _ in range(self._steps_per_sample):
+            mujoco.mj_step(self._model, self._data)
+            total += self._data.actuator_force
+        return total / self._steps_per_sample
 
     def _keep(self, positions, velocities, torques, samples) -> SimulatorState:
         """Put observed samples together; the last one is the state from now on."""

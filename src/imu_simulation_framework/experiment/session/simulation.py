@@ -123,6 +123,7 @@ class SimulatedRobot:
             sample_rate=self._rate,
             terrain=make_terrain(configuration),
             bodies=[] if environment is None else (*environment.ellipsoids, *environment.bars),
+            mean_torques=environment is not None and bool(environment.motors),
         )
         self._environment = environment
         self._imu_place, _ = self._simulator.imu_mounting
