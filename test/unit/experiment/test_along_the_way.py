@@ -27,7 +27,7 @@ def there(x, y):
 
 
 def field(along, stamp):
-    return along.met(stamp, TRUTH).magnetic_field
+    return along.met([stamp], [TRUTH])[0].magnetic_field
 
 
 def test_between_two_poses_the_place_is_between(along):
@@ -68,9 +68,23 @@ def test_the_speed_is_that_on_the_way_and_there_only_if_it_is_wanted():
     along = AlongTheWay(None, speed=True)
     along.add(10, (0.0, 0.0, 0.0), LEVEL, 1.0)
     along.add(20, (0.0, 0.0, 0.0), LEVEL, 2.0)
-    truth = along.met(15, TRUTH)
+    truth = along.met([15], [TRUTH])[0]
     assert truth.speed == pytest.approx(1.5)
     assert truth.magnetic_field is None
     along = AlongTheWay(HALL)
     along.add(10, (0.0, 0.0, 0.0), LEVEL, 1.0)
-    assert along.met(10, TRUTH).speed is None
+    assert along.met([10], [TRUTH])[0].speed is None
+
+
+def test_many_at_once_meet_what_each_of_them_meets():
+    ones, all_at_once = (AlongTheWay(HALL, ARM, speed=True, torques=True) for _ in range(2))
+    for along in (ones, all_at_once):
+        for stamp in range(0, 100, 20):
+            along.add(stamp, (0.1 * stamp, 0.0, 0.0), LEVEL, 0.5 * stamp)
+            along.add_torques(stamp, 1.0 * stamp, -2.0 * stamp)
+    stamps = [0, 5, 20, 33, 34, 79, 80]
+    met = all_at_once.met(stamps, len(stamps) * [TRUTH])
+    for stamp, truth in zip(stamps, met):
+        (one,) = ones.met([stamp], [TRUTH])
+        np.testing.assert_allclose(truth.magnetic_field, one.magnetic_field, rtol=1e-12)
+        assert truth.speed == pytest.approx(one.speed) == 0.5 * stamp

@@ -97,10 +97,15 @@ class Surroundings:
         return self._complete()
 
     def _complete(self):
-        complete = []
+        complete: list = []
         while self._waiting and self._way.knows(self._waiting[0][0]):
-            stamp, truth = self._waiting.popleft()
-            complete.append((stamp, None if truth is None else self._way.met(stamp, truth)))
+            complete.append(self._waiting.popleft())
+        finite = [number for number, (_, truth) in enumerate(complete) if truth is not None]
+        if finite:
+            # All at once: an IMU may have many samples for each pose.
+            met = self._way.met(*zip(*(complete[number] for number in finite)))
+            for number, truth in zip(finite, met):
+                complete[number] = (complete[number][0], truth)
         return complete
 
     def _with_earth(self, truth) -> AnyTruth | None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 from collections import deque
+from typing import Sequence
 
 import numpy as np
 
@@ -61,25 +61,30 @@ class AlongTheWay:
             known = known and self._torques and stamp <= self._torques[-1][0]
         return bool(known)
 
-    def met(self, stamp: int, truth: ImuTruth) -> AnyTruth:
-        """Return an IMU's truth at a stamp [ns] with what it met there, the field [T] in its axes.
+    def met(self, stamps: Sequence[int], truths: Sequence[ImuTruth]) -> list[AnyTruth]:
+        """Return an IMU's truths at stamps [ns] with what it met there, the field [T] in its axes.
 
         Between two poses the place is on the straight line, before the first it is that one;
-        torques are those of the time that ended last. The stamps that are asked for follow each
-        other.
+        torques are those of the time that ended last. Several at once cost little more than one.
+        The stamps follow each other, and those of the calls before.
         """
-        nearest = _nearest(self._poses, stamp)
-        stamps = [float(known - stamp) for known, _ in nearest]
-        states = np.array([state for _, state in nearest])
-        *place, speed = (np.interp(0.0, stamps, values) for values in states.T)
-        field = None
+        first = stamps[0]
+        times = np.array([stamp - first for stamp in stamps], dtype=float)
+        known, states = _arrays(self._poses, first)
+        *place, speed = (np.interp(times, known, values) for values in states.T)
+        fields = [None] * len(stamps)
         if self._environment is not None:
             torque = None
             if self._torques is not None:
-                torque = np.array([_nearest(self._torques, stamp)[0][1]])
-            orientation = np.array([truth.orientation])
-            field = self._environment.felt(np.array([place]), orientation, torque)[0]
-        return truth_of(*truth[:3], field, speed if self._has_speed else None)
+                ended, torques = _arrays(self._torques, first)
+                torque = torques[np.maximum(np.searchsorted(ended, times, "right") - 1, 0)]
+            orientation = np.array([truth.orientation for truth in truths])
+            fields = self._environment.felt(np.column_stack(place), orientation, torque)
+        speeds = speed if self._has_speed else len(stamps) * [None]
+        return [
+            truth_of(*truth[:3], field, speed)
+            for truth, field, speed in zip(truths, fields, speeds)
+        ]
 
 
 def _append(known, stamp, values) -> None:
@@ -89,8 +94,9 @@ def _append(known, stamp, values) -> None:
     known.append((stamp, values))
 
 
-def _nearest(known, stamp) -> list:
-    """The two around a stamp; what is older than these is forgotten."""
-    while len(known) > 1 and known[1][0] <= stamp:
+def _arrays(known, first) -> tuple[np.ndarray, np.ndarray]:
+    """Times since a stamp [ns], and values; what is older than the last before it is forgotten."""
+    while len(known) > 1 and known[1][0] <= first:
         known.popleft()
-    return list(itertools.islice(known, 2))
+    times = np.array([stamp - first for stamp, _ in known], dtype=float)
+    return times, np.array([values for _, values in known])

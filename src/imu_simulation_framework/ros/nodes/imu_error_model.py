@@ -150,7 +150,7 @@ class ImuErrorModel(Participant):
         self._stamp = stamp
         self._samples += 1
         felt = _truth(message)
-        truth = felt if self._way is None else self._way.met(stamp, felt)
+        truth = felt if self._way is None else self._way.met([stamp], [felt])[0]
         self._publish(stamp, self._imu.step(truth))
 
     def _restart(self) -> None:
