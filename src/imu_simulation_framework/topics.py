@@ -10,6 +10,7 @@ from imu_simulation_framework.robot_names import WHEEL_CONTROLLER
 
 CLOCK = "/clock"
 TRANSFORMS = "/tf"
+STATIC_TRANSFORMS = "/tf_static"
 IMU = "imu/data"
 IMU_IDEAL = "imu/ideal"
 IMU_MAG = "imu/mag"

@@ -161,7 +161,8 @@ def odometry_rows(motion):
 
 @pytest.mark.parametrize("kind", ["placed_imu", "odometry"])
 def test_iron_and_vibration_need_the_robots_pose(experiment, motion, tmp_path, kind):
-    hall = {"bars": [{"position": [2.5, 0.0, 0.1], "size": [0.1, 2.0, 0.1]}]}
+    bar = {"position": [2.5, 0.0, 0.1], "size": [0.1, 2.0, 0.1], "magnetisation": [0.0, 1e4, 0.0]}
+    hall = {"bars": [bar]}
     (tmp_path / "hall.yaml").write_text(yaml.safe_dump(hall))
     (tmp_path / "shaken.yaml").write_text(
         "magnetometer: {}\noutput: {orientation_reference: truth}\n"
