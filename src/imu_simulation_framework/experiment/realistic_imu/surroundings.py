@@ -19,7 +19,7 @@ from imu_simulation_framework.experiment.realistic_imu.truth import (
 from imu_simulation_framework.experiment.session.along_the_way import AlongTheWay
 from imu_simulation_framework.magnetism.environment import MagneticEnvironment
 from imu_simulation_framework.motion.stamps import NANOSECONDS
-from imu_simulation_framework.sensors.imu_models.reading import AnyTruth, ImuTruth, truth_of
+from imu_simulation_framework.sensors.imu_models.reading import AnyTruth, ImuTruth, MagneticTruth
 
 
 class Surroundings:
@@ -112,4 +112,4 @@ class Surroundings:
         if truth is None or self._environment is None:
             return truth
         field = turned_back(truth.orientation.tolist(), self._environment.undisturbed.tolist())
-        return truth_of(*truth[:3], np.array(field))
+        return MagneticTruth(*truth[:3], np.array(field))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import Sequence
+from typing import Any, Sequence
 
 import numpy as np
 
@@ -72,7 +72,7 @@ class AlongTheWay:
         times = np.array([stamp - first for stamp in stamps], dtype=float)
         known, states = _arrays(self._poses, first)
         *place, speed = (np.interp(times, known, values) for values in states.T)
-        fields = [None] * len(stamps)
+        fields: Sequence[Any] = [None] * len(stamps)
         if self._environment is not None:
             torque = None
             if self._torques is not None:
