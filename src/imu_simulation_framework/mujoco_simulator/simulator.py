@@ -8,6 +8,8 @@ from typing import Any, NamedTuple, Sequence, cast
 import mujoco
 import numpy as np
 
+from imu_simulation_framework.checked_values import checked_number
+from imu_simulation_framework.constants import WORLD_GRAVITY
 from imu_simulation_framework.errors import ConfigurationError, SimulatorError
 from imu_simulation_framework.magnetism.ferrous import FerrousBody
 from imu_simulation_framework.mujoco_simulator.integrating_imu import IntegratingImu
@@ -41,7 +43,8 @@ class SimulatorState(NamedTuple):
     in the order of ``wheel_joints`` of :class:`.RobotParameters`. Of the IMU: ``imu_orientation``
     (4,) in the world and, in the IMU's axes, ``imu_angular_velocity`` (3,) [rad/s] and
     ``specific_force`` (3,) [m/s^2], both as means over the sample period that ends now.
-    ``wheel_torques`` (w,) [N m] are those of the motors in the last physics step.
+    ``wheel_torques`` (w,) [N m] are those of the motors in the last physics step, or means over the
+    sample period where these were asked for.
     """
 
     time: Any  # float, or ndarray of several
@@ -87,6 +90,10 @@ class MujocoSimulator:
         Bumps on the ground; it is level without.
     bodies : sequence of FerrousBody
         Shown where they are; nothing touches them.
+    gravity : float
+        [m/s^2]
+    mean_torques : bool
+        Whether the motors' torques are means over the sample period, which takes some time.
 
     Raises
     ------
@@ -105,6 +112,8 @@ class MujocoSimulator:
         sample_rate=100,
         terrain=None,
         bodies: Sequence[FerrousBody] = (),
+        gravity: float = WORLD_GRAVITY,
+        mean_torques: bool = False,
     ):
         if not (physics_rate >= sample_rate > 0 and physics_rate % sample_rate == 0):
             raise ConfigurationError(
@@ -113,11 +122,13 @@ class MujocoSimulator:
             )
         self._terrain = terrain
         self._footprint = parameters.footprint_radius
+        self._mean_torques = mean_torques
         self._sample_rate = sample_rate
         self._steps_per_sample = int(physics_rate // sample_rate)
         self._model = build_model(parameters, physics_rate, terrain, bodies)
+        self._model.opt.gravity[:] = (0.0, 0.0, -checked_number("gravity", gravity, above=0.0))
         self._data = mujoco.MjData(self._model)
-        self._gravity = float(np.linalg.norm(self._model.opt.gravity))
+        self._gravity = gravity
         # Views of MuJoCo's memory; to ask for one takes as long as to copy it.
         self._position = self._data.qpos
         self._velocity = self._data.qvel
@@ -132,6 +143,11 @@ class MujocoSimulator:
         self._state: SimulatorState | None = None
         self._rest_position, self._rest_quaternion = self._settle()
         self.reset()
+
+    @property
+    def gravity(self) -> float:
+        """Acceleration due to gravity [m/s^2]."""
+        return self._gravity
 
     @property
     def state(self) -> SimulatorState:
@@ -228,10 +244,13 @@ class MujocoSimulator:
         control, wheels = self._motors.control, self._wheel_velocities
         for position, velocity, torque in zip(positions, velocities, torques):
             self._control[:] = control(wheels.tolist())
-            mujoco.mj_step(model, data, self._steps_per_sample)
+            if self._mean_torques:
+                torque[:] = self._step_by_step()
+            else:
+                mujoco.mj_step(model, data, self._steps_per_sample)
+                torque[:] = self._torques
             position[:] = self._position
             velocity[:] = self._velocity
-            torque[:] = self._torques
         self._samples += count
         self._require_stable()
         samples = self._imu.samples(
@@ -240,6 +259,14 @@ class MujocoSimulator:
             velocities[:, BASE_ANGULAR_VELOCITY],
         )
         return self._keep(positions, velocities, torques, samples)
+
+    def _step_by_step(self) -> np.ndarray:
+        """Advance by a sample period; return the motors' mean torques in it."""
+        total = np.zeros(self._model.nu)
+        for _ in range(self._steps_per_sample):
+            mujoco.mj_step(self._model, self._data)
+            total += self._torques
+        return total / self._steps_per_sample
 
     def _keep(self, positions, velocities, torques, samples) -> SimulatorState:
         """Put observed samples together; the last one is the state from now on."""

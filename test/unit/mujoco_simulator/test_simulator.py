@@ -199,6 +199,19 @@ def test_motors_pull_where_the_robot_speeds_up(simulator):
     assert np.abs(steady).max() < 0.1 * ramp.mean()
 
 
+def test_mean_torques_are_what_makes_the_robot_faster(parameters):
+    plain, weighed = MujocoSimulator(parameters), MujocoSimulator(parameters, mean_torques=True)
+    states = list(_drive(weighed, 8.0, 8.0, 2.0))
+    for state, other in zip(states, _drive(plain, 8.0, 8.0, 2.0)):
+        np.testing.assert_array_equal(state.position, other.position)
+        np.testing.assert_array_equal(state.wheel_velocities, other.wheel_velocities)
+    impulse = PERIOD * np.sum([state.wheel_torques for state in states])
+    # All 16.2 kg at the wheels' radius, and the inertia of two wheels with their motors, which turn
+    # with v / radius.
+    inertia = 16.2 * 0.1 + 2.0 * (0.5 * 1.2 * 0.1**2 + 0.02) / 0.1
+    assert impulse == pytest.approx(inertia * states[-1].linear_velocity[0], rel=0.02)
+
+
 def test_equal_commands_give_equal_bits(parameters):
     def states(simulator):
         generator = np.random.default_rng(3)
@@ -330,3 +343,16 @@ def test_four_wheels_stand_still_without_a_command(four_wheels):
     states = [simulator.step() for _ in range(200)]
     assert abs(states[-1].position[0]) < 1e-6
     assert abs(_yaws(states)[-1]) < 1e-6
+
+
+def test_on_the_moon_the_accelerometer_feels_the_moons_gravity(parameters):
+    simulator = MujocoSimulator(parameters, gravity=1.62)
+    (force,) = simulator.steps(1).specific_force
+    np.testing.assert_allclose(force, [0.0, 0.0, 1.62], atol=1e-3)
+    assert simulator.gravity == 1.62
+
+
+@pytest.mark.parametrize("gravity", [0.0, -9.81, math.nan])
+def test_a_gravity_that_does_not_hold_the_robot_down_is_refused(parameters, gravity):
+    with pytest.raises(ConfigurationError, match="gravity"):
+        MujocoSimulator(parameters, gravity=gravity)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Iterator
+from typing import Iterator, cast
 
 import numpy as np
 import pandas as pd
@@ -125,7 +125,8 @@ class AirborneImu:
         time = np.minimum(first + np.arange(count) / rate, last)
         self.body = states.motion(at=time)
         carried = simulate_gimbal(self.body, gimbal, imu, seed, run)
-        self.imu_motion, self.joints = carried.motion, carried.joints
+        self.imu_motion = cast(EarthMotion, carried.motion)  # as the platform's
+        self.joints = carried.joints
         self.geometry, self.remarks = carried.geometry, carried.remarks
         self.residual = carried.residual
         self.origin = geodetic_of(self.body.position[0])

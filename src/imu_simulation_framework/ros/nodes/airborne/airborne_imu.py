@@ -13,6 +13,7 @@ import math
 import os
 import threading
 import time
+from typing import cast
 
 import rospy
 from sensor_msgs.msg import Imu
@@ -30,6 +31,7 @@ from imu_simulation_framework.ros.node import Node, advertise, subscribe
 from imu_simulation_framework.ros.node_configuration import node_configuration
 from imu_simulation_framework.ros.nodes.airborne.messages import FlightMessages
 from imu_simulation_framework.ros.simulator_messages import ImuMessages
+from imu_simulation_framework.sensors.simulation import ImuErrors
 from imu_simulation_framework.sentences import shown
 
 WAKE_PERIOD = 0.2
@@ -70,7 +72,7 @@ class AirborneImuNode(Node):
         self._flight = AirborneImu(
             flight.states,
             gimbal,
-            chosen.errors,
+            cast(ImuErrors, chosen.errors),
             self._receiver,
             self._number("rate", 100.0, above=0.0),
             self._whole("seed", 1),
@@ -102,7 +104,8 @@ class AirborneImuNode(Node):
         self._wait_for_listeners()
         of_gnss = () if self._gnss is None else self._gnss.publishers
         self.wait_for_subscribers(self._imu, *of_gnss, *self._messages.publishers)
-        first = int(self._flight.stamps[0])
+        first, last = int(self._flight.stamps[0]), int(self._flight.stamps[-1])
+        rospy.loginfo("the flight begins, of %.2f s", 1e-9 * (last - first))
         started = time.monotonic()
         for tick in self._flight.ticks(self._tick):
             if self.ended:
