@@ -1,10 +1,10 @@
 r"""The true motion of a rigid body on the turning Earth.
 
-It is what :class:`.Motion` is where the Earth may be taken as flat and at rest. The world is ECEF
-(:mod:`.frames` has the one rule of frames), which turns with :math:`\omega_{ie}` against inertial
-space; a body's axes are forward, left, up. With R the rotation from the body to ECEF, r the position,
-v the velocity against the Earth, :math:`\omega` the angular velocity against inertial space in the
-body's axes, and g the gravity of :func:`.gravity_ecef`,
+It is what :class:`.Motion` is where the Earth may be taken as flat and at rest. The world is
+ECEF (:mod:`.frames` has the one rule of frames), which turns with :math:`\omega_{ie}` against
+inertial space; a body's axes are forward, left, up. With R the rotation from the body to ECEF, r
+the position, v the velocity against the Earth, :math:`\omega` the angular velocity against inertial
+space in the body's axes, and g the gravity of :func:`.gravity_ecef`,
 
 .. math::
 
@@ -17,18 +17,23 @@ section 5.3). f is the specific force: at rest +g upwards.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.interpolate import CubicHermiteSpline, CubicSpline
 from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.angles import roll_pitch_yaw_from_quaternion, unwrap
-from imu_simulation_framework.errors import MotionError
-from imu_simulation_framework.motion.earth.ellipsoid import EARTH_RATE, geodetic_of
+from imu_simulation_framework.columns import FLIGHT
+from imu_simulation_framework.motion.earth.ellipsoid import EARTH_RATE, ecef_of, geodetic_of
 from imu_simulation_framework.motion.earth.frames import enu_to_ecef
-from imu_simulation_framework.motion.earth.gravity import gravitation_ecef, gravity_ecef
+from imu_simulation_framework.motion.earth.gravity import (
+    gravitation_ecef,
+    gravity_ecef,
+    normal_gravity,
+)
 from imu_simulation_framework.motion.earth.strapdown import increments_between
 from imu_simulation_framework.motion.kinematics import (
     angular_velocity_of,
@@ -36,20 +41,14 @@ from imu_simulation_framework.motion.kinematics import (
     quaternion_spline,
     unit,
 )
+from imu_simulation_framework.motion.motion import Motion
+from imu_simulation_framework.motion.sampled import SampledMotion
 
-_WIDTHS = {
-    "position": 3,
-    "orientation": 4,
-    "velocity": 3,
-    "angular_velocity": 3,
-    "specific_force": 3,
-}
-_UNEVEN = 1e-6
 _TURNING = np.array([0.0, 0.0, EARTH_RATE])
 
 
 @dataclass(frozen=True)
-class EarthMotion:
+class EarthMotion(SampledMotion):
     """True motion of one point of a rigid body on the turning Earth, sampled; n samples.
 
     Parameters
@@ -79,30 +78,6 @@ class EarthMotion:
     velocity: np.ndarray
     angular_velocity: np.ndarray
     specific_force: np.ndarray
-
-    def __post_init__(self) -> None:
-        time = np.asarray(self.time, dtype=float)
-        if time.ndim != 1 or len(time) == 0:
-            raise MotionError(f"a motion's time has the shape {time.shape}, expected (n,), n >= 1")
-        object.__setattr__(self, "time", time)
-        for name, width in _WIDTHS.items():
-            values = np.asarray(getattr(self, name), dtype=float)
-            if values.shape != (len(time), width):
-                raise MotionError(
-                    f"a motion's {name} has the shape {values.shape}, "
-                    f"expected {(len(time), width)} as it has {len(time)} times"
-                )
-            object.__setattr__(self, name, values)
-        for field in fields(self):
-            if not np.all(np.isfinite(getattr(self, field.name))):
-                raise MotionError(f"a motion's {field.name} holds a value that is not finite")
-        steps = np.diff(time)
-        if np.any(steps <= 0.0):
-            index = int(np.argmax(steps <= 0.0))
-            raise MotionError(
-                f"a motion's time must increase, but {time[index + 1]:g} s follows "
-                f"{time[index]:g} s"
-            )
 
     @classmethod
     def from_poses(
@@ -202,35 +177,6 @@ class EarthMotion:
         rate = angular_velocity_of(turning, time) + to_body.apply(_TURNING)
         return cls(time, position, orientation, velocity, rate, to_body.apply(felt))
 
-    def __len__(self) -> int:
-        return len(self.time)
-
-    @property
-    def duration(self) -> float:
-        """Time from the first sample to the last [s]."""
-        return float(self.time[-1] - self.time[0])
-
-    @property
-    def period(self) -> float:
-        """Time from one sample to the next [s].
-
-        Raises
-        ------
-        MotionError
-            It is not the same everywhere, or there are less than two samples.
-        """
-        if len(self.time) < 2:
-            raise MotionError("a motion of one sample has no period; two are needed")
-        period = self.duration / (len(self.time) - 1)
-        even = self.time[0] + period * np.arange(len(self.time))
-        off = float(np.max(np.abs(self.time - even)))
-        if off > _UNEVEN * period + 1e-9:
-            raise MotionError(
-                f"the motion's samples are up to {off:.3g} s away from even steps of "
-                f"{period:g} s; resample it with resampled(rate)"
-            )
-        return period
-
     @property
     def latitude_longitude_height(self) -> np.ndarray:
         """Geodetic latitude [rad], longitude in [-pi, pi] [rad] and height [m], (n, 3)."""
@@ -250,6 +196,48 @@ class EarthMotion:
     def yaw(self) -> np.ndarray:
         """Rotation about the vertical, from east towards north, unwrapped, (n,) [rad]."""
         return unwrap(roll_pitch_yaw_from_quaternion(self.local_orientation)[:, 2])
+
+    def table(self) -> pd.DataFrame:
+        """Return the motion as a table of the kind Flight."""
+        latitude, longitude, height = self.latitude_longitude_height.T
+        from_local = enu_to_ecef(latitude, longitude).inv()
+        orientation = (from_local * Rotation.from_quat(self.orientation)).as_quat()
+        angles = roll_pitch_yaw_from_quaternion(orientation)
+        angles[:, 2] = unwrap(angles[:, 2])
+        place = np.column_stack([np.degrees(latitude), np.degrees(longitude), height])
+        return pd.DataFrame(
+            np.hstack([place, from_local.apply(self.velocity), angles]),
+            columns=FLIGHT,
+            index=pd.Index(self.time, name="time"),
+        )
+
+    def local(self, origin: ArrayLike | None = None) -> Motion:
+        """Return the motion in the level plane that touches the Earth at a place.
+
+        It is for what knows only a flat world that stands still: figures, tf, odometry. Position,
+        velocity and orientation are exact; the angular velocity is that against the Earth, the
+        specific force is what is felt on the Earth, and gravity is that of the origin.
+
+        Parameters
+        ----------
+        origin : array_like, shape (3,), optional
+            Geodetic latitude [rad], longitude [rad] and height [m]; by default the first sample's.
+            There east, north, up are the axes of the motion's world.
+        """
+        if origin is None:
+            origin = geodetic_of(self.position[0])
+        latitude, longitude, height = np.asarray(origin, dtype=float)
+        to_local = enu_to_ecef(latitude, longitude).inv()
+        body = Rotation.from_quat(self.orientation)
+        return Motion(
+            self.time,
+            to_local.apply(self.position - ecef_of(latitude, longitude, height)),
+            (to_local * body).as_quat(),
+            to_local.apply(self.velocity),
+            self.angular_velocity - body.inv().apply(_TURNING),
+            self.specific_force,
+            float(normal_gravity(latitude, height)),
+        )
 
     def means(self) -> tuple[np.ndarray, np.ndarray]:
         """Return angular velocity and specific force as means since the sample before.
@@ -297,31 +285,23 @@ class EarthMotion:
             There is neither one nor as many as samples; or a time-varying mounting, or a lever
             arm, has less than three samples.
         """
-        count = len(self.time)
-        mounting = Rotation.identity() if rotation is None else rotation
-        if not isinstance(mounting, Rotation):
-            mounting = Rotation.from_quat(mounting)
-        arm = np.asarray(lever_arm, dtype=float)
-        if arm.shape not in ((3,), (count, 3)):
-            raise MotionError(f"a lever arm has the shape {arm.shape}, expected (3,) or (n, 3)")
-        if not (mounting.single or len(mounting) == count):
-            raise MotionError(f"there are {len(mounting)} mountings, expected 1 or {count}")
+        arm, mounting = self._mounting(lever_arm, rotation)
         body = Rotation.from_quat(self.orientation)
         position, velocity = self.position, self.velocity
         rate, force = self.angular_velocity, self.specific_force
         if np.any(arm):
-            arm_rate = self._derivative(arm) if arm.ndim == 2 else np.zeros(3)
-            arm_acceleration = self._derivative(arm_rate) if arm.ndim == 2 else np.zeros(3)
-            turning = body.inv().apply(_TURNING)
+            arm_rate, arm_acceleration = self._arm_derivatives(arm)
+            to_body = body.inv()
             position = position + body.apply(arm)
-            velocity = velocity + body.apply(np.cross(rate - turning, arm) + arm_rate)
+            against_earth = rate - to_body.apply(_TURNING)
+            velocity = velocity + body.apply(np.cross(against_earth, arm) + arm_rate)
             difference = gravitation_ecef(position) - gravitation_ecef(self.position)
             force = (
                 force
                 + np.cross(self._derivative(rate), arm)
                 + np.cross(rate, np.cross(rate, arm) + 2.0 * arm_rate)
                 + arm_acceleration
-                - body.inv().apply(difference)
+                - to_body.apply(difference)
             )
         to_mounted = mounting.inv()
         rate = to_mounted.apply(rate)
@@ -351,12 +331,7 @@ class EarthMotion:
         MotionError
             The rate is not positive, or the motion has less than three samples.
         """
-        if not (np.isfinite(rate) and rate > 0.0):
-            raise MotionError(f"a motion's rate is {rate} Hz, but it must be positive")
-        self._require_samples()
-        time = self.time[0] + np.arange(int(self.duration * rate + 1e-6) + 1) / rate
-        # The last one may be beyond the end by a rounding.
-        within = np.minimum(time, self.time[-1])
+        time, within = self._even_times(rate)
         values = {
             name: CubicSpline(self.time, getattr(self, name))(within)
             for name in ("velocity", "angular_velocity", "specific_force")
@@ -369,14 +344,3 @@ class EarthMotion:
     def _from_local(self):
         latitude, longitude, _ = self.latitude_longitude_height.T
         return enu_to_ecef(latitude, longitude)
-
-    def _derivative(self, values):
-        """Return the derivative of (n, 3) by time, at the samples."""
-        self._require_samples()
-        return CubicSpline(self.time, values)(self.time, 1)
-
-    def _require_samples(self):
-        if len(self.time) < 3:
-            raise MotionError(
-                f"a motion of {len(self.time)} samples has no derivatives; three are needed"
-            )

@@ -1,6 +1,7 @@
 """The WGS-84 ellipsoid: its constants, radii of curvature, and places on it.
 
-NIMA TR8350.2, third edition, amendment 1 (2000), "Department of Defense World Geodetic System 1984".
+NIMA TR8350.2, third edition, amendment 1 (2000), "Department of Defense World Geodetic System
+1984".
 """
 
 from __future__ import annotations

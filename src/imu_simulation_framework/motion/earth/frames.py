@@ -1,14 +1,14 @@
 r"""Frames on the Earth, and how the axes of aviation become ours.
 
 The one rule: the world is ECEF, whose axes turn with the Earth: x through latitude and longitude 0,
-z through the north pole. A rotation *from a to b* turns a vector given in the axes of a into the same
-vector in those of b, so rotations are read from right to left:
+z through the north pole. A rotation *from a to b* turns a vector given in the axes of a into the
+same vector in those of b, so rotations are read from right to left:
 
 .. math:: R^{ecef}_{body} = R^{ecef}_{enu}(\varphi, \lambda) \; R^{enu}_{body}
 
 Axes at a place are east, north, up; a body's are forward, left, up (REP-103), everywhere in the
-library. Sources of aviation, which say north, east, down and forward, right, down, are converted where
-they enter: :func:`orientation_of_aviation`.
+library. Sources of aviation, which say north, east, down and forward, right, down, are converted
+where they enter: :func:`orientation_of_aviation`.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def orientation_of_aviation(
 def aviation_of_orientation(
     latitude: ArrayLike, longitude: ArrayLike, orientation: Rotation
 ) -> np.ndarray:
-    """Return roll, pitch and heading (n, 3) [rad]; the inverse of :func:`orientation_of_aviation`."""
+    """Return roll, pitch and heading (n, 3) [rad], of :func:`orientation_of_aviation`."""
     aircraft = ned_to_ecef(latitude, longitude).inv() * orientation * FRD_TO_FLU
     return aircraft.as_euler("ZYX")[..., ::-1]
 

@@ -5,18 +5,16 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.angles import quaternion_from_roll_pitch_yaw
+from imu_simulation_framework.columns import EULER, FLIGHT
 from imu_simulation_framework.errors import MotionError
 from imu_simulation_framework.motion.earth.earth_motion import EarthMotion
 from imu_simulation_framework.motion.earth.ellipsoid import EARTH_RATE, ecef_of
-from imu_simulation_framework.motion.earth.frames import (
-    enu_to_ecef,
-    ned_to_ecef,
-    orientation_of_aviation,
-)
+from imu_simulation_framework.motion.earth.frames import FRD_TO_FLU, NED_TO_ENU, enu_to_ecef
 from imu_simulation_framework.motion.earth.gravity import gravity_ecef, normal_gravity
 from imu_simulation_framework.motion.sources import RATE, even_times
 
@@ -98,7 +96,8 @@ def circling(
     Raises
     ------
     MotionError
-        A number is not finite, the latitude is beyond a pole, or one that has to be positive is not.
+        A number is not finite, the latitude is beyond a pole, or one that has to be positive is
+        not.
     """
     for name, value in (("radius", radius), ("speed", speed)):
         if not (math.isfinite(value) and value > 0.0):
@@ -163,13 +162,11 @@ def of_aviation(
                 f"the {name} of a flight have the shape {values.shape}, "
                 f"expected ({np.size(time)}, 3)"
             )
-        if not np.all(np.isfinite(values)):
-            raise MotionError(f"the {name} of a flight hold a value that is not finite")
-    if np.any(np.abs(places[:, 0]) > 90.0):
-        raise MotionError("a latitude of a flight is beyond a pole")
-    latitude, longitude = np.radians(places[:, :2].T)
-    position = ecef_of(latitude, longitude, places[:, 2])
-    orientation = orientation_of_aviation(latitude, longitude, angles).as_quat()
+    if not np.all(np.isfinite(angles)):
+        raise MotionError("an angle of a flight is not finite")
+    position, local = _places(places)
+    aircraft = Rotation.from_euler("ZYX", angles[:, ::-1])
+    orientation = (local * NED_TO_ENU * aircraft * FRD_TO_FLU).as_quat()
     if velocity is None:
         return EarthMotion.from_poses(time, position, orientation, at)
     velocity = np.asarray(velocity, dtype=float)
@@ -177,8 +174,49 @@ def of_aviation(
         raise MotionError(
             f"the velocities of a flight have the shape {velocity.shape}, expected {places.shape}"
         )
-    against_earth = ned_to_ecef(latitude, longitude).apply(velocity)
+    against_earth = (local * NED_TO_ENU).apply(velocity)
     return EarthMotion.from_states(time, position, against_earth, orientation, at)
+
+
+def of_table(
+    table: pd.DataFrame, rely_on_velocity: bool = False, at: ArrayLike | None = None
+) -> EarthMotion:
+    """Return the motion of a table of the kind Flight, as :meth:`.EarthMotion.table` makes it.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Flight; velocities are needed only where the motion relies on them.
+    rely_on_velocity : bool
+        Whether the velocities decide (:meth:`.EarthMotion.from_states`), for places that are
+        rounded or have noise, or the places (:meth:`.EarthMotion.from_poses`).
+    at : array_like, shape (m,), optional
+        Times of the motion's samples [s]; by default those of the table.
+
+    Raises
+    ------
+    MotionError
+        A number is not finite, a latitude is beyond a pole, or time does not increase.
+    """
+    place = table[list(FLIGHT[:3])].to_numpy(dtype=float)
+    position, local = _places(place)
+    angles = table[list(EULER)].to_numpy(dtype=float)
+    orientation = (local * Rotation.from_quat(quaternion_from_roll_pitch_yaw(angles))).as_quat()
+    time = table.index.to_numpy(dtype=float)
+    if not rely_on_velocity:
+        return EarthMotion.from_poses(time, position, orientation, at)
+    velocity = local.apply(table[list(FLIGHT[3:6])].to_numpy(dtype=float))
+    return EarthMotion.from_states(time, position, velocity, orientation, at)
+
+
+def _places(places):
+    """Return places [deg, deg, m], (n, 3), in ECEF and the rotations from their east, north, up."""
+    if not np.all(np.isfinite(places)):
+        raise MotionError("a place of a motion is not finite")
+    if np.any(np.abs(places[:, 0]) > 90.0):
+        raise MotionError("a latitude of a motion is beyond a pole")
+    latitude, longitude = np.radians(places[:, :2].T)
+    return ecef_of(latitude, longitude, places[:, 2]), enu_to_ecef(latitude, longitude)
 
 
 def _place(latitude, longitude, height):

@@ -1,10 +1,10 @@
 r"""What an IMU that integrates says of a motion on the Earth, and the way back.
 
-An increment is what was felt over one period, :math:`t_0` to :math:`t_1`, of length :math:`\tau`. With
-the axes of the Earth at :math:`t_0` held still against inertial space, in which
-:math:`Z = R_z(\omega_{ie} \tau)` turns those at :math:`t_1`, with R the rotation from the body to ECEF,
-:math:`\gamma` the gravitation and :math:`u = v + \omega_{ie} \times r` the velocity against inertial
-space,
+An increment is what was felt over one period, from :math:`t_0` to :math:`t_1`, :math:`\tau` later.
+The axes of the Earth at :math:`t_0` are held still against inertial space; there those at
+:math:`t_1` are turned by :math:`Z = R_z(\omega_{ie} \tau)`. With R the rotation from the body to
+ECEF, :math:`\gamma` the gravitation and :math:`u = v + \omega_{ie} \times r` the velocity against
+inertial space,
 
 .. math::
 
@@ -13,13 +13,14 @@ space,
     - \int_{t_0}^{t_1} \gamma \, dt \right), \quad
     J(\alpha) = \int_0^1 \exp(s [\alpha]_\times) \, ds .
 
-These are equations 9 to 16 of the paper on AGISim (see the guide's page on differences from sources),
-Groves's 5.27 and 5.84, without their approximations: gravity and Coriolis are means over the period
-instead of those at its start, and J is the paper's (15), the mean rotation over the period. The
-rotation vector has no coning error, and as J is undone exactly by who integrates, :math:`\Delta v` has
-no sculling error: where rate and force are constant over a period, it is the integral of the specific
-force in the body's axes, and otherwise that of an IMU whose fast internal integration compensates for
-both. Nothing of a motion but what happens within a period is lost in its increments.
+These are equations 9 to 16 of the paper on AGISim (Groves, 2nd edition, sections 5.3 and 5.5)
+without their approximations: gravity and Coriolis acceleration are means over the period instead of
+what they are at its start, and J, the mean rotation over the period, is the paper's (15). The
+rotation vector has no coning error, and as who integrates undoes J exactly, :math:`\Delta v` has no
+sculling error: where rate and force are constant over a period, it is the integral of the specific
+force in the body's axes, and otherwise what an IMU says that integrates fast inside and compensates
+for both. Together the increments lead to the attitude and the velocity at every sample; all that is
+lost is where in a period a velocity changed.
 """
 
 from __future__ import annotations
@@ -173,9 +174,10 @@ def integrate(
 ) -> Path:
     """Return where increments lead from a state at their first time.
 
-    Attitude and velocity are exact for what :func:`increments_of` says; the position is the integral
-    of the velocity by the trapezoidal rule in inertial axes, of second order. As gravitation depends
-    on the path little, all samples are computed at once, and again until the path stays.
+    Attitude and velocity are exact for what :func:`increments_of` says; the position is the
+    integral of the velocity by the trapezoidal rule in inertial axes, of second order. As
+    gravitation depends on the path little, all samples are computed at once, and again until the
+    path stays.
 
     Parameters
     ----------
@@ -206,7 +208,8 @@ def integrate(
     inertial = velocity + EARTH_RATE * _turned_east(position)
     place = position + inertial * (time - time[0])[:, np.newaxis]
     for _ in range(_MOST_ROUNDS):
-        attraction = _about_z(angle, gravitation(_about_z(-angle, place)))
+        with np.errstate(all="ignore"):  # at the Earth's centre there is no gravitation
+            attraction = _about_z(angle, gravitation(_about_z(-angle, place)))
         speed = _sums(inertial, gained + 0.5 * step * (attraction[1:] + attraction[:-1]))
         before = place
         place = _sums(position, 0.5 * step * (speed[1:] + speed[:-1]))
@@ -267,7 +270,7 @@ def _quaternions(rotation_vectors):
 
 
 def _running_product(first, factors):
-    """Return the products of a quaternion (4,) with the first 0, 1, ..., n of the factors (n, 4)."""
+    """Return a quaternion (4,) times the first 0, 1, ..., n of the factors (n, 4)."""
     products = np.vstack([first, factors])
     reach = 1
     # Each round doubles how many factors are in a product.

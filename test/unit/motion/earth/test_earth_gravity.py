@@ -29,8 +29,8 @@ def _local_gravity(height):
 
 
 def test_gravity_at_equator_and_poles_is_that_of_the_published_tables():
-    assert EQUATORIAL_GRAVITY == pytest.approx(9.7803253359, abs=5e-11)
-    assert POLAR_GRAVITY == pytest.approx(9.8321849378, abs=1e-10)
+    assert pytest.approx(9.7803253359, abs=5e-11) == EQUATORIAL_GRAVITY
+    assert pytest.approx(9.8321849378, abs=1e-10) == POLAR_GRAVITY
     assert normal_gravity(0.0) == pytest.approx(EQUATORIAL_GRAVITY, rel=1e-15)
     assert normal_gravity(-0.5 * np.pi) == pytest.approx(POLAR_GRAVITY, rel=1e-15)
     assert normal_gravity(np.radians(45.0)) == pytest.approx(9.806197769, abs=1e-9)
