@@ -176,6 +176,7 @@ def run_filter(
         arm_rate = nothing if lever_arm is None else lever_arm.rate[fix]
         antenna, matrix = antenna_matrix(state, rate, arm, arm_rate)
         measured, variances = fixes.at(fix)
+        variances = _as_tuned(variances, tuning)
         innovation = measured - antenna
         noise_of_fix = _in_ecef(variances, state.position)
         noise_of_fix[:, 3:, 3:] += _swing_noise(tuning, arm, period)
@@ -211,6 +212,15 @@ def _in_ecef(variances, position):
     for part in (slice(0, 3), slice(3, 6)):
         covariance[:, part, part] = (turn * variances[:, np.newaxis, part]) @ turn.swapaxes(1, 2)
     return covariance
+
+
+def _as_tuned(variances, tuning):
+    """Return variances (r, 6) with those that the tuning has in place of the receiver's."""
+    known = np.array(variances)
+    for noise, part in ((tuning.position_noise, slice(0, 3)), (tuning.velocity_noise, slice(3, 6))):
+        if noise is not None:
+            known[:, part] = noise**2
+    return known
 
 
 def _swing_noise(tuning, arm, period):

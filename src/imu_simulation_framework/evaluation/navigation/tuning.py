@@ -98,6 +98,8 @@ class FilterTuning:
         The same of the gyroscope's sensitivity to specific force [rad/s per m/s^2].
     manoeuvre_time : float
         For how long these act in one direction [s]; see :func:`.process_noise`.
+    position_noise, velocity_noise : float, optional
+        Of each coordinate of a fix [m; m/s]; by default what the receiver says of it.
     initial : InitialUncertainty
 
     Raises
@@ -116,6 +118,8 @@ class FilterTuning:
     accelerometer_scale: float = 0.0
     g_sensitivity: float = 0.0
     manoeuvre_time: float = MANOEUVRE
+    position_noise: float | None = None
+    velocity_noise: float | None = None
     initial: InitialUncertainty = InitialUncertainty()
 
     def __post_init__(self) -> None:
@@ -131,6 +135,10 @@ class FilterTuning:
         for name in ("gyroscope_scale", "accelerometer_scale", "g_sensitivity", "manoeuvre_time"):
             value = checked_number(name, getattr(self, name), minimum=0.0)
             object.__setattr__(self, name, value)
+        for name in ("position_noise", "velocity_noise"):
+            if getattr(self, name) is not None:
+                value = checked_number(name, getattr(self, name), above=0.0)
+                object.__setattr__(self, name, value)
 
 
 def tuning_of(

@@ -94,9 +94,7 @@ def test_another_filter_comes_to_the_same_estimates_and_is_as_sure_of_them():
         inertial_sensor.EstimationModel(tuning.accelerometer_bias, tuning.accelerometer_noise),
         [
             measurements.Position(
-                pd.DataFrame(
-                    _places(fixes.position[0]), index=fixes.time, columns=util.LLA_COLS
-                ),
+                pd.DataFrame(_places(fixes.position[0]), index=fixes.time, columns=util.LLA_COLS),
                 POSITION_SIGMA,
             ),
             measurements.NedVelocity(

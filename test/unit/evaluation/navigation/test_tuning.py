@@ -70,6 +70,8 @@ def test_values_that_are_none_are_refused():
         InitialUncertainty(heading=0.0)
     with pytest.raises(ConfigurationError, match="^gyroscope_noise"):
         FilterTuning((-1.0, 0.0, 0.0), (0.0,) * 3, (0.0,) * 3, (0.0,) * 3)
+    with pytest.raises(ConfigurationError, match="^position_noise"):
+        replace(tuning_of(IMU), position_noise=0.0)
     with pytest.raises(ConfigurationError, match="^manoeuvre_time"):
         replace(tuning_of(IMU), manoeuvre_time=-1.0)
 
@@ -80,6 +82,30 @@ def test_initial_errors_are_as_large_as_they_are_said_to_be():
     # Three standard errors of a standard deviation of 2000.
     assert np.std(drawn, axis=0) == pytest.approx(uncertainty.sigmas, rel=3.0 / math.sqrt(4000.0))
     assert np.array_equal(uncertainty.draw(2, seed=1, first_run=3), drawn[3:5])
+
+
+def test_a_filter_may_take_fixes_for_worse_than_the_receiver_says():
+    motion = flight(rate=50.0, duration=10.0)
+    doubled = replace(
+        GNSS,
+        qualities=(
+            replace(
+                GNSS.qualities[0],
+                horizontal_noise=5.0,
+                vertical_noise=5.0,
+                velocity_noise=0.2,
+                vertical_velocity_noise=0.2,
+            ),
+        ),
+    )
+    tuning = tuning_of(IMU)
+    told = navigate_runs(motion, IMU, doubled, 1, tuning=tuning)
+    tuning = replace(tuning, position_noise=5.0, velocity_noise=0.2)
+    tuned = navigate_runs(motion, IMU, GNSS, 1, tuning=tuning)
+    states = np.arange(15)
+    found, expected = (runs.navigation.covariance[:, :, states, states] for runs in (tuned, told))
+    # The attitudes differ, by what the noise makes of them.
+    assert found == pytest.approx(expected, rel=0.02)
 
 
 @pytest.mark.parametrize("gimbal", [False, True])
