@@ -14,6 +14,7 @@ The map; imports point down only, from each room to those below it (a test holds
 ``recordings``        bags and tables that others recorded, as tables of ours
 ``plots``             figures
 ``mujoco_simulator``  the robot in MuJoCo, stepped sample by sample
+``flight_simulator``  aircraft in JSBSim, stepped or received by UDP
 ``robot``             parameters, description and world of the robot
 ``results``           what an experiment writes
 ``files``             what every reader and writer of files needs

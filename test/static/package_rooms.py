@@ -30,7 +30,7 @@ FLOORS = [
     {"results", "sensors", "tracking"},
     {"evaluation", "gimbal", "robot"},
     {"identification"},
-    {"mujoco_simulator", "recorded"},
+    {"flight_simulator", "mujoco_simulator", "recorded"},
     {"configuration", "plots", "recordings"},
     {"imu_formats", "pages"},
     {"experiment"},
