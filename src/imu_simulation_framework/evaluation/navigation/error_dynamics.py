@@ -43,6 +43,8 @@ VELOCITY = slice(3, 6)
 POSITION = slice(6, 9)
 ACCELEROMETER_BIAS = slice(9, 12)
 GYROSCOPE_BIAS = slice(12, 15)
+KINEMATIC = 9
+"""Of the states those of attitude, velocity and position."""
 
 CONSIDERED = 27
 GYROSCOPE_MATRIX = slice(0, 9)

@@ -143,12 +143,11 @@ def test_scale_factors_that_are_no_states_do_not_make_the_filter_overconfident(g
         g_sensitivity=nothing,
     )
     unknown = navigate_runs(motion, imus, GNSS, len(imus), seed=5, tuning=ignored)
-    nees = {
-        name: consistency(
-            runs.navigation, runs.errors._replace(states=runs.errors.states[..., :9])
-        ).mean_nees
-        for name, runs in (("known", known), ("unknown", unknown))
-    }
+    found = known.consistency()
+    assert found.degrees == 9
+    nees = {"known": found.mean_nees}
+    errors = unknown.errors._replace(states=unknown.errors.states[..., :9])
+    nees["unknown"] = consistency(unknown.navigation, errors).mean_nees
     # The mean over time of errors that stay alike: as one time's.
     low, high = mean_bounds(9, len(imus), 0.999)
     assert low < nees["known"] < high
