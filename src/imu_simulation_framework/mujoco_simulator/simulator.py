@@ -8,6 +8,8 @@ from typing import Any, NamedTuple, Sequence, cast
 import mujoco
 import numpy as np
 
+from imu_simulation_framework.checked_values import checked_number
+from imu_simulation_framework.constants import WORLD_GRAVITY
 from imu_simulation_framework.errors import ConfigurationError, SimulatorError
 from imu_simulation_framework.magnetism.ferrous import FerrousBody
 from imu_simulation_framework.mujoco_simulator.integrating_imu import IntegratingImu
@@ -87,6 +89,8 @@ class MujocoSimulator:
         Bumps on the ground; it is level without.
     bodies : sequence of FerrousBody
         Shown where they are; nothing touches them.
+    gravity : float
+        [m/s^2]
 
     Raises
     ------
@@ -105,6 +109,7 @@ class MujocoSimulator:
         sample_rate=100,
         terrain=None,
         bodies: Sequence[FerrousBody] = (),
+        gravity: float = WORLD_GRAVITY,
     ):
         if not (physics_rate >= sample_rate > 0 and physics_rate % sample_rate == 0):
             raise ConfigurationError(
@@ -116,8 +121,9 @@ class MujocoSimulator:
         self._sample_rate = sample_rate
         self._steps_per_sample = int(physics_rate // sample_rate)
         self._model = build_model(parameters, physics_rate, terrain, bodies)
+        self._model.opt.gravity[:] = (0.0, 0.0, -checked_number("gravity", gravity, above=0.0))
         self._data = mujoco.MjData(self._model)
-        self._gravity = float(np.linalg.norm(self._model.opt.gravity))
+        self._gravity = gravity
         # Views of MuJoCo's memory; to ask for one takes as long as to copy it.
         self._position = self._data.qpos
         self._velocity = self._data.qvel
@@ -132,6 +138,11 @@ class MujocoSimulator:
         self._state: SimulatorState | None = None
         self._rest_position, self._rest_quaternion = self._settle()
         self.reset()
+
+    @property
+    def gravity(self) -> float:
+        """Acceleration due to gravity [m/s^2]."""
+        return self._gravity
 
     @property
     def state(self) -> SimulatorState:

@@ -92,7 +92,7 @@ class SpecificationImu(ImuModel):
         self._specification = specification
         output = specification.output
         self._stride = _stride(output.rate, period)
-        self._first = round(output.start_offset / period)
+        self._first = _first_sample(output, period, seed)
         self._sensor_period = self._stride * period
         self._triads = [
             TriadModel(name, specification, self._sensor_period)
@@ -126,6 +126,18 @@ class SpecificationImu(ImuModel):
     def drop_repeated(self) -> bool:
         """Whether the specification wants samples that are not new to be left out."""
         return self._specification.output.drop_repeated
+
+    def given_away(self, time, new):
+        output = self._specification.output
+        times = output.rate * self.period
+        if not output.repeat_samples or times <= 1.0:
+            return super().given_away(time, new)
+        given = np.flatnonzero(new) if output.drop_repeated else np.arange(len(time))
+        # How many of the sensor's instants have passed since the sample before.
+        passed = [
+            np.floor(at * output.rate + 1e-3) for at in (time[given] - self.period, time[given])
+        ]
+        return np.repeat(given, (passed[1] - passed[0]).astype(int))
 
     def _begin(self, seed):
         self._count = 0
@@ -226,13 +238,13 @@ class SpecificationImu(ImuModel):
         return TriadSeries(truth.orientation, time, of_truth, rectified, amplitude)
 
     def _of_truth(self, truth, time):
-        """What each triad makes of the truth alone."""
+        """Return what each triad makes of the truth alone."""
         force = truth[2]
         signals = zip(self._triads, truth[1:])
         return [triad.of_truth(signal, force, time) for triad, signal in signals]
 
     def _series(self, series, realised, filter, started):
-        """The readings of samples that are all due."""
+        """Return the readings of samples that are all due."""
         orientation, time = series.orientation, series.time
         vibration = None
         if series.amplitude is not None:
@@ -315,7 +327,7 @@ class SpecificationImu(ImuModel):
         return self._specification.magnetic_covariance(self._sensor_period)
 
     def _start(self, seed):
-        """What changes from sample to sample of a new realisation."""
+        """Begin what changes from sample to sample of a new realisation."""
         vibration = None
         if self._vibrates:
             vibration = VibrationNoise(
@@ -334,7 +346,7 @@ class SpecificationImu(ImuModel):
         )
 
     def _measured(self, truth):
-        """The truth with what this IMU feels of it: the field with a magnetometer only."""
+        """Return of the truth what this IMU feels: the field with a magnetometer only."""
         if self._vibrates and truth.speed is None:
             raise ConfigurationError(
                 "vibration depends on the speed, which is not known of this motion."
@@ -344,6 +356,15 @@ class SpecificationImu(ImuModel):
         if field is truth.magnetic_field and speed is truth.speed:
             return truth
         return truth_of(*truth[:3], field, speed)
+
+
+def _first_sample(output, period, seed) -> int:
+    """Return the number of the simulation's sample that is the sensor's first, in all runs."""
+    offset = output.start_offset
+    if output.random_start_offset > 0.0:
+        drawn = np.random.default_rng(child_seed(run_seed(seed, 0), len(TRIADS) + 1)).random()
+        offset += drawn * output.random_start_offset
+    return round(offset / period)
 
 
 def _stride(rate, period) -> int:
