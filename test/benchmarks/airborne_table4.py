@@ -138,6 +138,7 @@ def main():
         ("bias only", runway, simple, white, {"tuning": tuning_of(simple[0])}),
         ("published, from 0 s", flown(BEGINNING), imus, groves, published),
         ("published, from 3 s", runway, imus, groves, published),
+        ("published, white fixes", runway, imus, white, published),
         ("consistent", runway, imus, white, own),
     ):
         print(title)
