@@ -11,7 +11,7 @@ from imu_simulation_framework.sensors.imu_models.reading import MAGNETIC_PARTS, 
 
 
 def reading_of(truth, orientation, rate, force, rate_bias, force_bias, magnetic=None, **parts):
-    """A reading of one sample or of (samples, ...), with what is only computed if asked for.
+    """Return a reading of one sample or of (samples, ...); some parts are computed if asked for.
 
     That is what is given as a function: the orientation of a series, and the magnetic field.
     """
@@ -47,7 +47,7 @@ def reading_of(truth, orientation, rate, force, rate_bias, force_bias, magnetic=
 
 
 def last_of(reading):
-    """The last sample of a reading, with all its parts."""
+    """Return the last sample of a reading, with all its parts."""
     return ImuReading(lambda _, name: getattr(reading, name)[-1])
 
 

@@ -238,13 +238,13 @@ class SpecificationImu(ImuModel):
         return TriadSeries(truth.orientation, time, of_truth, rectified, amplitude)
 
     def _of_truth(self, truth, time):
-        """What each triad makes of the truth alone."""
+        """Return what each triad makes of the truth alone."""
         force = truth[2]
         signals = zip(self._triads, truth[1:])
         return [triad.of_truth(signal, force, time) for triad, signal in signals]
 
     def _series(self, series, realised, filter, started):
-        """The readings of samples that are all due."""
+        """Return the readings of samples that are all due."""
         orientation, time = series.orientation, series.time
         vibration = None
         if series.amplitude is not None:
@@ -327,7 +327,7 @@ class SpecificationImu(ImuModel):
         return self._specification.magnetic_covariance(self._sensor_period)
 
     def _start(self, seed):
-        """What changes from sample to sample of a new realisation."""
+        """Begin what changes from sample to sample of a new realisation."""
         vibration = None
         if self._vibrates:
             vibration = VibrationNoise(
@@ -346,7 +346,7 @@ class SpecificationImu(ImuModel):
         )
 
     def _measured(self, truth):
-        """The truth with what this IMU feels of it: the field with a magnetometer only."""
+        """Return of the truth what this IMU feels: the field with a magnetometer only."""
         if self._vibrates and truth.speed is None:
             raise ConfigurationError(
                 "vibration depends on the speed, which is not known of this motion."
@@ -359,7 +359,7 @@ class SpecificationImu(ImuModel):
 
 
 def _first_sample(output, period, seed) -> int:
-    """Number of the simulation's sample that is the sensor's first, in all runs of a seed."""
+    """Return the number of the simulation's sample that is the sensor's first, in all runs."""
     offset = output.start_offset
     if output.random_start_offset > 0.0:
         drawn = np.random.default_rng(child_seed(run_seed(seed, 0), len(TRIADS) + 1)).random()

@@ -51,7 +51,7 @@ class TriadModel:
             self._iron = np.array(triad.hard_iron), np.array(triad.soft_iron)
 
     def of_truth(self, signal, force, time):
-        """What it makes of signal and specific force, (3,) or (samples, 3), without noise."""
+        """Give what it makes of signal and specific force, (3,) or (samples, 3), without noise."""
         if self._iron is not None:
             hard, soft = self._iron
             signal = matrix_times(soft, signal) + hard
