@@ -26,7 +26,8 @@ below                 *arrays and tables only: no disk, no physics, no ROS*
 ``tracking``          following a trajectory with a differential drive
 ``gimbal``            a pan-tilt-roll gimbal between a platform and an IMU
 ``sensors``           what an IMU says of a motion
-``motion``            trajectories, drives, positioning, terrain, time stamps
+``motion``            trajectories, drives, positioning, terrain, time stamps; motion on
+                      the turning Earth
 ``magnetism``         Earth's magnetic field, and iron, magnets and motors in it
 ``noise``             random processes of sensors, their units and densities
 ====================  =============================================================
@@ -59,6 +60,10 @@ name                 columns
 ``Fixes``            x, y [m], satellite positions as received, on the Trajectory
 ``Fix``              latitude, longitude [deg], altitude [m],
                      variance_east, variance_north [m^2]
+``Flight``           latitude, longitude [deg], altitude [m above the ellipsoid],
+                     velocity_east, velocity_north, velocity_up [m/s], roll,
+                     pitch [rad], yaw [rad, unwrapped], against east, north, up
+                     where the body is
 ``GnssRecord``       x, y, z [m, of the antenna], latitude, longitude [deg],
                      altitude [m], variance_east, variance_north, variance_up
                      [m^2], velocity_east, velocity_north, velocity_up [m/s],
@@ -73,7 +78,10 @@ Conventions
 SI units; radians inside, degrees only where a person reads. World frame ENU, body
 frame x forward, y left, z up (REP-103); yaw is counter-clockwise from east. Yaw is
 unwrapped before any difference, and differences are wrapped to (-pi, pi].
-Quaternions are in ROS order (x, y, z, w). An error is reference minus actual, so a
+Quaternions are in ROS order (x, y, z, w). On the turning Earth (``motion.earth``) the
+world is ECEF (WGS 84), and what a person sees is against east, north, up at the place;
+axes of aviation (north, east, down; forward, right, down) are converted where they
+enter. An error is reference minus actual, so a
 negative yaw error means: turn right. Random numbers come from a
 :class:`numpy.random.Generator` that is passed in.
 
@@ -138,6 +146,12 @@ if TYPE_CHECKING:  # who checks types does not ask __getattr__; a test holds bot
     )
     from imu_simulation_framework.magnetism.environment import Place as Place
     from imu_simulation_framework.magnetism.motors import MotorField as MotorField
+    from imu_simulation_framework.motion.earth.earth_motion import EarthMotion as EarthMotion
+    from imu_simulation_framework.motion.earth.sources import circling as circling
+    from imu_simulation_framework.motion.earth.sources import standing as standing
+    from imu_simulation_framework.motion.earth.strapdown import Increments as Increments
+    from imu_simulation_framework.motion.earth.strapdown import increments_of as increments_of
+    from imu_simulation_framework.motion.earth.strapdown import integrate as integrate
     from imu_simulation_framework.motion.motion import Motion as Motion
     from imu_simulation_framework.motion.sources import at_rest as at_rest
     from imu_simulation_framework.motion.sources import read_drive as read_drive
@@ -175,6 +189,9 @@ if TYPE_CHECKING:  # who checks types does not ask __getattr__; a test holds bot
 
 _FRONT_DOOR = {
     "motion.motion": ("Motion",),
+    "motion.earth.earth_motion": ("EarthMotion",),
+    "motion.earth.sources": ("circling", "standing"),
+    "motion.earth.strapdown": ("Increments", "increments_of", "integrate"),
     "motion.sources": ("at_rest", "read_drive", "rounds", "straight"),
     "experiment.preparation.motion": ("read_motion",),
     "sensors.imu_specification": (

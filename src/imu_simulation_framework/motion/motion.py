@@ -26,6 +26,7 @@ from imu_simulation_framework.columns import GROUND_TRUTH
 from imu_simulation_framework.constants import WORLD_GRAVITY
 from imu_simulation_framework.errors import MotionError
 from imu_simulation_framework.motion.kinematics import (
+    angular_velocity_at_knots,
     angular_velocity_of,
     checked_poses,
     quaternion_spline,
@@ -256,7 +257,7 @@ class Motion(SampledMotion):
         if not mounting.single:
             self._require_samples()
             turning = quaternion_spline(self.time, mounting.as_quat())
-            mounted_rate = mounted_rate + angular_velocity_of(turning, self.time)
+            mounted_rate = mounted_rate + angular_velocity_at_knots(turning)
         return Motion(
             self.time,
             self.position + body.apply(arm),

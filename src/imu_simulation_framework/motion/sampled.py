@@ -9,6 +9,7 @@ from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.errors import MotionError
+from imu_simulation_framework.motion.kinematics import slopes
 
 _WIDTHS = {
     "position": 3,
@@ -117,7 +118,7 @@ class SampledMotion:
     def _derivative(self, values):
         """Return the derivative by time of a cubic spline through (n, 3), at the samples."""
         self._require_samples()
-        return CubicSpline(self.time, values)(self.time, 1)
+        return slopes(CubicSpline(self.time, values))
 
     def _require_samples(self):
         if len(self.time) < 3:

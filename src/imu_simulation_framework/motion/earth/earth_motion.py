@@ -36,8 +36,10 @@ from imu_simulation_framework.motion.earth.gravity import (
 )
 from imu_simulation_framework.motion.earth.strapdown import increments_between
 from imu_simulation_framework.motion.kinematics import (
+    angular_velocity_at_knots,
     angular_velocity_of,
     checked_poses,
+    composed,
     quaternion_spline,
     unit,
 )
@@ -185,12 +187,12 @@ class EarthMotion(SampledMotion):
     @property
     def local_orientation(self) -> np.ndarray:
         """From the body to east, north, up where it is; quaternions x, y, z, w, (n, 4)."""
-        return (self._from_local().inv() * Rotation.from_quat(self.orientation)).as_quat()
+        return composed(self._to_local().as_quat(), self.orientation)
 
     @property
     def local_velocity(self) -> np.ndarray:
         """Velocity against the Earth to the east, north and up, (n, 3) [m/s]."""
-        return self._from_local().inv().apply(self.velocity)
+        return self._to_local().apply(self.velocity)
 
     @property
     def yaw(self) -> np.ndarray:
@@ -200,13 +202,12 @@ class EarthMotion(SampledMotion):
     def table(self) -> pd.DataFrame:
         """Return the motion as a table of the kind Flight."""
         latitude, longitude, height = self.latitude_longitude_height.T
-        from_local = enu_to_ecef(latitude, longitude).inv()
-        orientation = (from_local * Rotation.from_quat(self.orientation)).as_quat()
-        angles = roll_pitch_yaw_from_quaternion(orientation)
+        to_local = enu_to_ecef(latitude, longitude).inv()
+        angles = roll_pitch_yaw_from_quaternion(composed(to_local.as_quat(), self.orientation))
         angles[:, 2] = unwrap(angles[:, 2])
         place = np.column_stack([np.degrees(latitude), np.degrees(longitude), height])
         return pd.DataFrame(
-            np.hstack([place, from_local.apply(self.velocity), angles]),
+            np.hstack([place, to_local.apply(self.velocity), angles]),
             columns=FLIGHT,
             index=pd.Index(self.time, name="time"),
         )
@@ -232,7 +233,7 @@ class EarthMotion(SampledMotion):
         return Motion(
             self.time,
             to_local.apply(self.position - ecef_of(latitude, longitude, height)),
-            (to_local * body).as_quat(),
+            composed(to_local.as_quat(), self.orientation),
             to_local.apply(self.velocity),
             self.angular_velocity - body.inv().apply(_TURNING),
             self.specific_force,
@@ -290,32 +291,32 @@ class EarthMotion(SampledMotion):
         position, velocity = self.position, self.velocity
         rate, force = self.angular_velocity, self.specific_force
         if np.any(arm):
+            to_world = body.as_matrix()
             arm_rate, arm_acceleration = self._arm_derivatives(arm)
-            to_body = body.inv()
-            position = position + body.apply(arm)
-            against_earth = rate - to_body.apply(_TURNING)
-            velocity = velocity + body.apply(np.cross(against_earth, arm) + arm_rate)
+            against_earth = rate - EARTH_RATE * to_world[:, 2]
+            position = position + _times(to_world, arm)
+            velocity = velocity + _times(to_world, np.cross(against_earth, arm) + arm_rate)
             difference = gravitation_ecef(position) - gravitation_ecef(self.position)
             force = (
                 force
                 + np.cross(self._derivative(rate), arm)
                 + np.cross(rate, np.cross(rate, arm) + 2.0 * arm_rate)
                 + arm_acceleration
-                - to_body.apply(difference)
+                - _times(to_world.transpose(0, 2, 1), difference)
             )
-        to_mounted = mounting.inv()
-        rate = to_mounted.apply(rate)
+        to_mounted = mounting.inv().as_matrix()
+        rate, force = _times(to_mounted, rate), _times(to_mounted, force)
         if not mounting.single:
             self._require_samples()
             turning = quaternion_spline(self.time, mounting.as_quat())
-            rate = rate + angular_velocity_of(turning, self.time)
+            rate = rate + angular_velocity_at_knots(turning)
         return EarthMotion(
             self.time,
             position,
-            (body * mounting).as_quat(),
+            composed(self.orientation, mounting.as_quat()),
             velocity,
             rate,
-            to_mounted.apply(force),
+            force,
         )
 
     def resampled(self, rate: float) -> EarthMotion:
@@ -341,6 +342,11 @@ class EarthMotion(SampledMotion):
         position = self.position[0] + place(within)
         return EarthMotion(time=time, position=position, orientation=orientation, **values)
 
-    def _from_local(self):
+    def _to_local(self):
         latitude, longitude, _ = self.latitude_longitude_height.T
-        return enu_to_ecef(latitude, longitude)
+        return enu_to_ecef(latitude, longitude).inv()
+
+
+def _times(matrices, vectors):
+    """Return matrices (n, 3, 3) or (3, 3) times vectors (n, 3) or (3,), n of them."""
+    return np.matmul(matrices, vectors[..., np.newaxis])[..., 0]

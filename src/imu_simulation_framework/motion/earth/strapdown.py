@@ -25,17 +25,17 @@ lost is where in a period a velocity changed.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Callable
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from imu_simulation_framework.angles import quaternion_product, turns
+from imu_simulation_framework.angles import turns
 from imu_simulation_framework.errors import MotionError
 from imu_simulation_framework.motion.earth.ellipsoid import EARTH_RATE
 from imu_simulation_framework.motion.earth.gravity import gravitation_ecef
+from imu_simulation_framework.motion.kinematics import composed
 
 if TYPE_CHECKING:
     from imu_simulation_framework.motion.earth.earth_motion import EarthMotion
@@ -243,7 +243,9 @@ def _about_z(angle, vectors):
 def _with_earth(angle, orientation):
     """Return orientations (n, 4), turned about the world's z by angles (n,) [rad]."""
     sine, cosine = np.sin(0.5 * angle), np.cos(0.5 * angle)
-    return np.stack(quaternion_product(0.0, 0.0, sine, cosine, *orientation.T), axis=-1)
+    nothing = np.zeros_like(sine)
+    about_z = np.stack([nothing, nothing, sine, cosine], axis=-1)
+    return composed(about_z, orientation)
 
 
 def _into_body(orientation, vectors):
@@ -275,8 +277,7 @@ def _running_product(first, factors):
     reach = 1
     # Each round doubles how many factors are in a product.
     while reach < len(products):
-        later = quaternion_product(*products[:-reach].T, *products[reach:].T)
-        products[reach:] = np.stack(later, axis=-1)
+        products[reach:] = composed(products[:-reach], products[reach:])
         reach *= 2
     return products / np.linalg.norm(products, axis=1, keepdims=True)
 
