@@ -122,6 +122,11 @@ if TYPE_CHECKING:  # who checks types does not ask __getattr__; a test holds bot
     )
     from imu_simulation_framework.errors import FrameworkError as FrameworkError
     from imu_simulation_framework.evaluation.judgement.judge import judge as judge
+    from imu_simulation_framework.evaluation.navigation.runs import navigate_runs as navigate_runs
+    from imu_simulation_framework.evaluation.navigation.tuning import FilterTuning as FilterTuning
+    from imu_simulation_framework.evaluation.navigation.tuning import (
+        InitialUncertainty as InitialUncertainty,
+    )
     from imu_simulation_framework.evaluation.yaw_error import yaw_error as yaw_error
     from imu_simulation_framework.evaluation.yaw_error_model import YawErrorModel as YawErrorModel
     from imu_simulation_framework.evaluation.yaw_error_model import (
@@ -130,6 +135,7 @@ if TYPE_CHECKING:  # who checks types does not ask __getattr__; a test holds bot
     from imu_simulation_framework.experiment.in_process import robot_motion as robot_motion
     from imu_simulation_framework.experiment.in_process import run_in_process as run_in_process
     from imu_simulation_framework.experiment.preparation.motion import read_motion as read_motion
+    from imu_simulation_framework.flight_simulator.simulation import fly as fly
     from imu_simulation_framework.gimbal.geometry import GimbalGeometry as GimbalGeometry
     from imu_simulation_framework.gimbal.profiles import FixedJoints as FixedJoints
     from imu_simulation_framework.gimbal.profiles import SinusoidalJoints as SinusoidalJoints
@@ -144,7 +150,6 @@ if TYPE_CHECKING:  # who checks types does not ask __getattr__; a test holds bot
     from imu_simulation_framework.gimbal.stabilisation.settings import (
         Stabilisation as Stabilisation,
     )
-    from imu_simulation_framework.flight_simulator.simulation import fly as fly
     from imu_simulation_framework.imu_formats import read_imu_parameters as read_imu_parameters
     from imu_simulation_framework.imu_formats import write_imu_parameters as write_imu_parameters
     from imu_simulation_framework.magnetism.bars import Bar as Bar
@@ -170,6 +175,9 @@ if TYPE_CHECKING:  # who checks types does not ask __getattr__; a test holds bot
     from imu_simulation_framework.recordings import read_imu as read_imu
     from imu_simulation_framework.recordings import read_reference as read_reference
     from imu_simulation_framework.recordings.flight.reading import read_flight as read_flight
+    from imu_simulation_framework.sensors.gnss.earth_fixes import (
+        simulate_earth_fixes as simulate_earth_fixes,
+    )
     from imu_simulation_framework.sensors.gnss.simulation import simulate_gnss as simulate_gnss
     from imu_simulation_framework.sensors.gnss.specification import FixQuality as FixQuality
     from imu_simulation_framework.sensors.gnss.specification import GnssHeading as GnssHeading

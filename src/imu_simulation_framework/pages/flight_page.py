@@ -81,18 +81,19 @@ def flight_page(shown: ShownFlight) -> Page:
             how_to_read="A positive pan turns to the left, a positive tilt the nose down.",
         ),
     ]
-    for joint, sensed in shown.alone.items():
+    for joint, (time, measured, true) in shown.alone.items():
         sections.append(
             Section(
                 f"Platform at rest, {joint} alone",
-                figure=imu_chart(*sensed),
+                figure=imu_chart(time, measured, true),
                 how_to_read="Pale and wide is the truth; what is measured should lie upon it.",
             )
         )
+    time, measured, true = shown.in_flight
     sections.append(
         Section(
             "The IMU during take-off",
-            figure=imu_chart(*shown.in_flight, instants),
+            figure=imu_chart(time, measured, true, instants),
             how_to_read="All joints move; axes are those of the IMU: forward, left, up.",
         )
     )

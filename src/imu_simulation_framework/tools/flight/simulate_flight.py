@@ -151,7 +151,7 @@ def _navigated(flown, gimbal, imu, gnss, options):
     if not isinstance(imu, ImuSpecification):
         return {}, ("without a specification of the IMU a navigator cannot be tuned to it",)
     motions = {"gimbal off": flown.body}
-    if gimbal_to_mapping(gimbal).keys() - {"name"} and not _stands(gimbal):
+    if not _stands(gimbal):
         motions["gimbal on"] = flown.imu_motion
     try:
         return {
@@ -172,7 +172,7 @@ def _figures(flown, instants, alone, in_flight, navigated) -> dict[str, Any]:
     figures = {
         "figure_5": imu_figure(*alone["pan"]),
         "figure_6": imu_figure(*alone["tilt"]),
-        "figure_7": imu_figure(*in_flight, instants),
+        "figure_7": imu_figure(in_flight.time, in_flight.measured, in_flight.true, instants),
         "figure_8_path": path_figure(_places(flown), flown.body.time, instants, place),
     }
     if navigated:
