@@ -1,4 +1,4 @@
-"""Bags of many messages at once: each topic an array of the fields that :mod:`.messages` lists."""
+"""Bags of many messages at once: each topic an array of the fields that :mod:`.recordings.messages` lists."""
 
 from __future__ import annotations
 
