@@ -1,4 +1,4 @@
-"""Bags of many messages at once: each topic an array of the fields that :mod:`.recordings.messages` lists."""
+"""Bags of many messages at once: each topic an array of fields, see :mod:`.recordings.messages`."""
 
 from __future__ import annotations
 
