@@ -112,4 +112,5 @@ class Surroundings:
         if truth is None or self._environment is None:
             return truth
         field = turned_back(truth.orientation.tolist(), self._environment.undisturbed.tolist())
-        return MagneticTruth(*truth[:3], np.array(field))
+        signals = truth.orientation, truth.angular_velocity, truth.specific_force
+        return MagneticTruth(*signals, np.array(field))

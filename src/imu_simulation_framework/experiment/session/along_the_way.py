@@ -72,7 +72,7 @@ class AlongTheWay:
         times = np.array([stamp - first for stamp in stamps], dtype=float)
         known, states = _arrays(self._poses, first)
         *place, speed = (np.interp(times, known, values) for values in states.T)
-        fields: Sequence[Any] = [None] * len(stamps)
+        fields: Any = [None] * len(stamps)
         if self._environment is not None:
             torque = None
             if self._torques is not None:
