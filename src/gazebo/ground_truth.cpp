@@ -1,4 +1,5 @@
-// Gazebo plug-in of a model: publishes the true pose and velocity of one of its links.
+// Gazebo plug-in of a model: publishes the true pose and velocity of one of its links, and what the
+// motors of its joints pull with.
 //
 // p3d of gazebo_plugins does so too, but lets one message wait: if the thread that writes to the
 // network is late by two sampling periods, as on a busy machine it is now and then, one is lost.
@@ -11,6 +12,7 @@
 // the moment at which it takes them for the others.
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -22,6 +24,7 @@
 #include <nav_msgs/Odometry.h>
 #include <ros/callback_queue.h>
 #include <ros/ros.h>
+#include <sensor_msgs/JointState.h>
 
 namespace imu_simulation_framework
 {
@@ -40,7 +43,8 @@ constexpr std::int64_t kNanoseconds = 1000000000;
 class GroundTruth : public gazebo::ModelPlugin
 {
 public:
-  // Parameters: bodyName, topicName, frameName (of the world), updateRate [Hz].
+  // Parameters: bodyName, topicName, frameName (of the world), updateRate [Hz]; for torques
+  // torqueTopicName and, of each joint, jointName.
   void Load(gazebo::physics::ModelPtr model, sdf::ElementPtr sdf) override
   {
     if (!ros::isInitialized())
@@ -74,15 +78,84 @@ public:
         [this](const nav_msgs::Odometry::ConstPtr& taken) { taken_ = Count(taken->header.stamp); },
         ros::VoidPtr(), &taken_messages_);
     own_subscriber_ = node_->subscribe(options);
+    if (!LoadJoints(*model, *sdf))
+    {
+      return;
+    }
     connection_ = gazebo::event::Events::ConnectWorldUpdateBegin(
         [this](const gazebo::common::UpdateInfo& info) { OnUpdate(info.simTime); });
   }
 
 private:
+  bool LoadJoints(gazebo::physics::Model& model, sdf::Element& sdf)
+  {
+    auto element = sdf.HasElement("jointName") ? sdf.GetElement("jointName") : nullptr;
+    for (; element; element = element->GetNextElement("jointName"))
+    {
+      const auto name = element->Get<std::string>();
+      const auto joint = model.GetJoint(name);
+      if (!joint)
+      {
+        ROS_FATAL("ground truth: the robot has no joint '%s'", name.c_str());
+        return false;
+      }
+      joints_.push_back(joint);
+      torques_.name.push_back(name);
+    }
+    torques_.effort.assign(joints_.size(), 0.0);
+    if (!joints_.empty())
+    {
+      const auto topic = sdf.Get<std::string>("torqueTopicName", "ground_truth/wheel_torques").first;
+      torque_publisher_ = node_->advertise<sensor_msgs::JointState>(topic, kQueueSize);
+    }
+    return true;
+  }
+
+  // Of the step that has just been made, for the mean since the sample before. A joint's velocity
+  // motor is a constraint, whose torque is part of what holds the joint together.
+  void AddTorques()
+  {
+    for (std::size_t i = 0; i < joints_.size(); ++i)
+    {
+      const auto axis = joints_[i]->LocalAxis(0);
+      // By its sign it is what the child does to the joint.
+      torques_.effort[i] -= joints_[i]->GetForceTorque(0).body2Torque.Dot(axis);
+    }
+    ++steps_;
+  }
+
+  void PublishTorques()
+  {
+    if (weighed_ && steps_ > 0)
+    {
+      torques_.header.stamp = message_.header.stamp;
+      for (auto& torque : torques_.effort)
+      {
+        torque /= steps_;
+      }
+      torque_publisher_.publish(torques_);
+    }
+    torques_.effort.assign(joints_.size(), 0.0);
+    steps_ = 0;
+    const bool wanted = !joints_.empty() && torque_publisher_.getNumSubscribers() > 0;
+    if (wanted && !weighed_)
+    {
+      for (const auto& joint : joints_)
+      {
+        joint->SetProvideFeedback(true);
+      }
+    }
+    weighed_ = wanted;
+  }
+
   void OnUpdate(const gazebo::common::Time& now)
   {
     const auto step = std::llround(kNanoseconds * world_->Physics()->GetMaxStepSize());
     const auto time = Count(now);
+    if (weighed_)
+    {
+      AddTorques();
+    }
     if ((time + step / 2) % period_ >= step)
     {
       return;
@@ -101,6 +174,7 @@ private:
     Fill(message_.twist.twist.linear, link_->RelativeLinearVel());
     Fill(message_.twist.twist.angular, link_->RelativeAngularVel());
     publisher_.publish(message_);
+    PublishTorques();
   }
 
   void WaitForNetwork(std::int64_t now)
@@ -138,6 +212,12 @@ private:
   std::unique_ptr<ros::NodeHandle> node_;
   ros::Publisher publisher_;
   nav_msgs::Odometry message_;
+  gazebo::physics::Joint_V joints_;
+  ros::Publisher torque_publisher_;
+  sensor_msgs::JointState torques_;
+  // Whether somebody wants to know the torques, and of how many steps they are the sum.
+  bool weighed_ = false;
+  int steps_ = 0;
   // Stamp of the newest message that the network's thread has taken; nothing to wait for at first.
   std::int64_t taken_ = std::numeric_limits<std::int64_t>::max() / 2;
   // Destroyed from the last to the first: who uses another one stands below it.

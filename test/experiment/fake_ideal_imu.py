@@ -3,6 +3,7 @@
     fake_ideal_imu.py MESSAGES.json EXPECTED [TYPE]
 
 The file holds stamps [ns] and numbers; it is run as a process of its own, beside another's master.
+TYPE is imu, odometry or placed_imu: an IMU on /imu and, a message later, odometry on /pose.
 """
 
 import json
@@ -14,7 +15,7 @@ import rospy
 import tf2_ros
 from geometry_msgs.msg import Point, Pose, Quaternion, TransformStamped, Twist, Vector3
 from nav_msgs.msg import Odometry
-from sensor_msgs.msg import Imu
+from sensor_msgs.msg import Imu, MagneticField
 from std_msgs.msg import String
 
 TIMEOUT = 40.0
@@ -58,31 +59,55 @@ def main(path, expected, kind="imu", *lever_arm):
     rospy.init_node("fake_simulator", disable_signals=True)
     with open(path) as file:
         stamps, rows = json.load(file)
-    came, told, lock = [], [], threading.Lock()
+    came, told, fields, lock = [], [], [], threading.Lock()
+
+    def on_field(message):
+        b = message.magnetic_field
+        with lock:
+            fields.append(
+                {
+                    "stamp": message.header.stamp.to_nsec(),
+                    "frame": message.header.frame_id,
+                    "field": [b.x, b.y, b.z],
+                    "covariance": message.magnetic_field_covariance,
+                }
+            )
 
     def on_imu(message):
-        w, a = message.angular_velocity, message.linear_acceleration
+        w, a, q = message.angular_velocity, message.linear_acceleration, message.orientation
         with lock:
             came.append(
                 {
                     "stamp": message.header.stamp.to_nsec(),
                     "frame": message.header.frame_id,
                     "signals": [w.x, w.y, w.z, a.x, a.y, a.z],
+                    "orientation": [q.x, q.y, q.z, q.w],
                     "orientation_covariance": message.orientation_covariance,
                 }
             )
 
     heard = rospy.Subscriber("/imu/data", Imu, on_imu, tcp_nodelay=True)
+    rospy.Subscriber("/imu/mag", MagneticField, on_field, tcp_nodelay=True)
     rospy.Subscriber("/imu/data/errors", String, lambda message: told.append(message.data))
     if lever_arm:
         mounted_at(map(float, lever_arm))
-    make, message_type = {"imu": (imu, Imu), "odometry": (odometry, Odometry)}[kind]
+    is_placed = kind == "placed_imu"
+    make, message_type = {"odometry": (odometry, Odometry)}.get(kind, (imu, Imu))
     publisher = rospy.Publisher("/imu", message_type, queue_size=10000, tcp_nodelay=True)
+    poses = rospy.Publisher("/pose", Odometry, queue_size=10000, tcp_nodelay=True)
     wait_for(lambda: publisher.get_num_connections() > 0 and heard.get_num_connections() > 0)
+    if is_placed:
+        wait_for(lambda: poses.get_num_connections() > 0)
     for stamp, row in zip(stamps, rows):
-        publisher.publish(make(stamp, row))
+        publisher.publish(make(stamp, row[:10] if is_placed else row))
+        if is_placed:
+            if stamp == stamps[0]:
+                time.sleep(1.0)  # its frame has to be known
+            poses.publish(odometry(stamp, row[10:]))
     wait_for(lambda: len(came) >= int(expected) and (told or not int(expected)))
-    print("RESULT" + json.dumps({"imu": came, "errors": told}))
+    if any("magnetic_environment" in text for text in told):
+        wait_for(lambda: len(fields) >= int(expected))
+    print("RESULT" + json.dumps({"imu": came, "errors": told, "fields": fields}))
 
 
 if __name__ == "__main__":

@@ -43,6 +43,7 @@ PACKAGES = (
 DRIVE = ("simulator:=gazebo", "drive:=a", "laps:=1", "real_time_factor:=5")
 SHORT = "settings:={trajectory: {stop: 4.0}}"
 SECONDS = 200.0
+FAKE_TORQUE = 0.05  # as gzserver.py says
 
 
 @pytest.fixture
@@ -106,6 +107,7 @@ def test_a_magnetometer_beside_gazebo_measures_where_the_robot_is(gazebo, tmp_pa
     (tmp_path / "imu.yaml").write_text("magnetometer: {}\noutput: {orientation_reference: truth}\n")
     (tmp_path / "hall.yaml").write_text(
         "bars: [{position: [2.0, -0.6, 0.1], size: [3.0, 0.1, 0.1], magnetisation: [2e4, 0, 0]}]\n"
+        "motors: {left: [0.0, 0.0, 5e-6], right: [0.0, 0.0, 3e-6]}\n"
     )
     (tmp_path / "mine.ini").write_text(
         "[simulation]\nsimulator = gazebo\nreal_time_factor = 5\n[trajectory]\nstop = 4.0\n"
@@ -124,10 +126,38 @@ def test_a_magnetometer_beside_gazebo_measures_where_the_robot_is(gazebo, tmp_pa
     hall = read_magnetic_environment(tmp_path / "hall.yaml")
     mounting = Rotation.from_euler("xyz", robot.imu_orientation)
     place = place + turn.apply(robot.imu_position)
-    expected = hall.felt(place, (turn * mounting).as_quat())
+    wheels = robot.drivetrain.inverse(truth["v"].to_numpy(), truth["yaw_rate"].to_numpy())
+    # Between two samples a torque is that of the first.
+    last = np.searchsorted(truth.index, field.index + 1e-6) - 1
+    torque = FAKE_TORQUE * np.column_stack(wheels)[last]
+    assert np.abs(torque).max() > 0.2
+    expected = hall.felt(place, (turn * mounting).as_quat(), torque)
     # At most a sample apart, 0.01 s at 1 m/s and 1 rad/s.
     assert np.abs(field.to_numpy() - expected).max() < 0.02 * np.linalg.norm(hall.undisturbed)
     assert np.ptp(expected, axis=0).max() > 0.2 * np.linalg.norm(hall.undisturbed)
+
+
+def test_vibration_beside_gazebo_follows_the_true_speed(gazebo, tmp_path):
+    (tmp_path / "imu.yaml").write_text(
+        "vibration: {spectrum: [[10.0, 0.02], [40.0, 0.02]], reference_speed: 1.0}\n"
+        "output: {orientation_reference: truth}\n"
+    )
+    (tmp_path / "mine.ini").write_text(
+        "[simulation]\nsimulator = gazebo\nreal_time_factor = 5\n[trajectory]\nstop = 8.0\n"
+        "[imu]\nmodel = specification\n[imu_specification]\nfile = imu.yaml\n"
+    )
+    ended = gazebo("config:=mine.ini").wait(SECONDS)
+    assert ended.code == 0, ended.output
+    result = ended.result()
+    imu, truth = result.read_table("imu_simulated"), result.read_table("ground_truth")
+    speed = np.interp(imu.index, truth.index, truth["v"])
+    # The stand-in's own accelerations are zero but for gravity.
+    shaken, moves = imu["accel_y"], speed > 0.2
+    assert shaken[speed < 1e-6].abs().max() < 1e-9
+    # 0.02 (m/s^2)^2/Hz over 30 Hz at 1 m/s, in proportion to the speed; 700 samples of noise that
+    # is not quite white.
+    expected = np.sqrt(0.02 * 30.0)
+    assert np.std(shaken[moves] / speed[moves]) == pytest.approx(expected, rel=0.15)
 
 
 def test_a_gnss_receiver_beside_gazebo_tells_where_the_robot_is(gazebo, tmp_path):

@@ -16,6 +16,7 @@ from imu_simulation_framework.experiment.in_process import drive_in_process, pre
 from imu_simulation_framework.experiment.session.simulation import SimulatedRobot
 from imu_simulation_framework.ros.gnss_messages import (
     UNTOLD,
+    antenna_transform,
     heading_message,
     position_message,
     velocity_message,
@@ -171,3 +172,12 @@ def test_a_message_says_what_the_table_says():
     )
     turn = heading_message(stamp, fix).quaternion
     assert 2.0 * math.atan2(turn.z, turn.w) == pytest.approx(fix["heading"])
+
+
+def test_the_antenna_is_where_its_lever_arm_is():
+    receiver = isf.GnssSpecification(lever_arm=(0.2, 0.0, 0.4))
+    (transform,) = antenna_transform(receiver).transforms
+    assert (transform.header.frame_id, transform.child_frame_id) == ("base_footprint", "gnss_link")
+    place, turn = transform.transform.translation, transform.transform.rotation
+    assert (place.x, place.y, place.z) == receiver.lever_arm
+    assert (turn.x, turn.y, turn.z, turn.w) == (0.0, 0.0, 0.0, 1.0)

@@ -114,7 +114,8 @@ def test_a_magnetometer_measures_where_it_is(tmp_path):
     hall = read_magnetic_environment(tmp_path / "hall.yaml")
     states = []
     sections = {"trajectory": {"stop": 8.0}, "imu_recording": {"use": False}}
-    configuration = load_configuration(default_configuration_path(), sections)
+    named = {"magnetic_environment": {"file": str(tmp_path / "hall.yaml")}, **sections}
+    configuration = load_configuration(default_configuration_path(), named)
     drive = prepare_drive(configuration, ensure_plausible(configuration).reference)
     drive_in_process(configuration, drive, states.append)
     torques = np.concatenate([state.wheel_torques for state in states])

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 from scipy.spatial.transform import Rotation
 
 import imu_simulation_framework as isf
@@ -92,6 +93,107 @@ def test_odometry_is_enough_and_tf_says_where_the_imu_is(experiment, motion):
     assert ended(running).code == 0
 
 
+def test_what_gazebos_plug_in_turns_wrongly_is_turned_back(experiment, motion):
+    orientation, rate, force = imu_truth(motion)
+    turn = Rotation.from_quat(orientation)
+    in_world = turn.apply(force) - [0.0, 0.0, motion.gravity]
+    # As gazebo_ros_imu.cpp: rot.RotateVector of what is in the world's axes.
+    wrong = np.hstack([orientation, turn.apply(turn.apply(rate)), turn.apply(in_world)])
+    heard, running = beside(
+        experiment,
+        stamps_of(motion),
+        wrong,
+        len(motion),
+        "specification:=ideal",
+        "input_type:=gazebo_ros_imu",
+    )
+    found = np.array([message["signals"] for message in heard["imu"]])
+    np.testing.assert_allclose(found, np.hstack([rate, force]), atol=1e-12)
+    assert ended(running).code == 0
+
+
+def heading_imu(folder):
+    """Write a specification whose yaw comes from the magnetometer, and return its path."""
+    path = folder / "heading.yaml"
+    path.write_text(
+        "gyroscope: {white_noise: 1.0e-4}\nmagnetometer: {white_noise: 1.0e-7}\n"
+        "output: {rate: 50.0, filter: mahony, magnetic_heading: true}\n"
+    )
+    return path
+
+
+def test_a_magnetometer_in_earths_field_needs_no_place(experiment, motion, tmp_path):
+    path = heading_imu(tmp_path)
+    rows = np.hstack(imu_truth(motion))
+    heard, running = beside(
+        experiment,
+        stamps_of(motion),
+        rows,
+        (len(motion) + 1) // 2,
+        f"specification:={path}",
+        "magnetometer:=true",
+        "drop_repeated:=true",
+    )
+    specification = isf.read_imu_specification(path)
+    clean = isf.read_magnetic_environment("clean")
+    table = isf.simulate_imu(motion, specification, seed=1, magnetic_environment=clean)
+    stamps = [START + round(time * 1e9) for time in table.index]
+    for name in ("imu", "fields"):
+        assert [message["stamp"] for message in heard[name]] == stamps
+        assert {message["frame"] for message in heard[name]} == {"robot"}
+    found = np.array([message["field"] for message in heard["fields"]])
+    np.testing.assert_allclose(found, table[["mag_x", "mag_y", "mag_z"]], atol=1e-17)
+    turns = Rotation.from_quat([message["orientation"] for message in heard["imu"]])
+    expected = Rotation.from_euler("ZYX", table[["yaw", "pitch", "roll"]])
+    assert (turns.inv() * expected).magnitude().max() < 1e-9
+    covariance = list(specification.magnetic_covariance(0.02))
+    assert heard["fields"][0]["covariance"] == covariance
+    (told,) = map(json.loads, heard["errors"])
+    assert told["magnetic_environment"] == "clean"
+    assert ended(running).code == 0
+
+
+def odometry_rows(motion):
+    back = Rotation.from_quat(motion.orientation).inv()
+    velocity = back.apply(motion.velocity)
+    return np.hstack([motion.position, motion.orientation, velocity, motion.angular_velocity])
+
+
+@pytest.mark.parametrize("kind", ["placed_imu", "odometry"])
+def test_iron_and_vibration_need_the_robots_pose(experiment, motion, tmp_path, kind):
+    bar = {"position": [2.5, 0.0, 0.1], "size": [0.1, 2.0, 0.1], "magnetisation": [0.0, 1e4, 0.0]}
+    hall = {"bars": [bar]}
+    (tmp_path / "hall.yaml").write_text(yaml.safe_dump(hall))
+    (tmp_path / "shaken.yaml").write_text(
+        "magnetometer: {}\noutput: {orientation_reference: truth}\n"
+        "vibration: {spectrum: [[10.0, 0.02], [40.0, 0.02]]}\n"
+    )
+    environment = isf.read_magnetic_environment(tmp_path / "hall.yaml")
+    rows, more = odometry_rows(motion), ["input_type:=odometry"]
+    first = 1
+    if kind == "placed_imu":
+        rows, more, first = np.hstack([*imu_truth(motion), rows]), ["pose:=/pose"], 0
+    heard, running = beside(
+        experiment,
+        stamps_of(motion),
+        rows,
+        len(motion) - first,
+        f"specification:={tmp_path / 'shaken.yaml'}",
+        "magnetometer:=true",
+        f"magnetic_environment:={tmp_path / 'hall.yaml'}",
+        *more,
+        kind=kind,
+    )
+    found = np.array([message["field"] for message in heard["fields"]])
+    expected = environment.felt(motion.position, motion.orientation)[first:]
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+    assert np.ptp(np.linalg.norm(expected, axis=1)) > 1e-6
+    force = np.array([message["signals"] for message in heard["imu"]])[:, 3:]
+    shaken = force - imu_truth(motion).specific_force[first:]
+    assert shaken.std() > 0.1
+    assert ended(running).code == 0
+
+
 @pytest.mark.parametrize(
     ("change", "kind", "words"),
     [
@@ -111,7 +213,9 @@ def test_what_cannot_be_used_ends_the_node_with_a_sentence(experiment, motion, c
     ("argument", "words"),
     [
         ("specification:=bno", "bno: there is no such file, nor an IMU of that name"),
-        ("input_type:=pose", "input_type is pose, expected imu or odometry"),
+        ("input_type:=pose", "input_type is pose, expected imu, gazebo_ros_imu or odometry"),
+        ("magnetometer:=true", "has a magnetometer, as bno055_magnetometer; bno055 has none"),
+        ("drop_repeated:=often", "drop_repeated is often, expected true or false"),
         ("seed:=-1", "seed is -1"),
         ("seed:=x", "seed is 'x', expected a number"),
     ],

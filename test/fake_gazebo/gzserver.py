@@ -53,6 +53,9 @@ STEPS = 10
 GENERIC_PHASE = 4_000_000
 """Nanoseconds from a sample of the ground truth to the next one of the generic IMU."""
 
+TORQUE = 0.05
+"""What a wheel's motor pulls with [N m] for each rad/s that it is told."""
+
 LARGEST_OFFSET = 10.0
 GRAVITY = 9.81
 QUEUE = 1000
@@ -70,7 +73,7 @@ class FakeGazebo:
         self._controller, self._joints = "", []
         self._command = (0.0, 0.0)
         self._driving = False
-        self._ground_truth = self._imu = self._joint_states = None
+        self._ground_truth = self._imu = self._joint_states = self._torques = None
         self._phase = 0
         self._offset = 0.0
         self._clock = rospy.Publisher("/clock", Clock, queue_size=QUEUE)
@@ -110,6 +113,9 @@ class FakeGazebo:
         self._clock.publish(Clock(stamp))
         if self._ground_truth is not None:
             self._publish(stamp, v, turn)
+            per_side = len(self._joints) // 2
+            efforts = [TORQUE * velocity for velocity in command for _ in range(per_side)]
+            self._torques.publish(_joint_states(stamp, self._joints, [], efforts))
         if self._joint_states is not None and self._samples % SAMPLES_PER_JOINT_STATE == 0:
             per_side = len(self._joints) // 2
             velocities = [velocity for velocity in command for _ in range(per_side)]
@@ -172,6 +178,7 @@ class FakeGazebo:
             for sensor in ("accel", "rate", "yaw"):
                 rospy.Service(f"{topic}/{sensor}/set_parameters", SetImuParameters, self._configure)
         self._imu = rospy.Publisher(topic, Imu, queue_size=QUEUE)
+        self._torques = rospy.Publisher("ground_truth/wheel_torques", JointState, queue_size=QUEUE)
         self._ground_truth = rospy.Publisher("ground_truth/state", Odometry, queue_size=QUEUE)
         rospy.Service("controller_manager/load_controller", LoadController, self._on_load)
         rospy.Service("controller_manager/switch_controller", SwitchController, self._on_switch)
@@ -209,8 +216,9 @@ class FakeGazebo:
             self._command = message.data[0], message.data[-1]
 
 
-def _joint_states(stamp, joints, velocities) -> JointState:
-    message = JointState(name=joints, position=[0.0] * len(joints), velocity=velocities)
+def _joint_states(stamp, joints, velocities, efforts=()) -> JointState:
+    message = JointState(name=joints, velocity=velocities, effort=efforts)
+    message.position = [0.0] * len(velocities)
     message.header.stamp = stamp
     return message
 

@@ -55,6 +55,9 @@ def test_gazebo_publishes_on_topics_and_in_frames_of_the_library(plugin):
     )
     published = {topics.in_root(item.text) for item in robot.iter("topicName")}
     assert published == {topics.in_root(topics.GROUND_TRUTH), topics.in_root(topics.IMU)}
+    weighed = {item.text for item in robot.iter("torqueTopicName")}
+    assert weighed == {topics.WHEEL_TORQUES}
+    assert {item.text for item in robot.iter("jointName")} == set(robot_names.WHEEL_JOINTS)
     frames = {item.text for tag in ("frameName", "frameId") for item in robot.iter(tag)}
     bodies = {item.text for item in robot.iter("bodyName")}
     assert frames == {robot_names.WORLD_FRAME, robot_names.IMU_FRAME}
@@ -66,6 +69,7 @@ def test_gazebo_publishes_on_topics_and_in_frames_of_the_library(plugin):
 def test_the_plug_in_speaks_of_the_ground_truth_by_its_name(repository):
     source = (repository / "src/gazebo/ground_truth.cpp").read_text(encoding="utf-8")
     assert f'"topicName", "{topics.GROUND_TRUTH}"' in source
+    assert f'"torqueTopicName", "{topics.WHEEL_TORQUES}"' in source
 
 
 def test_rviz_looks_at_frames_and_topics_of_the_library(rviz):
@@ -94,6 +98,18 @@ def test_rviz_paints_paths_in_the_colours_of_the_library(rviz):
     }
 
 
+def test_rviz_looks_at_an_aircraft_as_the_library_names_it(repository):
+    settings = yaml.safe_load((repository / "rviz/airborne.rviz").read_text(encoding="utf-8"))
+    rviz = settings["Visualization Manager"]
+    displayed = {item["Topic"] for item in rviz["Displays"] if "Topic" in item}
+    assert displayed == {topics.in_root(topics.DRIVEN_PATH), topics.in_root(topics.GROUND_TRUTH)}
+    (path,) = (item for item in rviz["Displays"] if item["Class"] == "rviz/Path")
+    painted = "#" + "".join(f"{int(part):02x}" for part in path["Color"].split(";"))
+    assert painted == colours.SIMULATED
+    assert rviz["Global Options"]["Fixed Frame"] == robot_names.WORLD_FRAME
+    assert rviz["Views"]["Current"]["Target Frame"] == robot_names.AIRCRAFT_FRAME
+
+
 def test_rqt_multiplot_shows_topics_in_colours_of_the_library(curves):
     for curve in curves:
         shown = {item.text for item in curve.iter("topic")}
@@ -104,7 +120,7 @@ def test_rqt_multiplot_shows_topics_in_colours_of_the_library(curves):
 def test_no_other_module_of_the_library_says_a_colour_or_a_frame(repository):
     homes = {"colours.py", "robot_names.py", "topics.py"}
     quoted = re.compile(
-        r'"(#[0-9a-f]{6}|/?imu/data(/bias)?|/?ground_truth/state|base_footprint|imu_link|'
+        r'"(#[0-9a-f]{6}|/?imu/data(/bias)?|/?ground_truth/(state|wheel_torques)|base_footprint|imu_link|'
         r'(left|right)_wheel_joint|/clock|/tf)"'
     )
     for path in (repository / "src/imu_simulation_framework").rglob("*.py"):

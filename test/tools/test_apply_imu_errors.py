@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from rosbags import rosbag1, rosbag2
 from rosbags.typesys import Stores, get_typestore
+from scipy.spatial.transform import Rotation
 from tool_calls import call_tool, run_as_process
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit"))
@@ -17,6 +18,7 @@ from recording_writers import STORE, write_bag, write_ros2_bag
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.angles import yaw_from_quaternion
+from imu_simulation_framework.sensors.simulation import imu_truth
 
 TOOL = "apply_imu_errors.py"
 IMU = "sensor_msgs/msg/Imu"
@@ -243,6 +245,13 @@ def upside_down(message):
     message.linear_acceleration.z *= -1.0
 
 
+def turned_wrongly(message):
+    q, w, a = message.orientation, message.angular_velocity, message.linear_acceleration
+    turn = Rotation.from_quat([q.x, q.y, q.z, q.w])
+    w.x, w.y, w.z = (turn * turn).apply([w.x, w.y, w.z])
+    a.x, a.y, a.z = turn.apply(turn.apply([a.x, a.y, a.z]) - [0.0, 0.0, 9.81])
+
+
 def weightless(message):
     message.linear_acceleration.z -= 9.80665
 
@@ -263,12 +272,36 @@ def standing(message):
     message.header.stamp.sec, message.header.stamp.nanosec = 5, 0
 
 
+@pytest.mark.parametrize("frame", [(), ("--frame-id", "chip")])
+def test_a_slower_sensors_sample_has_its_own_stamp_where_its_message_is_missing(
+    motion, tmp_path, frame
+):
+    (tmp_path / "slow.yaml").write_text("output: {rate: 10.0, drop_repeated: true}\n")
+    messages = ideal_messages(motion)[:300]
+    del messages[100]
+    bag = write_bag(tmp_path / "in.bag", {"/imu": messages})
+    done = run(bag, "--imu", tmp_path / "slow.yaml", "--out", tmp_path / "out.bag", *frame)
+    assert done.returncode == 0, done.stderr
+    stamps = [message.header.stamp for message in imus(tmp_path / "out.bag")]
+    found = [stamp.sec * 10**9 + stamp.nanosec for stamp in stamps]
+    assert found == stamps_of(motion)[:300:10]
+
+
 def test_gravity_is_added_if_asked(motion, tmp_path):
     bag = write_bag(tmp_path / "in.bag", changed(motion, weightless))
     done = run(bag, "--imu", "bno055", "--out", tmp_path / "out.bag", "--add-gravity")
     assert done.returncode == 0, done.stderr
     assert "gravity of 9.81 m/s^2 was added" in done.stdout
     assert signals(imus(tmp_path / "out.bag"))[:, 5].mean() == pytest.approx(9.81, abs=0.01)
+
+
+def test_what_gazebos_plug_in_turns_wrongly_is_turned_back_if_asked(motion, tmp_path):
+    bag = write_bag(tmp_path / "in.bag", changed(motion, turned_wrongly))
+    done = run(bag, "--imu", "ideal", "--out", tmp_path / "out.bag", "--gazebo-ros-imu")
+    assert done.returncode == 0, done.stderr
+    assert "the input's vectors were turned back" in done.stdout
+    right = np.hstack(imu_truth(motion)[1:])[:300]
+    np.testing.assert_allclose(signals(imus(tmp_path / "out.bag")), right, atol=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -151,13 +152,14 @@ class _Flown:
         if len(rows) < _FEWEST:
             reason = self.remarks[0] if self.remarks else f"there are only {len(rows)} states of it"
             raise SimulatorError(f"{self._path}: no flight can be made of it: {reason}")
-        return FlightStates.of_ecef_and_aviation(
+        states = FlightStates.of_ecef_and_aviation(
             (self._first + np.arange(len(rows))) / self._rate,
             FOOT * rows[:, :3],
             rows[:, 6:9],
             FOOT * rows[:, 3:6],
             rows[:, 9] != 0.0,
         )
+        return replace(states, velocities_lead=True)
 
     def _fly(self, count, keep):
         """Keep and step; this is what takes the time."""

@@ -25,7 +25,7 @@ of ours, its roll is ours.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from scipy.interpolate import CubicSpline
@@ -66,9 +66,9 @@ class Mount(NamedTuple):
 
 
 class Link(NamedTuple):
-    """Pose of a link on the one before, for tf.
+    """Poses of a link on the one before, for tf; n of them.
 
-    ``translation`` (3,) [m]; ``rotation`` (4,), quaternion x, y, z, w.
+    ``translation`` (3,) [m]; ``rotation`` (n, 4), quaternions x, y, z, w.
     """
 
     translation: np.ndarray
@@ -157,18 +157,18 @@ class GimbalGeometry:
             raise MotionError("the gimbal's joints and the motion have different times")
         return carried(motion, self.mount(joints))
 
-    def links(self, angles: Sequence[float]) -> dict[str, Link]:
+    def links(self, angle: np.ndarray) -> dict[str, Link]:
         """Return the poses of pan, tilt, roll and imu, each on the one before it.
 
         Parameters
         ----------
-        angles : sequence of 3 float
+        angle : ndarray, shape (n, 3)
             Pan, tilt, roll [rad].
         """
-        turns = [Rotation.from_euler(name, angle) for name, angle in zip("ZYX", angles)]
+        turns = [Rotation.from_euler(axis, column) for axis, column in zip("ZYX", angle.T)]
         turns[0] = self.base_rotation * turns[0]
         arms = self.body_to_pan, self.pan_to_tilt, self.tilt_to_roll, self.roll_to_imu
-        rotations = (*turns, Rotation.identity())
+        rotations = (*turns, Rotation.identity(len(angle)))
         return {
             name: Link(np.array(arm), rotation.as_quat())
             for name, arm, rotation in zip((*_AXES, "imu"), arms, rotations)

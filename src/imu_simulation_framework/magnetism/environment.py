@@ -108,6 +108,11 @@ class MagneticEnvironment:
                     f"{name} must be at most {MOST_BODIES}, each a {kind.__name__}."
                 )
 
+    @property
+    def has_bodies(self) -> bool:
+        """Whether there is anything besides Earth's field that is fixed in the world."""
+        return bool(self.dipoles or self.ellipsoids or self.bars)
+
     @cached_property
     def undisturbed(self) -> np.ndarray:
         """Return Earth's field in the world's axes, (3,) [T]."""

@@ -43,7 +43,8 @@ class SimulatorState(NamedTuple):
     in the order of ``wheel_joints`` of :class:`.RobotParameters`. Of the IMU: ``imu_orientation``
     (4,) in the world and, in the IMU's axes, ``imu_angular_velocity`` (3,) [rad/s] and
     ``specific_force`` (3,) [m/s^2], both as means over the sample period that ends now.
-    ``wheel_torques`` (w,) [N m] are those of the motors in the last physics step.
+    ``wheel_torques`` (w,) [N m] are those of the motors in the last physics step, or means over the
+    sample period where these were asked for.
     """
 
     time: Any  # float, or ndarray of several
@@ -91,6 +92,8 @@ class MujocoSimulator:
         Shown where they are; nothing touches them.
     gravity : float
         [m/s^2]
+    mean_torques : bool
+        Whether the motors' torques are means over the sample period, which takes some time.
 
     Raises
     ------
@@ -110,6 +113,7 @@ class MujocoSimulator:
         terrain=None,
         bodies: Sequence[FerrousBody] = (),
         gravity: float = WORLD_GRAVITY,
+        mean_torques: bool = False,
     ):
         if not (physics_rate >= sample_rate > 0 and physics_rate % sample_rate == 0):
             raise ConfigurationError(
@@ -118,6 +122,7 @@ class MujocoSimulator:
             )
         self._terrain = terrain
         self._footprint = parameters.footprint_radius
+        self._mean_torques = mean_torques
         self._sample_rate = sample_rate
         self._steps_per_sample = int(physics_rate // sample_rate)
         self._model = build_model(parameters, physics_rate, terrain, bodies)
@@ -239,10 +244,13 @@ class MujocoSimulator:
         control, wheels = self._motors.control, self._wheel_velocities
         for position, velocity, torque in zip(positions, velocities, torques):
             self._control[:] = control(wheels.tolist())
-            mujoco.mj_step(model, data, self._steps_per_sample)
+            if self._mean_torques:
+                torque[:] = self._step_by_step()
+            else:
+                mujoco.mj_step(model, data, self._steps_per_sample)
+                torque[:] = self._torques
             position[:] = self._position
             velocity[:] = self._velocity
-            torque[:] = self._torques
         self._samples += count
         self._require_stable()
         samples = self._imu.samples(
@@ -251,6 +259,14 @@ class MujocoSimulator:
             velocities[:, BASE_ANGULAR_VELOCITY],
         )
         return self._keep(positions, velocities, torques, samples)
+
+    def _step_by_step(self) -> np.ndarray:
+        """Advance by a sample period; return the motors' mean torques in it."""
+        total = np.zeros(self._model.nu)
+        for _ in range(self._steps_per_sample):
+            mujoco.mj_step(self._model, self._data)
+            total += self._torques
+        return total / self._steps_per_sample
 
     def _keep(self, positions, velocities, torques, samples) -> SimulatorState:
         """Put observed samples together; the last one is the state from now on."""

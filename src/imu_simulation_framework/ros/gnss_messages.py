@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import rospy
-from geometry_msgs.msg import QuaternionStamped, TwistWithCovarianceStamped
+from geometry_msgs.msg import QuaternionStamped, TransformStamped, TwistWithCovarianceStamped
 from sensor_msgs.msg import NavSatFix, NavSatStatus
+from tf2_msgs.msg import TFMessage
 
 from imu_simulation_framework import topics
 from imu_simulation_framework.motion.stamps import NANOSECONDS
-from imu_simulation_framework.robot_names import GNSS_FRAME, WORLD_FRAME
+from imu_simulation_framework.robot_names import GNSS_FRAME, ROBOT_FRAME, WORLD_FRAME
 from imu_simulation_framework.ros.node import advertise
 from imu_simulation_framework.sensors.gnss.specification import QUALITIES, GnssSpecification
 
@@ -37,7 +38,8 @@ class GnssPublisher:
 
     ``gnss/fix`` is in the antenna's frame, ``gnss/velocity`` along east, north and up, which are
     the world's axes, ``gnss/heading`` the robot's orientation about the vertical. A fix without
-    quality has a position that is not a number, and neither velocity nor heading.
+    quality has a position that is not a number, and neither velocity nor heading. Where the antenna
+    is on the robot, ``/tf_static`` says.
 
     Parameters
     ----------
@@ -50,6 +52,8 @@ class GnssPublisher:
         self._heading = None
         if gnss.heading.source != "none":
             self._heading = advertise(topics.GNSS_HEADING, QuaternionStamped)
+        self._transforms = advertise(topics.STATIC_TRANSFORMS, TFMessage, latch=True)
+        self._transforms.publish(antenna_transform(gnss))
 
     @property
     def publishers(self) -> tuple[rospy.Publisher, ...]:
@@ -66,6 +70,16 @@ class GnssPublisher:
                 self._velocity.publish(velocity_message(stamp, fix))
             if self._heading is not None and math.isfinite(fix["heading"]):
                 self._heading.publish(heading_message(stamp, fix))
+
+
+def antenna_transform(gnss: GnssSpecification) -> TFMessage:
+    """Return where the antenna is on the robot, in the robot's axes."""
+    transform = TransformStamped(child_frame_id=GNSS_FRAME)
+    transform.header.frame_id = ROBOT_FRAME
+    place = transform.transform.translation
+    place.x, place.y, place.z = gnss.lever_arm
+    transform.transform.rotation.w = 1.0
+    return TFMessage(transforms=[transform])
 
 
 def position_message(stamp: rospy.Time, fix) -> NavSatFix:

@@ -12,15 +12,17 @@ from imu_simulation_framework.experiment.named_imu import named_imu
 from imu_simulation_framework.experiment.realistic_imu.session import (
     MEASURED,
     RealisticImu,
-    usual_period,
 )
+from imu_simulation_framework.experiment.realistic_imu.stamps import usual_period
 from imu_simulation_framework.experiment.realistic_imu.truth import (
     IMU_NUMBERS,
     ImuInput,
     Mounting,
     OdometryTruth,
     check_frames,
+    turned_back,
 )
+from imu_simulation_framework.sensors.conditions.vibration import Vibration
 from imu_simulation_framework.sensors.imu_models import ImuTruth
 from imu_simulation_framework.sensors.simulation import imu_truth
 
@@ -85,6 +87,24 @@ def test_drift_and_orientation_go_on_through_a_gap(motion):
     assert abs(last.yaw - other.yaw) < np.radians(2.0)
 
 
+def test_a_slower_sensor_does_not_lose_its_sample_with_one_message(motion):
+    slow = isf.ImuSpecification(
+        gyroscope=isf.TriadSpecification(white_noise=1e-4),
+        output=isf.OutputSpecification(rate=10.0, drop_repeated=True),
+    )
+    pairs = samples(motion)
+    stamps, numbers = fed(RealisticImu(slow, period=0.01), pairs)
+    # The sensor's own message is missing, then more of them than it has in a sample.
+    missing = {500, 501, *range(700, 725)}
+    session = RealisticImu(slow, period=0.01)
+    kept = [pair for number, pair in enumerate(pairs) if number not in missing]
+    found, others = fed(session, kept)
+    lost = [START + number * 10**7 for number in (700, 710, 720)]
+    assert list(found) == [stamp for stamp in stamps if stamp not in lost]
+    # A few of ten means are on a line in place of the curve.
+    np.testing.assert_allclose(others, numbers[np.isin(stamps, found)], atol=2e-3)
+
+
 def test_a_simulation_that_begins_again_gets_another_realisation(motion):
     pairs = samples(motion)[:300]
     session = RealisticImu(BNO055, seed=3, period=0.01)
@@ -140,13 +160,33 @@ def test_a_rate_is_only_for_a_specification():
         RealisticImu(named_imu("hector").errors, rate=50.0)
 
 
-def test_what_needs_a_field_or_a_speed_is_refused():
+def test_what_needs_a_field_or_a_speed_is_refused_without():
     magnetic = named_imu("bno055_magnetometer").errors
     heading = dataclasses.replace(magnetic, output=isf.OutputSpecification(magnetic_heading=True))
     with pytest.raises(ConfigurationError, match="magnetic_heading needs the magnetic field"):
         RealisticImu(heading)
+    compass = dataclasses.replace(magnetic, output=isf.OutputSpecification(filter="compass"))
+    with pytest.raises(ConfigurationError, match="filter compass needs the magnetic field"):
+        RealisticImu(compass)
+    RealisticImu(heading, period=0.01, field=True)
     # A magnetometer alone is left out.
     RealisticImu(magnetic, period=0.01)
+    shaken = dataclasses.replace(BNO055, vibration=Vibration(((10.0, 0.02), (40.0, 0.02))))
+    with pytest.raises(ConfigurationError, match="vibration depends on the speed"):
+        RealisticImu(shaken)
+    RealisticImu(shaken, period=0.01, speed=True)
+
+
+@pytest.mark.parametrize("name", ["bno055", "hector"])
+def test_a_field_is_for_an_imu_that_has_a_magnetometer(name):
+    with pytest.raises(ConfigurationError, match="whose specification has a magnetometer"):
+        RealisticImu(named_imu(name).errors, field=True)
+
+
+def test_without_an_orientation_there_is_no_field():
+    session = RealisticImu(named_imu("bno055_magnetometer").errors, field=True)
+    with pytest.raises(RecordingError, match="nobody knows the magnetic field"):
+        session.without_orientation()
 
 
 def numbers_of(truth, orientation_covariance=0.0):
@@ -274,3 +314,22 @@ def test_an_imu_that_is_mounted_turned_is_no_other_frame(motion):
     check_frames([truth for _, truth in samples(motion.mounted(rotation=turned))], True)
     # Without an orientation nobody can tell.
     check_frames([ImuTruth(np.array([0, 0, 0, 1.0]), np.zeros(3), np.array([0, 9.8, 0.0]))], False)
+
+
+def test_what_gazebos_plug_in_turned_wrongly_is_turned_back(motion):
+    turn = Rotation.from_quat(motion.orientation)
+    rate = turn.apply(turn.apply(motion.angular_velocity))
+    force = turn.apply(turn.apply(motion.specific_force) - [0.0, 0.0, motion.gravity])
+    source = ImuInput(missing_gravity=motion.gravity, turned_wrongly=True)
+    felt = zip(motion.orientation, rate, force)
+    found = [source.truth(1, numbers_of(ImuTruth(*row))) for row in felt]
+    rates, forces = zip(*[(truth.angular_velocity, truth.specific_force) for truth in found])
+    np.testing.assert_allclose(rates, motion.angular_velocity, atol=1e-12)
+    np.testing.assert_allclose(forces, motion.specific_force, atol=1e-12)
+
+
+def test_a_vector_is_turned_back_as_a_library_does_it(motion):
+    vectors = np.random.default_rng(1).normal(size=(len(motion), 3))
+    found = [turned_back(*pair) for pair in zip(2.0 * motion.orientation, vectors)]
+    expected = Rotation.from_quat(motion.orientation).inv().apply(vectors)
+    np.testing.assert_allclose(found, expected, atol=1e-14)

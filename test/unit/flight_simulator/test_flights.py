@@ -91,6 +91,26 @@ def test_velocities_and_rates_are_those_of_the_poses(c3104):
     assert np.sqrt(np.mean(in_flight.velocity_error() ** 2)) < 1e-4
 
 
+def test_the_motion_feels_what_jsbsim_computes():
+    simulator = jsbsim().FGFDMExec(str(data_folder()))
+    simulator.set_debug_level(0)
+    simulator.load_script("scripts/c3104.xml")
+    simulator.set_dt(0.02)
+    simulator.disable_output()
+    simulator.run_ic()
+    forces = np.empty((3001, 3))
+    for row in range(len(forces)):
+        pounds = [simulator[f"forces/fb{axis}-total-lbs"] for axis in "xyz"]
+        forces[row] = np.array(pounds) / simulator["inertia/mass-slugs"] * 0.3048
+        simulator.run()
+    motion = fly("c3104", duration=60.0).states.motion()
+    off = np.abs(motion.specific_force - forces * [1.0, -1.0, -1.0])
+    # JSBSim's gravity is that of J2, and its step is of second order.
+    assert np.max(off[motion.time > 20.0]) < 0.01
+    # It changes a force from one step to the next where a wheel leaves the ground.
+    assert np.max(off[motion.time > 3.0]) < 1.0
+
+
 @pytest.mark.parametrize("rate", [50.0, 100.0])
 def test_error_free_increments_lead_back_along_the_flight(rate):
     flight = fly("c3104", duration=200.0, rate=rate, start=3.0)

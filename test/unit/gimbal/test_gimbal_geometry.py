@@ -60,10 +60,10 @@ def test_a_roll_turns_gravity_and_nothing_else():
 
 
 def test_a_positive_pan_looks_left_and_a_positive_tilt_down():
-    links = ARMS.links((0.3, 0.2, 0.1))
-    looks = Rotation.from_quat(links["pan"].rotation).apply((1.0, 0.0, 0.0))
+    links = ARMS.links(np.array([[0.3, 0.2, 0.1]]))
+    looks = Rotation.from_quat(links["pan"].rotation[0]).apply((1.0, 0.0, 0.0))
     assert looks[1] > 0.0
-    looks = Rotation.from_quat(links["tilt"].rotation).apply((1.0, 0.0, 0.0))
+    looks = Rotation.from_quat(links["tilt"].rotation[0]).apply((1.0, 0.0, 0.0))
     assert looks[2] < 0.0
 
 
@@ -150,9 +150,9 @@ def test_the_links_lead_from_the_platform_to_the_imu():
     )
     angles = (0.5, 0.4, -0.3)
     place, turned = np.zeros(3), Rotation.identity()
-    for link in geometry.links(angles).values():
+    for link in geometry.links(np.array([angles])).values():
         place = place + turned.apply(link.translation)
-        turned = turned * Rotation.from_quat(link.rotation)
+        turned = turned * Rotation.from_quat(link.rotation[0])
     still = np.zeros((3, 3))
     mount = geometry.mount(JointMotion(np.arange(3.0), still + angles, still, still))
     np.testing.assert_allclose(place, mount.lever_arm[0], rtol=0.0, atol=1e-15)

@@ -199,6 +199,19 @@ def test_motors_pull_where_the_robot_speeds_up(simulator):
     assert np.abs(steady).max() < 0.1 * ramp.mean()
 
 
+def test_mean_torques_are_what_makes_the_robot_faster(parameters):
+    plain, weighed = MujocoSimulator(parameters), MujocoSimulator(parameters, mean_torques=True)
+    states = list(_drive(weighed, 8.0, 8.0, 2.0))
+    for state, other in zip(states, _drive(plain, 8.0, 8.0, 2.0)):
+        np.testing.assert_array_equal(state.position, other.position)
+        np.testing.assert_array_equal(state.wheel_velocities, other.wheel_velocities)
+    impulse = PERIOD * np.sum([state.wheel_torques for state in states])
+    # All 16.2 kg at the wheels' radius, and the inertia of two wheels with their motors, which turn
+    # with v / radius.
+    inertia = 16.2 * 0.1 + 2.0 * (0.5 * 1.2 * 0.1**2 + 0.02) / 0.1
+    assert impulse == pytest.approx(inertia * states[-1].linear_velocity[0], rel=0.02)
+
+
 def test_equal_commands_give_equal_bits(parameters):
     def states(simulator):
         generator = np.random.default_rng(3)

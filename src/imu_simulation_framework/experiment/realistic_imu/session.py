@@ -13,22 +13,29 @@ from typing import Iterator, NamedTuple
 import numpy as np
 
 from imu_simulation_framework.errors import ConfigurationError, RecordingError
+from imu_simulation_framework.experiment.realistic_imu.stamps import StreamReport, usual_period
 from imu_simulation_framework.experiment.realistic_imu.truth import (
     FIRST_AGAIN,
     LONGEST_GAP,
     check_frames,
 )
 from imu_simulation_framework.motion.stamps import NANOSECONDS
+from imu_simulation_framework.sensors.imu_models import IdealParameters
 from imu_simulation_framework.sensors.imu_models.base import ImuModel
-from imu_simulation_framework.sensors.imu_models.reading import ImuReading, ImuTruth
+from imu_simulation_framework.sensors.imu_models.reading import AnyTruth, ImuReading
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 from imu_simulation_framework.sensors.simulation import imu_model
 
 MEASURED = 50
 """Messages of which the period is measured where nobody says it."""
 
-_ROUNDING = 1e-3
-"""Share of a period by which a measured one may differ from the one that was meant."""
+
+_LONGEST_STRIDE = 10000
+"""Messages for each sample of a sensor that are looked for."""
+
+_NO_MAGNETOMETER = (
+    "a magnetic field is for an IMU whose specification has a magnetometer, as bno055_magnetometer"
+)
 
 
 class TimedReading(NamedTuple):
@@ -36,100 +43,6 @@ class TimedReading(NamedTuple):
 
     stamp: int
     reading: ImuReading
-
-
-@dataclasses.dataclass
-class StreamReport:
-    """What there was in the stamps of the ideal IMU.
-
-    Attributes
-    ----------
-    taken : int
-        Messages of which the model made a step.
-    repeated : int
-        Left out, with the stamp of the one before.
-    disordered : int
-        Left out, with an earlier stamp than the one before.
-    not_finite : int
-        Left out, with a value that is no number.
-    gaps, bridged : int
-        Times that messages were missing, and how many steps were made instead of them.
-    restarts : int
-        Times that the model began anew: stamps jumped back, or far ahead.
-    largest_gap : float
-        Time from one stamp to the next [s].
-    """
-
-    taken: int = 0
-    repeated: int = 0
-    disordered: int = 0
-    not_finite: int = 0
-    gaps: int = 0
-    bridged: int = 0
-    restarts: int = 0
-    largest_gap: float = 0.0
-
-    def sentences(self) -> list[str]:
-        """Return what is worth saying, one sentence each."""
-        told = []
-        for count, why in (
-            (self.repeated, "have the stamp of the one before"),
-            (self.disordered, "have a stamp before that of the one before"),
-            (self.not_finite, "hold values that are no numbers"),
-        ):
-            if count:
-                told.append(f"messages left out that {why}: {count}")
-        if self.gaps:
-            told.append(
-                f"messages missing: {self.bridged}, at {self.gaps} places, up to "
-                f"{self.largest_gap:.3g} s; the IMU's errors went on through them"
-            )
-        if self.restarts:
-            told.append(
-                f"stamps jumped back, or ahead by more than {LONGEST_GAP:g} s: {self.restarts}; "
-                "the IMU began anew there, with other random numbers"
-            )
-        return told
-
-
-def usual_period(stamps, sensor_rate: float | None = None) -> float:
-    """Return the time from one sample to the next that was meant, of stamps that may be irregular.
-
-    The mean of the steps that are near their median, as it was before it was rounded to
-    nanoseconds: that of a whole part of the sensor's period, or of a whole number of samples
-    a second, if it is one to a part in a thousand.
-
-    Parameters
-    ----------
-    stamps : array_like of int, shape (n,)
-        [ns]
-    sensor_rate : float, optional
-        Of the simulated sensor [Hz].
-
-    Returns
-    -------
-    float
-        [s]
-
-    Raises
-    ------
-    RecordingError
-        No two stamps follow each other.
-    """
-    steps = np.diff(np.asarray(stamps, dtype=np.int64))
-    steps = steps[steps > 0]
-    if not len(steps):
-        raise RecordingError(
-            "the ideal IMU has less than two different stamps, so that it has no rate"
-        )
-    median = np.median(steps)
-    period = float(np.mean(steps[np.abs(steps - median) <= 0.5 * median])) / NANOSECONDS
-    meant = []
-    if sensor_rate is not None:
-        ratio = max(1, round(1.0 / (sensor_rate * period)))
-        meant.append(1.0 / (sensor_rate * ratio))
-    meant.append(1.0 / max(1, round(1.0 / period)))
-    return next((value for value in meant if abs(value - period) <= _ROUNDING * period), period)
 
 
 class RealisticImu:
@@ -148,12 +61,14 @@ class RealisticImu:
         Which realisation; it has the numbers of the same run of :func:`.simulate_imu`.
     rate : float, optional
         The sensor's samples per second [Hz] instead of its specification's.
+    field, speed : bool
+        Whether the truths have a magnetic field, and the speed.
 
     Raises
     ------
     ConfigurationError
-        The errors are none, do not go with the period, or depend on what an ideal IMU does not say:
-        the magnetic field, the speed.
+        The errors are none, do not go with the period, depend on a magnetic field or a speed that
+        the truths do not have, or there is a field and no magnetometer.
     """
 
     def __init__(
@@ -163,6 +78,8 @@ class RealisticImu:
         period: float | None = None,
         run: int = 0,
         rate: float | None = None,
+        field: bool = False,
+        speed: bool = False,
     ):
         if rate is not None:
             if not isinstance(errors, ImuSpecification):
@@ -172,12 +89,13 @@ class RealisticImu:
                 )
             output = dataclasses.replace(errors.output, rate=rate)
             errors = dataclasses.replace(errors, output=output)
-        _require_feelable(errors)
+        _require_feelable(errors, field, speed)
+        self._has_field = field
         self._errors, self._seed, self._run = errors, seed, run
         self._fuses = (
             isinstance(errors, ImuSpecification) and errors.output.orientation_reference == "fusion"
         )
-        self._waiting: list[tuple[int, ImuTruth]] = []
+        self._waiting: list[tuple[int, AnyTruth]] = []
         self._oriented = True
         self._steps: _Steps | None = None
         self.report = StreamReport()
@@ -214,6 +132,18 @@ class RealisticImu:
             orientation = (-1.0,) + 8 * (0.0,)
         return orientation, rate, force
 
+    def magnetic_covariance(self):
+        """Return that of the magnetometer, row by row.
+
+        Raises
+        ------
+        ConfigurationError
+            The period is not known yet.
+        """
+        if self._steps is None:
+            raise ConfigurationError("an IMU has no covariances before its period is known")
+        return self._steps.model.magnetic_covariance()
+
     def describe(self) -> dict:
         """Return what makes the same readings again: model, parameters, period, seed and run."""
         return {
@@ -226,18 +156,30 @@ class RealisticImu:
         }
 
     def without_orientation(self) -> None:
-        """Say that the truths have none; a fused one then begins with a yaw of zero."""
+        """Say that the truths have none; a fused one then begins with a yaw of zero.
+
+        Raises
+        ------
+        RecordingError
+            They have a magnetic field: nobody knows it in the IMU's axes.
+        """
+        if self._has_field:
+            raise RecordingError(
+                "the ideal IMU has no orientation, so that nobody knows the magnetic field in its "
+                "axes"
+            )
         self._oriented = False
 
-    def add(self, stamp: int, truth: ImuTruth | None) -> list[TimedReading]:
+    def add(self, stamp: int, truth: AnyTruth | None) -> list[TimedReading]:
         """Take the truth of the next message; return the readings that are known by it.
 
         Parameters
         ----------
         stamp : int
             [ns]
-        truth : ImuTruth or None
-            Of one sample; None for a message with values that are no numbers.
+        truth : AnyTruth or None
+            Of one sample, always of the same kind; None for a message with values that are no
+            numbers.
 
         Raises
         ------
@@ -283,11 +225,14 @@ class _Steps:
     def __init__(self, model: ImuModel, report: StreamReport):
         self.model = model
         self._report = report
-        self._before: tuple[int, ImuTruth] | None = None
+        self._before: tuple[int, AnyTruth] | None = None
+        # How many steps make one sample of the sensor.
+        new = np.flatnonzero(model.new_samples(_LONGEST_STRIDE + 1))
+        self._stride = int(new[1] - new[0]) if len(new) > 1 else _LONGEST_STRIDE
         self._first = self._count = 0
         self._sampled = False
 
-    def add(self, stamp: int, truth: ImuTruth) -> Iterator[TimedReading]:
+    def add(self, stamp: int, truth: AnyTruth) -> Iterator[TimedReading]:
         """Make the step of a message, and those that are missing before it."""
         if self._before is not None:
             elapsed = stamp - self._before[0]
@@ -302,7 +247,7 @@ class _Steps:
                 self.model.reset()
                 self._before, self._sampled = None, False
             else:
-                self._bridge(elapsed / NANOSECONDS, stamp, self._before[1], truth)
+                yield from self._bridge(stamp, truth)
         if self._before is None:
             self._first, self._count = stamp, 0
         self._before = (stamp, truth)
@@ -316,20 +261,30 @@ class _Steps:
             for _ in range(1 if given is None else len(given)):
                 yield TimedReading(stamp, reading)
 
-    def _bridge(self, elapsed, stamp, before, truth) -> None:
-        """Make the steps for which there was no message."""
+    def _bridge(self, stamp, truth) -> Iterator[TimedReading]:
+        """Make the steps for which there was no message.
+
+        A sample of a slower sensor is not lost because just its own message is missing.
+        """
+        assert self._before is not None
+        before_stamp, before = self._before
         due = round((stamp - self._first) / NANOSECONDS / self.model.period)
         missing = due - self._count
         if missing <= 0:
             return
+        elapsed = stamp - before_stamp
         self._report.gaps += 1
         self._report.bridged += missing
-        self._report.largest_gap = max(self._report.largest_gap, elapsed)
+        self._report.largest_gap = max(self._report.largest_gap, elapsed / NANOSECONDS)
+        is_short = missing < self._stride
         near = before._replace(orientation=_same_sign(before.orientation, truth.orientation))
-        for share in np.arange(1, missing + 1) / (missing + 1):
+        for number in range(1, missing + 1):
+            share = number / (missing + 1)
             between = [(1.0 - share) * old + share * new for old, new in zip(near, truth)]
             between[0] = between[0] / np.linalg.norm(between[0])
-            self._step(ImuTruth(*between))
+            reading = self._step(type(truth)(*between))
+            if is_short and self.model.has_new_sample:
+                yield TimedReading(before_stamp + round(share * elapsed), reading)
 
     def _step(self, truth) -> ImuReading:
         self._count += 1
@@ -338,18 +293,25 @@ class _Steps:
         return reading
 
 
-def _require_feelable(errors) -> None:
+def _require_feelable(errors, field, speed) -> None:
     """Refuse what a specification makes of a field or a speed that nobody tells."""
     if not isinstance(errors, ImuSpecification):
+        if field and not isinstance(errors, IdealParameters):
+            raise ConfigurationError(f"{_NO_MAGNETOMETER}; plug-ins' models have none")
         return
-    if errors.output.orientation_reference == "fusion" and errors.output.magnetic_heading:
+    if field and errors.magnetometer is None:
+        raise ConfigurationError(f"{_NO_MAGNETOMETER}; {errors.name} has none")
+    output = errors.output
+    if output.fuses_magnetometer and not field:
+        what = "magnetic_heading" if output.magnetic_heading else "filter compass"
         raise ConfigurationError(
-            "output.magnetic_heading needs the magnetic field, which an ideal IMU does not say; "
-            "leave it out"
+            f"output.{what} needs the magnetic field, which an ideal IMU does not say; "
+            "leave it out, or have a magnetometer simulated"
         )
-    if errors.vibration.active:
+    if errors.vibration.active and not speed:
         raise ConfigurationError(
-            "vibration depends on the speed, which an ideal IMU does not say; leave it out"
+            "vibration depends on the speed, which an ideal IMU does not say; leave it out, or "
+            "tell where the robot is"
         )
 
 

@@ -16,6 +16,7 @@ sample before.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -83,11 +84,22 @@ class ImuInput:
     missing_gravity : float
         What the specific force lacks, upwards in the world [m/s^2]: some simulators publish the
         acceleration without gravity.
+    turned_wrongly : bool
+        Whether angular velocity and acceleration were turned from the world's axes by the
+        orientation, where its inverse leads into the IMU's. Gazebo's libgazebo_ros_imu.so does so
+        (gazebo_ros_imu.cpp: ``rot.RotateVector``); here they are turned back.
     """
 
-    def __init__(self, mounting: Mounting | None = None, missing_gravity: float = 0.0):
+    def __init__(
+        self,
+        mounting: Mounting | None = None,
+        missing_gravity: float = 0.0,
+        turned_wrongly: bool = False,
+    ):
         self._mounting = mounting or Mounting()
-        self._missing = np.array([0.0, 0.0, missing_gravity])
+        self._is_mounted = not self._mounting.is_none
+        self._missing = missing_gravity
+        self._turned_wrongly = turned_wrongly
         self._before: tuple[int, np.ndarray] | None = None
         self.has_orientation = True
 
@@ -115,33 +127,40 @@ class ImuInput:
         ------
         RecordingError
             The message says that it has no angular velocity or acceleration, or no orientation
-            by which gravity could be added.
+            by which gravity could be added, or vectors turned back.
         """
+        # As floats: a simulator may send a thousand of these a second.
+        values = numbers.tolist()
         for name, where in (("angular velocity", 1), ("acceleration", 2)):
-            if numbers[COVARIANCES[where].start] == -1.0:
+            if values[COVARIANCES[where].start] == -1.0:
                 raise RecordingError(
                     f"the ideal IMU says by a covariance of -1 that it has no {name}, but "
                     "an IMU's errors need it"
                 )
-        orientation, rate, force = numbers[ORIENTATION], numbers[RATE], numbers[FORCE]
-        if numbers[COVARIANCES[0].start] == -1.0 or not orientation.any():
+        orientation, rate, force = values[ORIENTATION], values[RATE], values[FORCE]
+        if values[COVARIANCES[0].start] == -1.0 or not any(orientation):
             self.has_orientation = False
         if not self.has_orientation:
-            orientation = np.array(NO_ORIENTATION)
-        if not (_finite(orientation) and _finite(rate) and _finite(force)):
+            orientation = list(NO_ORIENTATION)
+        if not all(map(math.isfinite, (*orientation, *rate, *force))):
             return None
-        if self._missing.any():
+        if self._missing or self._turned_wrongly:
             if not self.has_orientation:
                 raise RecordingError(
                     "the ideal IMU has no orientation, so that nobody knows on which of its axes "
                     "the missing gravity is"
                 )
-            force = force + Rotation.from_quat(orientation).inv().apply(self._missing)
-        return self._mounted(stamp, orientation, rate, force)
+            if self._turned_wrongly:
+                rate, force = (
+                    turned_back(orientation, turned_back(orientation, vector))
+                    for vector in (rate, force)
+                )
+            gravity = turned_back(orientation, (0.0, 0.0, self._missing))
+            force = [one + other for one, other in zip(force, gravity)]
+        signals = (np.array(orientation), np.array(rate), np.array(force))
+        return self._mounted(stamp, *signals) if self._is_mounted else ImuTruth(*signals)
 
     def _mounted(self, stamp, orientation, rate, force):
-        if self._mounting.is_none:
-            return ImuTruth(orientation, rate, force)
         arm, change = self._mounting.lever_arm, np.zeros(3)
         if self._before is not None and stamp > self._before[0]:
             change = (rate - self._before[1]) / ((stamp - self._before[0]) / NANOSECONDS)
@@ -150,6 +169,28 @@ class ImuInput:
         back = self._mounting.rotation.inv()
         turned = Rotation.from_quat(orientation) * self._mounting.rotation
         return ImuTruth(turned.as_quat(), back.apply(rate), back.apply(force))
+
+
+def turned_back(orientation, vector) -> list[float]:
+    """Return a vector of the world's axes in those of a sensor with this orientation.
+
+    Parameters
+    ----------
+    orientation : sequence of 4 float
+        Quaternion x, y, z, w of any length above zero.
+    vector : sequence of 3 float
+    """
+    # One at a time, a general library's overhead is most of the time.
+    x, y, z, w = orientation
+    u, v, t = vector
+    twice = 2.0 / (x * x + y * y + z * z + w * w)
+    # v' = v + 2 q x (q x v - w v), q the vector part.
+    a, b, c = y * t - z * v - w * u, z * u - x * t - w * v, x * v - y * u - w * t
+    return [
+        u + twice * (y * c - z * b),
+        v + twice * (z * a - x * c),
+        t + twice * (x * b - y * a),
+    ]
 
 
 def check_frames(truths, has_orientation: bool) -> None:

@@ -125,6 +125,7 @@ class SimulatedRobot:
             terrain=make_terrain(configuration),
             bodies=[] if environment is None else (*environment.ellipsoids, *environment.bars),
             gravity=configuration.simulation.gravity,
+            mean_torques=environment is not None and bool(environment.motors),
         )
         self._environment = environment
         self._imu_place, _ = self._simulator.imu_mounting

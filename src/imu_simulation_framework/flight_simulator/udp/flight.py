@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Sequence
 
 import numpy as np
@@ -215,7 +216,7 @@ class _Gathered:
                 "angles and velocities of FlightGear's packets are floats: headings come in steps "
                 "of up to 4.8e-7 rad"
             )
-            return states
+            return replace(states, velocities_lead=True)
         steps = {
             name: self._text.step(name, values, self._digits) for name, values in columns.items()
         }
@@ -224,7 +225,7 @@ class _Gathered:
             for name in PLACES
         )
         if step <= _COARSE:
-            return states
+            return replace(states, velocities_lead=velocity is not None)
         advice = 'let JSBSim send more digits, by precision="15" in its output element'
         if velocity is None:
             remarks.append(

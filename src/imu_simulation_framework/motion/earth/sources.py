@@ -1,20 +1,17 @@
-"""Where a motion on the Earth comes from without a simulator: rest, a turn, states of a flight."""
+"""Where a motion on the Earth comes from without a simulator or a recording: rest, a turn."""
 
 from __future__ import annotations
 
 import math
 
 import numpy as np
-import pandas as pd
-from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.angles import quaternion_from_roll_pitch_yaw
-from imu_simulation_framework.columns import EULER, FLIGHT
 from imu_simulation_framework.errors import MotionError
 from imu_simulation_framework.motion.earth.earth_motion import EarthMotion
 from imu_simulation_framework.motion.earth.ellipsoid import EARTH_RATE, ecef_of
-from imu_simulation_framework.motion.earth.frames import FRD_TO_FLU, NED_TO_ENU, enu_to_ecef
+from imu_simulation_framework.motion.earth.frames import enu_to_ecef
 from imu_simulation_framework.motion.earth.gravity import gravity_ecef, normal_gravity
 from imu_simulation_framework.motion.sources import RATE, even_times
 
@@ -120,103 +117,6 @@ def circling(
     to_body = body.inv()
     rate_of_turn = to_body.apply(axis + turning * local.apply((0.0, 0.0, 1.0)))
     return EarthMotion(time, position, body.as_quat(), velocity, rate_of_turn, to_body.apply(felt))
-
-
-def of_aviation(
-    time: ArrayLike,
-    latitude_longitude_height: ArrayLike,
-    roll_pitch_heading: ArrayLike,
-    velocity: ArrayLike | None = None,
-    at: ArrayLike | None = None,
-) -> EarthMotion:
-    """Return the motion of a flight in the axes of aviation, as flight simulators write it.
-
-    Parameters
-    ----------
-    time : array_like, shape (n,)
-        At least three, strictly increasing [s].
-    latitude_longitude_height : array_like, shape (n, 3)
-        Geodetic [deg], [deg], above the ellipsoid [m].
-    roll_pitch_heading : array_like, shape (n, 3)
-        Right wing down, nose up, from north towards east [rad].
-    velocity : array_like, shape (n, 3), optional
-        North, east, down [m/s]. Where it is given it decides, and the places only say where the
-        motion is, as a whole (:meth:`.EarthMotion.from_states`); without it, it is the derivative
-        of the places.
-    at : array_like, shape (m,), optional
-        Times of the motion's samples [s]; by default those given.
-
-    Raises
-    ------
-    MotionError
-        Shapes do not fit, a number is not finite, a latitude is beyond a pole, or time does not
-        increase.
-    """
-    places, angles = (
-        np.asarray(values, dtype=float)
-        for values in (latitude_longitude_height, roll_pitch_heading)
-    )
-    for name, values in (("places", places), ("angles", angles)):
-        if values.ndim != 2 or values.shape[1] != 3 or len(values) != np.size(time):
-            raise MotionError(
-                f"the {name} of a flight have the shape {values.shape}, "
-                f"expected ({np.size(time)}, 3)"
-            )
-    if not np.all(np.isfinite(angles)):
-        raise MotionError("an angle of a flight is not finite")
-    position, local = _places(places)
-    aircraft = Rotation.from_euler("ZYX", angles[:, ::-1])
-    orientation = (local * NED_TO_ENU * aircraft * FRD_TO_FLU).as_quat()
-    if velocity is None:
-        return EarthMotion.from_poses(time, position, orientation, at)
-    velocity = np.asarray(velocity, dtype=float)
-    if velocity.shape != places.shape:
-        raise MotionError(
-            f"the velocities of a flight have the shape {velocity.shape}, expected {places.shape}"
-        )
-    against_earth = (local * NED_TO_ENU).apply(velocity)
-    return EarthMotion.from_states(time, position, against_earth, orientation, at)
-
-
-def of_table(
-    table: pd.DataFrame, rely_on_velocity: bool = False, at: ArrayLike | None = None
-) -> EarthMotion:
-    """Return the motion of a table of the kind Flight, as :meth:`.EarthMotion.table` makes it.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        Flight; velocities are needed only where the motion relies on them.
-    rely_on_velocity : bool
-        Whether the velocities decide (:meth:`.EarthMotion.from_states`), for places that are
-        rounded or have noise, or the places (:meth:`.EarthMotion.from_poses`).
-    at : array_like, shape (m,), optional
-        Times of the motion's samples [s]; by default those of the table.
-
-    Raises
-    ------
-    MotionError
-        A number is not finite, a latitude is beyond a pole, or time does not increase.
-    """
-    place = table[list(FLIGHT[:3])].to_numpy(dtype=float)
-    position, local = _places(place)
-    angles = table[list(EULER)].to_numpy(dtype=float)
-    orientation = (local * Rotation.from_quat(quaternion_from_roll_pitch_yaw(angles))).as_quat()
-    time = table.index.to_numpy(dtype=float)
-    if not rely_on_velocity:
-        return EarthMotion.from_poses(time, position, orientation, at)
-    velocity = local.apply(table[list(FLIGHT[3:6])].to_numpy(dtype=float))
-    return EarthMotion.from_states(time, position, velocity, orientation, at)
-
-
-def _places(places):
-    """Return places [deg, deg, m], (n, 3), in ECEF and the rotations from their east, north, up."""
-    if not np.all(np.isfinite(places)):
-        raise MotionError("a place of a motion is not finite")
-    if np.any(np.abs(places[:, 0]) > 90.0):
-        raise MotionError("a latitude of a motion is beyond a pole")
-    latitude, longitude = np.radians(places[:, :2].T)
-    return ecef_of(latitude, longitude, places[:, 2]), enu_to_ecef(latitude, longitude)
 
 
 def _place(latitude, longitude, height):

@@ -31,10 +31,7 @@ AXES = ("auto", "enu", "ned")
 PATHS = ("auto", "positions", "velocities")
 
 _COARSE = 1e-3
-"""Step of a position's last digit [m] from which the velocities decide."""
-
-_ROUGH = 0.05
-"""Of the velocities of positions, against those given [m/s]: more is noise of the positions."""
+"""Step of a position's last digit [m] that is worth a word."""
 
 _CONTRADICTION = (1.0, 0.1)
 """By how much displacements may be off, in m/s and as a share of the speed."""
@@ -101,8 +98,9 @@ def read_flight(
         In a bag, beside a NavSatFix: velocities to the east, to the north and up.
     along : str
         ``positions``: the path is a spline through the positions. ``velocities``: it is the
-        integral of the velocities, see :meth:`.FlightStates.integrated`. ``auto``: the latter
-        where positions have too few digits or too much noise for an IMU.
+        integral of the velocities, see :meth:`.FlightStates.integrated`; an IMU feels the
+        derivative of a velocity, and of positions the second one, which magnifies noise and the
+        steps of the last digit. ``auto``: the latter where there are velocities.
     stamp_limits : StampLimits, optional
 
     Returns
@@ -245,8 +243,7 @@ def _about(origin, time, table, orientation, velocity):
 
 def _along(samples, states, along, step):
     """Return states along the path that is asked for, and remarks."""
-    error = states.velocity_error()
-    if error is None:
+    if states.velocity is None:
         if along == "velocities":
             raise RecordingError(
                 f"{samples.source}: its path cannot be that of its velocities, as it has none"
@@ -254,14 +251,15 @@ def _along(samples, states, along, step):
         coarse = step > _COARSE and along == "auto"
         return states, [_coarse(step) + ", so that accelerations mean nothing"] if coarse else []
     _refuse_contradiction(samples, states)
-    rough = float(np.sqrt(np.mean(error**2)))
-    if along == "positions" or (along == "auto" and step <= _COARSE and rough <= _ROUGH):
+    if along == "positions":
         return states, []
-    reason = "as was asked for"
-    if along == "auto":
-        noise = f"positions are {rough:.2g} m/s rms off the velocities from one to the next"
-        reason = f"as {_coarse(step) if step > _COARSE else noise}"
-    return states.integrated(), [f"the path is the integral of the velocities, {reason}"]
+    found = states.integrated()
+    off = float(np.max(np.linalg.norm(found.position - states.position, axis=1)))
+    digits = f"; {_coarse(step)}" if step > _COARSE else ""
+    return found, [
+        f"the path is the integral of the velocities, at most {off:.2g} m from the "
+        f"positions{digits}"
+    ]
 
 
 def _coarse(step):

@@ -217,9 +217,19 @@ def read_imu_message(data: bytes, ros2: bool) -> ImuMessage | None:
 
 
 def changed_imu_message(
-    data: bytes, message: ImuMessage, numbers: Iterable[float], ros2: bool, frame: str | None = None
+    data: bytes,
+    message: ImuMessage,
+    numbers: Iterable[float],
+    ros2: bool,
+    frame: str | None = None,
+    stamp: int | None = None,
 ) -> bytes:
-    """Return the message with other numbers and, if said, in another frame."""
+    """Return the message with other numbers and, if said, in another frame or of another time.
+
+    The stamp [ns] stands at the same place in both versions of ROS.
+    """
+    if stamp is not None:
+        data = data[:4] + np.array(divmod(stamp, 10**9), "<u4").tobytes() + data[12:]
     head = data[: message.place]
     if frame is not None:
         name = frame.encode() + (b"\0" if ros2 else b"")

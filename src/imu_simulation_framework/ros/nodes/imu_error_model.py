@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections import deque
 
 import numpy as np
 from nav_msgs.msg import Odometry
-from sensor_msgs.msg import Imu, MagneticField
+from sensor_msgs.msg import Imu, JointState, MagneticField
 from std_msgs.msg import Float64MultiArray
 
 from imu_simulation_framework import topics
-from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.experiment.from_configuration import (
     make_experiment_imu,
     make_magnetic_environment,
 )
-from imu_simulation_framework.experiment.session.magnetic_field import FieldAlongTheWay
+from imu_simulation_framework.experiment.session.along_the_way import AlongTheWay
 from imu_simulation_framework.motion.stamps import NANOSECONDS
 from imu_simulation_framework.robot.parameters import load_robot_parameters
 from imu_simulation_framework.ros.node import advertise, subscribe
 from imu_simulation_framework.ros.participant import Participant
 from imu_simulation_framework.ros.simulator_messages import ImuMessages
 from imu_simulation_framework.ros.simulators import make_simulator_interface, needs_error_model
-from imu_simulation_framework.sensors.imu_models import AnyTruth, ImuTruth, MagneticTruth
+from imu_simulation_framework.sensors.imu_models import ImuTruth
 
 
 class ImuErrorModel(Participant):
     """From ``imu/ideal`` to ``imu/data``, with the bias on ``imu/data/bias``.
 
-    A magnetometer, on ``imu/mag``, needs the robot's true place as well: a sample waits until that
-    is known. The motors' own fields are left out, as Gazebo does not say what they pull.
+    A magnetometer, on ``imu/mag``, and vibration need the robot's true place and speed as well, the
+    fields of motors what these pull with: a sample waits until that is known.
 
     The model starts when the robot does, so that its random numbers belong to the same
     samples in every run: in lock-step with the sample that the simulator repeats until the
@@ -50,17 +50,24 @@ class ImuErrorModel(Participant):
             return
         self._lock_step = simulator.lock_step
         self._imu = make_experiment_imu(self.configuration)
-        if self._imu.feels_speed:
-            raise ConfigurationError(
-                f"{self.name}: vibration depends on the speed, which is not known beside Gazebo; "
-                "leave the specification's vibration out, or take simulator:=mujoco"
-            )
         self._messages = ImuMessages(self._imu.covariances(), self._imu.magnetic_covariance())
-        self._field: FieldAlongTheWay | None = None
+        self._way: AlongTheWay | None = None
+        self._torques_known = True
         environment = make_magnetic_environment(self.configuration)
-        if environment is not None and self._imu.has_magnetometer:
+        self._has_field = environment is not None and self._imu.has_magnetometer
+        if self._has_field or self._imu.feels_speed:
             robot = load_robot_parameters(self.configuration.robot.parameters or None)
-            self._field = FieldAlongTheWay(environment, robot.imu_position)
+            self._wheel_joints = robot.wheel_joints
+            if not self._has_field:
+                environment = None
+            self._torques_known = environment is None or not environment.motors
+            self._way = AlongTheWay(
+                environment,
+                robot.imu_position,
+                speed=self._imu.feels_speed,
+                torques=not self._torques_known,
+            )
+        if self._has_field:
             self._imu_mag = advertise(topics.IMU_MAG, MagneticField)
         self._stamp = None
         self._samples = 0
@@ -71,11 +78,18 @@ class ImuErrorModel(Participant):
             self.subscribe(topics.WHEEL_COMMAND, Float64MultiArray, self._on_command),
         )
         self._commanded = False
-        if self._field is not None:
+        if self._way is not None:
             subscribe(topics.GROUND_TRUTH, Odometry, self._on_ground_truth)
+        if not self._torques_known:
+            subscribe(topics.WHEEL_TORQUES, JointState, self._on_torques)
         self.offer_start()
 
     def prepare(self, start, stop):
+        self.wait_until(
+            lambda: self._torques_known,
+            self.configuration.simulation.startup_timeout,
+            f"the first message on {topics.WHEEL_TORQUES}, of the plug-in for Gazebo",
+        )
         self.wait_until(
             lambda: self._stamp is not None,
             self.configuration.simulation.startup_timeout,
@@ -92,28 +106,41 @@ class ImuErrorModel(Participant):
 
     def _on_imu(self, message):
         with self._lock:
-            if self._field is None:
+            if self._way is None:
                 self._measure(message)
                 return
             self._waiting.append(message)
             self._measure_known()
 
     def _on_ground_truth(self, message):
-        assert self._field is not None
+        assert self._way is not None
         with self._lock:
             position, turn = message.pose.pose.position, message.pose.pose.orientation
-            self._field.add(
+            velocity = message.twist.twist.linear
+            self._way.add(
                 message.header.stamp.to_nsec(),
                 (position.x, position.y, position.z),
                 (turn.x, turn.y, turn.z, turn.w),
+                math.hypot(velocity.x, velocity.y, velocity.z),
             )
+            self._measure_known()
+
+    def _on_torques(self, message):
+        assert self._way is not None
+        torques = dict(zip(message.name, message.effort))
+        per_side = len(self._wheel_joints) // 2
+        sides = (self._wheel_joints[:per_side], self._wheel_joints[per_side:])
+        left, right = (sum(torques[joint] for joint in side) for side in sides)
+        with self._lock:
+            self._torques_known = True
+            self._way.add_torques(message.header.stamp.to_nsec(), left, right)
             self._measure_known()
 
     def _measure_known(self) -> None:
         """Measure all samples that are waiting at whose time it is known where the robot was."""
-        field = self._field
-        assert field is not None
-        while self._waiting and field.knows(self._waiting[0].header.stamp.to_nsec()):
+        way = self._way
+        assert way is not None
+        while self._waiting and way.knows(self._waiting[0].header.stamp.to_nsec()):
             self._measure(self._waiting.popleft())
 
     def _measure(self, message) -> None:
@@ -123,11 +150,8 @@ class ImuErrorModel(Participant):
             self._restart()
         self._stamp = stamp
         self._samples += 1
-        truth: AnyTruth = _truth(message)
-        if self._field is not None:
-            field = self._field.at(stamp, truth.orientation)
-            rate, force = truth.angular_velocity, truth.specific_force
-            truth = MagneticTruth(truth.orientation, rate, force, field)
+        felt = _truth(message)
+        truth = felt if self._way is None else self._way.met([stamp], [felt])[0]
         self._publish(stamp, self._imu.step(truth))
 
     def _restart(self) -> None:
@@ -147,7 +171,7 @@ class ImuErrorModel(Participant):
         )
         signals = (reading.orientation, reading.angular_velocity, reading.specific_force)
         self._messages.publish_bias(self._imu_bias, stamps, np.concatenate(bias))
-        if self._field is not None:
+        if self._has_field:
             self._messages.publish_field(self._imu_mag, stamps, reading.magnetic_field)
         self._messages.publish_data(self._imu_data, stamps, np.concatenate(signals))
 

@@ -27,7 +27,8 @@ from imu_simulation_framework.constants import WORLD_GRAVITY
 from imu_simulation_framework.errors import ConfigurationError, RecordingError
 from imu_simulation_framework.experiment.named_imu import named_imu
 from imu_simulation_framework.experiment.realistic_imu.messages import imu_numbers
-from imu_simulation_framework.experiment.realistic_imu.session import RealisticImu, usual_period
+from imu_simulation_framework.experiment.realistic_imu.session import RealisticImu
+from imu_simulation_framework.experiment.realistic_imu.stamps import usual_period
 from imu_simulation_framework.experiment.realistic_imu.truth import (
     ImuInput,
     check_frames,
@@ -64,8 +65,7 @@ def main(arguments):
                     f"{options.bag}: the topic {taken} is in the bag already; choose another one "
                     "with --output"
                 )
-        gravity = WORLD_GRAVITY if options.add_gravity else 0.0
-        ideal = _look_through(bag, topic, gravity)
+        ideal = _look_through(bag, topic, _source(options))
         sensor = chosen.errors.output.rate if isinstance(chosen.errors, ImuSpecification) else None
         period = _told(bag, topic, usual_period, ideal.stamps, options.rate or sensor)
         session = RealisticImu(chosen.errors, options.seed, period, rate=options.rate)
@@ -84,11 +84,16 @@ class _Ideal(NamedTuple):
     frames: list[str]
 
 
-def _look_through(bag: RawBag, topic, gravity) -> _Ideal:
+def _source(options) -> ImuInput:
+    add_gravity = options.add_gravity or options.gazebo_ros_imu
+    gravity = WORLD_GRAVITY if add_gravity else 0.0
+    return ImuInput(missing_gravity=gravity, turned_wrongly=options.gazebo_ros_imu)
+
+
+def _look_through(bag: RawBag, topic, source: ImuInput) -> _Ideal:
     """Read the ideal IMU once: the period and the axes must be known before the first step."""
     stamps, truths = [], []
     frames: dict[str, None] = {}
-    source = ImuInput(missing_gravity=gravity)
     for number, raw in enumerate(bag.messages(topic), 1):
         message = _understood(bag, topic, number, raw)
         stamps.append(message.stamp)
@@ -123,7 +128,7 @@ def _told(bag, topic, function, *arguments):
 
 def _write(bag, topic, session, ideal, options) -> int:
     """Write the bag; return how many messages the realistic IMU has."""
-    source = ImuInput(missing_gravity=WORLD_GRAVITY if options.add_gravity else 0.0)
+    source = _source(options)
     source.has_orientation = ideal.has_orientation
     covariances = session.covariances()
     count = 0
@@ -142,9 +147,11 @@ def _write(bag, topic, session, ideal, options) -> int:
             # All of them were understood before.
             message = _understood(bag, topic, count + 1, raw)
             truth = source.truth(message.stamp, message.numbers)
-            for _, reading in session.add(message.stamp, truth):
+            for stamp, reading in session.add(message.stamp, truth):
                 numbers = imu_numbers(reading, covariances, session.gives_orientation)
-                data = changed_imu_message(raw.data, message, numbers, bag.ros2, options.frame_id)
+                data = changed_imu_message(
+                    raw.data, message, numbers, bag.ros2, options.frame_id, stamp
+                )
                 copy.write(raw, options.output, data)
                 count += 1
     return count
@@ -168,7 +175,9 @@ def _sentences(topic, ideal, session, options, written):
         f"seed {options.seed}, made of {count} of {len(ideal.stamps)} messages on {topic} at "
         f"{1.0 / session.period:g} Hz"
     )
-    if options.add_gravity:
+    if options.gazebo_ros_imu:
+        yield "the input's vectors were turned back, as libgazebo_ros_imu.so turns them wrongly"
+    if options.add_gravity or options.gazebo_ros_imu:
         yield f"gravity of {WORLD_GRAVITY:g} m/s^2 was added to the input's acceleration"
     axes = "x forward, y left, z up (REP-103), as the input's"
     if not session.gives_orientation:
@@ -232,6 +241,11 @@ def _parser():
     )
     parser.add_argument(
         "--add-gravity", action="store_true", help="for an ideal IMU that is without"
+    )
+    parser.add_argument(
+        "--gazebo-ros-imu",
+        action="store_true",
+        help="for that of libgazebo_ros_imu.so: without gravity, and turned wrongly",
     )
     parser.add_argument("--frame-id", metavar="NAME", help="of the realistic IMU's messages")
     return parser

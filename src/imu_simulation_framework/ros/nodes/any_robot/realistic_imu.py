@@ -1,36 +1,53 @@
 """Gives the ideal IMU that any simulator publishes the errors of a real one.
 
-Where there is no IMU, odometry will do: angular velocity and acceleration are made of it.
+Where there is no IMU, odometry will do: angular velocity and acceleration are made of it. A
+magnetometer is simulated beside it, in Earth's field or, where the robot's pose is told, in any.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import math
 import os
+import threading
 import time
 
 import numpy as np
 import rospy
 import tf2_ros
 from nav_msgs.msg import Odometry
+from rosgraph_msgs.msg import Clock
 from scipy.spatial.transform import Rotation
-from sensor_msgs.msg import Imu
+from sensor_msgs.msg import Imu, MagneticField
 from std_msgs.msg import String
 
+from imu_simulation_framework import topics
+from imu_simulation_framework.configuration.magnetic_environment_file import (
+    read_magnetic_environment,
+)
 from imu_simulation_framework.constants import WORLD_GRAVITY
 from imu_simulation_framework.errors import ConfigurationError, SimulatorError
 from imu_simulation_framework.experiment.named_imu import named_imu
 from imu_simulation_framework.experiment.realistic_imu.session import RealisticImu
+from imu_simulation_framework.experiment.realistic_imu.surroundings import Surroundings
 from imu_simulation_framework.experiment.realistic_imu.truth import (
     NO_ORIENTATION,
     ImuInput,
     Mounting,
     OdometryTruth,
 )
+from imu_simulation_framework.motion.stamps import NANOSECONDS
 from imu_simulation_framework.recordings.simulated.raw_bags import read_imu_message
 from imu_simulation_framework.ros.node import Node, advertise
 from imu_simulation_framework.ros.node_configuration import node_configuration
-from imu_simulation_framework.ros.raw_messages import Packer, imu_packer, publish_packed
+from imu_simulation_framework.ros.raw_messages import (
+    Packer,
+    imu_packer,
+    magnetic_packer,
+    publish_packed,
+)
+from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 
 TRANSFORM_TIMEOUT = 10.0
 """Wall-clock seconds for tf to say where the IMU is."""
@@ -38,11 +55,20 @@ TRANSFORM_TIMEOUT = 10.0
 TELLING_PERIOD = 10.0
 """Wall-clock seconds between two looks at what was wrong with stamps."""
 
-INPUTS = {"imu": Imu, "odometry": Odometry}
+MOST_BEHIND = 1.0
+"""Simulated seconds that the messages may be behind the clock."""
+
+CLOCK_TIMEOUT = 1.0
+"""Wall-clock seconds to wait for the clock."""
+
+INPUTS = {"imu": Imu, "gazebo_ros_imu": Imu, "odometry": Odometry}
 
 
 class RealisticImuNode(Node):
-    """From the topic ``~input`` to ``~output``, with what was done on ``<output>/errors``."""
+    """From the topic ``~input`` to ``~output``, with what was done on ``<output>/errors``.
+
+    With ``~magnetometer`` also to ``~magnetic_output``.
+    """
 
     name = "realistic_imu"
 
@@ -53,6 +79,7 @@ class RealisticImuNode(Node):
         chosen = named_imu(str(rospy.get_param("~specification")))
         for remark in chosen.remarks:
             rospy.logwarn("%s", remark)
+        errors = _with_output(chosen.errors)
         rate = _number("rate", 0.0)
         seed = _number("seed", 1)
         if seed != int(seed) or seed < 0 or rate < 0.0:
@@ -60,24 +87,45 @@ class RealisticImuNode(Node):
                 f"{self.name}: seed is {seed:g} and rate {rate:g}, expected a whole number and a "
                 "rate in Hz, neither below zero"
             )
-        self._session = RealisticImu(chosen.errors, int(seed), rate=rate or None)
         self._kind = str(rospy.get_param("~input_type", "imu"))
         if self._kind not in INPUTS:
+            *others, last = INPUTS
             raise ConfigurationError(
-                f"{self.name}: input_type is {self._kind}, expected {' or '.join(INPUTS)}"
+                f"{self.name}: input_type is {self._kind}, expected {', '.join(others)} or {last}"
             )
+        self._lock = threading.RLock()
+        pose = str(rospy.get_param("~pose", ""))
+        is_odometry = self._kind == "odometry"
+        self._surroundings = _surroundings(errors, told=is_odometry or bool(pose))
+        self._session = RealisticImu(
+            errors,
+            int(seed),
+            rate=rate or None,
+            field=self._surroundings.has_field,
+            speed=self._surroundings.has_speed,
+        )
         self._frame = str(rospy.get_param("~frame_id", ""))
         self._source: ImuInput | OdometryTruth | None = None
         self._packer: Packer | None = None
+        self._magnetic_packer: Packer | None = None
+        self._use_twist = bool(rospy.get_param("~use_twist", True))
+        self._is_oriented = True
+        self._is_placed = False
+        self._place: tuple[int, np.ndarray] | None = None
+        self._stamp = 0
         self._told: list[str] = []
         self._told_at = time.monotonic()
         output = str(rospy.get_param("~output"))
         self._output = advertise(output, Imu)
+        if self._surroundings.has_field:
+            magnetic = str(rospy.get_param("~magnetic_output", ""))
+            self._magnetic_output = advertise(magnetic or _beside(output), MagneticField)
         self._errors = rospy.Publisher(f"{output}/errors", String, latch=True, queue_size=1)
         self._input = str(rospy.get_param("~input"))
-        is_imu = self._kind == "imu"
-        callback = self._on_imu if is_imu else self._on_odometry
-        self.subscribe(self._input, INPUTS[self._kind], callback, raw=is_imu)
+        if self._surroundings.needs_poses and not is_odometry:
+            self.subscribe(pose, Odometry, self._on_pose)
+        callback = self._on_odometry if is_odometry else self._on_imu
+        self.subscribe(self._input, INPUTS[self._kind], callback, raw=not is_odometry)
 
     def read_configuration(self):
         """Return the defaults: this node's parameters are no keys of config.ini."""
@@ -94,35 +142,94 @@ class RealisticImuNode(Node):
             if sentence not in self._told:
                 rospy.logwarn("%s: %s", self._input, sentence)
         self._told = told
+        self._warn_if_behind()
+
+    def _warn_if_behind(self) -> None:
+        """Look at simulated time: a simulator waits for nobody, and messages are not dropped."""
+        stamp = self._stamp
+        if not stamp or not rospy.get_param("/use_sim_time", False):
+            return
+        try:
+            clock = rospy.wait_for_message(topics.CLOCK, Clock, timeout=CLOCK_TIMEOUT).clock
+        except rospy.ROSException:
+            return  # paused
+        behind = (clock.to_nsec() - self._stamp) / NANOSECONDS
+        if behind > MOST_BEHIND:
+            rospy.logwarn(
+                "%s is %.1f s behind the simulation: let %s have fewer messages a second, or let "
+                "the simulation run slower",
+                self._output.resolved_name,
+                behind,
+                self._input,
+            )
 
     def _on_imu(self, data):
         message = read_imu_message(data, ros2=False)
         if message is None:
             raise SimulatorError(f"{self._input}: a message is not laid out as sensor_msgs/Imu")
-        if self._source is None:
-            gravity = WORLD_GRAVITY if rospy.get_param("~add_gravity", False) else 0.0
-            self._source = ImuInput(self._mounting(message.frame), gravity)
-        truth = self._source.truth(message.stamp, message.numbers)
-        if not self._source.has_orientation and self._session.gives_orientation:
-            self._session.without_orientation()
-            self._packer = None
-        self._publish(self._session.add(message.stamp, truth))
+        with self._lock:
+            if self._source is None:
+                self._source = self._imu_input(message.frame)
+            truth = self._source.truth(message.stamp, message.numbers)
+            if self._is_oriented and not self._source.has_orientation:
+                self._is_oriented = False
+                self._session.without_orientation()
+                self._packer = None
+            self._take(self._surroundings.add(message.stamp, truth))
+            self._stamp = message.stamp
+
+    def _imu_input(self, frame) -> ImuInput:
+        is_plugin = self._kind == "gazebo_ros_imu"
+        add_gravity = is_plugin or rospy.get_param("~add_gravity", False)
+        return ImuInput(self._mounting(frame), WORLD_GRAVITY if add_gravity else 0.0, is_plugin)
 
     def _on_odometry(self, message):
-        if self._source is None:
-            mounting = self._mounting(message.child_frame_id)
-            use_twist = bool(rospy.get_param("~use_twist", True))
-            self._source = OdometryTruth(mounting, use_twist)
+        with self._lock:
+            if self._source is None:
+                mounting = self._mounting(message.child_frame_id)
+                self._surroundings.mount(mounting.lever_arm)
+                self._source = OdometryTruth(mounting, self._use_twist)
+            p, q = message.pose.pose.position, message.pose.pose.orientation
+            v, w = message.twist.twist.linear, message.twist.twist.angular
+            numbers = (p.x, p.y, p.z, q.x, q.y, q.z, q.w, v.x, v.y, v.z, w.x, w.y, w.z)
+            stamp = message.header.stamp.to_nsec()
+            known = self._source.truth(stamp, np.array(numbers))
+            if known is not None:
+                self._take(self._surroundings.add(*known))
+            self._tell_pose(message)
+            self._stamp = stamp
+
+    def _on_pose(self, message):
+        with self._lock:
+            if not self._frame:
+                return  # nothing was heard of the IMU
+            if not self._is_placed:
+                self._is_placed = True
+                self._surroundings.mount(self._mounting(message.child_frame_id).lever_arm)
+            self._tell_pose(message)
+
+    def _tell_pose(self, message) -> None:
+        if not self._surroundings.needs_poses:
+            return
         p, q = message.pose.pose.position, message.pose.pose.orientation
-        v, w = message.twist.twist.linear, message.twist.twist.angular
-        numbers = (p.x, p.y, p.z, q.x, q.y, q.z, q.w, v.x, v.y, v.z, w.x, w.y, w.z)
-        known = self._source.truth(message.header.stamp.to_nsec(), np.array(numbers))
-        if known is not None:
-            self._publish(self._session.add(*known))
+        stamp, place = message.header.stamp.to_nsec(), np.array((p.x, p.y, p.z))
+        v = message.twist.twist.linear
+        speed = math.sqrt(v.x * v.x + v.y * v.y + v.z * v.z)
+        if not self._use_twist:
+            before, self._place = self._place, (stamp, place)
+            speed = 0.0
+            if before is not None and stamp > before[0]:
+                speed = float(np.linalg.norm(place - before[1])) / ((stamp - before[0]) * 1e-9)
+        if np.isfinite(place).all() and math.isfinite(speed):
+            self._take(self._surroundings.add_pose(stamp, place, (q.x, q.y, q.z, q.w), speed))
+
+    def _take(self, truths) -> None:
+        """Let the IMU measure, and publish what it says."""
+        readings = [known for pair in truths for known in self._session.add(*pair)]
+        if readings:
+            self._publish(readings)
 
     def _publish(self, readings) -> None:
-        if not readings:
-            return
         if self._packer is None:
             self._packer = self._begin()
         oriented = self._session.gives_orientation
@@ -136,10 +243,19 @@ class RealisticImuNode(Node):
         ]
         stamps = np.array([stamp for stamp, _ in readings])
         publish_packed(self._output, self._packer.pack(stamps, np.array(rows)))
+        if self._magnetic_packer is not None:
+            fields = np.array([reading.magnetic_field for _, reading in readings])
+            publish_packed(self._magnetic_output, self._magnetic_packer.pack(stamps, fields))
 
     def _begin(self) -> Packer:
         """Say what is done, and return what writes messages."""
         described = {"input": self._input, "frame_id": self._frame, **self._session.describe()}
+        if self._surroundings.has_field:
+            described["magnetic_environment"] = str(rospy.get_param("~magnetic_environment"))
+            field = MagneticField()
+            field.header.frame_id = self._frame
+            field.magnetic_field_covariance = list(self._session.magnetic_covariance())
+            self._magnetic_packer = magnetic_packer(field)
         self._errors.publish(String(data=json.dumps(described, sort_keys=True)))
         rospy.loginfo(
             "%s: %s of %s at %g Hz, in frame %s",
@@ -178,6 +294,37 @@ class RealisticImuNode(Node):
         listener.unregister()
         t, q = transform.translation, transform.rotation
         return Mounting(np.array([t.x, t.y, t.z]), Rotation.from_quat([q.x, q.y, q.z, q.w]))
+
+
+def _surroundings(errors, told: bool) -> Surroundings:
+    """Return what the IMU is in, if it was asked for; ``told`` is whether poses are."""
+    environment = None
+    if rospy.get_param("~magnetometer", False):
+        environment = read_magnetic_environment(str(rospy.get_param("~magnetic_environment")))
+        if environment.motors:
+            rospy.logwarn("the fields of motors are left out: nothing tells what they pull with")
+    vibrates = isinstance(errors, ImuSpecification) and errors.vibration.active
+    return Surroundings(environment, speed=vibrates and told, poses=told)
+
+
+def _with_output(errors):
+    """Return the errors with the arguments that take the place of the specification's output."""
+    dropped = str(rospy.get_param("~drop_repeated", "")).lower()
+    if not dropped:
+        return errors
+    if dropped not in ("true", "false") or not isinstance(errors, ImuSpecification):
+        raise ConfigurationError(
+            f"realistic_imu: drop_repeated is {dropped}, expected true or false, of an IMU by a "
+            "specification"
+        )
+    output = dataclasses.replace(errors.output, drop_repeated=dropped == "true")
+    return dataclasses.replace(errors, output=output)
+
+
+def _beside(output: str) -> str:
+    """Return the magnetometer's topic beside the IMU's: /imu/mag for /imu/data."""
+    namespace, slash, _ = output.rpartition("/")
+    return f"{namespace}{slash}mag"
 
 
 def _number(name, default) -> float:

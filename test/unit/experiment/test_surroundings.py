@@ -1,0 +1,115 @@
+"""Field and speed for an ideal IMU, and the poses that tell them."""
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import imu_simulation_framework as isf
+from imu_simulation_framework.errors import ConfigurationError, RecordingError
+from imu_simulation_framework.experiment.named_imu import named_imu
+from imu_simulation_framework.experiment.realistic_imu.session import RealisticImu
+from imu_simulation_framework.experiment.realistic_imu.surroundings import Surroundings
+from imu_simulation_framework.magnetism.dipoles import Dipole
+from imu_simulation_framework.magnetism.environment import MagneticEnvironment
+from imu_simulation_framework.sensors.imu_models import ImuTruth
+from imu_simulation_framework.sensors.simulation import imu_truth
+
+EARTH = MagneticEnvironment(earth=(1e-6, 2e-5, -4e-5))
+HALL = MagneticEnvironment(earth=EARTH.earth, dipoles=[Dipole((2.0, 1.0, 0.0), (0.0, 0.0, 5.0))])
+PERIOD = 10_000_000
+
+
+@pytest.fixture(scope="module")
+def motion():
+    time = np.arange(401) / 100.0
+    position = np.column_stack([np.sin(time), 0.5 * time, 0.1 * np.cos(time)])
+    angles = np.column_stack([0.6 * time, 0.2 * np.sin(time), 0.1 * np.cos(1.3 * time)])
+    return isf.Motion.from_poses(time, position, Rotation.from_euler("ZYX", angles).as_quat())
+
+
+def truths(motion):
+    return [ImuTruth(*row) for row in zip(*imu_truth(motion))]
+
+
+def test_earths_field_is_known_at_once(motion):
+    surroundings = Surroundings(EARTH, poses=False)
+    assert not surroundings.needs_poses
+    found = [surroundings.add(stamp, truth) for stamp, truth in enumerate(truths(motion))]
+    fields = [truth.magnetic_field for ((_, truth),) in found]
+    expected = EARTH.felt(motion.position, motion.orientation)
+    np.testing.assert_allclose(fields, expected, atol=1e-19)
+    assert surroundings.add(5, None) == [(5, None)]
+
+
+def test_truths_wait_for_poses_which_may_be_few(motion):
+    arm = np.array([0.1, -0.2, 0.3])
+    surroundings = Surroundings(HALL, speed=True)
+    surroundings.mount(arm)
+    mounted = motion.mounted(arm)
+    speed = np.linalg.norm(motion.velocity, axis=1)
+    complete = []
+    for number, truth in enumerate(truths(mounted)):
+        complete += surroundings.add(number * PERIOD, truth)
+        if number % 4 == 0:
+            assert len(complete) == max(0, number - 3)
+            robot = (motion.position[number], motion.orientation[number], speed[number])
+            complete += surroundings.add_pose(number * PERIOD, *robot)
+            assert len(complete) == number + 1
+    fields = [truth.magnetic_field for _, truth in complete]
+    expected = HALL.felt(mounted.position, mounted.orientation)
+    # Straight lines of 0.04 s in place of the path: at 1 m/s^2 up to 0.2 mm beside it, and 0.8 m
+    # from this magnet the field changes by less than 7.4e-6 T/m (6e-7 moment / r^4).
+    assert np.abs(np.array(fields) - expected).max() < 1.5e-9
+    np.testing.assert_allclose([truth.speed for _, truth in complete], speed, atol=1e-3)
+
+
+def test_a_series_with_a_magnetic_heading_is_that_of_the_library(motion):
+    imu = isf.ImuSpecification(
+        magnetometer=isf.MagnetometerSpecification(white_noise=1e-7),
+        output=isf.OutputSpecification(magnetic_heading=True),
+    )
+    table = isf.simulate_imu(motion, imu, seed=3, magnetic_environment=EARTH)
+    session = RealisticImu(imu, 3, 0.01, field=True)
+    surroundings = Surroundings(EARTH, poses=False)
+    readings = [
+        known.reading
+        for number, truth in enumerate(truths(motion))
+        for pair in surroundings.add(number * PERIOD, truth)
+        for known in session.add(*pair)
+    ]
+    fields = [reading.magnetic_field for reading in readings]
+    np.testing.assert_allclose(fields, table[["mag_x", "mag_y", "mag_z"]], atol=1e-18)
+    yaw = np.unwrap([float(reading.yaw) for reading in readings])
+    np.testing.assert_allclose(yaw - yaw[0], table["yaw"] - table["yaw"].iloc[0], atol=1e-9)
+
+
+def test_a_gap_is_bridged_with_field_and_speed(motion):
+    session = RealisticImu(named_imu("bno055_magnetometer").errors, 1, 0.01, field=True)
+    surroundings = Surroundings(EARTH, poses=False)
+    for number, truth in enumerate(truths(motion)):
+        if number % 100 < 80:
+            for pair in surroundings.add(number * PERIOD, truth):
+                session.add(*pair)
+    assert session.report.bridged == 80
+
+
+def test_time_that_begins_again_leaves_nothing_behind(motion):
+    surroundings = Surroundings(HALL)
+    first = truths(motion)[0]
+    surroundings.add(5 * 10**9, first)
+    assert surroundings.add(0, first) == []
+    complete = surroundings.add_pose(0, motion.position[0], motion.orientation[0], 0.0)
+    assert [stamp for stamp, _ in complete] == [0]
+
+
+def test_poses_that_nobody_tells_are_said(motion):
+    surroundings = Surroundings(HALL)
+    first = truths(motion)[0]
+    surroundings.add(0, first)
+    with pytest.raises(RecordingError, match="where the robot is was not told for 10 s"):
+        surroundings.add(11 * 10**9, first)
+    with pytest.raises(ConfigurationError, match="depends on the place"):
+        Surroundings(HALL, poses=False)
+    with pytest.raises(ConfigurationError, match="the speed is not known"):
+        Surroundings(None, speed=True, poses=False)
+    assert not Surroundings(None, poses=False).has_field
