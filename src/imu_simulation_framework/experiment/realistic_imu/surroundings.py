@@ -112,4 +112,5 @@ class Surroundings:
         if truth is None or self._environment is None:
             return truth
         field = turned_back(truth.orientation.tolist(), self._environment.undisturbed.tolist())
-        return truth_of(*truth[:3], np.array(field))
+        orientation, rate, force = truth
+        return truth_of(orientation, rate, force, np.array(field))
