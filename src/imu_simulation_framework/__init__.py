@@ -14,6 +14,7 @@ The map; imports point down only, from each room to those below it (a test holds
 ``recordings``        bags and tables that others recorded, as tables of ours
 ``plots``             figures
 ``mujoco_simulator``  the robot in MuJoCo, stepped sample by sample
+``flight_simulator``  aircraft in JSBSim, stepped or received by UDP
 ``robot``             parameters, description and world of the robot
 ``results``           what an experiment writes
 ``files``             what every reader and writer of files needs
@@ -23,8 +24,10 @@ below                 *arrays and tables only: no disk, no physics, no ROS*
 ``identification``    from an IMU at rest to the parameters of its noise
 ``evaluation``        how far a heading drifts, and its statistics
 ``tracking``          following a trajectory with a differential drive
+``gimbal``            a pan-tilt-roll gimbal between a platform and an IMU
 ``sensors``           what an IMU says of a motion
-``motion``            trajectories, drives, positioning, terrain, time stamps
+``motion``            trajectories, drives, positioning, terrain, time stamps; motion on
+                      the turning Earth
 ``magnetism``         Earth's magnetic field, and iron, magnets and motors in it
 ``noise``             random processes of sensors, their units and densities
 ====================  =============================================================
@@ -57,6 +60,10 @@ name                 columns
 ``Fixes``            x, y [m], satellite positions as received, on the Trajectory
 ``Fix``              latitude, longitude [deg], altitude [m],
                      variance_east, variance_north [m^2]
+``Flight``           latitude, longitude [deg], altitude [m above the ellipsoid],
+                     velocity_east, velocity_north, velocity_up [m/s], roll,
+                     pitch [rad], yaw [rad, unwrapped], against east, north, up
+                     where the body is
 ``GnssRecord``       x, y, z [m, of the antenna], latitude, longitude [deg],
                      altitude [m], variance_east, variance_north, variance_up
                      [m^2], velocity_east, velocity_north, velocity_up [m/s],
@@ -71,7 +78,10 @@ Conventions
 SI units; radians inside, degrees only where a person reads. World frame ENU, body
 frame x forward, y left, z up (REP-103); yaw is counter-clockwise from east. Yaw is
 unwrapped before any difference, and differences are wrapped to (-pi, pi].
-Quaternions are in ROS order (x, y, z, w). An error is reference minus actual, so a
+Quaternions are in ROS order (x, y, z, w). On the turning Earth (``motion.earth``) the
+world is ECEF (WGS 84), and what a person sees is against east, north, up at the place;
+axes of aviation (north, east, down; forward, right, down) are converted where they
+enter. An error is reference minus actual, so a
 negative yaw error means: turn right. Random numbers come from a
 :class:`numpy.random.Generator` that is passed in.
 
@@ -86,6 +96,7 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:  # who checks types does not ask __getattr__; a test holds both equal
+    from imu_simulation_framework.configuration.gimbal_file import read_gimbal as read_gimbal
     from imu_simulation_framework.configuration.gnss_specification_file import (
         read_gnss_specification as read_gnss_specification,
     )
@@ -110,6 +121,20 @@ if TYPE_CHECKING:  # who checks types does not ask __getattr__; a test holds bot
     from imu_simulation_framework.experiment.in_process import robot_motion as robot_motion
     from imu_simulation_framework.experiment.in_process import run_in_process as run_in_process
     from imu_simulation_framework.experiment.preparation.motion import read_motion as read_motion
+    from imu_simulation_framework.gimbal.geometry import GimbalGeometry as GimbalGeometry
+    from imu_simulation_framework.gimbal.profiles import FixedJoints as FixedJoints
+    from imu_simulation_framework.gimbal.profiles import SinusoidalJoints as SinusoidalJoints
+    from imu_simulation_framework.gimbal.profiles import TabulatedJoints as TabulatedJoints
+    from imu_simulation_framework.gimbal.simulation import simulate_gimbal as simulate_gimbal
+    from imu_simulation_framework.gimbal.specification import (
+        GimbalSpecification as GimbalSpecification,
+    )
+    from imu_simulation_framework.gimbal.stabilisation.settings import HeldAttitude as HeldAttitude
+    from imu_simulation_framework.gimbal.stabilisation.settings import PointAhead as PointAhead
+    from imu_simulation_framework.gimbal.stabilisation.settings import PointOnEarth as PointOnEarth
+    from imu_simulation_framework.gimbal.stabilisation.settings import (
+        Stabilisation as Stabilisation,
+    )
     from imu_simulation_framework.imu_formats import read_imu_parameters as read_imu_parameters
     from imu_simulation_framework.imu_formats import write_imu_parameters as write_imu_parameters
     from imu_simulation_framework.magnetism.bars import Bar as Bar
@@ -121,6 +146,12 @@ if TYPE_CHECKING:  # who checks types does not ask __getattr__; a test holds bot
     )
     from imu_simulation_framework.magnetism.environment import Place as Place
     from imu_simulation_framework.magnetism.motors import MotorField as MotorField
+    from imu_simulation_framework.motion.earth.earth_motion import EarthMotion as EarthMotion
+    from imu_simulation_framework.motion.earth.sources import circling as circling
+    from imu_simulation_framework.motion.earth.sources import standing as standing
+    from imu_simulation_framework.motion.earth.strapdown import Increments as Increments
+    from imu_simulation_framework.motion.earth.strapdown import increments_of as increments_of
+    from imu_simulation_framework.motion.earth.strapdown import integrate as integrate
     from imu_simulation_framework.motion.motion import Motion as Motion
     from imu_simulation_framework.motion.sources import at_rest as at_rest
     from imu_simulation_framework.motion.sources import read_drive as read_drive
@@ -158,6 +189,9 @@ if TYPE_CHECKING:  # who checks types does not ask __getattr__; a test holds bot
 
 _FRONT_DOOR = {
     "motion.motion": ("Motion",),
+    "motion.earth.earth_motion": ("EarthMotion",),
+    "motion.earth.sources": ("circling", "standing"),
+    "motion.earth.strapdown": ("Increments", "increments_of", "integrate"),
     "motion.sources": ("at_rest", "read_drive", "rounds", "straight"),
     "experiment.preparation.motion": ("read_motion",),
     "sensors.imu_specification": (
@@ -181,6 +215,17 @@ _FRONT_DOOR = {
     ),
     "configuration.gnss_specification_file": ("read_gnss_specification",),
     "configuration.magnetic_environment_file": ("read_magnetic_environment",),
+    "gimbal.geometry": ("GimbalGeometry",),
+    "gimbal.profiles": ("FixedJoints", "SinusoidalJoints", "TabulatedJoints"),
+    "gimbal.simulation": ("simulate_gimbal",),
+    "gimbal.specification": ("GimbalSpecification",),
+    "gimbal.stabilisation.settings": (
+        "HeldAttitude",
+        "PointAhead",
+        "PointOnEarth",
+        "Stabilisation",
+    ),
+    "configuration.gimbal_file": ("read_gimbal",),
     "magnetism.bars": ("Bar",),
     "magnetism.dipoles": ("Dipole",),
     "magnetism.earth": ("earth_field",),

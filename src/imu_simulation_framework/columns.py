@@ -22,3 +22,8 @@ GNSS_LOCAL = (
     *("heading", "heading_variance", "quality", "arrival"),
 )
 GNSS_RECORD = (*GNSS_LOCAL[:3], "latitude", "longitude", "altitude", *GNSS_LOCAL[3:])
+FLIGHT = (
+    *("latitude", "longitude", "altitude"),
+    *("velocity_east", "velocity_north", "velocity_up"),
+    *EULER,
+)

@@ -13,6 +13,11 @@ IMU_FRAME = "imu_link"
 GNSS_FRAME = "gnss_link"
 """Of the GNSS receiver's antenna."""
 
+AIRCRAFT_FRAME = "base_link"
+"""At an aircraft's centre of gravity, with x forward, y left, z up."""
+GIMBAL_FRAMES = ("pan_link", "tilt_link", "roll_link")
+"""From an aircraft to its IMU, each on the one before it; the IMU is on the last one."""
+
 SIDES = ("left", "right")
 
 

@@ -1,4 +1,4 @@
-"""Names of the topics of an experiment; remap them as usual.
+"""Names of the topics of an experiment, and of services that belong to them; remap them as usual.
 
 They are relative: in the root namespace, as in a bag, :func:`in_root` gives their names. A test
 holds ``urdf/``, ``rviz/`` and the views to them.
@@ -15,7 +15,12 @@ IMU = "imu/data"
 IMU_IDEAL = "imu/ideal"
 IMU_MAG = "imu/mag"
 IMU_BIAS = "imu/data/bias"
+IMU_CALIBRATE = "imu/data/calibrate"
+IMU_SET_RATE_BIAS = "imu/data/set_rate_bias"
+IMU_SET_ACCEL_BIAS = "imu/data/set_accel_bias"
 GROUND_TRUTH = "ground_truth/state"
+GROUND_TRUTH_IMU = "ground_truth/imu"
+GROUND_TRUTH_ORIGIN = "ground_truth/origin"
 WHEEL_TORQUES = "ground_truth/wheel_torques"
 GNSS_FIX = "gnss/fix"
 GNSS_VELOCITY = "gnss/velocity"

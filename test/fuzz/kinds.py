@@ -128,6 +128,7 @@ def places(random, folder) -> Trial:
             Trial("read", [name, "reference"], expected),
             Trial("load", [name], empty_too),
             Trial("robot", [name], expected),
+            Trial("correction", [name], expected),
             Trial("check_recording.py", [name, "--out", OUT], expected),
             Trial("allan_analysis.py", [name, "--out", OUT], expected),
             Trial("offline_result_comparison.py", [name], expected),
@@ -195,6 +196,16 @@ def robots(random, folder) -> Trial:
     if random.random() < 0.7:
         return Trial("robot", [name], Expected(words=(name,)))
     return _drive(random, folder, {"robot": {"parameters": name}}, (name,))
+
+
+def corrections(random, folder) -> Trial:
+    """The correction of an IMU, for a node and to be completed."""
+    name = _put(folder, "mine.yaml", harmed_settings(random, specimens.CORRECTION))
+    if random.random() < 0.9:
+        return Trial("correction", [name], Expected(words=(name,)))
+    rest = _put(folder, "rest.csv", specimens.at_rest()[0].content)
+    arguments = [rest, "--onto", name, "--out", OUT]
+    return Trial("calibrate_imu.py", arguments, Expected(words=(name, rest)), figures=True)
 
 
 _NAMED = ("[", "robot's parameters", "specification", "The IMU", "trajectory", "recording", "gain")
@@ -389,12 +400,13 @@ def experiments(random, folder) -> Trial:
 
 
 KINDS = {
-    tables: 30,
+    tables: 26,
     bags: 15,
     at_rest: 3,
     places: 7,
     parameters: 17,
     robots: 4,
+    corrections: 4,
     configurations: 14,
     results: 4,
     arguments: 6,

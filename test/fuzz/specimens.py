@@ -235,6 +235,23 @@ def robot() -> str:
     return (package_share() / "urdf" / "robot.yaml").read_text()
 
 
+CORRECTION = """\
+name: mine
+gyroscope:
+  bias: [0.0021, -0.0008, 0.0004]  # rad/s
+  bias_sigma: [2.0e-05, 2.0e-05, 2.0e-05]  # rad/s
+  scale_factor_and_misalignment: [[0.004, 0.0, 0.001], [0.0, -0.002, 0.0], [0.0, 0.0, 0.001]]
+  scale_factor_and_misalignment_sigma: [[0.001, 0.0, 0.0], [0.0, 0.001, 0.0], [0.0, 0.0, 0.001]]
+  temperature_bias: [[1.0e-05, 0.0, 2.0e-05], [1.0e-07, 0.0, 0.0]]  # rad/s/K, rad/s/K^2, ...
+  temperature_scale_factor: [[1.0e-05, 0.0, 0.0]]  # 1/K, 1/K^2, ...
+  temperature_reference: 25.0  # degC
+  temperature_range: [-10.0, 60.0]  # degC
+magnetometer:
+  bias: [2.0e-05, 1.0e-06, -3.0e-05]  # T
+"""
+"""What calibrate_imu.py writes."""
+
+
 @functools.lru_cache(maxsize=None)
 def result() -> tuple[Specimen, ...]:
     """The files of one experiment's result, without its figures."""

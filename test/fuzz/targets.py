@@ -8,8 +8,13 @@ import os
 import sys
 from pathlib import Path
 
+import numpy as np
 import specimens
 
+from imu_simulation_framework.configuration.imu_correction_file import (
+    imu_correction_text,
+    read_imu_correction,
+)
 from imu_simulation_framework.configuration.load import load_configuration
 from imu_simulation_framework.experiment.from_configuration import make_experiment_imu, make_terrain
 from imu_simulation_framework.experiment.in_process import drive_in_process
@@ -88,7 +93,21 @@ def robot(arguments):
     print(load_robot_parameters(arguments[0]).limits)
 
 
-PARTS = {function.__name__: function for function in (check, read, load, drive, robot)}
+def correction(arguments):
+    """Load a correction, write it and read that again, and correct readings at all temperatures."""
+    found = read_imu_correction(arguments[0])
+    Path("again.yaml").write_text(imu_correction_text(found, "again"), encoding="utf-8")
+    if read_imu_correction("again.yaml") != found:
+        raise AssertionError("a correction that was written and read is another one")
+    temperatures = np.linspace(-300.0, 1000.0, 27)
+    for part in (found.gyroscope, found.accelerometer, found.magnetometer):
+        corrected = part.apply(np.ones((len(temperatures), 3)), temperatures)
+        if not (np.isfinite(corrected).all() and np.isfinite(part.covariance(np.eye(3))).all()):
+            raise AssertionError("a correction makes numbers that are not finite")
+    print(found.name)
+
+
+PARTS = {function.__name__: function for function in (check, read, load, drive, robot, correction)}
 
 
 def _write_no_figure(folder, name, _, format="png"):

@@ -12,19 +12,21 @@ import unittest
 import roslib.packages
 import rospy
 import rostest
-from geometry_msgs.msg import Pose2D
+from geometry_msgs.msg import Pose2D, Vector3
 from nav_msgs.msg import Odometry
 from ros_testing import TIMEOUT, Collector, connected_publisher
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Imu
 from std_msgs.msg import Float64MultiArray
+from std_srvs.srv import Empty
 
 from imu_simulation_framework.angles import yaw_from_quaternion
-from imu_simulation_framework.srv import SetImuParameters, SetPose
+from imu_simulation_framework.srv import SetBias, SetImuParameters, SetPose
 
 PACKAGE = "imu_simulation_framework"
 PERIOD = 0.05
 SAMPLES = 5
+HECTORS_SUM = "af1f260075d9ba9bd73ca10c6a45df07"
 
 
 def stamps(messages):
@@ -86,6 +88,23 @@ class HeldSimulator(unittest.TestCase):
         measured, true = self.newest(self.imu), self.newest(self.truth)
         error = yaw(measured.orientation) - yaw(true.pose.pose.orientation)
         self.assertAlmostEqual(error, offset, places=6)
+
+    def test_hectors_services_set_the_drift(self):
+        self.service("set_imu_parameters", SetImuParameters)("hector", "{rate_offset: 0.5}", 3)
+        for name in ("calibrate", "set_rate_bias", "set_accel_bias"):
+            rospy.wait_for_service(f"held/imu/data/{name}", TIMEOUT)
+        rospy.ServiceProxy("held/imu/data/calibrate", Empty)()
+        for name in ("set_rate_bias", "set_accel_bias"):
+            rospy.ServiceProxy(f"held/imu/data/{name}", SetBias)(Vector3(0.1, 0.2, 0.3))
+
+    def test_hectors_own_message_is_the_same(self):
+        # Whose MD5 sum decides whether a program built with hector_gazebo_plugins can call it.
+        self.assertEqual(SetBias._md5sum, HECTORS_SUM)
+
+    def test_models_without_hectors_services_say_so(self):
+        self.service("set_imu_parameters", SetImuParameters)("ideal", "", 1)
+        with self.assertRaisesRegex(rospy.ServiceException, "no drift that could be set"):
+            rospy.ServiceProxy("held/imu/data/calibrate", Empty)()
 
     def test_an_unknown_imu_model_is_refused(self):
         answer = self.service("set_imu_parameters", SetImuParameters)("bno055", "", 1)
@@ -153,6 +172,20 @@ class DrivenSimulator(unittest.TestCase):
         # The other simulator's clock stands at zero.
         ticks = {round(message.clock.to_sec(), 6) for message in messages}
         self.assertLessEqual(ticks, {round(k * PERIOD, 6) for k in range(self.ticks + 1)})
+
+    def test_a_bias_that_is_set_is_that_of_the_next_samples(self):
+        bias = Collector("driven/imu/data/bias", Imu)
+        self.addCleanup(bias.close)
+        set_bias = rospy.ServiceProxy("driven/imu/data/set_rate_bias", SetBias)
+        set_bias(Vector3(0.1, -0.2, 0.3))
+        self.advance()
+        rate = bias.wait_for(lambda messages: messages)[-1].angular_velocity
+        for found, wanted in ((rate.x, 0.1), (rate.y, -0.2), (rate.z, 0.3)):
+            self.assertAlmostEqual(found, wanted, places=4)
+        rospy.ServiceProxy("driven/imu/data/calibrate", Empty)()
+        self.advance()
+        messages = bias.wait_for(lambda messages: len(messages) >= 2 * SAMPLES)
+        self.assertAlmostEqual(messages[-1].angular_velocity.z, 0.0, places=9)
 
     def test_the_robot_turns_left_when_the_right_wheel_is_faster(self):
         for _ in range(10):

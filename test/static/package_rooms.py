@@ -28,9 +28,9 @@ FLOORS = [
     },
     {"files", "magnetism", "motion", "noise"},
     {"results", "sensors", "tracking"},
-    {"evaluation", "robot"},
+    {"evaluation", "gimbal", "robot"},
     {"identification"},
-    {"mujoco_simulator", "recorded"},
+    {"flight_simulator", "mujoco_simulator", "recorded"},
     {"configuration", "plots", "recordings"},
     {"imu_formats", "pages"},
     {"experiment"},
@@ -41,6 +41,7 @@ GENERATED = {"msg", "srv"}
 """Made by catkin, beside the library's own rooms."""
 ARRAYS_ONLY = {
     "evaluation",
+    "gimbal",
     "identification",
     "magnetism",
     "motion",

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+import imu_simulation_framework as isf
 from imu_simulation_framework.files.locations import package_share, urdf_path
+from imu_simulation_framework.imu_formats import read_imu_parameters, write_imu_parameters
 from imu_simulation_framework.robot.description import expand_xacro
 from imu_simulation_framework.robot.parameters import load_robot_parameters
 
@@ -157,3 +159,43 @@ def test_a_robot_that_has_a_link_for_its_imu_gets_ours_beside_it(macro, tmp_path
 @pytest.mark.parametrize("name", ["flat", "uneven"])
 def test_the_worlds_are_valid(name):
     assert "Valid" in sdf("-k", str(package_share() / "worlds" / f"{name}.world"))
+
+
+AXES = {
+    field: (0.7 * size, 0.0, 1.3 * size)
+    for field, size in (("white_noise", 1e-3), ("gauss_markov_sigma", 2e-3), ("turn_on_bias", 0.02))
+}
+UNEVEN = isf.ImuSpecification(
+    gyroscope=isf.TriadSpecification(gauss_markov_time=(300.0, 1000.0, 500.0), **AXES),
+    accelerometer=isf.TriadSpecification(white_noise=(1e-2, 2e-2, 3e-2)),
+    output=isf.OutputSpecification(rate=50.0, orientation_reference="truth"),
+)
+
+
+@pytest.mark.parametrize("plugin, format", [("generic", "sdf"), ("hector", "hector")])
+def test_a_specification_gives_each_axis_its_noise(plugin, format, tmp_path):
+    errors, robot = tmp_path / "errors.xml", tmp_path / "robot.urdf"
+    errors.write_text(write_imu_parameters(UNEVEN, format).text)
+    arguments = {"simulator": "gazebo", "imu_plugin": plugin, "imu_errors": errors}
+    robot.write_text(expand_xacro(urdf_path("robot.xacro"), arguments))
+    subprocess.run(["check_urdf", str(robot)], check=True, capture_output=True)
+    model = tmp_path / "robot.sdf"
+    model.write_text(sdf("-p", str(robot)))
+    for path in (robot, model):
+        found = read_imu_parameters(path, format).specification
+        assert found.output.rate == 50.0
+        for triad in ("gyroscope", "accelerometer"):
+            ours, theirs = getattr(UNEVEN, triad), getattr(found, triad)
+            for field in AXES:
+                wanted = pytest.approx(getattr(ours, field), rel=1e-5, abs=1e-12)
+                assert getattr(theirs, field) == wanted, (path, triad, field)
+
+
+def test_hectors_macro_takes_a_number_for_all_axes_or_three(tmp_path):
+    robot = tmp_path / "robot.xacro"
+    given = 'imu_hector rate_offset="0.1" accel_gaussian_noise="0.1 0.2 0.3"'
+    text = OTHERS_ROBOT.format(file=urdf_path("imu_hector.xacro"), macro=given)
+    robot.write_text(text)
+    description = expand_xacro(robot)
+    assert "<rateOffset>0.1 0.1 0.1</rateOffset>" in description
+    assert "<accelGaussianNoise>0.1 0.2 0.3</accelGaussianNoise>" in description

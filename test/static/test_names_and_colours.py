@@ -98,6 +98,18 @@ def test_rviz_paints_paths_in_the_colours_of_the_library(rviz):
     }
 
 
+def test_rviz_looks_at_an_aircraft_as_the_library_names_it(repository):
+    settings = yaml.safe_load((repository / "rviz/airborne.rviz").read_text(encoding="utf-8"))
+    rviz = settings["Visualization Manager"]
+    displayed = {item["Topic"] for item in rviz["Displays"] if "Topic" in item}
+    assert displayed == {topics.in_root(topics.DRIVEN_PATH), topics.in_root(topics.GROUND_TRUTH)}
+    (path,) = (item for item in rviz["Displays"] if item["Class"] == "rviz/Path")
+    painted = "#" + "".join(f"{int(part):02x}" for part in path["Color"].split(";"))
+    assert painted == colours.SIMULATED
+    assert rviz["Global Options"]["Fixed Frame"] == robot_names.WORLD_FRAME
+    assert rviz["Views"]["Current"]["Target Frame"] == robot_names.AIRCRAFT_FRAME
+
+
 def test_rqt_multiplot_shows_topics_in_colours_of_the_library(curves):
     for curve in curves:
         shown = {item.text for item in curve.iter("topic")}

@@ -145,3 +145,38 @@ def test_what_is_refused(arguments, sentence):
 
 def test_a_seed_below_zero_is_none():
     assert "'-1' is not a whole number" in refused("a", "--imu", "bno055", "--seed=-1")
+
+
+def test_with_and_without_a_magnetometer_in_a_clean_and_in_a_disturbed_place():
+    text = answered(
+        "a", "--imu", "bno055_magnetometer", "--at", "60s",
+        "--heading", "gyroscope", "rejecting", "--magnetic-environment", "clean", "steel_beam",
+    )  # fmt: skip
+    budget = pd.read_csv("heading_budget/budget.csv").set_index(["IMU", "source"])
+    imus = ["gyroscope", "rejecting, clean", "rejecting, steel_beam"]
+    assert list(budget.index.get_level_values(0).unique()) == [
+        f"bno055_magnetometer, {name}" for name in imus
+    ]
+    assert all(name in text for name in imus)
+    clean, beam = (
+        budget.loc[(f"bno055_magnetometer, rejecting, {place}", "magnetic field"), "mean [deg]"]
+        for place in ("clean", "steel_beam")
+    )
+    assert abs(clean - beam) > 0.1
+
+
+def test_a_magnetic_heading_is_told_the_declination_of_its_place():
+    Path("west.yaml").write_text("earth: [-5.0e-6, 20.0e-6, -45.0e-6]\n")
+    answered(
+        "--straight", "60s", "--imu", "bno055_magnetometer", "--heading", "magnetometer",
+        "--magnetic-environment", "west.yaml",
+    )  # fmt: skip
+    bands = pd.read_csv("heading_budget/bands.csv")
+    assert bands["mean"].abs().max() < 0.01  # and not 14 degrees
+
+
+def test_a_place_for_no_magnetometer_is_refused():
+    text = refused("a", "--imu", "mine.yaml", "--magnetic-environment", "clean")
+    assert "no IMU that is named has a magnetometer" in text
+    text = refused("a", "--imu", "bno055_magnetometer", "--magnetic-environment", "nowhere")
+    assert "nowhere" in text

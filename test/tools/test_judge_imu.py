@@ -198,3 +198,14 @@ def test_what_was_read_is_not_overwritten(tmp_path):
     Path("judgement/judgement.json").write_text(Path("right.yaml").read_text())
     sentence = refused(folder, "--imu", "judgement/judgement.json", "--runs", "199")
     assert "judgement.json" in sentence
+
+
+def test_each_heading_in_each_place_is_judged_for_itself(tmp_path):
+    judged(
+        result(tmp_path, duration=60.0), "--imu", "bno055_magnetometer", "--imu", "right.yaml",
+        "--heading", "gyroscope", "rejecting", "--magnetic-environment", "clean", "steel_beam",
+        "--runs", "200",
+    )  # fmt: skip
+    assert [name.split(", ", 1)[-1] for name in verdicts()] == [
+        "gyroscope", "rejecting, clean", "rejecting, steel_beam", "right",
+    ]  # fmt: skip

@@ -1,6 +1,7 @@
 """monte_carlo.py, as a person calls it."""
 
 import gzip
+import json
 import math
 from pathlib import Path
 
@@ -149,3 +150,52 @@ def test_a_scheduler_that_does_not_answer_ends_the_program_within_seconds():
     )
     assert (done.returncode, done.stdout) == (2, "")
     assert "no Dask scheduler answers at 127.0.0.1:9" in done.stderr
+
+
+MAGNETIC = ("--imu", "bno055_magnetometer", "--runs", "2", "--heading", "magnetometer")
+
+
+def test_a_sensor_and_its_linear_model_in_a_magnetic_environment():
+    earth = "earth: [0.0, 20.0e-6, -45.0e-6]\n"
+    Path("plain.yaml").write_text(earth)
+    dipole = "dipoles: [{position: [5.0, 3.0, 0.0], moment: [2000.0, 0.0, 0.0]}]\n"
+    Path("iron.yaml").write_text(earth + dipole)
+    means = {}
+    for what in ("sensor", "linear"):
+        for place in ("plain.yaml", "iron.yaml"):
+            out = f"{what}_{Path(place).stem}"
+            text = drawn(
+                "--straight", "20s", *MAGNETIC, "--what", what,
+                "--magnetic-environment", place, "--out", out,
+            )  # fmt: skip
+            assert f"bno055_magnetometer, magnetometer, {Path(place).stem}" in text
+            table = pd.read_csv(f"{out}/summary.csv")
+            means[what, Path(place).stem] = table["mean [deg]"].to_numpy()
+    # What the dipole does is in both, and no noise: the same random numbers with and without it.
+    turned = [means[what, "iron"] - means[what, "plain"] for what in ("sensor", "linear")]
+    assert np.max(np.abs(turned[1])) > 1.0
+    np.testing.assert_allclose(turned[0], turned[1], atol=0.2 * np.max(np.abs(turned[1])))
+
+
+def test_an_experiment_takes_the_environment_and_keeps_the_specifications_heading():
+    text = refused("a", *MAGNETIC, "--what", "experiment")
+    assert "--heading is for the sensor" in text
+
+
+def test_an_ensemble_in_another_place_is_another_one():
+    from imu_simulation_framework.configuration.load import load_configuration
+    from imu_simulation_framework.experiment.ensemble import ExperimentDrawing
+
+    identities = []
+    for place in ("clean", "steel_beam"):
+        configuration = load_configuration(
+            overrides={
+                "trajectory": {"stop": 10.0},
+                "imu": {"model": "specification"},
+                "imu_specification": {"file": "bno055_magnetometer"},
+                "magnetic_environment": {"file": place},
+            }
+        )
+        identities.append(ExperimentDrawing(configuration).identity())
+    assert identities[0]["magnetic environment"] != identities[1]["magnetic environment"]
+    assert json.dumps(identities)

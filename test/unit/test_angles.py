@@ -9,6 +9,12 @@ from scipy.spatial.transform import Rotation
 from imu_simulation_framework import angles
 
 
+def test_the_yaw_in_a_loop_is_the_yaw():
+    quaternions = 1.3 * Rotation.random(100, random_state=4).as_quat()
+    yaws = [angles.yaw_in_a_loop(*quaternion) for quaternion in quaternions.tolist()]
+    np.testing.assert_allclose(yaws, angles.yaw_from_quaternion(quaternions), rtol=0, atol=1e-14)
+
+
 def test_wrap_keeps_what_is_inside_and_includes_only_plus_pi():
     assert angles.wrap(0.1) == 0.1
     assert angles.wrap(math.pi) == math.pi

@@ -58,6 +58,7 @@ _UNITS = {
     "reference_speed": "m/s",
     "rate": "Hz",
     "start_offset": "s",
+    "random_start_offset": "s",
     "filter_time_constant": "s",
     "magnetic_time_constant": "s",
     "magnetic_declination": "rad",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 
+from imu_simulation_framework.constants import WORLD_GRAVITY
 from imu_simulation_framework.declared_settings import LARGEST_SEED, Settings, setting
 from imu_simulation_framework.evaluation.comparison import LONGEST_WINDOW, ComparisonSettings
 from imu_simulation_framework.motion.drives import MOST_LAPS
@@ -26,6 +27,9 @@ FORMATS = ("auto", "bag", "rostopic_csv", "csv", "tum")
 
 FASTEST = 1000.0
 """Times as fast as reality; no machine simulates faster, and 0 means as fast as possible."""
+
+WEAKEST_GRAVITY, STRONGEST_GRAVITY = 1.0, 30.0
+"""[m/s^2]: from less than the Moon's to more than Jupiter's."""
 
 LOWEST_RATE = 0.1
 """[Hz]: a robot that hears of its path less often than every 10 s follows none."""
@@ -95,6 +99,9 @@ class SimulationSection(Settings):
     real_time_factor: float = setting(0.0, minimum=0.0, maximum=FASTEST)
     startup_timeout: float = setting(60.0, above=0.0, maximum=LONGEST_WINDOW)
     command_timeout: float = setting(10.0, above=0.0, maximum=LONGEST_WINDOW)
+    gravity: float = setting(
+        WORLD_GRAVITY, unit="m/s^2", minimum=WEAKEST_GRAVITY, maximum=STRONGEST_GRAVITY
+    )
 
 
 @dataclass(frozen=True)

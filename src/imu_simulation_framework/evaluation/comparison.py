@@ -364,7 +364,7 @@ def yaw_error_difference(real_error, simulated_error, settings):
 
 
 def _until(stop, imu_real, trajectory, remarks):
-    """The part of the recording that the simulated robot has driven: errors grow with time."""
+    """Return what of the recording the simulated robot has driven: errors grow with time."""
     if len(imu_real) and len(trajectory):
         whole = min(imu_real.index[-1], trajectory.index[-1])
         if whole > stop + 1.0:

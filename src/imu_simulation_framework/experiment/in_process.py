@@ -78,7 +78,7 @@ def drive_in_process(
 
 
 def _answer(samples, tracking) -> TrackedPose | None:
-    """What the ground truth of one control period is answered with."""
+    """Answer the ground truth of one control period."""
     state = samples.state
     answer = None
     for stamp, position, orientation, velocity in zip(

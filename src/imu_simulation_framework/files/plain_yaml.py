@@ -67,6 +67,16 @@ class PlainLoader(yaml.SafeLoader):
             self._require_shallow()
         return super().add_indent(column)
 
+    def construct_object(self, node, deep=False):
+        """Make what a node says; a text that is not of the kind its tag claims is refused."""
+        try:
+            return super().construct_object(node, deep)
+        except (AttributeError, IndexError, KeyError):  # PyYAML's words for it
+            kind = node.tag[len(_OF_YAML) :]
+            raise yaml.constructor.ConstructorError(
+                None, None, f"{shown(node.value)} is tagged {kind}, but is none", node.start_mark
+            ) from None
+
     def construct_mapping(self, node, deep=False):
         """Make a mapping whose keys are all different."""
         seen = set()

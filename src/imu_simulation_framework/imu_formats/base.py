@@ -10,11 +10,14 @@ from dataclasses import fields
 from typing import Iterable, NamedTuple
 
 from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.imu_formats.parsing.xml_tags import Tag
 from imu_simulation_framework.sensors.imu_specification import (
     CONDITIONS,
     IMU_TRIADS,
     ImuSpecification,
 )
+from imu_simulation_framework.sensors.output_specification import is_topic
+from imu_simulation_framework.sentences import shown as shown_text
 
 AXES = ("x", "y", "z")
 
@@ -69,6 +72,16 @@ def read_rate(stated: float | None, given: float | None, where: str) -> float:
     if rate is None:
         raise ConfigurationError(f"{where}; state the samples' rate.")
     return rate
+
+
+def topic_of(tag: Tag | None, remarks: list[str]) -> str:
+    """Return the topic that a tag says, empty for none; of what is none remarks get a sentence."""
+    text = "" if tag is None else tag.text.strip()
+    if not text or is_topic(text):
+        return text
+    assert tag is not None
+    remarks.append(f"Line {tag.line}: <{tag.name}> says {shown_text(text)}, no topic; left out.")
+    return ""
 
 
 def unsaid(specification: ImuSpecification, said: Iterable[str]) -> list[str]:

@@ -11,6 +11,7 @@ tag                   ours
 ``XOffset``           ``turn_on_bias``
 ``XScaleError``       1 + diagonal of ``scale_factor_and_misalignment``
 ``updateRate``        ``output.rate`` [Hz]; ``updatePeriod`` [s] overrides it
+``topicName``         ``output.topic``
 ===================== ==================================================================
 
 The plug-in multiplies its drift's innovation with dt instead of sqrt(dt), so that ``XDrift`` means
@@ -42,6 +43,7 @@ from imu_simulation_framework.imu_formats.base import (
     Writing,
     read_rate,
     shown,
+    topic_of,
     unsaid,
 )
 from imu_simulation_framework.imu_formats.parsing.near_names import unknown_tag
@@ -117,7 +119,8 @@ def read(path, rate: float | None = None) -> Reading:
             name: replace(triad, white_noise=(density,) * 3) for name, triad in triads.items()
         }
     _note_the_rest(plugin, sample_rate, remarks)
-    output = OutputSpecification(rate=sample_rate)
+    topic = topic_of(plugin.child("topicName"), remarks)
+    output = OutputSpecification(rate=sample_rate, topic=topic)
     return Reading(ImuSpecification(**triads, output=output), remarks)
 
 
@@ -191,6 +194,8 @@ def write(
 ) -> Writing:
     """Return a ``<plugin>`` with the parameters for this sample rate."""
     said = {"output.rate", "output.orientation_reference", "white_noise", "turn_on_bias"}
+    said.add("output.topic")
+    topic = specification.output.topic
     remarks = []
     tags: list[str] = []
     for prefix, name in _SENSORS.items():
@@ -225,9 +230,15 @@ def write(
         "drift begins far too large; load it with XDrift 0 and set the drift afterwards through",
         "dynamic_reconfigure. Add bodyName, frameId and topicName of the robot.",
     ]
+    if topic:
+        comment[-1] = "dynamic_reconfigure. Add bodyName and frameId of the robot."
+    comment = [
+        *comment,
+    ]
     text = (
         xml_comment(comment)
         + f'<plugin name="imu_hector" filename="{LIBRARY}">\n'
+        + (tag("topicName", topic, 1) if topic else "")
         + tag("updateRate", number(rate), 1)
         + "".join(tags)
         + "</plugin>\n"

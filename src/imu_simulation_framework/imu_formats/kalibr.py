@@ -8,6 +8,7 @@ key                             unit                 ours
 ``accelerometer_noise_density`` m/s^2/sqrt(Hz)       ``accelerometer.white_noise``
 ``accelerometer_random_walk``   m/s^3/sqrt(Hz)       ``accelerometer.random_walk``
 ``update_rate``                 Hz                   ``output.rate``
+``rostopic``                                         ``output.topic``
 =============================== ==================== =================================
 
 Densities are two-sided: a sample's standard deviation is ``density * sqrt(update_rate)``. All
@@ -44,6 +45,8 @@ from imu_simulation_framework.sensors.imu_specification import (
     OutputSpecification,
     TriadSpecification,
 )
+from imu_simulation_framework.sensors.output_specification import is_topic
+from imu_simulation_framework.sentences import shown as shown_text
 
 _PARAMETERS = {"noise_density": "white_noise", "random_walk": "random_walk"}
 _PLACE = ("rostopic", "model")
@@ -83,7 +86,11 @@ def read(path, rate: float | None = None) -> Reading:
             field: (values.positive(f"{triad}_{key}"),) * 3 for key, field in _PARAMETERS.items()
         }
         triads[triad] = TriadSpecification(**parameters)
-    output = OutputSpecification(rate=values.positive("update_rate"))
+    topic = values.text("rostopic").strip() if "rostopic" in values else ""
+    if topic and not is_topic(topic):
+        remarks.append(f"rostopic says {shown_text(topic)}, no topic; left out.")
+        topic = ""
+    output = OutputSpecification(rate=values.positive("update_rate"), topic=topic)
     others = [key for key in values.names() if key not in (*needed, *_PLACE)]
     said = [values.path(key) for key in others if not values.is_neutral(key)]
     if said:
@@ -107,7 +114,7 @@ def write(
     """
     remarks: list[str] = []
     lines = []
-    said = {"white_noise", "output.rate"}
+    said = {"white_noise", "output.rate", "output.topic"}
     for name in ("accelerometer", "gyroscope"):
         triad = getattr(specification, name)
         noise = one_value(triad.white_noise, f"{name}.white_noise", remarks)
@@ -124,7 +131,7 @@ def write(
                     f"{name}.{_PARAMETERS[key]} is 0."
                 )
             lines.append(f"{name}_{key}: {number(value)}\n")
-    lines.append(f"rostopic: {topics.in_root(topics.IMU)}\n")
+    lines.append(f"rostopic: {specification.output.topic or topics.in_root(topics.IMU)}\n")
     lines.append(f"update_rate: {number(rate)}\n")
     remarks += unsaid(specification, said)
     comment = yaml_comment(heading(specification, "kalibr", remarks))

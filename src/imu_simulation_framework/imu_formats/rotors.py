@@ -41,6 +41,7 @@ from imu_simulation_framework.imu_formats.base import (
     WriteOptions,
     Writing,
     read_rate,
+    topic_of,
     unsaid,
     without_fusion,
 )
@@ -137,7 +138,8 @@ def read(path, rate: float | None = None) -> Reading:
         for child in plugin.children
         if child.name not in known
     )
-    output = OutputSpecification(rate=sample_rate, orientation_reference="truth")
+    topic = topic_of(plugin.child("imuTopic"), remarks)
+    output = OutputSpecification(rate=sample_rate, orientation_reference="truth", topic=topic)
     return Reading(ImuSpecification(**triads, output=output), remarks)
 
 
@@ -182,6 +184,8 @@ def write(
 ) -> Writing:
     """Return a ``<plugin>`` with the parameters, which hold for every rate."""
     said = {"output.rate", "output.orientation_reference", "white_noise", "turn_on_bias_sigma"}
+    said.add("output.topic")
+    topic = specification.output.topic
     remarks: list[str] = []
     tags = []
     for name in IMU_TRIADS:
@@ -202,11 +206,13 @@ def write(
     remarks.extend(unsaid(specification, said))
     comment = [
         *heading(specification, "rotors", remarks),
-        "The samples have the rate of the physics. Add robotNamespace, linkName and imuTopic.",
+        "The samples have the rate of the physics. Add robotNamespace, linkName"
+        + ("." if topic else " and imuTopic."),
     ]
     text = (
         xml_comment(comment)
         + f'<plugin name="rotors_gazebo_imu_plugin" filename="{_ROTORS}">\n'
+        + (tag("imuTopic", topic, 1) if topic else "")
         + "".join(tags)
         + "</plugin>\n"
     )

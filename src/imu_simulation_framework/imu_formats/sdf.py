@@ -3,9 +3,9 @@
 Each axis of ``<angular_velocity>`` [rad/s] and ``<linear_acceleration>`` [m/s^2] has a
 ``<noise>``, whose tags are described in
 :mod:`imu_simulation_framework.imu_formats.gaussian_noise`; an axis without one has no noise.
-``<update_rate>`` of the sensor is the rate of the samples [Hz]. The dynamic bias came with SDF 1.6.
-The orientation that Gazebo gives out is the true one. Source: ``sdf/1.6/imu.sdf``,
-``sdf/1.6/noise.sdf`` and later of libsdformat.
+``<update_rate>`` of the sensor is the rate of the samples [Hz], ``<topic>`` Gazebo's own topic. The
+dynamic bias came with SDF 1.6. The orientation that Gazebo gives out is the true one. Source:
+``sdf/1.6/imu.sdf``, ``sdf/1.6/noise.sdf`` and later of libsdformat.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from imu_simulation_framework.imu_formats.base import (
     WriteOptions,
     Writing,
     read_rate,
+    topic_of,
     unsaid,
     without_fusion,
 )
@@ -76,7 +77,10 @@ def read(path, rate: float | None = None) -> Reading:
     for child in imu.children:
         if child.name not in known:
             remarks.append(unknown_tag(child, known, "{} is no part of SDF's <imu>"))
-    output = OutputSpecification(rate=sample_rate, orientation_reference="truth")
+    topic = sensor.child("topic") or imu.child("topic")  # the second until SDF 1.4
+    output = OutputSpecification(
+        rate=sample_rate, orientation_reference="truth", topic=topic_of(topic, remarks)
+    )
     return Reading(ImuSpecification(**triads, output=output), remarks)
 
 
@@ -99,7 +103,15 @@ def write(
     specification: ImuSpecification, rate: float, options: WriteOptions = NO_OPTIONS
 ) -> Writing:
     """Return a ``<sensor>`` to put into a link, or into a URDF's ``<gazebo reference="...">``."""
-    said = {"output.rate", "white_noise", "turn_on_bias", "turn_on_bias_sigma", "resolution"}
+    output = specification.output
+    said = {
+        "output.rate",
+        "output.topic",
+        "white_noise",
+        "turn_on_bias",
+        "turn_on_bias_sigma",
+        "resolution",
+    }
     remarks = []
     signals = []
     for signal, name in _SIGNALS.items():
@@ -128,6 +140,7 @@ def write(
         + '<sensor name="imu" type="imu">\n'
         + tag("always_on", "true", 1)
         + tag("update_rate", number(rate), 1)
+        + (tag("topic", output.topic, 1) if output.topic else "")
         + "  <imu>\n"
         + "".join(signals)
         + "  </imu>\n</sensor>\n"

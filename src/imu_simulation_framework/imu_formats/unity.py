@@ -4,8 +4,9 @@
 tag                                   ours
 ===================================== =====================================================
 ``update_rate``                       ``output.rate`` [Hz]
-``output/discard_redundant_data``     ``output.drop_repeated``
-``offset_start_time``                 a random number of frames: a remark, no ``start_offset``
+``topic``                             ``output.topic``
+``output/discard_redundant_data``     not ``output.repeat_samples``
+``offset_start_time``                 ``output.random_start_offset`` above zero
 ``noise``                             as in SDF, in the unit of whichever signal it is added to
 ===================================== =====================================================
 
@@ -13,6 +14,10 @@ Unity's documentation ("Configure an IMU") names the tags ``noise/mean`` and ``n
 the properties bias mean, bias standard deviation, precision, dynamic bias standard deviation and
 dynamic bias correlation without their tags; those are taken to be SDF's, with the meaning they
 have in Gazebo: :mod:`imu_simulation_framework.imu_formats.gaussian_noise`.
+
+A sensor that is faster than the physics says each state as often as its rate wants, with the same
+time stamp, unless what is redundant is discarded; a slower one never says anything twice. How many
+frames it starts late is nowhere said: reading leaves it out, with a remark.
 
 There is one set of numbers, used as rad/s for the gyroscope and as m/s^2 for the accelerometer.
 What is written is the gyroscope's, which decides how the heading drifts.
@@ -30,6 +35,7 @@ from imu_simulation_framework.imu_formats.base import (
     Writing,
     read_rate,
     shown,
+    topic_of,
     unsaid,
     without_fusion,
 )
@@ -95,12 +101,15 @@ def read(path, rate: float | None = None) -> Reading:
     offset = sensor.child("offset_start_time")
     if offset is not None and offset.flag():
         remarks.append(
-            f"Line {offset.line}: offset_start_time, a random number of frames, was left out."
+            f"Line {offset.line}: offset_start_time was left out, as Unity does not say how many "
+            "frames it is at most; random_start_offset is that as a time."
         )
     output = OutputSpecification(
         rate=sample_rate,
-        drop_repeated=_discards(sensor),
+        drop_repeated=True,
+        repeat_samples=not _discards(sensor),
         orientation_reference="truth",
+        topic=topic_of(sensor.child("topic"), remarks),
     )
     for child in sensor.children:
         if child.name not in _KNOWN:
@@ -119,7 +128,9 @@ def write(
 ) -> Writing:
     """Return a ``<sensor>`` of Unity's XML with the gyroscope's noise."""
     triad = specification.gyroscope
-    said = {"output.rate", "output.drop_repeated", "output.orientation_reference"}
+    output = specification.output
+    said = {"output.rate", "output.orientation_reference", "output.topic"}
+    said.update(("output.drop_repeated", "output.repeat_samples"))
     said.update(f"gyroscope.{name}" for name in ("white_noise", "turn_on_bias_sigma", "resolution"))
     bias = slow_bias(triad, "gyroscope", options.random_walk_time)
     said.update(f"gyroscope.{field}" for field in bias.said)
@@ -142,13 +153,20 @@ def write(
     remarks.extend(differences(triad, "gyroscope", "a simulator like Gazebo"))
     said.update(_same_for_the_accelerometer(specification, axis, remarks))
     remarks.extend(without_fusion(specification, "Unity"))
+    if not output.drop_repeated:
+        remarks.append(
+            "output.drop_repeated = False cannot be said: where Unity is faster than the sensor, "
+            "it leaves out what the sensor would only repeat."
+        )
     remarks.extend(unsaid(specification, said))
-    discard = "true" if specification.output.drop_repeated else "false"
+    late = tag("offset_start_time", "true", 1) if output.random_start_offset > 0.0 else ""
+    discard = "false" if output.repeat_samples else "true"
     text = (
         xml_comment(heading(specification, "unity", remarks))
         + '<sensor name="imu_sensor" type="imu">\n'
         + tag("update_rate", number(rate), 1)
-        + tag("topic", topics.in_root(topics.IMU), 1)
+        + tag("topic", output.topic or topics.in_root(topics.IMU), 1)
+        + late
         + "  <output>\n"
         + tag("discard_redundant_data", discard, 2)
         + "  </output>\n"

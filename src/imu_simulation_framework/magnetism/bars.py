@@ -39,8 +39,6 @@ as many change the field at some thicknesses' distance by 2 %."""
 _QUADRATURE = 3
 """Points along each side of a cell."""
 
-_NEXT, _LAST = [1, 2, 0], [2, 0, 1]
-
 _TINY = 1e-290
 """In place of nothing, for the logarithm on the line through an edge, where it cancels."""
 
@@ -89,9 +87,9 @@ class Bar(FerrousBody):
         points = (middles[:, np.newaxis] + grid * lengths[:, np.newaxis]).reshape(-1, 3)
         # What a unit of magnetisation along each axis, ending on each plane, makes in each cell.
         corners, signs = _corners(size, side, planes)
-        logarithms, angles = _kernels(corners, points)
+        kernels = _kernels(corners, points)
         made = np.empty((3, cells, cells + 1, 3))
-        for axis, row in enumerate(_tensor(logarithms, angles)):
+        for axis, row in enumerate(_tensor(kernels)):
             for component, terms in enumerate(row):
                 ending = (terms * signs).reshape(cells, len(weight), 4, cells + 1).sum(axis=2)
                 made[axis, ..., component] = np.einsum("q,cqp->cp", weight, ending) / (4.0 * np.pi)
@@ -145,38 +143,22 @@ class BarFields:
         most: int = MOST_PLANES,
         cells: int = CELLS,
     ) -> None:
-        self._positions = np.array([bar.position for bar in bars])
-        self._rotations = np.array([bar.rotation for bar in bars])
-        corners, signed = [], []
+        self._bars = []
         for bar in bars:
             planes, ending = bar.poles_in(field, most, cells)
-            places, signs = _corners(np.array(bar.size), bar.long_side, planes)
-            corners.append(places)
-            signed.append(signs[:, np.newaxis] * np.tile(ending, (4, 1)))
-        self._corners, self._signed = np.concatenate(corners), np.concatenate(signed)
-        self._bar = np.repeat(np.arange(len(bars)), [len(places) for places in corners])
-        self._first = np.flatnonzero(np.diff(self._bar, prepend=-1))
+            corners, signs = _corners(np.array(bar.size), bar.long_side, planes)
+            signed = signs[:, np.newaxis] * np.tile(ending, (4, 1))
+            self._bars.append((np.array(bar.position), bar.rotation, corners, signed))
 
     def __call__(self, position: np.ndarray) -> np.ndarray:
         """Return their field (n, 3) [T] at places (n, 3) [m], both in the world's axes."""
-        offset = position[:, np.newaxis] - self._positions
-        own = np.einsum("bji,nbj->nbi", self._rotations, offset)
-        logarithms, angles = _kernels(self._corners, own[:, self._bar])
-        # By kernel, place, bar and component of what ends.
-        yz, zx, xy = self._ending(logarithms)
-        x, y, z = self._ending(angles)
-        field = np.empty(own.shape)
-        field[..., 0] = xy[..., 1] + zx[..., 2] - x[..., 0]
-        field[..., 1] = yz[..., 2] + xy[..., 0] - y[..., 1]
-        field[..., 2] = zx[..., 0] + yz[..., 1] - z[..., 2]
-        scale = VACUUM_PERMEABILITY / (4.0 * np.pi)
-        return scale * np.einsum("bij,nbj->ni", self._rotations, field)
-
-    def _ending(self, kernels):
-        """Sums over each bar's corners of kernels (3, n, corners) times what ends there."""
-        if len(self._first) == 1:
-            return np.einsum("ink,kj->inj", kernels, self._signed)[:, :, np.newaxis]
-        return np.add.reduceat(kernels[..., np.newaxis] * self._signed, self._first, axis=2)
+        total = np.zeros(position.shape)
+        for place, rotation, corners, signed in self._bars:
+            kernels = _kernels(corners, (position - place) @ rotation)
+            ending = kernels.reshape(-1, len(corners)) @ signed  # by kernel, place and component
+            parts = ending.reshape(6, -1, 3).transpose(1, 0, 2).reshape(-1, 18)
+            total += parts @ _FIELD_OF_PARTS @ rotation.T
+        return total
 
 
 def _corners(size, side, planes):
@@ -192,27 +174,48 @@ def _corners(size, side, planes):
 
 
 def _kernels(corners, places):
-    """ln(R + w) along each axis, and arctan(v w / (u R)) about each, (3, places, corners) each.
+    """ln(R + w) along each axis, then arctan(v w / (u R)) about each, (6, places, corners).
 
-    Corners (corners, 3), places (places, 3), or (places, corners, 3) where they differ.
+    Corners (corners, 3), places (places, 3).
     """
-    if places.ndim == 2:
-        places = places[:, np.newaxis]
-    along = np.ascontiguousarray(np.moveaxis(corners - places, -1, 0))
-    squares, size = along * along, np.abs(along)
-    distance = np.sqrt(squares[0] + squares[1] + squares[2])
+    # One row for each axis, and the first two again, so that a view begins at each.
+    along = np.empty((5, len(places), len(corners)))
+    np.subtract(corners.T[:, np.newaxis], places.T[:, :, np.newaxis], out=along[:3])
+    along[3:] = along[:2]
+    own, following, last = along[:3], along[1:4], along[2:]
+    squares = along * along
+    beside = squares[1:4] + squares[2:]
+    distance = np.sqrt(squares[0] + beside[0])
+    size = np.abs(own)
     # Without loss of digits where w is nearly -R; on the line through an edge it cancels.
     length = np.maximum(distance + size, _TINY)
-    beside = np.maximum(squares[_NEXT] + squares[_LAST], _TINY)
-    logarithms = np.log(np.where(along >= 0.0, length, beside / length))
+    kernels = np.empty((6, *distance.shape))
+    near = np.divide(np.maximum(beside, _TINY), length, out=length, where=own < 0.0)
+    np.log(near, out=kernels[:3])
     # In a face's own plane, where u is zero, those of its corners cancel.
-    product = along[_NEXT] * along[_LAST]
-    angles = np.arctan2(np.copysign(1.0, along) * product, size * distance)
-    return logarithms, angles
+    product = np.copysign(1.0, own)
+    product *= following
+    product *= last
+    size *= distance
+    np.arctan2(product, size, out=kernels[3:])
+    return kernels
 
 
-def _tensor(logarithms, angles):
-    """Return the second derivatives of which those are parts, by row and column."""
-    yz, zx, xy = logarithms
-    x, y, z = -angles
+def _tensor(kernels):
+    """Return the second derivatives of which kernels are parts, by row and column."""
+    yz, zx, xy = kernels[:3]
+    x, y, z = -kernels[3:]
     return (x, xy, zx), (xy, y, yz), (zx, yz, z)
+
+
+def _field_of_parts() -> np.ndarray:
+    """Return what makes a field [T] (3) of kernels (6) times components of what ends (3)."""
+    matrix = np.zeros((6, 3, 3))
+    for kernel, (row, column) in enumerate(((1, 2), (2, 0), (0, 1))):
+        matrix[kernel, row, column] = matrix[kernel, column, row] = 1.0
+    for axis in range(3):
+        matrix[3 + axis, axis, axis] = -1.0
+    return VACUUM_PERMEABILITY / (4.0 * np.pi) * matrix.reshape(18, 3)
+
+
+_FIELD_OF_PARTS = _field_of_parts()

@@ -96,7 +96,7 @@ def _factors(squares, volume):
 
 
 def _confocal(x, a):
-    """The largest root lambda of sum(x / (a + lambda)) = 1, for squares (..., 3); negative inside.
+    """Find the largest root lambda of sum(x / (a + lambda)) = 1, squares (..., 3); negative inside.
 
     It is the largest eigenvalue of sqrt(x) sqrt(x)^T - diag(a) (Golub, SIAM Review 15, 318, 1973).
     """

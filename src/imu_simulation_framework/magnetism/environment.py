@@ -149,7 +149,8 @@ class MagneticEnvironment:
             In the world's axes [T].
         """
         position = np.asarray(position, dtype=float)
-        total = np.tile(self.undisturbed, (len(position), 1))
+        total = np.empty(position.shape)
+        total[...] = self.undisturbed
         if self._bodies:
             for first in range(0, len(position), _AT_ONCE):
                 some = slice(first, first + _AT_ONCE)
@@ -192,14 +193,30 @@ _CONJUGATE = np.array([-1.0, -1.0, -1.0, 1.0])
 def turned(orientation: np.ndarray, vectors: np.ndarray) -> np.ndarray:
     """Return vectors (n, 3) or (3,) of turned axes, quaternions (n, 4), in those of the world."""
     # A few samples at a time, a general library's overhead is most of the time.
-    turn, w = orientation[:, :3], orientation[:, 3:]
-    twice = 2.0 * _cross(turn, np.broadcast_to(vectors, turn.shape))
-    return vectors + w * twice + _cross(turn, twice)
+    products = orientation[:, :, np.newaxis] * orientation[:, np.newaxis]
+    matrices = (products.reshape(-1, 16) @ _OF_PRODUCTS).reshape(-1, 3, 3)
+    return (matrices @ np.asarray(vectors)[..., np.newaxis])[..., 0]
 
 
-def _cross(a, b):
-    product = np.empty(a.shape)
-    x, y, z = a.T
-    u, v, w = b.T
-    product[:, 0], product[:, 1], product[:, 2] = y * w - z * v, z * u - x * w, x * v - y * u
-    return product
+def _matrix_of_products() -> np.ndarray:
+    """Return what makes nine elements of a rotation matrix of the products x x, x y, ... w w."""
+    x, y, z, w = range(4)
+    elements = {
+        (0, 0): ((x, x, 1), (w, w, 1), (y, y, -1), (z, z, -1)),
+        (1, 1): ((y, y, 1), (w, w, 1), (z, z, -1), (x, x, -1)),
+        (2, 2): ((z, z, 1), (w, w, 1), (x, x, -1), (y, y, -1)),
+        (0, 1): ((x, y, 2), (z, w, -2)),
+        (1, 0): ((x, y, 2), (z, w, 2)),
+        (0, 2): ((x, z, 2), (y, w, 2)),
+        (2, 0): ((x, z, 2), (y, w, -2)),
+        (1, 2): ((y, z, 2), (x, w, -2)),
+        (2, 1): ((y, z, 2), (x, w, 2)),
+    }
+    matrix = np.zeros((4, 4, 3, 3))
+    for (row, column), terms in elements.items():
+        for first, second, sign in terms:
+            matrix[first, second, row, column] = sign
+    return matrix.reshape(16, 9)
+
+
+_OF_PRODUCTS = _matrix_of_products()

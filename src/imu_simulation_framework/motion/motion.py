@@ -13,7 +13,7 @@ and 5): f is the specific force, which is what an accelerometer feels, +g on z a
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -26,25 +26,17 @@ from imu_simulation_framework.columns import GROUND_TRUTH
 from imu_simulation_framework.constants import WORLD_GRAVITY
 from imu_simulation_framework.errors import MotionError
 from imu_simulation_framework.motion.kinematics import (
+    angular_velocity_at_knots,
     angular_velocity_of,
     checked_poses,
     quaternion_spline,
     unit,
 )
-
-_WIDTHS = {
-    "position": 3,
-    "orientation": 4,
-    "velocity": 3,
-    "angular_velocity": 3,
-    "specific_force": 3,
-}
-_UNEVEN = 1e-6
-"""Share of a period by which even time steps may differ: stamps are rounded to nanoseconds."""
+from imu_simulation_framework.motion.sampled import SampledMotion
 
 
 @dataclass(frozen=True)
-class Motion:
+class Motion(SampledMotion):
     """True motion of one point of a rigid body, sampled; n samples.
 
     Parameters
@@ -77,30 +69,6 @@ class Motion:
     angular_velocity: np.ndarray
     specific_force: np.ndarray
     gravity: float = WORLD_GRAVITY
-
-    def __post_init__(self) -> None:
-        time = np.asarray(self.time, dtype=float)
-        if time.ndim != 1 or len(time) == 0:
-            raise MotionError(f"a motion's time has the shape {time.shape}, expected (n,), n >= 1")
-        object.__setattr__(self, "time", time)
-        for name, width in _WIDTHS.items():
-            values = np.asarray(getattr(self, name), dtype=float)
-            if values.shape != (len(time), width):
-                raise MotionError(
-                    f"a motion's {name} has the shape {values.shape}, "
-                    f"expected {(len(time), width)} as it has {len(time)} times"
-                )
-            object.__setattr__(self, name, values)
-        for field in fields(self):
-            if not np.all(np.isfinite(getattr(self, field.name))):
-                raise MotionError(f"a motion's {field.name} holds a value that is not finite")
-        steps = np.diff(time)
-        if np.any(steps <= 0.0):
-            index = int(np.argmax(steps <= 0.0))
-            raise MotionError(
-                f"a motion's time must increase, but {time[index + 1]:g} s follows "
-                f"{time[index]:g} s"
-            )
 
     @classmethod
     def from_poses(
@@ -195,35 +163,6 @@ class Motion:
             gravity,
         )
 
-    def __len__(self) -> int:
-        return len(self.time)
-
-    @property
-    def duration(self) -> float:
-        """Time from the first sample to the last [s]."""
-        return float(self.time[-1] - self.time[0])
-
-    @property
-    def period(self) -> float:
-        """Time from one sample to the next [s].
-
-        Raises
-        ------
-        MotionError
-            It is not the same everywhere, or there are less than two samples.
-        """
-        if len(self.time) < 2:
-            raise MotionError("a motion of one sample has no period; two are needed")
-        period = self.duration / (len(self.time) - 1)
-        even = self.time[0] + period * np.arange(len(self.time))
-        off = float(np.max(np.abs(self.time - even)))
-        if off > _UNEVEN * period + 1e-9:
-            raise MotionError(
-                f"the motion's samples are up to {off:.3g} s away from even steps of "
-                f"{period:g} s; resample it with resampled(rate)"
-            )
-        return period
-
     @property
     def yaw(self) -> np.ndarray:
         """Rotation about the vertical, unwrapped, (n,) [rad]."""
@@ -301,24 +240,15 @@ class Motion:
             There is neither one nor as many as samples; or a time-varying mounting, or a lever
             arm on a turning body, has less than three samples.
         """
-        count = len(self.time)
-        mounting = Rotation.identity() if rotation is None else rotation
-        if not isinstance(mounting, Rotation):
-            mounting = Rotation.from_quat(mounting)
-        arm = np.asarray(lever_arm, dtype=float)
-        if arm.shape not in ((3,), (count, 3)):
-            raise MotionError(f"a lever arm has the shape {arm.shape}, expected (3,) or (n, 3)")
-        if not (mounting.single or len(mounting) == count):
-            raise MotionError(f"there are {len(mounting)} mountings, expected 1 or {count}")
-        arm_rate, arm_acceleration = self._derivatives(arm) if arm.ndim == 2 else (0.0, 0.0)
+        arm, mounting = self._mounting(lever_arm, rotation)
+        arm_rate, arm_acceleration = self._arm_derivatives(arm)
         rate, force = self.angular_velocity, self.specific_force
         body = Rotation.from_quat(self.orientation)
         velocity_of_arm = np.cross(rate, arm) + arm_rate
         if np.any(arm):
-            rate_change, _ = self._derivatives(rate)
             force = (
                 force
-                + np.cross(rate_change, arm)
+                + np.cross(self._derivative(rate), arm)
                 + np.cross(rate, velocity_of_arm + arm_rate)
                 + arm_acceleration
             )
@@ -327,7 +257,7 @@ class Motion:
         if not mounting.single:
             self._require_samples()
             turning = quaternion_spline(self.time, mounting.as_quat())
-            mounted_rate = mounted_rate + angular_velocity_of(turning, self.time)
+            mounted_rate = mounted_rate + angular_velocity_at_knots(turning)
         return Motion(
             self.time,
             self.position + body.apply(arm),
@@ -351,27 +281,10 @@ class Motion:
         MotionError
             The rate is not positive, or the motion has less than three samples.
         """
-        if not (np.isfinite(rate) and rate > 0.0):
-            raise MotionError(f"a motion's rate is {rate} Hz, but it must be positive")
-        self._require_samples()
-        time = self.time[0] + np.arange(int(self.duration * rate + 1e-6) + 1) / rate
-        # The last one may be beyond the end by a rounding.
-        within = np.minimum(time, self.time[-1])
+        time, within = self._even_times(rate)
         values = {
             name: CubicSpline(self.time, getattr(self, name))(within)
             for name in ("position", "velocity", "angular_velocity", "specific_force")
         }
         orientation = unit(quaternion_spline(self.time, self.orientation)(within))
         return Motion(time=time, orientation=orientation, gravity=self.gravity, **values)
-
-    def _derivatives(self, values):
-        """Return the first and second derivatives of (n, 3) by time, at the samples."""
-        self._require_samples()
-        spline = CubicSpline(self.time, values)
-        return spline(self.time, 1), spline(self.time, 2)
-
-    def _require_samples(self):
-        if len(self.time) < 3:
-            raise MotionError(
-                f"a motion of {len(self.time)} samples has no derivatives; three are needed"
-            )

@@ -47,7 +47,7 @@ def at_rest(
     MotionError
         Duration or rate is not positive.
     """
-    time = _even_times(duration, rate)
+    time = even_times(duration, rate)
     (quaternion,) = quaternion_from_roll_pitch_yaw([[roll, pitch, yaw]])
     up = np.array(
         [-math.sin(pitch), math.sin(roll) * math.cos(pitch), math.cos(roll) * math.cos(pitch)]
@@ -85,7 +85,7 @@ def straight(
     MotionError
         Duration or rate is not positive.
     """
-    return _level(_even_times(duration, rate), 0.0, speed, 0.0, gravity)
+    return _level(even_times(duration, rate), 0.0, speed, 0.0, gravity)
 
 
 def rounds(
@@ -119,7 +119,7 @@ def rounds(
         if not (math.isfinite(value) and value > 0.0):
             raise MotionError(f"the {name} of a circle is {value}, but it must be positive")
     yaw_rate = math.copysign(speed / radius, count)
-    time = _even_times(2.0 * math.pi * abs(count) / abs(yaw_rate), rate)
+    time = even_times(2.0 * math.pi * abs(count) / abs(yaw_rate), rate)
     return _level(time, yaw_rate * time, speed, yaw_rate, gravity)
 
 
@@ -211,7 +211,14 @@ def _about_vertical(yaw):
     return np.column_stack([nothing, nothing, np.sin(half), np.cos(half)])
 
 
-def _even_times(duration, rate):
+def even_times(duration: float, rate: float) -> np.ndarray:
+    """Return times from zero to a duration [s] at a rate [Hz].
+
+    Raises
+    ------
+    MotionError
+        Either is not positive, or they make too many samples.
+    """
     for name, value in (("duration", duration), ("rate", rate)):
         if not (math.isfinite(value) and value > 0.0):
             raise MotionError(f"the {name} of a motion is {value}, but it must be positive")

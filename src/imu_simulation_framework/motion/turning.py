@@ -40,7 +40,7 @@ def absolute_turn(yaw: np.ndarray, reversal: float = REVERSAL) -> np.ndarray:
 
 
 def _turning_points(yaw, reversal):
-    """Indices of the first sample, of each extreme that is left by a reversal, of the last one."""
+    """Return indices of the first sample, each extreme that a reversal leaves, and the last one."""
     if len(yaw) == 0:
         return []
     points, sense = [0], 0

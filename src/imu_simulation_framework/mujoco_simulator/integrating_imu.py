@@ -99,7 +99,8 @@ class IntegratingImu:
         """
         samples, motions = self._observe(quaternions, velocities, angular_velocities)
         rate, half_gravity = self._rate, 0.5 * self._gravity
-        for row, motion in enumerate(motions):
+        rows = zip(motions, quaternions, samples.imu_angular_velocity, samples.imu_specific_force)
+        for motion, quaternion, imu_rate, imu_force in rows:
             vx, vy, vz, cx, cy, cz, ux, uy, uz = motion
             vx0, vy0, vz0, cx0, cy0, cz0, ux0, uy0, uz0 = self._motion
             self._motion = motion
@@ -109,12 +110,12 @@ class IntegratingImu:
                 rate * (vz - vz0) + 0.5 * (cz + cz0) + half_gravity * (uz + uz0),
             )
             turn = self._turn
-            mujoco.mju_subQuat(turn, quaternions[row], self._quaternion)
-            self._quaternion = quaternions[row]
+            mujoco.mju_subQuat(turn, quaternion, self._quaternion)
+            self._quaternion = quaternion
             turn *= rate
-            mujoco.mju_rotVecQuat(samples.imu_angular_velocity[row], turn, self._base_to_imu)
+            mujoco.mju_rotVecQuat(imu_rate, turn, self._base_to_imu)
             self._force[:] = force
-            mujoco.mju_rotVecQuat(samples.imu_specific_force[row], self._force, self._base_to_imu)
+            mujoco.mju_rotVecQuat(imu_force, self._force, self._base_to_imu)
         return samples
 
     def _observe(self, quaternions, velocities, angular_velocities):
@@ -127,12 +128,13 @@ class IntegratingImu:
         world_to_base, up, vertical = self._world_to_base, self._up, self._vertical
         rx, ry, rz = self._position
         motions = []
-        for row, (wx, wy, wz) in enumerate(angular_velocities.tolist()):
-            quaternion, velocity = quaternions[row], samples.velocity[row]
+        turnings = angular_velocities.tolist()
+        rows = zip(quaternions, velocities, turnings, samples.velocity, samples.imu_quaternion)
+        for quaternion, in_world, (wx, wy, wz), velocity, imu_quaternion in rows:
             mujoco.mju_negQuat(world_to_base, quaternion)
-            mujoco.mju_rotVecQuat(velocity, velocities[row], world_to_base)
+            mujoco.mju_rotVecQuat(velocity, in_world, world_to_base)
             mujoco.mju_rotVecQuat(up, vertical, world_to_base)
-            mujoco.mju_mulQuat(samples.imu_quaternion[row], quaternion, self._mounting)
+            mujoco.mju_mulQuat(imu_quaternion, quaternion, self._mounting)
             vx, vy, vz = velocity.tolist()
             vx += wy * rz - wz * ry
             vy += wz * rx - wx * rz

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple, Sequence, cast
 import mujoco
 import numpy as np
 
+from imu_simulation_framework.checked_values import checked_number
+from imu_simulation_framework.constants import WORLD_GRAVITY
 from imu_simulation_framework.errors import ConfigurationError, SimulatorError
 from imu_simulation_framework.magnetism.ferrous import FerrousBody
 from imu_simulation_framework.mujoco_simulator.integrating_imu import IntegratingImu
@@ -88,6 +90,8 @@ class MujocoSimulator:
         Bumps on the ground; it is level without.
     bodies : sequence of FerrousBody
         Shown where they are; nothing touches them.
+    gravity : float
+        [m/s^2]
     mean_torques : bool
         Whether the motors' torques are means over the sample period, which takes some time.
 
@@ -108,6 +112,7 @@ class MujocoSimulator:
         sample_rate=100,
         terrain=None,
         bodies: Sequence[FerrousBody] = (),
+        gravity: float = WORLD_GRAVITY,
         mean_torques: bool = False,
     ):
         if not (physics_rate >= sample_rate > 0 and physics_rate % sample_rate == 0):
@@ -121,9 +126,14 @@ class MujocoSimulator:
         self._sample_rate = sample_rate
         self._steps_per_sample = int(physics_rate // sample_rate)
         self._model = build_model(parameters, physics_rate, terrain, bodies)
+        self._model.opt.gravity[:] = (0.0, 0.0, -checked_number("gravity", gravity, above=0.0))
         self._data = mujoco.MjData(self._model)
-        self._gravity = float(np.linalg.norm(self._model.opt.gravity))
-        # Views of MuJoCo's memory.
+        self._gravity = gravity
+        # Views of MuJoCo's memory; to ask for one takes as long as to copy it.
+        self._position = self._data.qpos
+        self._velocity = self._data.qvel
+        self._control = self._data.ctrl
+        self._torques = self._data.actuator_force
         self._base_position = self._data.qpos[BASE_POSITION]
         self._base_quaternion = self._data.qpos[BASE_QUATERNION]
         self._wheel_velocities = self._data.qvel[WHEEL_VELOCITIES]
@@ -133,6 +143,11 @@ class MujocoSimulator:
         self._state: SimulatorState | None = None
         self._rest_position, self._rest_quaternion = self._settle()
         self.reset()
+
+    @property
+    def gravity(self) -> float:
+        """Acceleration due to gravity [m/s^2]."""
+        return self._gravity
 
     @property
     def state(self) -> SimulatorState:
@@ -226,15 +241,16 @@ class MujocoSimulator:
         positions = np.empty((count, model.nq))
         velocities = np.empty((count, model.nv))
         torques = np.empty((count, model.nu))
-        for row in range(count):
-            data.ctrl[:] = self._motors.control(self._wheel_velocities.tolist())
+        control, wheels = self._motors.control, self._wheel_velocities
+        for position, velocity, torque in zip(positions, velocities, torques):
+            self._control[:] = control(wheels.tolist())
             if self._mean_torques:
-                torques[row] = self._step_by_step()
+                torque[:] = self._step_by_step()
             else:
                 mujoco.mj_step(model, data, self._steps_per_sample)
-                torques[row] = data.actuator_force
-            positions[row] = data.qpos
-            velocities[row] = data.qvel
+                torque[:] = self._torques
+            position[:] = self._position
+            velocity[:] = self._velocity
         self._samples += count
         self._require_stable()
         samples = self._imu.samples(
@@ -249,7 +265,7 @@ class MujocoSimulator:
         total = np.zeros(self._model.nu)
         for _ in range(self._steps_per_sample):
             mujoco.mj_step(self._model, self._data)
-            total += self._data.actuator_force
+            total += self._torques
         return total / self._steps_per_sample
 
     def _keep(self, positions, velocities, torques, samples) -> SimulatorState:

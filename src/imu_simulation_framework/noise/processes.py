@@ -231,11 +231,11 @@ class GaussMarkov(NoiseProcess):
         _draw(self._generator, block)
         block *= self._innovation
         if np.ptp(self._phi) == 0.0:
-            _filter(self._phi[0], block, self._value, block)
+            block[...] = _recursion(self._phi[0], block, self._value)
         else:
             for axis, phi in enumerate(self._phi):
                 column = block[:, axis : axis + 1]
-                _filter(phi, column, self._value[axis : axis + 1], column)
+                column[...] = _recursion(phi, column, self._value[axis : axis + 1])
         if len(block):
             self._value = block[-1].copy()
 
@@ -270,7 +270,7 @@ class BiasInstability(NoiseProcess):
             -np.expm1(-2.0 * self._period / times)[:, np.newaxis]
         )
         # A sample needs the random numbers of all processes: fewer of them fit into the cache.
-        self._rows = BLOCK // 4
+        self._rows = BLOCK // 2
 
     @property
     def components(self) -> int:
@@ -294,12 +294,16 @@ class BiasInstability(NoiseProcess):
             total = block[first : first + self._rows]
             innovations = self._generator.standard_normal((len(total), *self._sigma.shape))
             innovations *= self._innovation
-            values = np.empty((len(self._phi), len(total), 3))
+            last = np.empty(self._values.shape)
             for index, (phi,) in enumerate(self._phi):
-                _filter(phi, innovations[:, index], self._values[index], values[index])
-            self._values = values[:, -1].copy()
-            # In the same order as in a single step.
-            np.add.reduce(values, axis=0, out=total)
+                values = _recursion(phi, innovations[:, index], self._values[index])
+                last[index] = values[-1]
+                # In the same order as in a single step.
+                if index == 0:
+                    total[...] = values
+                else:
+                    total += values
+            self._values = last
 
 
 class RateRamp(NoiseProcess):
@@ -383,9 +387,9 @@ def _draw(generator, block):
         block[...] = generator.standard_normal(block.shape)
 
 
-def _filter(phi, innovation, last, out):
-    """Compute ``y_k = phi y_(k-1) + innovation_k`` along the first axis after the value last."""
+def _recursion(phi, innovation, last):
+    """Return ``y_k = phi y_(k-1) + innovation_k`` along the first axis after the value last."""
     # Imported here, since every node knows the models, and it takes 40 MB.
     from scipy.signal import lfilter
 
-    out[...] = lfilter([1.0], [1.0, -phi], innovation, axis=0, zi=(phi * last)[np.newaxis])[0]
+    return lfilter([1.0], [1.0, -phi], innovation, axis=0, zi=(phi * last)[np.newaxis])[0]

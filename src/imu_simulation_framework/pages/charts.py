@@ -313,7 +313,7 @@ def _long(axis):
 
 
 def _some(count, most):
-    """An even choice of so many places, the last one among them."""
+    """Return an even choice of so many places, the last one among them."""
     return (
         np.arange(count) if count <= most else np.linspace(0, count - 1, most).round().astype(int)
     )

@@ -106,7 +106,7 @@ def _draw_axis(axis, identification, name):
 
 
 def _draw_model(axis, identification, result):
-    """The fit with its terms, and the sensor that is written."""
+    """Return the fit with its terms, and the sensor that is written."""
     fit = result.fit
     tau = result.curves[0].tau
     dense = np.geomspace(tau[0], tau[-1], 200)
@@ -146,7 +146,7 @@ def _draw_model(axis, identification, result):
 
 
 def _mark_points(axis, result):
-    """The lines of white noise and random walk where they have the values N and K."""
+    """Return the lines of white noise and random walk where they have the values N and K."""
     tau = result.curves[0].tau
     names = list(result.fit.terms)
     for time, term in zip(READ_OFF, ("white_noise", "random_walk")):

@@ -85,7 +85,7 @@ _SIMULATED_LINES = ((style.TRUTH, "simulator's truth"), (style.SIMULATED, "simul
 
 
 def _turned_from_start(result, trajectory):
-    """What to subtract from a pair's headings so that they follow the trajectory's from zero."""
+    """Return what to subtract from a pair's headings to let the trajectory's begin at zero."""
     if len(trajectory) == 0:
         return float(result.reference_yaw.iloc[0])
     wanted = np.interp(result.reference_yaw.index, trajectory.index, trajectory["yaw"])

@@ -27,18 +27,7 @@ from imu_simulation_framework.recordings.conventions import (
     ImuConventions,
     ReferenceConventions,
 )
-from imu_simulation_framework.recordings.file_access import (
-    FORMATS,
-    detect_format,
-    is_ros2_bag,
-    read_start,
-    read_text,
-)
-from imu_simulation_framework.recordings.formats.bag import read_bag
-from imu_simulation_framework.recordings.formats.plain_csv import read_plain_csv
-from imu_simulation_framework.recordings.formats.ros2_bag import read_ros2_bag
-from imu_simulation_framework.recordings.formats.rostopic_csv import read_rostopic_csv
-from imu_simulation_framework.recordings.formats.tum import read_tum
+from imu_simulation_framework.recordings.formats.any_format import read_any_bag, read_samples
 from imu_simulation_framework.recordings.imu import imu_table
 from imu_simulation_framework.recordings.receiver_topics import join_topic
 from imu_simulation_framework.recordings.reference import reference_table
@@ -59,9 +48,6 @@ __all__ = [
     "read_reference_samples",
     "reference_table",
 ]
-
-
-_TEXT_FORMATS = ("rostopic_csv", "csv", "tum")
 
 
 @dataclass(frozen=True)
@@ -177,7 +163,7 @@ def read_reference_samples(
     RecordingError
         The recording cannot be read.
     """
-    samples = _read_samples(path, topic, format, columns, messages.REFERENCE_TYPES, "reference")
+    samples = read_samples(path, topic, format, columns, messages.REFERENCE_TYPES, "reference")
     for key, beside, types, names in (
         ("velocity_topic", velocity_topic, messages.VELOCITY_TYPES, VELOCITY),
         ("heading_topic", heading_topic, messages.HEADING_TYPES, QUATERNION),
@@ -185,7 +171,7 @@ def read_reference_samples(
         if beside and samples.format != "bag":
             raise RecordingError(f"{path}: {key} is of use only in a bag, this is {samples.format}")
         if beside:
-            samples = join_topic(samples, _read_bag(path, beside, types), names)
+            samples = join_topic(samples, read_any_bag(path, beside, types), names)
     return samples
 
 
@@ -271,7 +257,7 @@ def read_imu_samples(
     RecordingError
         The recording cannot be read.
     """
-    samples = _read_samples(
+    samples = read_samples(
         path, topic, format, columns, messages.IMU_TYPES, "IMU", timed=rate is None
     )
     if rate is not None:
@@ -313,7 +299,7 @@ def read_other_sensor(
         not grow.
     """
     types = messages.OTHER_TYPES[sensor]
-    samples = _read_samples(path, topic, "auto", columns, types, sensor)
+    samples = read_samples(path, topic, "auto", columns, types, sensor)
     stamp = samples.columns["stamp"]
     times = np.where(np.isnan(stamp), samples.columns.get("receipt", stamp), stamp)
     names = [quantity for quantity in types[0].quantities if quantity in samples]
@@ -334,40 +320,3 @@ def read_other_sensor(
             f"{samples.source}: the time of {samples.place_name} {place} does not grow"
         )
     return pd.DataFrame(values, columns=names, index=pd.Index(times, name="time"))
-
-
-def _read_samples(path, topic, format, columns, message_types, purpose, timed=True):
-    if format not in FORMATS + ("auto",):
-        raise RecordingError(
-            f"{path}: unknown format {format!r}, expected auto or one of {', '.join(FORMATS)}"
-        )
-    if format == "auto":
-        format = "bag" if is_ros2_bag(path) else detect_format(path, read_start(path))
-        if columns and format in _TEXT_FORMATS:
-            # Who maps its columns means them, whatever the file looks like.
-            format = "csv"
-    if columns and format != "csv":
-        raise RecordingError(
-            f"{path}: a column map is of use only for format csv, but this is read as {format}; "
-            "leave the map out"
-        )
-    if format == "bag":
-        return _read_bag(path, topic, message_types)
-    text = read_text(path)
-    if format == "rostopic_csv":
-        return read_rostopic_csv(path, text, message_types)
-    if format == "tum":
-        return read_tum(path, text)
-    return read_plain_csv(path, text, columns, purpose, timed)
-
-
-def _read_bag(path, topic, message_types):
-    if is_ros2_bag(path):
-        samples = read_ros2_bag(path, topic, message_types)
-    else:
-        read_start(path)
-        samples = read_bag(path, topic, message_types)
-    for values in samples.columns.values():
-        # A damaged one may be of the kind that makes every calculation warn (signalling).
-        values[np.isnan(values)] = np.nan
-    return samples

@@ -230,7 +230,7 @@ def _opened(path):
 
 
 def _gunzipped(file):
-    """What is in a gzip file. Zeros behind it do not count: some programs fill a block of a device.
+    """Return what is in a gzip file; zeros behind it, which fill a device's block, do not count.
 
     Python's own reader takes such zeros one by one.
     """

@@ -184,7 +184,7 @@ def _angles(samples):
 
 
 def _without_unknown(samples):
-    """The samples with nan where -1 in a covariance says that a part is not known (REP-145)."""
+    """Return samples with nan where -1 in a covariance says that a part is not known (REP-145)."""
     columns = dict(samples.columns)
     for name, group in (("orientation", QUATERNION), ("gyro", GYRO), ("accel", ACCEL)):
         covariance = columns.get(f"{name}_covariance")

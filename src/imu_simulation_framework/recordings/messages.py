@@ -115,7 +115,11 @@ IMU = _message(
 )
 
 _TWIST = _vector("twist.linear") + _vector("twist.angular")
-_LINEAR = {"velocity_east": "twist.linear.x", "velocity_north": "twist.linear.y"}
+_LINEAR = {
+    "velocity_east": "twist.linear.x",
+    "velocity_north": "twist.linear.y",
+    "velocity_up": "twist.linear.z",
+}
 TWIST_STAMPED = _message("geometry_msgs/TwistStamped", 0, _TWIST, _LINEAR)
 TWIST_WITH_COVARIANCE_STAMPED = _message(
     "geometry_msgs/TwistWithCovarianceStamped",

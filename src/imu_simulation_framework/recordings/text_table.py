@@ -244,7 +244,7 @@ def _names(comment, separator, width) -> list[str]:
 
 
 def _distinct(names):
-    """The names, with ``.1``, ``.2`` behind those that were there before, and the names of such."""
+    """Return the names, ``.1``, ``.2`` behind repeated ones, and which were repeated."""
     distinct, namesakes, given = [], {}, set(names)
     for name in names:
         if name in distinct:

@@ -26,6 +26,7 @@ LARGEST_NUMBER = 1e9
 
 _ANY = {"maximum": LARGEST_NUMBER}
 _POSITIVE, _NOT_NEGATIVE = {"above": 0.0, **_ANY}, {"minimum": 0.0, **_ANY}
+_SMALLEST_POSITIVE = 1.0 / LARGEST_NUMBER
 ANY_COUNT = -1
 # Every key of the file: how many numbers it holds (0: one number, no list; ANY_COUNT: a list of at
 # least one) and their bounds.
@@ -206,7 +207,10 @@ def _schema_of(content):
 
 def _checked(name, value, count, bounds):
     if count != ANY_COUNT:
-        return checked_numbers(name, value, count, **bounds)
+        numbers = checked_numbers(name, value, count, **bounds)
+        if bounds is _POSITIVE and min(numbers if count else (numbers,)) < _SMALLEST_POSITIVE:
+            raise ConfigurationError(f"{name} is {shown(value)}, which is too small.")
+        return numbers
     length = len(value) if isinstance(value, list) else 0
     if not 1 <= length <= MOST_WHEELS:
         raise ConfigurationError(

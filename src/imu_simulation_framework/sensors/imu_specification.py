@@ -19,7 +19,7 @@ samples is in :mod:`imu_simulation_framework.noise.processes` and
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Tuple
+from typing import Any
 
 import numpy as np
 
@@ -31,19 +31,21 @@ from imu_simulation_framework.checked_values import (
     checked_matrix,
     checked_number,
 )
-from imu_simulation_framework.constants import STANDARD_GRAVITY
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.sensors.conditions import (
     SupplyVoltage,
     TemperatureProfile,
     Vibration,
 )
-from imu_simulation_framework.sensors.conditions.band_limit import BandLimit
 from imu_simulation_framework.sensors.output_specification import OutputSpecification
+from imu_simulation_framework.sensors.published_variances import (
+    Covariance,
+    diagonal,
+    orientation_variances,
+    sample_variances,
+)
 from imu_simulation_framework.sensors.triads import TRIADS
 from imu_simulation_framework.sentences import shown
-
-Covariance = Tuple[float, ...]
 
 _UNCHANGING = TemperatureProfile()
 _STEADY = SupplyVoltage()
@@ -52,7 +54,6 @@ _ZERO = (0.0, 0.0, 0.0)
 _ZERO_MATRIX = (_ZERO, _ZERO, _ZERO)
 _IDENTITY = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
-_LEVEL_FIELD = 20e-6  # T
 _OUTPUT = OutputSpecification()
 
 LARGEST_CONDITION = 1e3
@@ -308,9 +309,9 @@ class ImuSpecification:
         """
         period = 1.0 / self.output.rate if period is None else period
         return (
-            _diagonal(self._orientation_variances(duration)),
-            _diagonal(_sample_variances(self.gyroscope, period)),
-            _diagonal(_sample_variances(self.accelerometer, period)),
+            diagonal(orientation_variances(self, duration)),
+            diagonal(sample_variances(self.gyroscope, period)),
+            diagonal(sample_variances(self.accelerometer, period)),
         )
 
     def magnetic_covariance(self, period: float | None = None) -> Covariance:
@@ -330,47 +331,8 @@ class ImuSpecification:
         """
         period = 1.0 / self.output.rate if period is None else period
         if self.magnetometer is None:
-            return _diagonal(_ZERO)
-        return _diagonal(_sample_variances(self.magnetometer, period))
-
-    def _orientation_variances(self, duration):
-        if self.output.orientation_reference == "truth":
-            return _ZERO
-        gyroscope, accelerometer = self.gyroscope, self.accelerometer
-        constant = self.output.filter_time_constant
-        # A turn about x shows on y, and the other way round.
-        tilt = [
-            (
-                accelerometer.white_noise[other] ** 2 / (2.0 * constant)
-                + accelerometer.turn_on_bias_sigma[other] ** 2
-                + accelerometer.gauss_markov_sigma[other] ** 2
-            )
-            / STANDARD_GRAVITY**2
-            + gyroscope.white_noise[axis] ** 2 * constant / 2.0
-            for axis, other in ((0, 1), (1, 0))
-        ]
-        # The drift of a Gauss-Markov bias is bounded by that of a constant one.
-        if self.output.magnetic_heading and self.magnetometer is not None:
-            constant = self.output.magnetic_time_constant
-            level = max(self.magnetometer.white_noise[:2]) / _LEVEL_FIELD
-            return (
-                *tilt,
-                gyroscope.white_noise[2] ** 2 * constant / 2.0
-                + (
-                    gyroscope.random_walk[2] ** 2 * duration
-                    + gyroscope.turn_on_bias_sigma[2] ** 2
-                    + gyroscope.gauss_markov_sigma[2] ** 2
-                )
-                * constant**2
-                + level**2 / (2.0 * constant),
-            )
-        yaw = (
-            gyroscope.white_noise[2] ** 2 * duration
-            + gyroscope.random_walk[2] ** 2 * duration**3 / 3.0
-            + (gyroscope.turn_on_bias_sigma[2] ** 2 + gyroscope.gauss_markov_sigma[2] ** 2)
-            * duration**2
-        )
-        return (*tilt, yaw)
+            return diagonal(_ZERO)
+        return diagonal(sample_variances(self.magnetometer, period))
 
 
 PARTS: dict[str, Any] = {
@@ -382,27 +344,8 @@ PARTS: dict[str, Any] = {
     "supply": SupplyVoltage,
     "vibration": Vibration,
 }
+"""Part of a specification -> what its keys are the fields of."""
 CONDITIONS = ("temperature", "supply", "vibration")
 """Those of them that say what the sensor is exposed to."""
-"""Part of a specification -> what its keys are the fields of."""
 IMU_TRIADS = tuple(name for name, kind in PARTS.items() if kind is TriadSpecification)
 """The triads that every IMU has; what they measure is in :data:`.triads.TRIADS`."""
-
-
-def _sample_variances(triad, period):
-    white_gain, difference_gain = 1.0, 1.0
-    if triad.bandwidth is not None and triad.bandwidth < 0.5 / period:
-        white_gain, difference_gain = BandLimit(triad.bandwidth, 1.0 / period).noise_gains()
-    return tuple(
-        white_gain * white**2 / period
-        + difference_gain * 2.0 * (quantisation / period) ** 2
-        + resolution**2 / 12.0
-        for white, quantisation, resolution in zip(
-            triad.white_noise, triad.quantisation, triad.resolution
-        )
-    )
-
-
-def _diagonal(values):
-    xx, yy, zz = values
-    return (xx, 0.0, 0.0, 0.0, yy, 0.0, 0.0, 0.0, zz)

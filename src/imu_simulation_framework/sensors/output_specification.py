@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 
 from imu_simulation_framework.checked_values import checked_choice, checked_number
 from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.sentences import shown
 
 ORIENTATION_REFERENCES = ("fusion", "truth")
 GYROSCOPE_FILTERS = ("mahony", "vqf")
 FILTERS = (*GYROSCOPE_FILTERS, "compass")
+
+_TOPIC = re.compile(r"[~/]?[A-Za-z0-9_][A-Za-z0-9_./:-]{0,199}")
+
+
+def is_topic(text: str) -> bool:
+    """Whether a text may be a topic's name, in ROS or in Gazebo."""
+    return _TOPIC.fullmatch(text) is not None
 
 
 @dataclass(frozen=True)
@@ -23,9 +32,14 @@ class OutputSpecification:
         Samples per second [Hz]. Where the simulation is slower, it has the simulation's rate.
     start_offset : float
         Time from the simulation's first sample to the sensor's [s].
+    random_start_offset : float
+        Largest further time to it [s]: the seed decides how much, evenly between zero and this.
     drop_repeated : bool
         Where the simulation is faster than the sensor: whether the samples between two readings
         are left out, or repeat the last reading.
+    repeat_samples : bool
+        Where the simulation is slower than the sensor: whether each sample is given away as often
+        as the sensor would, with the same time stamp. Otherwise it is given away once.
     orientation_reference : str
         ``fusion``: orientation from the sensor's own readings, without a reference for the yaw
         unless there is a ``magnetic_heading``.
@@ -50,6 +64,9 @@ class OutputSpecification:
     magnetic_declination : float
         What the sensor is told of where magnetic north is: the angle from the world's y axis, which
         is north, clockwise to it [rad]. With 0 the yaw is that to magnetic east.
+    topic : str
+        Of its messages at whoever states the parameters, which conversions keep; empty for none.
+        Nothing is published on it here.
 
     Raises
     ------
@@ -68,11 +85,15 @@ class OutputSpecification:
     magnetic_time_constant: float = 9.0
     magnetic_disturbance_rejection: bool = False
     magnetic_declination: float = 0.0
+    topic: str = ""
+    random_start_offset: float = 0.0
+    repeat_samples: bool = False
 
     def __post_init__(self) -> None:
         for name, bound in (
             ("rate", {"above": 0.0}),
             ("start_offset", {"minimum": 0.0}),
+            ("random_start_offset", {"minimum": 0.0}),
             ("filter_time_constant", {"above": 0.0}),
             ("magnetic_time_constant", {"above": 0.0}),
             ("magnetic_declination", {"maximum": math.pi}),
@@ -80,6 +101,7 @@ class OutputSpecification:
             object.__setattr__(self, name, checked_number(name, getattr(self, name), **bound))
         for name in (
             "drop_repeated",
+            "repeat_samples",
             "filter_rate_bias",
             "magnetic_heading",
             "magnetic_disturbance_rejection",
@@ -87,6 +109,10 @@ class OutputSpecification:
             checked_choice(name, getattr(self, name), (False, True))
         checked_choice("orientation_reference", self.orientation_reference, ORIENTATION_REFERENCES)
         checked_choice("filter", self.filter, FILTERS)
+        if not (isinstance(self.topic, str) and (not self.topic or is_topic(self.topic))):
+            raise ConfigurationError(
+                f"topic is {shown(self.topic)}, but it must be the name of a topic, as /imu/data."
+            )
         if self.filter == "compass" and (
             self.filter_rate_bias or self.magnetic_disturbance_rejection
         ):

@@ -15,6 +15,7 @@ from imu_simulation_framework.angles import (
 from imu_simulation_framework.columns import IMU_RECORD, MAG
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.magnetism.environment import MagneticEnvironment
+from imu_simulation_framework.motion.earth.earth_motion import EarthMotion
 from imu_simulation_framework.motion.motion import Motion
 from imu_simulation_framework.sensors.imu_models import (
     IMU_MODELS,
@@ -44,7 +45,7 @@ model or of a set of its parameters (``PRESETS`` of :mod:`.sensors.imu_models`).
 
 
 def imu_truth(
-    motion: Motion,
+    motion: Motion | EarthMotion,
     magnetic_environment: MagneticEnvironment | None = None,
     wheel_torque: np.ndarray | None = None,
     speed: bool = False,
@@ -53,21 +54,26 @@ def imu_truth(
 
     Parameters
     ----------
-    motion : Motion
-        Of the IMU itself, n samples.
+    motion : Motion or EarthMotion
+        Of the IMU itself, n samples. On the turning Earth the gyroscope feels its turning, and
+        orientation and magnetic field are against east, north, up where the IMU is.
     magnetic_environment : MagneticEnvironment, optional
-        Without one there is no magnetic field.
+        Without one there is no magnetic field. What disturbs it is, on the turning Earth, in the
+        level plane at the motion's first sample.
     wheel_torque : ndarray, shape (n, 2), optional
         Of the motors of the left and the right wheel [N m], for their own fields.
     speed : bool
         Whether it shall have the speed, for an IMU that :attr:`~.ImuModel.feels_speed`.
     """
     rate, force = motion.means()
-    field = None
+    orientation, field = motion.orientation, None
+    if isinstance(motion, EarthMotion):
+        orientation = motion.local_orientation
     if magnetic_environment is not None:
-        field = magnetic_environment.felt(motion.position, motion.orientation, wheel_torque)
+        local = motion.local() if isinstance(motion, EarthMotion) else motion
+        field = magnetic_environment.felt(local.position, orientation, wheel_torque)
     speeds = np.linalg.norm(motion.velocity, axis=1) if speed else None
-    return truth_of(motion.orientation, rate, force, field, speeds)
+    return truth_of(orientation, rate, force, field, speeds)
 
 
 def imu_model(imu: ImuErrors, period: float, seed: int | np.random.SeedSequence = 0) -> ImuModel:
@@ -100,7 +106,7 @@ def imu_model(imu: ImuErrors, period: float, seed: int | np.random.SeedSequence 
 
 
 def simulate_imu(
-    motion: Motion,
+    motion: Motion | EarthMotion,
     imu: ImuErrors,
     seed: int = 1,
     run: int = 0,
@@ -111,8 +117,9 @@ def simulate_imu(
 
     Parameters
     ----------
-    motion : Motion
-        Of the IMU itself (:meth:`.Motion.mounted`), evenly sampled.
+    motion : Motion or EarthMotion
+        Of the IMU itself (:meth:`.Motion.mounted`), evenly sampled. On the turning Earth roll,
+        pitch and yaw are against east, north, up where the IMU is.
     imu : ImuErrors
         A sensor slower than the motion is sampled gives its own, fewer samples, each the mean
         since the one before.
@@ -146,7 +153,7 @@ def simulate_imu(
     reading = model.batch(truth, 1, first_run=run, parts=parts)
     orientation, rate, force = (getattr(reading, name)[0] for name in SIGNALS)
     angles = roll_pitch_yaw_from_quaternion(orientation)
-    yaw = yaw_from_quaternion(motion.orientation[0])
+    yaw = yaw_from_quaternion(truth.orientation[0])
     angles[:, 2] = unwrap(angles[:, 2])
     angles[:, 2] += 2.0 * np.pi * np.round((yaw - angles[0, 2]) / (2.0 * np.pi))
     columns, values = list(IMU_RECORD), [angles, rate, force]

@@ -99,7 +99,7 @@ class TriadResponse:
             np.maximum(reading, -self._saturation, out=reading)
             np.minimum(reading, self._saturation, out=reading)
         if self._steps is not None:
-            rounded = reading / self._steps
+            rounded = np.divide(reading, self._steps, out=reading if self._all_rounded else None)
             np.rint(rounded, out=rounded)
             rounded *= self._steps
             rounded += 0.0  # turns -0.0 into 0.0

@@ -46,6 +46,12 @@ def test_a_foreign_tag_is_no_yaml(text):
         load_plain(text)
 
 
+@pytest.mark.parametrize("text", ["!!timestamp 2001-01-#", "!!bool perhaps", "!!int ''"])
+def test_a_text_that_is_not_what_its_tag_says_is_no_yaml(text):
+    with pytest.raises(yaml.YAMLError, match="is tagged .*, but is none"):
+        load_plain(f"a: {text}")
+
+
 def test_what_rosparam_takes_for_an_angle_stays_text():
     assert load_plain("[deg(90), rad(1)]") == ["deg(90)", "rad(1)"]
 

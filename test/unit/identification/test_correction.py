@@ -75,6 +75,10 @@ def test_a_file_reads_back_equal(tmp_path):
             "magnetometer: {scale_factor_and_misalignment: [[-1,0,0],[0,0,0],[0,0,0]]}",
             "cannot be inverted",
         ),
+        (
+            "gyroscope: {temperature_scale_factor: [[-0.02, 0, 0]], temperature_range: [0, 75]}",
+            "next to nothing of the truth at 75",
+        ),
         ("gyroscope: {temperature_bias: 3}", "temperature_bias must be at most"),
         ("gyroscope: {temperature_range: [5, 1]}", "temperature_range is 5 to 1"),
         ("gyroscope: {bias_sigma: -1}", "bias_sigma"),

@@ -280,6 +280,7 @@ def test_unitys_example_is_a_sensor_without_noise(tmp_path):
     reading = read(tmp_path, "unity", content)
     assert reading.specification.gyroscope == TriadSpecification()
     assert reading.specification.output.rate == 100.0
+    assert reading.specification.output.topic == "/unity/imu"
     assert reading.remarks == []
 
 
@@ -295,4 +296,19 @@ def test_unitys_one_noise_is_that_of_both_sensors(tmp_path):
         np.testing.assert_allclose(triad.white_noise, 2e-3, rtol=1e-12)
         assert triad.turn_on_bias == (0.1,) * 3
     assert reading.specification.output.drop_repeated
+    assert not reading.specification.output.repeat_samples
     assert len(reading.remarks) == 2
+    assert any("random_start_offset" in remark for remark in reading.remarks)
+
+
+def test_unity_repeats_what_is_redundant_unless_it_is_discarded(tmp_path):
+    content = '<sensor type="imu"><update_rate>100</update_rate></sensor>'
+    output = read(tmp_path, "unity", content).specification.output
+    assert output.repeat_samples
+    assert output.drop_repeated
+
+
+def test_a_late_start_is_said_to_unity(tmp_path):
+    output = OutputSpecification(random_start_offset=0.1, drop_repeated=True)
+    text = write_imu_parameters(ImuSpecification(output=output), "unity").text
+    assert "<offset_start_time>true</offset_start_time>" in text

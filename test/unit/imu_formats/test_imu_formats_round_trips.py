@@ -42,7 +42,7 @@ SAYABLE = {
     "kalibr": ImuSpecification(
         gyroscope=TriadSpecification(white_noise=1.7e-4, random_walk=2.3e-6),
         accelerometer=TriadSpecification(white_noise=2.1e-3, random_walk=3.7e-5),
-        output=FUSION,
+        output=replace(FUSION, topic="/imu0"),
     ),
     "sdf": ImuSpecification(
         gyroscope=per_axis(1e-4, turn_on_bias_sigma=(1e-3, 0.0, 3e-3), resolution=(1e-3, 0.0, 0.1)),
@@ -86,7 +86,7 @@ SAYABLE = {
             turn_on_bias_sigma=0.01,
             resolution=0.02,
         ),
-        output=replace(TRUTH, drop_repeated=True),
+        output=replace(TRUTH, drop_repeated=True, repeat_samples=True, topic="/unity/imu"),
     ),
     "datasheet": ImuSpecification(
         name="it's #1: a sensor",
@@ -124,7 +124,7 @@ SAYABLE = {
         ),
         accelerometer=per_axis(1e-3, temperature_scale_factor=1e-4),
         temperature=TemperatureProfile(end=40.0),
-        output=replace(FUSION, start_offset=0.5, filter="vqf"),
+        output=replace(FUSION, start_offset=0.5, filter="vqf", topic="/left/imu"),
     ),
 }
 
@@ -255,7 +255,10 @@ def test_a_parameter_either_comes_back_or_is_listed(name, parameter, triad, tmp_
     "part, values",
     [
         ("output", {"start_offset": 0.5}),
+        ("output", {"random_start_offset": 0.5}),
         ("output", {"drop_repeated": True}),
+        ("output", {"repeat_samples": True}),
+        ("output", {"topic": "/left/imu"}),
         ("output", {"filter": "vqf"}),
         ("output", {"filter_rate_bias": True}),
         ("output", {"magnetic_time_constant": 4.0}),
@@ -302,6 +305,35 @@ def test_a_random_walk_needs_a_correlation_time_in_gazebo(tmp_path):
             reading.specification.gyroscope.gauss_markov_sigma, 2e-6 * 50.0, rtol=1e-12
         )
         assert any("5000 s" in text for text in writing.remarks)
+
+
+@pytest.mark.parametrize("name", sorted(set(WRITTEN) - {"datasheet"}))
+def test_the_topic_survives_from_kalibr_to_kalibr_through_every_format(name, tmp_path):
+    output = replace(FUSION, topic="/mynteye/imu/data_raw")
+    base = replace(SAYABLE["kalibr"], output=output)
+    options = (
+        WriteOptions(random_walk_time=1e4)
+        if "random_walk_time" in FORMATS[name].options
+        else (WriteOptions())
+    )
+    passed = convert(base, name, tmp_path, options=options)[0].specification
+    reading, writing = convert(passed, "kalibr", tmp_path)
+    assert reading.specification.output.topic == "/mynteye/imu/data_raw"
+    assert "rostopic: /mynteye/imu/data_raw\n" in writing.text
+    assert reading.specification.output.rate == RATE
+
+
+@pytest.mark.parametrize("tag", ["topicName", "imuTopic"])
+def test_a_topic_that_a_template_leaves_open_is_left_out_and_listed(tag, tmp_path):
+    name = {"topicName": "hector", "imuTopic": "rotors"}[tag]
+    text = write_imu_parameters(
+        replace(SAYABLE[name], output=replace(TRUTH, topic="/a")), name
+    ).text
+    path = tmp_path / "open.xml"
+    path.write_text(text.replace(">/a<", ">$(arg ns)/imu<"))
+    reading = read_imu_parameters(path, name, RATE)
+    assert reading.specification.output.topic == ""
+    assert any(f"<{tag}>" in remark and "no topic" in remark for remark in reading.remarks)
 
 
 def test_kalibr_gets_the_driving_density_of_a_bias_that_has_no_random_walk(tmp_path):

@@ -343,3 +343,16 @@ def test_four_wheels_stand_still_without_a_command(four_wheels):
     states = [simulator.step() for _ in range(200)]
     assert abs(states[-1].position[0]) < 1e-6
     assert abs(_yaws(states)[-1]) < 1e-6
+
+
+def test_on_the_moon_the_accelerometer_feels_the_moons_gravity(parameters):
+    simulator = MujocoSimulator(parameters, gravity=1.62)
+    (force,) = simulator.steps(1).specific_force
+    np.testing.assert_allclose(force, [0.0, 0.0, 1.62], atol=1e-3)
+    assert simulator.gravity == 1.62
+
+
+@pytest.mark.parametrize("gravity", [0.0, -9.81, math.nan])
+def test_a_gravity_that_does_not_hold_the_robot_down_is_refused(parameters, gravity):
+    with pytest.raises(ConfigurationError, match="gravity"):
+        MujocoSimulator(parameters, gravity=gravity)

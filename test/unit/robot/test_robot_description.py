@@ -144,6 +144,16 @@ def test_impossible_value_is_named(numbers, write, section, key, value):
         load_robot_parameters(path)
 
 
+@pytest.mark.parametrize(
+    "section, key, value",
+    [("wheel", "half_track", 1e-320), ("wheel", "radius", 1e-10), ("imu", "size", [1, 1e-99, 1])],
+)
+def test_what_is_next_to_nothing_is_named_with_its_file(numbers, write, section, key, value):
+    path = write(_changed(numbers, section, key, value))
+    with pytest.raises(ConfigurationError, match=rf"robot.yaml: {section}\.{key} is .* too small"):
+        load_robot_parameters(path)
+
+
 def test_robot_that_would_fall_over_is_refused(numbers, write):
     path = write(_changed(numbers, "chassis", "centre_of_mass", [-0.05, 0.0, 0.1]))
     with pytest.raises(ConfigurationError, match="between the axle and the casters"):

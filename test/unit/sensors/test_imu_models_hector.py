@@ -11,6 +11,7 @@ from imu_simulation_framework.angles import (
     roll_pitch_yaw_from_quaternion,
     yaw_from_quaternion,
 )
+from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.sensors.imu_models import PARTS, ImuTruth, make_imu_model
 
 PERIOD = 0.01
@@ -171,3 +172,59 @@ def test_label_tells_the_yaw_drift_and_what_else_was_changed():
     assert _model({}, name="hector_slow").label == "hector_sigma1.118_fd0.001"
     changed = {"rate_offset": 0.01, "yaw_drift": 0.25}
     assert _model(changed).label == "hector_sigma0.25_fd0.005_rate_offset0.01"
+
+
+CALM = {"yaw_drift": 0.0, "rate_offset": 0.01, "rate_drift": 1.0, "accel_drift": 1.0}
+
+
+def test_the_services_set_the_drift_and_leave_the_offset():
+    model = _model({**CALM, "rate_drift_frequency": 0.1})
+    model.step(_level(0.0))
+    model.set_drift(angular_velocity=(0.3, -0.2, 0.1))
+    reading = model.step(_level(0.0))
+    # One step later: a thousandth is forgotten, and one innovation is added.
+    innovation = 6.0 * PERIOD * math.sqrt(2.0 * 0.1)
+    np.testing.assert_allclose(
+        reading.angular_velocity_bias, [0.31, -0.19, 0.11], atol=innovation + 1e-3
+    )
+    model.set_drift(angular_velocity=(0.0, 0.0, 0.0))
+    np.testing.assert_allclose(model.step(_level(0.0)).angular_velocity_bias, 0.01, atol=innovation)
+
+
+def test_a_set_drift_goes_on_with_the_same_random_numbers():
+    one, other = _model(CALM), _model(CALM)
+    other.set_drift(specific_force=(1.0, 0.0, 0.0), angular_velocity=(0.0, 0.0, 2.0))
+    frequency = 1.0 / 3600.0
+    for _ in range(5):
+        first, second = one.step(_level(0.0)), other.step(_level(0.0))
+    forgotten = math.exp(-5 * PERIOD * frequency)
+    np.testing.assert_allclose(
+        second.specific_force_bias - first.specific_force_bias, [forgotten, 0, 0], atol=1e-12
+    )
+    np.testing.assert_allclose(
+        second.angular_velocity_bias - first.angular_velocity_bias,
+        [0, 0, 2 * forgotten],
+        atol=1e-12,
+    )
+
+
+def test_a_set_bias_of_the_accelerometer_tilts_where_there_was_none():
+    model = _model({"yaw_drift": 0.0})
+    model.set_drift(specific_force=(0.1, 0.0, 0.0))
+    pitch = roll_pitch_yaw_from_quaternion(model.step(_level(0.0)).orientation)[1]
+    assert abs(pitch) == pytest.approx(0.1 / GRAVITY, rel=1e-3)
+
+
+def test_in_another_gravity_the_accelerometers_error_tilts_more():
+    model = _model({"yaw_drift": 0.0, "accel_offset": 0.1, "accel_gaussian_noise": 0.1})
+    model.gravity = 1.62
+    pitch = roll_pitch_yaw_from_quaternion(model.step(_level(0.0)).orientation)[1]
+    assert abs(pitch) == pytest.approx(0.1 / 1.62, rel=1e-2)
+    assert model.covariances()[0][0] == pytest.approx((0.1 / 1.62) ** 2)
+
+
+def test_a_drift_that_is_none_is_refused():
+    with pytest.raises(ConfigurationError, match="angular_velocity"):
+        _model({}).set_drift(angular_velocity=(0.0, math.nan, 0.0))
+    with pytest.raises(ConfigurationError, match="no drift that could be set"):
+        _model({}, name="ideal").set_drift(angular_velocity=(0.0, 0.0, 0.0))

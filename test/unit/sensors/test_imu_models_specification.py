@@ -312,3 +312,57 @@ def test_to_advance_by_nothing_changes_nothing():
     ours, expected = model.advance(truth), other.advance(truth)
     for name in PARTS:
         np.testing.assert_array_equal(getattr(ours, name), getattr(expected, name))
+
+
+def _given(time, period, **output):
+    model = make_imu_model(
+        "specification",
+        {"specification": ImuSpecification(output=OutputSpecification(**output))},
+        period,
+    )
+    return model.given_away(np.asarray(time), model.new_samples(len(time)))
+
+
+def test_a_sensor_that_is_faster_than_the_simulation_gives_each_sample_once():
+    time = 0.02 * np.arange(50)
+    assert _given(time, 0.02, rate=100.0) is None
+
+
+def test_asked_to_it_repeats_each_as_often_as_its_rate_wants():
+    time = 0.02 * np.arange(50)
+    given = _given(time, 0.02, rate=100.0, repeat_samples=True)
+    np.testing.assert_array_equal(given, np.repeat(np.arange(50), 2))
+    # 120 Hz at 50 Hz are 2.4 a sample: two or three times, 120 in a second.
+    times = np.bincount(_given(time, 0.02, rate=120.0, repeat_samples=True))
+    assert set(times) == {2, 3}
+    assert np.sum(times) == pytest.approx(120, abs=1)
+    # Piece by piece it is the same.
+    pieces = [
+        _given(time[k : k + 1], 0.02, rate=120.0, repeat_samples=True).size for k in range(50)
+    ]
+    np.testing.assert_array_equal(pieces, times)
+
+
+def test_a_slower_one_has_nothing_to_repeat():
+    time = 0.01 * np.arange(20)
+    assert _given(time, 0.01, rate=20.0, repeat_samples=True) is None
+    given = _given(time, 0.01, rate=20.0, repeat_samples=True, drop_repeated=True)
+    np.testing.assert_array_equal(given, [0, 5, 10, 15])
+
+
+def test_the_seed_decides_how_late_the_sensor_starts():
+    output = OutputSpecification(start_offset=0.05, random_start_offset=0.2)
+    firsts = []
+    for seed in range(400):
+        model = make_imu_model(
+            "specification", {"specification": ImuSpecification(output=output)}, 0.01, seed
+        )
+        firsts.append(int(np.flatnonzero(model.new_samples(50))[0]))
+    assert min(firsts) == 5
+    assert max(firsts) == 25
+    # Uniform over 20 periods: the mean of 400 has a standard error of 0.29.
+    assert np.mean(firsts) == pytest.approx(15.0, abs=4 * 0.29)
+    again = make_imu_model(
+        "specification", {"specification": ImuSpecification(output=output)}, 0.01, 399
+    )
+    assert int(np.flatnonzero(again.new_samples(50))[0]) == firsts[-1]

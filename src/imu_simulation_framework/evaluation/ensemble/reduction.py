@@ -218,5 +218,5 @@ def merged(reductions: Iterable[Reduction]) -> Reduction:
 
 
 def _small(values):
-    """The same whole numbers in as few bytes as they need."""
+    """Return the same whole numbers in as few bytes as they need."""
     return values.astype(np.min_scalar_type(int(values.max(initial=0))))

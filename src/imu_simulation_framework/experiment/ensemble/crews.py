@@ -190,7 +190,7 @@ def _through(distributed, client, work, common, tasks):
 
 
 def _next(finished, client):
-    """The next future that is done, as long as there is somebody who may do it."""
+    """Return the next future that is done, as long as there is somebody who may do it."""
     idle_since = None
     while True:
         try:

@@ -16,7 +16,10 @@ from imu_simulation_framework.angles import difference, unwrap, yaw_from_quatern
 from imu_simulation_framework.configuration.load import Configuration
 from imu_simulation_framework.errors import ConfigurationError, EnsembleError, MotionError
 from imu_simulation_framework.evaluation.yaw_error_model import YawErrorModel
-from imu_simulation_framework.experiment.from_configuration import make_experiment_imu
+from imu_simulation_framework.experiment.from_configuration import (
+    make_experiment_imu,
+    make_magnetic_environment,
+)
 from imu_simulation_framework.experiment.in_process import drive_in_process
 from imu_simulation_framework.experiment.preparation.check import ensure_plausible
 from imu_simulation_framework.experiment.preparation.drive import PreparedDrive, prepare_drive
@@ -242,7 +245,10 @@ class ExperimentDrawing(Drawing):
 
     def identity(self) -> dict[str, Any]:
         configuration = self.configuration
+        environment = make_magnetic_environment(configuration)
+        field = {} if environment is None else {"magnetic environment": described(environment)}
         return {
+            **field,
             "what": "experiment",
             "drive": digest(self._drive.trajectory.index, self._drive.trajectory),
             "imu": described(make_experiment_imu(configuration).parameters),

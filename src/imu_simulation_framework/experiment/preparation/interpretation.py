@@ -234,7 +234,7 @@ rotation that brings it to +z."""
 
 
 def _axes_changes(samples, conventions, axes):
-    """Combinations of frame, sensors' axes, order and direction of quaternions, with a name each.
+    """Name each combination of frame, sensors' axes, order and direction of quaternions.
 
     Parameters
     ----------

@@ -255,8 +255,11 @@ class _Steps:
         reading = self._step(truth)
         # Before the sensor's first sample a reading is the truth.
         new = self.model.has_new_sample
-        if new or (self._sampled and not self.model.drop_repeated):
-            yield TimedReading(stamp, reading)
+        if new or self._sampled:
+            time = np.array([(stamp - self._first) / NANOSECONDS])
+            given = self.model.given_away(time, np.array([new]))
+            for _ in range(1 if given is None else len(given)):
+                yield TimedReading(stamp, reading)
 
     def _bridge(self, stamp, truth) -> Iterator[TimedReading]:
         """Make the steps for which there was no message.

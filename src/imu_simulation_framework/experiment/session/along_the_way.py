@@ -95,7 +95,7 @@ def _append(known, stamp, values) -> None:
 
 
 def _arrays(known, first) -> tuple[np.ndarray, np.ndarray]:
-    """Times since a stamp [ns], and values; what is older than the last before it is forgotten."""
+    """Return times since a stamp [ns], and values; forget what is older than the last before it."""
     while len(known) > 1 and known[1][0] <= first:
         known.popleft()
     times = np.array([stamp - first for stamp, _ in known], dtype=float)

@@ -99,5 +99,5 @@ def write_results(
 
 
 def _recorded_yaw(folder):
-    """The recorded IMU's yaw; a long recording should not be in memory as a whole."""
+    """Return the recorded IMU's yaw; a long recording should not be in memory as a whole."""
     return folder.read_table("imu_real", ["yaw"])

@@ -37,7 +37,8 @@ class SimulatedSamples(NamedTuple):
     """Samples that follow each other.
 
     ``stamps`` (n,) [ns]. ``state`` and ``reading`` have the samples as the first axis of all their
-    arrays. ``published`` (n,) of bool: which readings the IMU gives away; None where it does all.
+    arrays. ``published``: numbers of the readings that the IMU gives away, some perhaps several
+    times; None where it gives away each once.
     ``shows_wheels``: whether the last sample is one at which the robot says how its wheels stand
     and turn. ``has_magnetic_field``: whether the readings have one. ``fixes``: what
     a GNSS receiver on the robot has said meanwhile, a table GnssRecord; None for nothing.
@@ -123,6 +124,7 @@ class SimulatedRobot:
             sample_rate=self._rate,
             terrain=make_terrain(configuration),
             bodies=[] if environment is None else (*environment.ellipsoids, *environment.bars),
+            gravity=configuration.simulation.gravity,
             mean_torques=environment is not None and bool(environment.motors),
         )
         self._environment = environment
@@ -175,6 +177,7 @@ class SimulatedRobot:
     def _read(self, imu) -> None:
         """Let another IMU measure the robot where it stands."""
         self._imu = imu
+        imu.gravity = self._simulator.gravity
         standing = self._simulator.state
         if self.positioning is not None:
             self.positioning.restart()
@@ -197,7 +200,7 @@ class SimulatedRobot:
             stamps,
             state,
             reading,
-            new if self._imu.drop_repeated else None,
+            self._imu.given_away(numbers / self._rate, new),
             self._samples % self._samples_between_wheels == 0,
             magnetic,
             self._fixes(stamps, state),
@@ -205,7 +208,7 @@ class SimulatedRobot:
         return self._last
 
     def _field(self, state) -> np.ndarray:
-        """The magnetic field in the IMU's axes, (n, 3) [T]."""
+        """Return the magnetic field in the IMU's axes, (n, 3) [T]."""
         assert self._environment is not None
         return self._environment.felt(
             state.position + turned(state.orientation, self._imu_place),

@@ -6,7 +6,7 @@ import math
 from typing import NamedTuple, Sequence
 
 from imu_simulation_framework import topics
-from imu_simulation_framework.angles import yaw_from_quaternion
+from imu_simulation_framework.angles import yaw_in_a_loop
 from imu_simulation_framework.errors import SimulatorError
 from imu_simulation_framework.motion.stamps import NANOSECONDS
 from imu_simulation_framework.tracking.reference import (
@@ -107,7 +107,7 @@ class TrackingSession:
             return None
         # A due message that was lost is not answered late, the next one is.
         self._answers = int((time + STAMP_TOLERANCE) / self._period)
-        actual = Pose2D(pose.x, pose.y, float(yaw_from_quaternion(pose.orientation)))
+        actual = Pose2D(pose.x, pose.y, yaw_in_a_loop(*pose.orientation))
         reference = self._reference.pose_at(time)
         return TrackedPose(pose.stamp, time, tracking_error(reference, actual), reference, actual)
 

@@ -98,7 +98,7 @@ class YawSession:
             yield self._sample(topics.YAW_ERROR_SIMULATED, stamp, error)
 
     def _play(self, stamp) -> Iterator[YawSample]:
-        """What the recorded IMU said at this moment of the drive."""
+        """Return what the recorded IMU said at this moment of the drive."""
         if self._zero is None or not self._recorded:
             return
         time = (stamp - self._zero) / NANOSECONDS

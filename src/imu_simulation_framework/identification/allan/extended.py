@@ -96,7 +96,7 @@ def fit_real_sensor(tau, variances, model, duration) -> AllanFit:
 
 
 def _gauss_markov_time(tau, variances, model, duration, start, without):
-    """The correlation time of a Gauss-Markov process, None if there is none; and its extremes.
+    """Return the correlation time of a Gauss-Markov process, or None, and its extremes.
 
     One recording tells the time within a factor of two or three at best. Of those times that it
     cannot tell apart, the one counts whose curve stays closest to the measured one.

@@ -63,7 +63,7 @@ class TriadCorrection:
     Raises
     ------
     ConfigurationError
-        A value is not what it must be, or the matrix cannot be inverted.
+        A value is not what it must be, or the matrix cannot be inverted, at any temperature.
     """
 
     bias: Axes = _ZERO
@@ -100,6 +100,17 @@ class TriadCorrection:
                 f"temperature_range is {low:g} to {high:g}, but the first must not be the larger."
             )
         self._set("temperature_range", (low, high))
+        if self.temperature_scale_factor:
+            self._require_scale(np.linspace(low, high, 1001))
+
+    def _require_scale(self, temperatures):
+        scale = _polynomial(self.temperature_scale_factor, self._powers(temperatures))
+        worst = np.linalg.cond(self.matrix + np.eye(3) * scale[..., None])
+        if not worst.max() < _WORST_CONDITION:
+            raise ConfigurationError(
+                "temperature_scale_factor leaves next to nothing of the truth at "
+                f"{temperatures[np.argmax(worst)]:g} degC, which is in temperature_range."
+            )
 
     def _set(self, name, value):
         object.__setattr__(self, name, value)

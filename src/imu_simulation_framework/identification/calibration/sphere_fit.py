@@ -14,6 +14,7 @@ give no intervals.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import least_squares
@@ -42,6 +43,7 @@ LEAST_SPREAD = 0.1
 _LEAST_POINTS = 30
 _BLOCKS = 150
 _MOST_AXES_RATIO = 3.0
+_STEPS = 6
 
 
 @dataclass(frozen=True)
@@ -115,41 +117,37 @@ def fit_to_sphere(
         raise RecordingError(_flat(said))
     scaled = readings / unit
     matrix, bias = _algebraic(scaled, said)
-    # The ellipsoid's own size, so that the mean scale is 1.
     radius = np.trace(matrix) / 3.0 if size is None else size / unit
     elements = SHAPES[shape]
-    # Of an unknown size the third scale factor is what makes their mean 1.
-    back = np.eye(9) if size is not None else np.delete(np.eye(9), 5, axis=1)
-    fixed = np.zeros(9)
-    if size is None:
-        back[5, 3:5], fixed[5] = -1.0, 3.0
     start = _of_shape(matrix / radius, shape)
-    begin = np.concatenate([bias, [start[place] for place in elements]])
-    free = np.delete(begin, 5) if size is None else begin
-    excess = 0.0
-    for _ in range(2):
-        # Noise makes vectors longer, by sigma^2 / F on average.
-        fitted = least_squares(
-            lambda p, longer: _lengths(back @ p + fixed, scaled, elements) - radius - longer,
-            free, args=(excess,), method="lm",
-        )  # fmt: skip
-        free = fitted.x
-        variance = float(np.sum(fitted.fun**2)) / max(len(scaled) - len(free), 1)
-        excess = variance / radius
-    found = back @ free + fixed
-    if not fitted.success or not np.isfinite(found).all():
+    fitted = least_squares(
+        lambda p: np.linalg.norm(_true(p, scaled, elements), axis=1) - radius,
+        np.concatenate([bias, [start[place] for place in elements]]),
+        method="lm",
+    )
+    free = fitted.x
+    if not fitted.success or not np.isfinite(free).all():
         raise RecordingError(f"{said}: the readings lie on no ellipsoid")
-    soft = _matrix(found[3:], elements)
-    corrected = np.linalg.solve(soft, (scaled - found[:3]).T).T
-    directions = corrected / np.linalg.norm(corrected, axis=1)[:, None]
-    spread = float(np.linalg.eigvalsh(np.cov(directions.T, bias=True))[0])
-    if spread < LEAST_SPREAD:
+    for _ in range(_STEPS):
+        seen = _seen(free, scaled, elements, radius)
+        free = free + np.linalg.lstsq(seen.design, seen.residuals, rcond=None)[0]
+    seen = _seen(free, scaled, elements, radius)
+    spread = float(np.linalg.eigvalsh(np.cov(seen.directions.T, bias=True))[0])
+    if not np.isfinite(free).all() or spread < LEAST_SPREAD:
         raise RecordingError(_flat(said))
-    solution = _with_noise(times, fitted, directions, back, noise and _over(noise, unit), said)
+    # Of an unknown size, the mean scale factor is 1.
+    mean = free[3:6].mean() if size is None else 1.0
+    found = np.concatenate([free[:3], free[3:] / mean])
+    back = np.diag(np.repeat([1.0, 1.0 / mean], [3, 6]))
+    if size is None:
+        back[3:, 3:6] -= found[3:, None] / (3.0 * mean)
+    solution = _with_noise(times, seen, back, noise and _over(noise, unit), said)
     estimates = [
         FoundValue(*(float(number + value) for number in (one.value, one.low, one.high)))
         for one, value in zip(solution.estimates, found)
     ]
+    variance = seen.variance
+    radius *= mean
     rows: list = [[FoundValue(0.0, 0.0, 0.0)] * 3 for _ in range(3)]
     for (i, j), one in zip(elements, estimates[3:]):
         off = float(i == j)
@@ -165,7 +163,7 @@ def fit_to_sphere(
         residual=float(np.sqrt(variance)) * unit,
     )
     return SphereFit(
-        calibration, float(radius) * unit, float(np.sqrt(variance)) * unit, spread, directions
+        calibration, float(radius) * unit, float(np.sqrt(variance)) * unit, spread, seen.directions
     )
 
 
@@ -214,9 +212,55 @@ def _matrix(values, elements):
     return matrix
 
 
-def _lengths(parameters, points, elements):
-    matrix = _matrix(parameters[3:], elements)
-    return np.linalg.norm(np.linalg.solve(matrix, (points - parameters[:3]).T), axis=0)
+def _true(parameters, points, elements):
+    """Return what the field was, in the sensor's axes, shape (n, 3)."""
+    return np.linalg.solve(_matrix(parameters[3:], elements), (points - parameters[:3]).T).T
+
+
+class _Seen(NamedTuple):
+    """What the readings say of parameters, in the readings' own unit.
+
+    Residuals (n,), design (n, 9), the direction of noise that each reading shows (n, 3), that of
+    the field (n, 3), and the variance of noise.
+    """
+
+    residuals: np.ndarray
+    design: np.ndarray
+    sides: np.ndarray
+    directions: np.ndarray
+    variance: float
+
+
+def _seen(parameters, points, elements, radius) -> _Seen:
+    r"""Return what is left of each reading's distance from the ellipsoid, and its derivatives.
+
+    Noise n of the readings changes the length of :math:`h = A^{-1} (y - b)` by u . n with
+    :math:`u = A^{-T} h / |h|`, so that residuals over :math:`|u|` scatter alike everywhere. On
+    average it makes h longer, by half of its variance times the length's second derivatives,
+    :math:`(\mathrm{tr} A^{-1} A^{-T} - |u|^2) / F`. The derivatives are those on the sphere: with
+    the noise of h in them they would hang together with the residuals, which shrinks scale factors.
+    """
+    true = _true(parameters, points, elements)
+    lengths = np.linalg.norm(true, axis=1)
+    directions = true / lengths[:, None]
+    inverse = np.linalg.inv(_matrix(parameters[3:], elements))
+    sides = directions @ inverse
+    squares = np.sum(sides**2, axis=1)
+    derivatives = radius * sides[:, :, None] * directions[:, None, :]
+    columns = [
+        derivatives[:, i, j] + (derivatives[:, j, i] if (j, i) not in elements and i < j else 0.0)
+        for i, j in elements
+    ]
+    sizes = np.sqrt(squares)
+    variance = float(np.sum((lengths - radius) ** 2 / squares)) / (len(points) - 9)
+    longer = 0.5 * variance / radius * (np.sum(inverse**2) - squares)
+    return _Seen(
+        (lengths - radius - longer) / sizes,
+        np.column_stack([sides, *columns]) / sizes[:, None],
+        sides / sizes[:, None],
+        directions,
+        variance,
+    )
 
 
 def _over(noise, unit) -> SlowNoise:
@@ -228,16 +272,15 @@ def _over(noise, unit) -> SlowNoise:
     )
 
 
-def _with_noise(times, fitted, directions, back, noise, said):
+def _with_noise(times, seen, back, noise, said):
     """Return how far the parameters still are off, with intervals, from means over blocks."""
-    whole = [RestTime(0, len(directions))]
-    samples = np.column_stack([-fitted.fun, fitted.jac, directions])
+    whole = [RestTime(0, len(seen.residuals))]
+    samples = np.column_stack([seen.residuals, seen.design, seen.sides])
     begin, end, means, group = block_means(times, samples, whole, _BLOCKS, 0.0)
-    columns = fitted.jac.shape[1]
-    sides = means[:, 1 + columns :]
+    sides = means[:, 10:]
     return solve(
         Means(begin, end, means[:, 0], group),
-        means[:, 1 : 1 + columns],
+        means[:, 1:10],
         noise,
         what=said,
         seen=sides @ sides.T,

@@ -228,7 +228,7 @@ def _from_part(likelihood, part):
 
 
 def _kept_constants(chosen, constants, drives):
-    """The constants that differ from zero, the rate's bias always; and what is said of the rest."""
+    """Return constants that differ from zero, the rate's bias always, and remarks on the rest."""
     estimates, covariance = chosen.constants
     kept, sentences = [], []
     for index, term in enumerate(constants):

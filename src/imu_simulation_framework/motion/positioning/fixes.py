@@ -346,7 +346,7 @@ def _velocities(fix, kept):
 
 
 def _without_held_courses(fixes, minimum_speed):
-    """The fixes without velocities whose direction is exactly the one before, and their number.
+    """Return fixes without velocities that have exactly the direction before, and their number.
 
     A receiver that gives speed and course holds its course while it is slow, so that the
     velocity points where the robot came from. What is fast keeps its velocity: a course that is
@@ -364,7 +364,7 @@ def _without_held_courses(fixes, minimum_speed):
 
 
 def _with_sensible_velocities(fixes):
-    """The fixes, without velocities if these are not those of the positions, and their scale."""
+    """Return fixes, without velocities if these are not the positions' own, and their scale."""
     scale = None if fixes.velocities is None else velocity_scale(fixes)
     if scale is None or 1.0 / VELOCITY_TOLERANCE < scale < VELOCITY_TOLERANCE:
         return fixes, None

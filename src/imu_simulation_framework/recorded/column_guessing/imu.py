@@ -86,7 +86,7 @@ def guess_imu(candidates, seconds, pieces, positions, reasons):
 
 
 def _own(attitudes, positions, reasons):
-    """The orientations that are the IMU's, in a table that has an IMU, and perhaps positions."""
+    """Return the IMU's orientations in a table that has an IMU, and perhaps positions."""
     of_imu = [attitude for attitude in attitudes if attitude.of_imu]
     others = [attitude for attitude in attitudes if attitude.of_reference]
     plain = [attitude for attitude in attitudes if attitude not in of_imu + others]

@@ -118,7 +118,7 @@ def _finding(taken, rivals, before, after) -> Finding:
 
 
 def _best(marks, alternatives):
-    """The alternatives that explain most, with their observations; several if nothing decides.
+    """Return what explains most, with its observations; several alternatives if nothing decides.
 
     Of those that explain as much the ones count that change the fewest settings.
     """

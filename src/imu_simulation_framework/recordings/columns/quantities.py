@@ -19,7 +19,11 @@ _LENGTH = factors("m", "km", "cm", "mm", "ft")
 _ANGLE = factors("rad", "mrad", "deg")
 _RATE = factors("rad/s", "rad s^-1", "mrad/s", "deg/s", "dps", "rpm")
 _ACCELERATION = factors("m/s^2", "m/s2", "m s^-2", "g", "mg")
-_VELOCITY = factors("m/s", "cm/s", "mm/s", "km/h", "mph", "kn", "knots")
+_VELOCITY = {
+    **factors("m/s", "cm/s", "mm/s", "km/h", "mph", "kn", "knots"),
+    "ft/s": factor("ft"),
+    "fps": factor("ft"),
+}
 _VARIANCE = factors("m^2", "m2", "cm^2", "mm^2")
 _FIELD = factors("T", "uT", "nT", "G", "mG")
 _CELSIUS = {"degC": 1.0}
@@ -111,6 +115,8 @@ _TABLE = [
     ),
     Quantity("velocity_east", "by the receiver's Doppler", _VELOCITY),
     Quantity("velocity_north", "by the receiver's Doppler", _VELOCITY),
+    Quantity("velocity_up", "of an aircraft", _VELOCITY),
+    Quantity("velocity_down", "of an aircraft", _VELOCITY),
 ]
 
 QUANTITIES = {quantity.name: quantity for quantity in _TABLE}
@@ -135,7 +141,16 @@ _FIX = (
     "yaw",
     "heading",
 )
+_ALOFT = ("velocity_up", "velocity_down")
+_FIX = tuple(name for name in _FIX if name not in _ALOFT)
 _POSITIONS = ("time", "x", "y", "z", *(name for name in _FIX if name not in ("time", *_GLOBE)))
+_FLIGHT = (
+    *_POSE,
+    *_GLOBE,
+    "velocity_east",
+    "velocity_north",
+    *_ALOFT,
+)
 _IMU = ("time", *QUATERNION, "roll", "pitch", "yaw", "heading", *GYRO, *ACCEL)
 
 USES = {
@@ -143,6 +158,7 @@ USES = {
     "positions": _POSITIONS,
     "fixes": _FIX,
     "IMU": _IMU,
+    "flight": _FLIGHT,
     "magnetometer": ("time", *MAG),
     "thermometer": ("time", "temperature"),
 }

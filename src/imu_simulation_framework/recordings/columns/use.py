@@ -16,7 +16,12 @@ from imu_simulation_framework.sentences import listed
 _POSES = (POSITION + ("yaw",), POSITION + QUATERNION)
 _REFERENCE = (*_POSES, GLOBAL_POSITION, POSITION)
 _IMU = (QUATERNION, EULER, ("yaw",), GYRO, ACCEL)
-_OTHERS = {"magnetometer": (MAG,), "thermometer": (("temperature",),)}
+_PLACES_ALOFT = ((*GLOBAL_POSITION, "altitude"), (*POSITION, "z"))
+_OTHERS = {
+    "flight": tuple((*place, *lie) for place in _PLACES_ALOFT for lie in (QUATERNION, EULER)),
+    "magnetometer": (MAG,),
+    "thermometer": (("temperature",),),
+}
 _TOGETHER = (QUATERNION, VARIANCES, ("speed", "course"), VELOCITY)
 _EITHER = ((QUATERNION, ("yaw",)), (("speed",), ("velocity_east",)))
 _NOT_NEEDED = {"poses": ("z", "roll", "pitch"), "positions": ("z",)}
@@ -31,7 +36,7 @@ def usable_columns(path, columns, purpose, present, explicit, timed=True):
         For messages.
     columns : list of MappedColumn
     purpose : str
-        ``reference``, ``IMU``, ``magnetometer`` or ``thermometer``.
+        ``reference``, ``IMU``, ``flight``, ``magnetometer`` or ``thermometer``.
     present : sequence of str
         The file's columns, for messages.
     explicit : bool
@@ -76,7 +81,7 @@ def _needed(purpose):
 def _kind(names, purpose):
     """``poses``, ``fixes`` or ``IMU``; None if nothing is complete."""
     if purpose in _OTHERS:
-        return purpose if _has(names, _OTHERS[purpose][0]) else None
+        return purpose if any(_has(names, group) for group in _OTHERS[purpose]) else None
     if purpose == "IMU":
         single = any(name in names for name in GYRO + ACCEL)
         return "IMU" if single or any(_has(names, group) for group in _IMU) else None

@@ -89,7 +89,7 @@ def bag_topics(path) -> dict:
 
 @contextmanager
 def _opened(plain, path):
-    """An open reader; whatever a damaged bag makes the library raise becomes one sentence."""
+    """Open a reader; whatever a damaged bag makes the library raise becomes one sentence."""
     reader = None
     with damage_told(path):
         try:

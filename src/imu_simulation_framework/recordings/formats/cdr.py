@@ -74,7 +74,7 @@ def _aligned(position, size):
 
 
 def _layout(payload, phase):
-    """The payload's fields where they are if it begins so many bytes behind a multiple of 8."""
+    """Give a payload's fields where they are if it begins so many bytes behind a multiple of 8."""
     offsets, end = [], phase
     for name in payload.names:
         size = payload[name].itemsize

@@ -194,7 +194,7 @@ def _topics_without_fixes(gnss) -> set[str]:
 
 
 def _stamp(message_type: str, serialised: bytes) -> int | None:
-    """The stamp [ns] at the beginning of a message in ROS serialisation, None without one."""
+    """Read the stamp [ns] at the beginning of a message in ROS serialisation, None without one."""
     if message_type == "rosgraph_msgs/Clock":
         offset = 0
     elif genpy.message.get_message_class(message_type)._has_header:

@@ -96,7 +96,7 @@ class GazeboRobot(Node):
             "unpause_physics",
         ):
             wait_for_service(f"/gazebo/{service}", timeout)
-        set_speed(STARTING_SPEED)
+        set_speed(STARTING_SPEED, self.configuration.simulation.gravity)
         # The generic IMU plug-in answers services in the physics thread, and controller_manager's
         # services wait for that thread's next step: while physics runs that is a dead-lock.
         call(rospy.ServiceProxy("/gazebo/pause_physics", Empty))

@@ -17,6 +17,7 @@ from imu_simulation_framework.experiment.from_configuration import (
     make_magnetic_environment,
 )
 from imu_simulation_framework.experiment.session.along_the_way import AlongTheWay
+from imu_simulation_framework.motion.stamps import NANOSECONDS
 from imu_simulation_framework.robot.parameters import load_robot_parameters
 from imu_simulation_framework.ros.node import advertise, subscribe
 from imu_simulation_framework.ros.participant import Participant
@@ -158,9 +159,11 @@ class ImuErrorModel(Participant):
         self._samples = 0
 
     def _publish(self, stamp, reading) -> None:
-        if self._imu.drop_repeated and not self._imu.has_new_sample:
+        new, time = np.array([self._imu.has_new_sample]), np.array([stamp / NANOSECONDS])
+        given = self._imu.given_away(time, new)
+        stamps = np.full(1 if given is None else len(given), stamp)
+        if not len(stamps):
             return
-        stamps = np.array([stamp])
         bias = (
             reading.orientation_bias,
             reading.angular_velocity_bias,

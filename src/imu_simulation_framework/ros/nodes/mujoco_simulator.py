@@ -28,6 +28,8 @@ from imu_simulation_framework.ros.simulators.mujoco import (
 )
 from imu_simulation_framework.sentences import shown
 from imu_simulation_framework.srv import (
+    SetBias,
+    SetBiasResponse,
     SetImuParameters,
     SetImuParametersResponse,
     SetPose,
@@ -79,6 +81,7 @@ class MujocoSimulatorNode(Node):
         rospy.Service(SET_POSE, SetPose, self._on_set_pose)
         rospy.Service(SET_IMU_PARAMETERS, SetImuParameters, self._on_set_imu_parameters)
         rospy.Service(END_DRIVE, Empty, self._on_end_drive)
+        self._offer_calibration()
         self.subscribe(topics.WHEEL_COMMAND, Float64MultiArray, self._on_command)
 
     @property
@@ -194,6 +197,45 @@ class MujocoSimulatorNode(Node):
             self._commands += 1
             self._command_given.notify()
 
+    def _offer_calibration(self) -> None:
+        """Offer the services of Hector's plug-in, which are answered at any time.
+
+        A drive in which they are called depends on the moment of the call.
+        """
+
+        def answering(response, drift):
+            def answer(request):
+                with self._lock:
+                    try:
+                        self._robot.imu.set_drift(**drift(request))
+                    except FrameworkError as error:
+                        raise rospy.ServiceException(str(error)) from error
+                return response()
+
+            return answer
+
+        for name, kind, response, drift in (
+            (
+                topics.IMU_CALIBRATE,
+                Empty,
+                EmptyResponse,
+                lambda _: {"angular_velocity": (0.0,) * 3},
+            ),
+            (
+                topics.IMU_SET_RATE_BIAS,
+                SetBias,
+                SetBiasResponse,
+                lambda request: {"angular_velocity": _numbers(request.bias)},
+            ),
+            (
+                topics.IMU_SET_ACCEL_BIAS,
+                SetBias,
+                SetBiasResponse,
+                lambda request: {"specific_force": _numbers(request.bias)},
+            ),
+        ):
+            rospy.Service(name, kind, answering(response, drift))
+
     def _on_end_drive(self, _):
         """No command follows that would have to come in time."""
         self._drive_ended = True
@@ -222,6 +264,10 @@ class MujocoSimulatorNode(Node):
         except (FrameworkError, *NOT_YAML) as error:
             return SetImuParametersResponse(success=False, message=str(error))
         return SetImuParametersResponse(success=True, message="")
+
+
+def _numbers(vector) -> tuple[float, float, float]:
+    return (vector.x, vector.y, vector.z)
 
 
 def _imu_messages(imu) -> ImuMessages:

@@ -7,6 +7,7 @@ import time
 
 import rospy
 from gazebo_msgs.srv import GetPhysicsProperties, SetPhysicsProperties
+from geometry_msgs.msg import Vector3
 from rosgraph_msgs.msg import Clock
 from std_srvs.srv import Empty
 
@@ -133,13 +134,15 @@ class GazeboPace:
         return True
 
 
-def set_speed(real_time_factor: float) -> None:
+def set_speed(real_time_factor: float, gravity: float | None = None) -> None:
     """As many physics steps per second of wall clock as the real-time factor wants.
 
     Parameters
     ----------
     real_time_factor : float
         0: as fast as Gazebo loses no messages.
+    gravity : float, optional
+        [m/s^2]; what it is by default.
 
     Raises
     ------
@@ -152,7 +155,7 @@ def set_speed(real_time_factor: float) -> None:
         rospy.ServiceProxy("/gazebo/set_physics_properties", SetPhysicsProperties),
         current.time_step,
         rate,
-        current.gravity,
+        current.gravity if gravity is None else Vector3(0.0, 0.0, -gravity),
         current.ode_config,
     )
     if not answer.success:

@@ -78,7 +78,7 @@ class TemperatureProfile:
         return temperature + self._warmed(time) if self.power else temperature
 
     def _power_nodes(self):
-        """Times, power, its slope after them, and the lagged power at them; from time 0 on."""
+        """Return times from 0 on, power, its slope after them, and the lagged power at them."""
         if not self.power:
             return None
         given, powers = (np.array(column) for column in zip(*self.power))

@@ -210,7 +210,7 @@ class ComplementaryFilter:
         )
 
     def _bias_gain(self, rate, force):
-        """What the bias changes by in a period for each unit of e, after this rate and force."""
+        """Return the bias's change in a period per unit of e, after this rate and force."""
         turning = self._time_constant * rate
         accelerating = (force - STANDARD_GRAVITY) / _FORCE_SCALE
         share = self._period / (self._time_constant + self._period)

@@ -176,7 +176,7 @@ class MagneticHeading:
         return offsets
 
     def _weight(self, norm, dip, speed):
-        """What a reading counts."""
+        """Return what a reading counts."""
         period = self._period
         quick, slow = (max(share, 1.0 / self._count) for share in (self._quick, self._slow))
         norm, dip = self._reading = _nearer(self._reading, norm, dip, quick)
@@ -211,7 +211,7 @@ class MagneticHeading:
 
 
 def _nearer(field, norm, dip, share):
-    """The field of a norm and a dip, moved by a share towards another."""
+    """Return the field of a norm and a dip, moved by a share towards another."""
     return field[0] + share * (norm - field[0]), field[1] + share * (dip - field[1])
 
 

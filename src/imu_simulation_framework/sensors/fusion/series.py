@@ -93,7 +93,7 @@ def running_product(quaternions):
 
 
 def _turned(quaternion, rate, period):
-    """The orientations (4, samples) with the gyroscope alone."""
+    """Return the orientations (4, samples) with the gyroscope alone."""
     size = np.sqrt((rate * rate).sum(axis=0)) + _TINY
     half = 0.5 * period * size
     turns = np.vstack([np.sin(half) / size * rate, np.cos(half)])
@@ -111,7 +111,7 @@ def rotated(quaternions, vectors):
 
 
 def _verticals(measured, gain):
-    """The estimated vertical (3, samples) before each sample's correction; None if not found."""
+    """Estimate the vertical (3, samples) before each sample's correction; None if not found."""
     squared = (measured * measured).sum(axis=0)
     estimated = np.empty((3, measured.shape[1] + 1))
     estimated[:, 0] = 0.0, 0.0, 1.0

@@ -9,6 +9,8 @@ from typing import Any, Iterable, Tuple
 import numpy as np
 
 from imu_simulation_framework.checked_values import checked_number
+from imu_simulation_framework.constants import WORLD_GRAVITY
+from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.noise.streams import run_seed
 from imu_simulation_framework.sensors.imu_models.reading import (
     SIGNALS,
@@ -58,6 +60,21 @@ class ImuModel(ABC):
         """Whether a sample that is not new shall be left out."""
         return False
 
+    gravity: float = WORLD_GRAVITY
+    """Of the world [m/s^2], for what takes an error of the accelerometer for a tilt."""
+
+    def given_away(self, time: np.ndarray, new: np.ndarray) -> np.ndarray | None:
+        """Return which samples the sensor gives away, by number, in order; None for each once.
+
+        Parameters
+        ----------
+        time : ndarray, (samples,)
+            Of samples that follow each other, from the first of all on [s].
+        new : ndarray of bool, (samples,)
+            Which are new ones of the sensor.
+        """
+        return np.flatnonzero(new) if self.drop_repeated else None
+
     @property
     def has_magnetometer(self) -> bool:
         """Whether its readings have the :data:`.reading.MAGNETIC_PARTS` where there is a field."""
@@ -77,6 +94,23 @@ class ImuModel(ABC):
         """Begin the next run: slow errors start anew, with other random numbers."""
         self._run += 1
         self._begin(run_seed(self._seed, self._run))
+
+    def set_drift(self, angular_velocity=None, specific_force=None):
+        """Let slow errors go on from here, as the services of Hector's plug-in do.
+
+        Parameters
+        ----------
+        angular_velocity, specific_force : 3 float, optional
+            [rad/s], [m/s^2]; what is left out goes on as it was.
+
+        Raises
+        ------
+        ConfigurationError
+            The model has no such thing, or they are not three numbers.
+        """
+        raise ConfigurationError(
+            "The IMU's model has no drift that could be set; that of Hector's plug-in has."
+        )
 
     @abstractmethod
     def _begin(self, seed: np.random.SeedSequence):

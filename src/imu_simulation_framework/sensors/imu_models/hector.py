@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from imu_simulation_framework.constants import WORLD_GRAVITY
+from imu_simulation_framework.checked_values import checked_axes
 from imu_simulation_framework.noise.streams import NormalStreams, run_seed
 from imu_simulation_framework.sensors.imu_models.base import ImuModel, diagonal, require_numbers
 from imu_simulation_framework.sensors.imu_models.hector_drift import (
@@ -118,6 +118,18 @@ class HectorImu(ImuModel):
         self._drift = np.zeros(7)
         self._numbers = NormalStreams(seed, self._random)
 
+    def set_drift(self, angular_velocity=None, specific_force=None):
+        # SensorModel::reset(value) of the plug-in: the offset stays, and the drift wanders on.
+        drift = self._drift.copy()
+        for name, part, values in (
+            ("angular_velocity", _RATE, angular_velocity),
+            ("specific_force", _FORCE, specific_force),
+        ):
+            if values is not None:
+                drift[part] = checked_axes(name, tuple(values))
+        self._drift = drift
+        self._tilts = self._tilts or specific_force is not None
+
     def step(self, truth: AnyTruth) -> ImuReading:
         numbers = self._numbers.next()
         self._drift = self._correlation * self._drift + self._innovation_std * numbers[_DRIFTS]
@@ -171,7 +183,7 @@ class HectorImu(ImuModel):
         error = Rotation.from_quat(bias)
         if self._tilts:
             # A filter takes a horizontal error a of the accelerometer for a tilt of a / g.
-            in_world = true.apply(force_bias) / WORLD_GRAVITY
+            in_world = true.apply(force_bias) / self.gravity
             tilt = np.zeros_like(bias)
             tilt[..., 0] = 0.5 * in_world[..., 1]
             tilt[..., 1] = -0.5 * in_world[..., 0]
@@ -187,7 +199,7 @@ class HectorImu(ImuModel):
         Gaussian noise of the parameters.
         """
         p = self.parameters
-        tilt = (p.accel_gaussian_noise / WORLD_GRAVITY) ** 2
+        tilt = (p.accel_gaussian_noise / self.gravity) ** 2
         rate = p.rate_gaussian_noise**2
         force = p.accel_gaussian_noise**2
         return (

@@ -22,34 +22,31 @@ With a magnetic heading the filter takes the yaw from the magnetometer.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
-from typing import Any, Mapping, NamedTuple, cast
+from typing import Any, Mapping, cast
 
 import numpy as np
 
-from imu_simulation_framework.angles import difference, quaternion_product
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.noise.streams import child_seed, run_seed
-from imu_simulation_framework.sensors.conditions.band_limit import BandLimit
 from imu_simulation_framework.sensors.conditions.vibration import VibrationNoise
 from imu_simulation_framework.sensors.fusion import fuse_run, make_filter
 from imu_simulation_framework.sensors.imu_models.base import ImuModel
+from imu_simulation_framework.sensors.imu_models.fused_reading import last_of, reading_of
 from imu_simulation_framework.sensors.imu_models.reading import (
-    MAGNETIC_PARTS,
     AnyTruth,
     ImuReading,
     joined,
     truth_of,
     untouched,
 )
-from imu_simulation_framework.sensors.imu_specification import (
-    ImuSpecification,
-    MagnetometerSpecification,
+from imu_simulation_framework.sensors.imu_models.triad_model import (
+    RealisedTriads,
+    TriadModel,
+    TriadSeries,
 )
+from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 from imu_simulation_framework.sensors.specification_mapping import specification_from_mapping
-from imu_simulation_framework.sensors.triad_noise import TriadNoise
-from imu_simulation_framework.sensors.triad_response import TriadResponse, matrix_times
 from imu_simulation_framework.sensors.triads import TRIADS
 
 
@@ -95,10 +92,10 @@ class SpecificationImu(ImuModel):
         self._specification = specification
         output = specification.output
         self._stride = _stride(output.rate, period)
-        self._first = round(output.start_offset / period)
+        self._first = _first_sample(output, period, seed)
         self._sensor_period = self._stride * period
         self._triads = [
-            _Triad(name, specification, self._sensor_period)
+            TriadModel(name, specification, self._sensor_period)
             for name in TRIADS
             if getattr(specification, name) is not None
         ]
@@ -129,6 +126,18 @@ class SpecificationImu(ImuModel):
     def drop_repeated(self) -> bool:
         """Whether the specification wants samples that are not new to be left out."""
         return self._specification.output.drop_repeated
+
+    def given_away(self, time, new):
+        output = self._specification.output
+        times = output.rate * self.period
+        if not output.repeat_samples or times <= 1.0:
+            return super().given_away(time, new)
+        given = np.flatnonzero(new) if output.drop_repeated else np.arange(len(time))
+        # How many of the sensor's instants have passed since the sample before.
+        passed = [
+            np.floor(at * output.rate + 1e-3) for at in (time[given] - self.period, time[given])
+        ]
+        return np.repeat(given, (passed[1] - passed[0]).astype(int))
 
     def _begin(self, seed):
         self._count = 0
@@ -190,7 +199,7 @@ class SpecificationImu(ImuModel):
             _ = reading.magnetic_field  # and so does the noise
         self._count += samples
         self._new = True
-        self._held = _last(reading)
+        self._held = last_of(reading)
         return reading
 
     def _prepared(self, truth):
@@ -226,16 +235,16 @@ class SpecificationImu(ImuModel):
             rectified = [triad.rectified(truth.speed) for triad in self._triads]
             amplitude = self._specification.vibration.amplitude(truth.speed)[:, np.newaxis]
         of_truth = self._of_truth(truth, time)
-        return _Series(truth.orientation, time, of_truth, rectified, amplitude)
+        return TriadSeries(truth.orientation, time, of_truth, rectified, amplitude)
 
     def _of_truth(self, truth, time):
-        """What each triad makes of the truth alone."""
+        """Return what each triad makes of the truth alone."""
         force = truth[2]
         signals = zip(self._triads, truth[1:])
         return [triad.of_truth(signal, force, time) for triad, signal in signals]
 
     def _series(self, series, realised, filter, started):
-        """The readings of samples that are all due."""
+        """Return the readings of samples that are all due."""
         orientation, time = series.orientation, series.time
         vibration = None
         if series.amplitude is not None:
@@ -266,7 +275,7 @@ class SpecificationImu(ImuModel):
                 return filter.update_all(rate, force, field)
             return fuse_run(filter, orientation[0], rate, force, field)
 
-        return _reading(orientation, fused, rate, force, rate_bias, force_bias, magnetic)
+        return reading_of(orientation, fused, rate, force, rate_bias, force_bias, magnetic)
 
     def _sample(self, truth):
         time = self._count * self.period
@@ -295,7 +304,7 @@ class SpecificationImu(ImuModel):
                 orientation = self._filter.start(orientation, measured_force, *field)
             else:
                 orientation = self._filter.update(measured_rate, measured_force, *field)
-        return _reading(
+        return reading_of(
             truth.orientation,
             orientation,
             measured_rate,
@@ -318,7 +327,7 @@ class SpecificationImu(ImuModel):
         return self._specification.magnetic_covariance(self._sensor_period)
 
     def _start(self, seed):
-        """What changes from sample to sample of a new realisation."""
+        """Begin what changes from sample to sample of a new realisation."""
         vibration = None
         if self._vibrates:
             vibration = VibrationNoise(
@@ -327,7 +336,7 @@ class SpecificationImu(ImuModel):
                 self._specification.accelerometer.bandwidth,
                 child_seed(seed, len(TRIADS)),
             )
-        return _Realised(
+        return RealisedTriads(
             [
                 triad.noise.restarted(child_seed(seed, child))
                 for child, triad in enumerate(self._triads)
@@ -337,7 +346,7 @@ class SpecificationImu(ImuModel):
         )
 
     def _measured(self, truth):
-        """The truth with what this IMU feels of it: the field with a magnetometer only."""
+        """Return of the truth what this IMU feels: the field with a magnetometer only."""
         if self._vibrates and truth.speed is None:
             raise ConfigurationError(
                 "vibration depends on the speed, which is not known of this motion."
@@ -349,64 +358,13 @@ class SpecificationImu(ImuModel):
         return truth_of(*truth[:3], field, speed)
 
 
-class _Series(NamedTuple):
-    """Samples that are all due.
-
-    Their orientation, time, what each triad makes of the truth; and of a vibration each triad's
-    bias, and its amplitude.
-    """
-
-    orientation: np.ndarray
-    time: np.ndarray
-    of_truth: list[np.ndarray]
-    rectified: list[np.ndarray | None]
-    amplitude: np.ndarray | None
-
-
-class _Realised(NamedTuple):
-    """What has a state in a realisation: each triad's noise and low-pass, and the vibration."""
-
-    noises: list[TriadNoise]
-    limits: list[BandLimit | None]
-    vibration: VibrationNoise | None
-
-
-class _Triad:
-    """What is the same in each realisation of a triad."""
-
-    def __init__(self, name, specification, period):
-        triad = getattr(specification, name)
-        self.noise = TriadNoise(triad, period, run_seed(0, 0))
-        self._rate = 1.0 / period
-        self._bandwidth = triad.bandwidth
-        self._response = TriadResponse(name, specification)
-        self.rectified = self._response.rectified
-        self._iron = None
-        if isinstance(triad, MagnetometerSpecification):
-            self._iron = np.array(triad.hard_iron), np.array(triad.soft_iron)
-
-    def of_truth(self, signal, force, time):
-        """What it makes of signal and specific force, (3,) or (samples, 3), without noise."""
-        if self._iron is not None:
-            hard, soft = self._iron
-            signal = matrix_times(soft, signal) + hard
-        return self._response.of_truth(signal, force, time)
-
-    def band_limit(self) -> BandLimit | None:
-        """Return the low-pass of a new realisation; from half of the rate on there is none."""
-        if self._bandwidth is None or self._bandwidth >= 0.5 * self._rate:
-            return None
-        return BandLimit(self._bandwidth, self._rate)
-
-    def read(self, of_truth, noise, bias, time, limit, vibration):
-        """Return readings and their bias, (3,) each, or (samples, 3)."""
-        if limit is not None:
-            signal = of_truth + noise
-            of_truth = limit.advance(signal.reshape(-1, 3)).reshape(signal.shape)
-            noise = 0.0
-        if vibration is not None:
-            noise = noise + self._response.shaken(vibration)
-        return self._response.read(of_truth, noise, bias, time)
+def _first_sample(output, period, seed) -> int:
+    """Return the number of the simulation's sample that is the sensor's first, in all runs."""
+    offset = output.start_offset
+    if output.random_start_offset > 0.0:
+        drawn = np.random.default_rng(child_seed(run_seed(seed, 0), len(TRIADS) + 1)).random()
+        offset += drawn * output.random_start_offset
+    return round(offset / period)
 
 
 def _stride(rate, period) -> int:
@@ -429,49 +387,3 @@ def _means(signal, due, stride):
     return np.array(
         [np.mean(signal[start : end + 1], axis=0) for start, end in zip(starts, due)]
     ).reshape(-1, 3)
-
-
-def _reading(truth, orientation, rate, force, rate_bias, force_bias, magnetic=None, **parts):
-    """A reading of one sample or of (samples, ...), with what is only computed if asked for.
-
-    That is what is given as a function: the orientation of a series, and the magnetic field.
-    """
-
-    def ask(reading, name):
-        if name == "orientation":
-            return orientation()
-        if name in MAGNETIC_PARTS:
-            if magnetic is None:
-                raise AttributeError(f"this reading has no {name}")
-            return magnetic()
-        if reading.orientation.ndim == 1:
-            # One sample at a time, a general library's overhead is most of the time.
-            ours, true, functions = reading.orientation.tolist(), np.asarray(truth).tolist(), math
-        else:
-            ours, true, functions = reading.orientation.T, truth.T, np
-        if name == "yaw_bias":
-            return difference(_yaw(*ours, functions), _yaw(*true, functions))
-        # orientation * truth^-1
-        conjugate = (*(-component for component in true[:3]), true[3])
-        return np.stack(quaternion_product(*ours, *conjugate), axis=-1)
-
-    if not callable(orientation):
-        parts["orientation"] = orientation
-    return ImuReading(
-        ask,
-        angular_velocity=rate,
-        specific_force=force,
-        angular_velocity_bias=rate_bias,
-        specific_force_bias=force_bias,
-        **parts,
-    )
-
-
-def _last(reading):
-    """The last sample of a reading, with all its parts."""
-    return ImuReading(lambda _, name: getattr(reading, name)[-1])
-
-
-def _yaw(x, y, z, w, functions):
-    arctan2 = functions.atan2 if functions is math else functions.arctan2
-    return arctan2(2.0 * (x * y + w * z), w * w + x * x - y * y - z * z)

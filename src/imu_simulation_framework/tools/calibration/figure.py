@@ -85,7 +85,7 @@ def _over_temperature(axis, result):
 
 
 def _sphere(axis, result):
-    """Readings before and after the correction in two planes, over the size of the field."""
+    """Return readings before and after the correction in two planes, over the size of the field."""
     size = result.sphere.size
     raw = result.magnetic.to_numpy() / size
     bias = np.array([one.value for one in result.sphere.calibration.bias]) / size

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import math
 import re
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, Sequence
 
+from imu_simulation_framework.configuration.magnetic_environment_file import (
+    read_magnetic_environment,
+)
 from imu_simulation_framework.configuration.yaw_error_model_file import (
     is_yaw_error_model_file,
     read_yaw_error_model,
 )
 from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.experiment.from_configuration import UNDISTURBED
 from imu_simulation_framework.experiment.named_imu import NamedImu, named_imu
 from imu_simulation_framework.experiment.preparation.motion import read_motion
+from imu_simulation_framework.magnetism.environment import MagneticEnvironment
 from imu_simulation_framework.motion import sources
 from imu_simulation_framework.motion.drives import DRIVES
 from imu_simulation_framework.motion.motion import Motion
+from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 from imu_simulation_framework.units import factor
 
 _NUMBER = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(\S*)")
@@ -164,6 +171,94 @@ def chosen_imu(text: str) -> NamedImu:
     return named_imu(text)
 
 
+HEADINGS = {
+    "gyroscope": {"magnetic_heading": False, "magnetic_disturbance_rejection": False},
+    "magnetometer": {"magnetic_heading": True, "magnetic_disturbance_rejection": False},
+    "rejecting": {"magnetic_heading": True, "magnetic_disturbance_rejection": True},
+}
+"""Where a sensor with a magnetometer takes its yaw from: fields of its output."""
+
+
+class PlacedImu(NamedTuple):
+    """An IMU and what its magnetometer is in; None where the yaw does not depend on it."""
+
+    imu: NamedImu
+    environment: MagneticEnvironment | None
+
+
+def add_magnetic_options(parser: argparse.ArgumentParser, several: bool = True) -> None:
+    """Give a parser what :func:`placed_imus` reads, one of each or several."""
+    count = "+" if several else 1
+    each = "; of several, each with each" if several else ""
+    parser.add_argument(
+        "--magnetic-environment", nargs=count, default=[], metavar="NAME",
+        help="what magnetometers are in: clean, steel_beam or a YAML file; by default, where the "
+        "yaw needs one, clean" + each,
+    )  # fmt: skip
+    parser.add_argument(
+        "--heading", nargs=count, choices=HEADINGS, default=[],
+        help="where a sensor with a magnetometer takes its yaw from, told where true north is: "
+        "gyroscope, magnetometer, or rejecting, without disturbed readings of it; by default as "
+        "its specification says" + each,
+    )  # fmt: skip
+
+
+def placed_imus(imus: Sequence[NamedImu], options: argparse.Namespace) -> list[PlacedImu]:
+    """Return each IMU with each heading in each magnetic environment that a command line names.
+
+    What has no magnetometer is there once, and so is each heading that does not need one.
+
+    Raises
+    ------
+    ConfigurationError
+        None of them has a magnetometer to choose for, a place cannot be read, or a filter cannot
+        do what is chosen.
+    """
+    places, headings = list(options.magnetic_environment), list(options.heading)
+    if (places or headings) and not any(map(_has_magnetometer, imus)):
+        raise ConfigurationError(
+            "a magnetic environment or a heading is chosen, but no IMU that is named has a "
+            "magnetometer, as bno055_magnetometer has"
+        )
+    environments = [(name, read_magnetic_environment(name)) for name in places]
+    if not environments and any(map(_has_magnetometer, imus)):
+        environments = [("", read_magnetic_environment(UNDISTURBED))]
+    placed = []
+    for imu in imus:
+        if not _has_magnetometer(imu):
+            placed.append(PlacedImu(imu, None))
+            continue
+        for heading in headings or [""]:
+            for place, environment in environments:
+                found = _placed(imu, heading, place, environment)
+                placed.append(found)
+                if found.environment is None:
+                    break
+    return placed
+
+
+def _has_magnetometer(imu: NamedImu) -> bool:
+    errors = imu.errors
+    return isinstance(errors, ImuSpecification) and errors.magnetometer is not None
+
+
+def _placed(imu, heading, place, environment) -> PlacedImu:
+    output = imu.errors.output
+    if heading:
+        changes: dict[str, Any] = dict(HEADINGS[heading])
+        if changes["magnetic_heading"]:
+            east, north, _ = environment.undisturbed
+            changes["magnetic_declination"] = math.atan2(east, north)
+        output = dataclasses.replace(output, **changes)
+    fuses = output.fuses_magnetometer
+    words = [imu.name, heading, Path(place).stem if fuses else ""]
+    name = ", ".join(filter(None, words))
+    files = (place,) if place and Path(place).exists() else ()
+    errors = dataclasses.replace(imu.errors, name=name, output=output)
+    imu = imu._replace(name=name, errors=errors, files=(*imu.files, *files))
+    return PlacedImu(imu, environment if fuses else None)
+
+
 def _quantity(text, default, units, expected):
     found = _NUMBER.fullmatch(text.strip())
     unit = (found.group(2) or default) if found else ""
@@ -179,7 +274,7 @@ def _above_zero(value, text):
 
 
 def _refuse_idle(options):
-    """An option that the chosen motion has no use for is a mistake."""
+    """Refuse an option that the chosen motion has no use for."""
     idle = []
     if options.straight is None and options.rounds is None and options.speed is not None:
         idle.append("--speed")

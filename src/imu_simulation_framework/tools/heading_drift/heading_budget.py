@@ -4,6 +4,8 @@
     heading_budget.py drive.bag --setting reference/topic=/odom --imu my_imu.yaml
     heading_budget.py --rounds 11 --radius 5 --imu kalibr:imu.yaml
     heading_budget.py --straight 10min --require 5deg --probability 0.95
+    heading_budget.py a --imu bno055_magnetometer --heading gyroscope magnetometer rejecting
+        --magnetic-environment clean steel_beam
 
 Each IMU is a bundled one's name, the file of a specification, FORMAT:FILE with another tool's
 parameters, or a plug-in's parameters by name. The bands are computed, not drawn, and exact where
@@ -82,7 +84,7 @@ def main(arguments):
         raise ConfigurationError(
             f"{chosen.name} lasts {motion.duration:.6g} s, so that nothing is known at {at:g} s"
         )
-    imus = [choices.chosen_imu(text) for text in options.imu]
+    imus = choices.placed_imus([choices.chosen_imu(text) for text in options.imu], options)
     out = make_folder(options.out)
     written = [f"{NAME}.{format}" for format in options.formats] if imus else []
     written += ["bands.csv"] if imus else []
@@ -90,7 +92,7 @@ def main(arguments):
     if options.require is not None:
         written += [f"requirements.{table_text.ENDINGS[f]}" for f in options.table]
     written += [f"{NAME}.html"] if options.report else []
-    sources = [*chosen.files, *(file for imu in imus for file in imu.files)]
+    sources = [*chosen.files, *(file for placed in imus for file in placed.imu.files)]
     for name in written:
         refuse_overwriting(out / name, sources)
     period = _period(at)
@@ -146,14 +148,15 @@ def _show_budgets(options, out, title, budgets):
 
 
 def _period(at):
-    """Steps of a second, or what gives enough of them, or not too many."""
+    """Return steps of a second, or what gives enough of them, or not too many."""
     for period in (0.1, 1.0, 10.0, 60.0):
         if at / period <= MOST_STEPS and at / period >= 20.0:
             return period
     return 0.01 if at < 2.0 else at / MOST_STEPS
 
 
-def _budget(imu, motion, period, at, factor):
+def _budget(placed, motion, period, at, factor):
+    imu = placed.imu
     errors, remarks = imu.errors, list(imu.remarks)
     if isinstance(errors, ImuSpecification):
         remarks += filter(None, [without_wandering_bias(errors)])
@@ -164,7 +167,7 @@ def _budget(imu, motion, period, at, factor):
             remarks.append(sentence + "; --inflate makes its noise larger, as Kalibr advises")
     elif factor is not None:
         raise ConfigurationError(f"--inflate is for specifications, but {imu.name} is a plug-in")
-    model = yaw_error_model(errors, motion, period)
+    model = yaw_error_model(errors, motion, period, placed.environment)
     steps = round(at / period) + 1
     model = model.until(min(steps, len(model.time)))
     remarks += [f"{imu.name}: {sentence}" for sentence in model.limits]
@@ -195,7 +198,7 @@ def _summary(name, model, options):
 
 
 def _percent(share):
-    """A probability that rounds to certainty is none."""
+    """Write a probability; one that rounds to certainty is none."""
     if share > 0.9995:
         return "> 99.9 %"
     return "< 0.1 %" if share < 0.0005 else f"{100.0 * share:.3g} %"
@@ -225,7 +228,7 @@ _SOURCE_COLUMNS = (
 
 
 def _sources(name, model):
-    """What each source adds at the end, the largest first."""
+    """Return what each source adds at the end, the largest first."""
     known = np.degrees(model.mean_by_source().iloc[-1])
     variance = model.budget().iloc[-1]
     total = float(variance.sum())
@@ -307,6 +310,7 @@ def _parser():
     parser.add_argument(
         "--imu", action="append", default=[], metavar="IMU", help="see above; several are compared"
     )
+    choices.add_magnetic_options(parser)
     parser.add_argument(
         "--at", type=choices.positive_duration, metavar="TIME", help="by default the motion's end"
     )

@@ -91,10 +91,10 @@ def main(arguments):
     options = _parser().parse_args(arguments)
     if options.runs < 1:
         raise ConfigurationError(f"{options.runs} runs are asked for; --runs is 1 or more")
-    imus = [choices.chosen_imu(text) for text in options.imu]
-    names = told_apart([imu.name for imu in imus])
-    imus = [imu._replace(name=name) for imu, name in zip(imus, names)]
-    for imu in imus:
+    placed = choices.placed_imus([choices.chosen_imu(text) for text in options.imu], options)
+    names = told_apart([imu.name for imu, _ in placed])
+    placed = [one._replace(imu=one.imu._replace(name=name)) for one, name in zip(placed, names)]
+    for imu, _ in placed:
         if options.what == "sensor" and isinstance(imu.errors, YawErrorParameters):
             raise ConfigurationError(
                 f"{imu.name} is an identified model, which has no full sensor; --what linear draws "
@@ -105,10 +105,10 @@ def main(arguments):
         options.drive, options.config, options.step, choices.settings(options.setting)
     )
     motion = drive.motion()
-    judged = [_judged(options, drive, motion, imu, noise) for imu in imus]
+    judged = [_judged(options, drive, motion, one, noise) for one in placed]
     files = contents(judged, drive, options)
     out = make_folder(options.out)
-    read = [*drive.sources, *(file for imu in imus for file in imu.files)]
+    read = [*drive.sources, *(file for imu, _ in placed for file in imu.files)]
     read += [*filter(None, [options.config]), *(noise.files if noise else ())]
     for name in files:
         refuse_overwriting(out / name, read)
@@ -119,13 +119,16 @@ def main(arguments):
         print(out / name)
 
 
-def _judged(options, drive: ReadDrive, motion: Motion, imu, noise) -> Judged:
+def _judged(options, drive: ReadDrive, motion: Motion, placed, noise) -> Judged:
     """Draw an IMU's runs along the motion and judge the drive's yaw error by them."""
+    imu, environment = placed
     errors, step = imu.errors, drive.observed.step
-    model = yaw_error_model(errors, motion, step)
+    model = yaw_error_model(errors, motion, step, environment)
     drawing: Drawing = LinearDrawing(model, options.seed)
     if options.what == "sensor":
-        drawing = SensorDrawing(motion, errors, options.seed, step)
+        drawing = SensorDrawing(
+            motion, errors, options.seed, step, magnetic_environment=environment
+        )
     workers = (options.workers or processors()) if options.what == "sensor" else 1
     with tqdm(total=options.runs, unit=" runs", desc=imu.name, leave=False, disable=None) as bar:
         drawn = monte_carlo(
@@ -184,6 +187,7 @@ def _parser():
         "--imu", action="append", required=True, metavar="IMU",
         help="see above; several are judged, each for itself",
     )  # fmt: skip
+    choices.add_magnetic_options(parser)
     parser.add_argument(
         "--runs", type=int, default=RUNS, metavar="N", help="of each, %(default)s by default"
     )

@@ -139,7 +139,7 @@ def _table(judged):
 
 
 def _rounded(table):
-    """The same for a person: texts of three digits."""
+    """Return the same for a person: texts of three digits."""
     shown = table.copy()
     shown["range"] = [
         f"{low:.3g} .. {high:.3g}" if math.isfinite(low) else ""

@@ -3,6 +3,8 @@
     monte_carlo.py a --imu bno055 --runs 10000 --within 5deg
     monte_carlo.py --straight 10min --imu my_imu.yaml --runs 1000000 --what linear
     monte_carlo.py a --imu hector --runs 200 --what experiment --setting terrain/kind=uneven
+    monte_carlo.py a --imu bno055_magnetometer --runs 200 --heading rejecting
+        --magnetic-environment steel_beam
     monte_carlo.py a --imu bno055 --runs 100000 --scheduler tcp://10.0.0.1:8786
 
 What is drawn: the full three-axis sensor with its filter of the orientation, its linear model, or
@@ -68,8 +70,11 @@ def main(arguments):
             f"an ensemble of {options.runs} runs is asked for; --runs is 1 or more"
         )
     configuration = _configuration(options) if options.what == "experiment" else None
-    imu = choices.chosen_imu(options.imu)
-    name, drawing = _drawing(options, imu, configuration)
+    named = choices.chosen_imu(options.imu)
+    imu, environment = named, None
+    if configuration is None:
+        ((imu, environment),) = choices.placed_imus([named], options)
+    name, drawing = _drawing(options, imu, environment, configuration)
     remarks = [*imu.remarks]
     if isinstance(imu.errors, ImuSpecification):
         remarks += filter(
@@ -97,14 +102,21 @@ def main(arguments):
         print(write_report(options.out, ensemble, caption, parameters))
 
 
-def _drawing(options, imu, configuration) -> tuple[str, Drawing]:
+def _drawing(options, imu, environment, configuration) -> tuple[str, Drawing]:
     """Name of the motion, and what is drawn."""
     if configuration is not None:
         return options.drive, ExperimentDrawing(configuration, options.seed, options.period)
     chosen = choices.chosen_motion(options)
     if options.what == "sensor":
-        return chosen.name, SensorDrawing(chosen.motion, imu.errors, options.seed, options.period)
-    model = yaw_error_model(imu.errors, chosen.motion, options.period)
+        drawing = SensorDrawing(
+            chosen.motion,
+            imu.errors,
+            options.seed,
+            options.period,
+            magnetic_environment=environment,
+        )
+        return chosen.name, drawing
+    model = yaw_error_model(imu.errors, chosen.motion, options.period, environment)
     return chosen.name, LinearDrawing(model, options.seed)
 
 
@@ -114,7 +126,14 @@ def _configuration(options) -> Configuration:
             "an experiment follows a drive or a recording; --straight and --rounds are for the "
             "sensor and its linear model"
         )
+    if options.heading:
+        raise ConfigurationError(
+            "an experiment's sensor is as its specification says; --heading is for the sensor and "
+            "its linear model"
+        )
     settings = choices.settings(options.setting)
+    for name in options.magnetic_environment:
+        settings.setdefault("magnetic_environment", {})["file"] = name
     recording = settings.setdefault("recording", {})
     if options.drive in DRIVES and not Path(options.drive).exists():
         recording["drive"] = options.drive
@@ -142,6 +161,7 @@ def _parser():
         "--imu", required=True, metavar="IMU",
         help="a bundled specification's name, its file, FORMAT:FILE, or a plug-in's parameters",
     )  # fmt: skip
+    choices.add_magnetic_options(parser, several=False)
     parser.add_argument("--runs", type=int, required=True, metavar="N", help="how many")
     parser.add_argument(
         "--what", choices=WHAT, default=WHAT[0], help="what is drawn, %(default)s by default"

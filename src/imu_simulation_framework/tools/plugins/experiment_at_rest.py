@@ -128,6 +128,6 @@ def _biases(samples, index):
 
 
 def _first_drift(bias) -> int:
-    """The first sample at which a bias is not zero any more; the plug-in begins with none."""
+    """Find the first sample at which a bias is not zero any more; the plug-in begins with none."""
     nonzero = np.asarray(bias).reshape(len(bias), -1).any(axis=1)
     return int(np.argmax(nonzero))

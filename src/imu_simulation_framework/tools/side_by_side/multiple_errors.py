@@ -164,7 +164,7 @@ def _without_repeats(folders) -> list[ResultFolder]:
 
 
 def _rows(folders, settings, until) -> tuple[list[_Row], list[str]]:
-    """The IMUs of all results, each drive's recorded one once; and remarks on what is missing."""
+    """List the IMUs of all results, each recorded one once, and remarks on what is missing."""
     rows: list[_Row] = []
     remarks: list[str] = []
     lengths: dict = {}

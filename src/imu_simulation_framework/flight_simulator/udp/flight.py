@@ -1,0 +1,301 @@
+"""A flight put together of the packets that a simulator sends."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Sequence
+
+import numpy as np
+
+from imu_simulation_framework.checked_values import checked_number
+from imu_simulation_framework.errors import SimulatorError
+from imu_simulation_framework.flight_simulator.udp.packets import (
+    ANGLES_OF_PLACES,
+    ATTITUDE,
+    PLACES,
+    VELOCITY,
+    TextColumns,
+    UnusablePacketError,
+    ecef_positions,
+    flightgear_numbers,
+    has_time,
+    is_flightgear,
+    labels_of,
+)
+from imu_simulation_framework.flight_simulator.udp.receiver import PacketReceiver
+from imu_simulation_framework.motion.earth.ellipsoid import SEMI_MAJOR_AXIS
+from imu_simulation_framework.motion.flight.flight import Flight
+from imu_simulation_framework.motion.flight.states import FlightStates
+
+TIMEOUT = 5.0
+RESOLUTION = 1e-6
+"""Of the time in FlightGear's packets that we advise [s]."""
+
+_MOST_PACKETS = 10_000_000
+_LOOKED_AT = 1000  # packets, for the digits of their numbers
+_COARSE = 1e-3  # m; positions in larger steps are not differentiated
+_RESTART = 1.0  # s; who jumps back further begins again
+_OFF_GRID = 0.3  # of a period
+_FEWEST = 4
+
+
+def receive_flight(
+    receiver: PacketReceiver,
+    duration: float | None = None,
+    timeout: float = TIMEOUT,
+    rate: float | None = None,
+    labels: Sequence[str] | None = None,
+    resolution: float = RESOLUTION,
+) -> Flight:
+    """Receive a flight, until the simulator falls silent or it is long enough.
+
+    Lost packets are gaps in the states' times, reordered ones are sorted in; both are remarks.
+    Where the digits of a text are too few for positions, the path is the integral of the
+    velocities, see :meth:`.FlightStates.integrated`; a remark says what that costs.
+
+    Parameters
+    ----------
+    receiver : PacketReceiver
+        It must have been started.
+    duration : float, optional
+        Of the simulation; by default all that comes [s].
+    timeout : float
+        So long without a packet is the end [s].
+    rate : float, optional
+        Packets per second of the simulation [Hz]; by default told by their times. Needed for
+        FlightGear's packets without a time.
+    labels : sequence of str, optional
+        Of packets of text, the time's first; by default those that the simulator sends first.
+    resolution : float
+        Of the time in FlightGear's packets, as in the output's ``<time>`` [s].
+
+    Raises
+    ------
+    SimulatorError
+        Nothing came, or nothing of which a flight can be made.
+    ConfigurationError
+        A number is out of range.
+    """
+    if duration is not None:
+        duration = checked_number("a flight's duration", duration, above=0.0)
+    if rate is not None:
+        rate = checked_number("the rate of packets", rate, above=0.0)
+    resolution = checked_number("the resolution of times", resolution, above=0.0, maximum=1.0)
+    gathered = _Gathered(receiver, labels, None if rate is None else 1.0 / rate, resolution)
+    for packet in receiver.packets(timeout):
+        gathered.take(packet)
+        if gathered.restarted or gathered.lasts(duration) or len(gathered) >= _MOST_PACKETS:
+            break
+    return gathered.flight()
+
+
+class _Gathered:
+    """Rows of numbers of the packets so far, and what was odd with them."""
+
+    def __init__(self, receiver, labels, period, resolution):
+        self._receiver, self._period, self._resolution = receiver, period, resolution
+        self._text = self._columns_of(labels) if labels is not None else None
+        self._kind = None if labels is None else "text"
+        self._names = None
+        self._rows = []
+        self._packets = 0
+        self._unlabelled = 0
+        self._unusable = 0
+        self._first_reason = ""
+        self._newest = -np.inf
+        self._digits = 0
+        self.restarted = False
+
+    def __len__(self):
+        return len(self._rows)
+
+    def lasts(self, duration):
+        """Return whether so much of the simulation is there."""
+        if duration is None or not self._rows:
+            return False
+        return self._newest - self._rows[0][0] >= duration - 1e-9
+
+    def take(self, packet):
+        """Read a packet."""
+        self._packets += 1
+        labels = labels_of(packet)
+        if labels is not None:
+            if self._text is None:
+                self._text, self._kind = self._columns_of(labels), "text"
+            return
+        flightgear = is_flightgear(packet)
+        if not flightgear and self._text is None:
+            self._unlabelled += 1
+            return
+        self._kind = self._kind or "FlightGear"
+        try:
+            if flightgear != (self._kind == "FlightGear"):
+                raise UnusablePacketError(f"it is no packet of {self._kind}")
+            values = self._numbers(packet, flightgear)
+        except UnusablePacketError as error:
+            self._unusable += 1
+            self._first_reason = self._first_reason or str(error)
+            return
+        self._names = self._names or [name for name in values if name != "time"]
+        time = values["time"]
+        if time < self._newest - _RESTART:
+            self.restarted = True
+            return
+        self._newest = max(self._newest, time)
+        self._rows.append((time, *(values[name] for name in self._names)))
+
+    def _numbers(self, packet, flightgear):
+        if not flightgear:
+            if len(self._rows) < _LOOKED_AT:
+                self._digits = max(self._digits, self._text.digits(packet))
+            return self._text.numbers(packet)
+        if not has_time(packet):
+            if self._period is None:
+                raise SimulatorError(
+                    f"{self._source}: FlightGear's packets hold no time; let JSBSim send it, by "
+                    '<time type="simulation" resolution="1e-6"/> in its output element, or say '
+                    "their rate"
+                )
+            return {
+                **flightgear_numbers(packet, None),
+                "time": len(self._rows) * self._period,
+            }
+        return flightgear_numbers(packet, self._resolution)
+
+    @property
+    def _source(self):
+        return f"UDP port {self._receiver.port}"
+
+    def _columns_of(self, labels):
+        try:
+            return TextColumns.of_labels(labels)
+        except UnusablePacketError as error:
+            raise SimulatorError(f"{self._source}: {error}") from None
+
+    def flight(self) -> Flight:
+        """Return what came.
+
+        Raises
+        ------
+        SimulatorError
+            It is not enough.
+        """
+        if not self._rows and self._unlabelled and not self._unusable:
+            raise SimulatorError(
+                f"{self._source}: {self._unlabelled} packets came, but none with JSBSim's labels "
+                "and none of FlightGear's; begin to receive before the simulator begins to send, "
+                "or say the labels"
+            )
+        if len(self._rows) < _FEWEST:
+            reason = f"; the first that is none: {self._first_reason}" if self._unusable else ""
+            raise SimulatorError(
+                f"{self._source}: {len(self._rows)} of {self._packets} packets are states of an "
+                f"aircraft, expected at least {_FEWEST}{reason}"
+            )
+        table = np.array(self._rows)
+        time, order, remarks, period = self._in_order(table[:, 0])
+        columns = dict(zip(self._names, table[order, 1:].T))
+        states = self._states(time, columns, remarks)
+        settings = {
+            "source": f"UDP, {self._kind}",
+            "port": self._receiver.port,
+            "rate": _rate(period),
+            "packets": self._packets,
+        }
+        return Flight(states, settings, remarks=tuple(self._odd() + remarks))
+
+    def _states(self, time, columns, remarks):
+        position = ecef_positions(columns)
+        angles = np.column_stack([columns[name] for name in ATTITUDE])
+        velocity = None
+        if all(name in columns for name in VELOCITY):
+            velocity = np.column_stack([columns[name] for name in VELOCITY])
+        states = FlightStates.of_ecef_and_aviation(time, position, angles, velocity)
+        if self._kind == "FlightGear":
+            remarks.append(
+                "angles and velocities of FlightGear's packets are floats: headings come in steps "
+                "of up to 4.8e-7 rad"
+            )
+            return replace(states, velocities_lead=True)
+        steps = {
+            name: self._text.step(name, values, self._digits) for name, values in columns.items()
+        }
+        step = max(
+            (SEMI_MAJOR_AXIS if name in ANGLES_OF_PLACES else 1.0) * steps.get(name, 0.0)
+            for name in PLACES
+        )
+        if step <= _COARSE:
+            return replace(states, velocities_lead=velocity is not None)
+        advice = 'let JSBSim send more digits, by precision="15" in its output element'
+        if velocity is None:
+            remarks.append(
+                f"positions come in steps of {step:.2g} m and there are no velocities, so that "
+                f"accelerations mean nothing; {advice}"
+            )
+            return states
+        fine = max(steps[name] for name in VELOCITY)
+        remarks.append(
+            f"positions come in steps of {step:.2g} m, so the path is the integral of the "
+            f"velocities, which come in steps of {fine:.2g} m/s; {advice}"
+        )
+        return states.integrated()
+
+    def _in_order(self, time):
+        """Return even times, the packets' order, remarks, and the period."""
+        remarks = []
+        older = time < np.maximum.accumulate(time)
+        order = np.argsort(time, kind="stable")
+        repeated = np.concatenate([[False], np.diff(time[order]) <= 0.0])
+        order = order[~repeated]
+        if older.any():
+            remarks.append(f"{_packets(int(older.sum()))} came late and {_was(older)} sorted in")
+        if repeated.any():
+            remarks.append(f"{_packets(int(repeated.sum()))} came twice")
+        time = time[order]
+        if len(time) < _FEWEST:
+            raise SimulatorError(f"{self._source}: its packets are all of the same time")
+        period = self._period
+        if period is None:
+            usual = float(np.median(np.diff(time)))
+            period = (time[-1] - time[0]) / max(1, round((time[-1] - time[0]) / usual))
+        counts = np.rint((time - time[0]) / period)
+        even = time[0] + counts * period
+        if np.max(np.abs(even - time)) > _OFF_GRID * period or np.any(np.diff(counts) <= 0):
+            remarks.append("the packets' times are not even, and are taken as they are")
+            return time, order, remarks, period
+        lost = int(counts[-1]) + 1 - len(counts)
+        if lost:
+            longest = float(np.max(np.diff(counts)))
+            first = float(even[np.argmax(np.diff(counts) > 1)])
+            remarks.append(
+                f"{_packets(lost)} of {int(counts[-1]) + 1} did not come, the first after "
+                f"{first:.3f} s, at most {int(longest) - 1} in a row; the motion goes on smoothly "
+                "between those that came"
+            )
+        return even, order, remarks, period
+
+    def _odd(self):
+        odd = []
+        if self._receiver.dropped:
+            odd.append(f"{_packets(self._receiver.dropped)} came faster than they were taken")
+        if self._receiver.strangers:
+            odd.append(f"{_packets(self._receiver.strangers)} of other senders left out")
+        if self._unusable:
+            odd.append(f"{_packets(self._unusable)} left out, the first as {self._first_reason}")
+        if self.restarted:
+            odd.append("the simulation began again; what came before that is the flight")
+        return odd
+
+
+def _rate(period) -> float:
+    """Return samples per second [Hz]; whole ones are, whatever their sums have rounded."""
+    rate = 1.0 / float(period)
+    return float(round(rate)) if abs(rate - round(rate)) < 1e-9 * rate else rate
+
+
+def _packets(count):
+    return "1 packet" if count == 1 else f"{count} packets"
+
+
+def _was(mask):
+    return "was" if mask.sum() == 1 else "were"

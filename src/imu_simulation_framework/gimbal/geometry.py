@@ -1,0 +1,236 @@
+r"""Where a gimbal's links are on the platform, and how they move.
+
+Equations 1 to 4 of the airborne simulator AGISim (Kazemi and Rohani Sarvestani), link by link: pan,
+tilt and roll turn one after the other, and from joint to joint there may be lever arms. With C the
+rotation from a link to the platform, :math:`\omega` and :math:`\alpha` the link's angular velocity
+and acceleration against the platform in its own axes, l the place of the link's end in the
+platform's, a joint about the axis e with the angle :math:`\theta` and an arm a behind it make
+
+.. math::
+
+    C' = C R_e(\theta), \quad \omega' = R_e^T \omega + e \dot\theta, \quad
+    \alpha' = R_e^T \alpha + (R_e^T \omega) \times e \dot\theta + e \ddot\theta,
+
+    l' = l + C' a, \quad \dot l' = \dot l + C' (\omega' \times a), \quad
+    \ddot l' = \ddot l + C' (\alpha' \times a + \omega' \times (\omega' \times a)).
+
+AGISim takes the links' rates from two orientations in turn (its equations 5 to 8); such a rate is
+that of the middle of a step and lags by half of it. Here rates and accelerations of the joints are
+given, and all is exact at the samples' instants.
+
+AGISim's axes are forward, right, down, ours forward, left, up: its pan and tilt are the negatives
+of ours, its roll is ours.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from scipy.interpolate import CubicSpline
+from scipy.spatial.transform import Rotation
+
+from imu_simulation_framework.checked_values import Axes, checked_numbers
+from imu_simulation_framework.errors import MotionError
+from imu_simulation_framework.gimbal.joints import JointMotion
+from imu_simulation_framework.gimbal.platform import (
+    AnyMotion,
+    gravitation_between,
+    rate_of_world,
+    require_samples,
+)
+
+_LONGEST_ARM = 100.0  # m
+_AXES = {"pan": 2, "tilt": 1, "roll": 0}
+
+
+class Mount(NamedTuple):
+    """Where something is on a platform that it moves on; n samples.
+
+    Attributes
+    ----------
+    lever_arm, lever_arm_rate, lever_arm_acceleration : ndarray, shape (n, 3)
+        Its place in the platform's axes, and the derivatives there [m, m/s, m/s^2].
+    rotation : scipy.spatial.transform.Rotation
+        From its axes to the platform's, n of them.
+    angular_velocity : ndarray, shape (n, 3)
+        Against the platform, in its own axes [rad/s].
+    """
+
+    lever_arm: np.ndarray
+    lever_arm_rate: np.ndarray
+    lever_arm_acceleration: np.ndarray
+    rotation: Rotation
+    angular_velocity: np.ndarray
+
+
+class Link(NamedTuple):
+    """Poses of a link on the one before, for tf; n of them.
+
+    ``translation`` (3,) [m]; ``rotation`` (n, 4), quaternions x, y, z, w.
+    """
+
+    translation: np.ndarray
+    rotation: np.ndarray
+
+
+@dataclass(frozen=True)
+class GimbalGeometry:
+    """Arms of a gimbal, each in the axes of the link that it belongs to; by default there are none.
+
+    Parameters
+    ----------
+    body_to_pan : 3 float
+        From the platform's origin to the gimbal, in the platform's axes [m].
+    base : 3 float
+        Roll, pitch and yaw of the gimbal's base on the platform [rad].
+    pan_to_tilt, tilt_to_roll, roll_to_imu : 3 float
+        [m]
+
+    Raises
+    ------
+    ConfigurationError
+        A value is not what it must be; the sentence begins with its name.
+    """
+
+    body_to_pan: Axes = (0.0, 0.0, 0.0)
+    base: Axes = (0.0, 0.0, 0.0)
+    pan_to_tilt: Axes = (0.0, 0.0, 0.0)
+    tilt_to_roll: Axes = (0.0, 0.0, 0.0)
+    roll_to_imu: Axes = (0.0, 0.0, 0.0)
+
+    def __post_init__(self) -> None:
+        for name in ("body_to_pan", "base", "pan_to_tilt", "tilt_to_roll", "roll_to_imu"):
+            largest = 2.0 * np.pi if name == "base" else _LONGEST_ARM
+            value = checked_numbers(name, getattr(self, name), 3, maximum=largest)
+            object.__setattr__(self, name, value)
+
+    @property
+    def base_rotation(self) -> Rotation:
+        """From the gimbal's base to the platform."""
+        roll, pitch, yaw = self.base
+        return Rotation.from_euler("ZYX", [yaw, pitch, roll])
+
+    def mount(self, joints: JointMotion) -> Mount:
+        """Return where the IMU is on the platform while the joints move."""
+        count = len(joints)
+        turned = np.tile(self.base_rotation.as_matrix(), (count, 1, 1))
+        rate, change = np.zeros((count, 3)), np.zeros((count, 3))
+        place = np.tile(np.array(self.body_to_pan), (count, 1))
+        speed, acceleration = np.zeros((count, 3)), np.zeros((count, 3))
+        arms = self.pan_to_tilt, self.tilt_to_roll, self.roll_to_imu
+        for number, (axis, arm) in enumerate(zip(_AXES.values(), arms)):
+            angle, own_rate = joints.angle[:, number], joints.rate[:, number]
+            step = _turn(axis, angle)
+            turned = turned @ step
+            before = _back(step, rate)
+            along = np.zeros((count, 3))
+            along[:, axis] = own_rate
+            rate = before + along
+            change = _back(step, change) + np.cross(before, along)
+            change[:, axis] += joints.acceleration[:, number]
+            if not any(arm):
+                continue
+            swept = np.cross(rate, arm)
+            place += turned @ np.array(arm)
+            speed += _forth(turned, swept)
+            acceleration += _forth(turned, np.cross(change, arm) + np.cross(rate, swept))
+        return Mount(place, speed, acceleration, Rotation.from_matrix(turned), rate)
+
+    def carry(self, motion: AnyMotion, joints: JointMotion) -> AnyMotion:
+        """Return the motion of the IMU on a platform.
+
+        Parameters
+        ----------
+        motion : Motion or EarthMotion
+            Of the platform.
+        joints : JointMotion
+            At the motion's times.
+
+        Raises
+        ------
+        MotionError
+            The times are others, or there are less than three.
+        """
+        if len(joints) != len(motion.time) or np.any(joints.time != motion.time):
+            raise MotionError("the gimbal's joints and the motion have different times")
+        return carried(motion, self.mount(joints))
+
+    def links(self, angle: np.ndarray) -> dict[str, Link]:
+        """Return the poses of pan, tilt, roll and imu, each on the one before it.
+
+        Parameters
+        ----------
+        angle : ndarray, shape (n, 3)
+            Pan, tilt, roll [rad].
+        """
+        turns = [Rotation.from_euler(axis, column) for axis, column in zip("ZYX", angle.T)]
+        turns[0] = self.base_rotation * turns[0]
+        arms = self.body_to_pan, self.pan_to_tilt, self.tilt_to_roll, self.roll_to_imu
+        rotations = (*turns, Rotation.identity(len(angle)))
+        return {
+            name: Link(np.array(arm), rotation.as_quat())
+            for name, arm, rotation in zip((*_AXES, "imu"), arms, rotations)
+        }
+
+
+def carried(motion: AnyMotion, mount: Mount) -> AnyMotion:
+    r"""Return the motion of what moves on a platform; as :meth:`.Motion.mounted`, but exact.
+
+    The platform's angular acceleration alone is taken from a cubic spline through its samples.
+
+    Parameters
+    ----------
+    motion : Motion or EarthMotion
+        Of the platform.
+    mount : Mount
+
+    Raises
+    ------
+    MotionError
+        The motion has less than three samples.
+    """
+    require_samples(motion)
+    arm, arm_rate = mount.lever_arm, mount.lever_arm_rate
+    rate = motion.angular_velocity
+    body = Rotation.from_quat(motion.orientation)
+    to_body = body.inv()
+    # A velocity is against the world, which may turn; forces are felt in inertial space.
+    in_world = rate - to_body.apply(rate_of_world(motion))
+    position = motion.position + body.apply(arm)
+    force = (
+        motion.specific_force
+        + np.cross(CubicSpline(motion.time, rate)(motion.time, 1), arm)
+        + np.cross(rate, np.cross(rate, arm) + 2.0 * arm_rate)
+        + mount.lever_arm_acceleration
+        - to_body.apply(gravitation_between(motion, position))
+    )
+    to_mounted = mount.rotation.inv()
+    return replace(
+        motion,
+        position=position,
+        orientation=(body * mount.rotation).as_quat(),
+        velocity=motion.velocity + body.apply(np.cross(in_world, arm) + arm_rate),
+        angular_velocity=to_mounted.apply(rate) + mount.angular_velocity,
+        specific_force=to_mounted.apply(force),
+    )
+
+
+def _turn(axis, angle):
+    """Return matrices (n, 3, 3) of rotations about one of the axes."""
+    cosine, sine = np.cos(angle), np.sin(angle)
+    matrices = np.zeros((len(angle), 3, 3))
+    second, third = (axis + 1) % 3, (axis + 2) % 3
+    matrices[:, axis, axis] = 1.0
+    matrices[:, second, second] = matrices[:, third, third] = cosine
+    matrices[:, third, second], matrices[:, second, third] = sine, -sine
+    return matrices
+
+
+def _forth(matrices, vectors):
+    return np.einsum("nij,nj->ni", matrices, vectors)
+
+
+def _back(matrices, vectors):
+    return np.einsum("nji,nj->ni", matrices, vectors)

@@ -1,0 +1,1 @@
+"""A gimbal that holds an attitude or points at a place: targets, the loop, and what remains."""

@@ -1,0 +1,1 @@
+"""Motion on the turning Earth: ellipsoid, gravity, frames, and what inertial sensors feel of it."""

@@ -1,0 +1,1 @@
+"""Flights: their states as sources deliver them, and the instants at which they change."""

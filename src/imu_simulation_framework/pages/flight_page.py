@@ -1,0 +1,124 @@
+"""The report of a flight with an IMU on a gimbal."""
+
+from __future__ import annotations
+
+from typing import Any, Mapping, NamedTuple, Sequence
+
+import numpy as np
+
+from imu_simulation_framework.evaluation.navigation.errors_of_runs import RMSE_COLUMNS
+from imu_simulation_framework.pages.facts import facts
+from imu_simulation_framework.pages.flight_charts import (
+    imu_chart,
+    map_chart,
+    navigation_chart,
+    profile_chart,
+)
+from imu_simulation_framework.pages.page import Page, Section, Table
+
+_UNITS = ("mrad", "m", "m", "m", "m/s", "m/s", "m/s")
+
+
+class ShownFlight(NamedTuple):
+    """What the page tells.
+
+    Attributes
+    ----------
+    title : str
+    summary : sequence of str
+    time : ndarray, shape (n,)
+        [s]
+    position : ndarray, shape (n, 3)
+        East, north, up of the start [m].
+    speed : ndarray, shape (n,)
+        Over ground [m/s].
+    joints : ndarray, shape (n, 3)
+        [rad]
+    instants : Mapping of str to float
+        [s]
+    alone : Mapping of str to tuple
+        Joint -> time, measured and true, as :func:`.imu_figure` takes them.
+    in_flight : tuple
+        The same of the take-off, or of all.
+    navigated : Mapping of str to tuple
+        Name -> errors and the table of their rmse.
+    settings : Mapping
+    remarks : sequence of str
+    footer : str
+    """
+
+    title: str
+    summary: Sequence[str]
+    time: np.ndarray
+    position: np.ndarray
+    speed: np.ndarray
+    joints: np.ndarray
+    instants: Mapping[str, float]
+    alone: Mapping[str, Any]
+    in_flight: Any
+    navigated: Mapping[str, Any]
+    settings: Mapping[str, Any]
+    remarks: Sequence[str]
+    footer: str
+
+
+def flight_page(shown: ShownFlight) -> Page:
+    """Return the page."""
+    instants = shown.instants
+    sections = [
+        Section(
+            "The flight from above",
+            text=[f"({name}) at {time:.2f} s" for name, time in instants.items()],
+            figure=map_chart(shown.position, shown.time, instants),
+            how_to_read="The marked instants are found in the motion itself, not in the script.",
+        ),
+        Section(
+            "Height, speed and gimbal",
+            figure=profile_chart(
+                shown.time, shown.position[:, 2], shown.speed, shown.joints, instants
+            ),
+            how_to_read="A positive pan turns to the left, a positive tilt the nose down.",
+        ),
+    ]
+    for joint, sensed in shown.alone.items():
+        sections.append(
+            Section(
+                f"Platform at rest, {joint} alone",
+                figure=imu_chart(*sensed),
+                how_to_read="Pale and wide is the truth; what is measured should lie upon it.",
+            )
+        )
+    sections.append(
+        Section(
+            "The IMU during take-off",
+            figure=imu_chart(*shown.in_flight, instants),
+            how_to_read="All joints move; axes are those of the IMU: forward, left, up.",
+        )
+    )
+    for name, (errors, _) in shown.navigated.items():
+        sections.append(
+            Section(
+                f"Errors of the navigator, {name}",
+                figure=navigation_chart(errors, instants),
+                how_to_read="Estimate less truth of a filter with 15 states, whose receiver is "
+                "beside the IMU; errors grow where the motion changes.",
+            )
+        )
+    if shown.navigated:
+        sections.append(Section("How wrong the navigator is", table=_rmse(shown.navigated)))
+    if shown.remarks:
+        sections.append(Section("Remarks", text=list(shown.remarks)))
+    sections.append(Section("Settings", table=facts(shown.settings), folded=True))
+    return Page(shown.title, shown.summary, sections, shown.footer)
+
+
+def _rmse(navigated) -> Table:
+    headings = ["root mean square error", *(
+        f"{name.replace('_', ' ')} [{unit}]" for name, unit in zip(RMSE_COLUMNS, _UNITS)
+    )]  # fmt: skip
+    rows = []
+    for name, (_, table) in navigated.items():
+        median = table.median() * [1000.0, *[1.0] * 6]
+        said = name if len(table) == 1 else f"{name}, median of {len(table)} runs"
+        rows.append([said, *(f"{value:.3g}" for value in median)])
+    return Table(headings, rows, len(RMSE_COLUMNS))

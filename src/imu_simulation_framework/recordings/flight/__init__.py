@@ -1,0 +1,1 @@
+"""Recorded flights: positions, attitudes and velocities of an aircraft, from tables and bags."""

@@ -1,0 +1,88 @@
+"""Samples of a recording in any format, which is found out if it is not said."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from imu_simulation_framework.errors import RecordingError
+from imu_simulation_framework.recordings.file_access import (
+    FORMATS,
+    detect_format,
+    is_ros2_bag,
+    read_start,
+    read_text,
+)
+from imu_simulation_framework.recordings.formats.bag import read_bag
+from imu_simulation_framework.recordings.formats.plain_csv import read_plain_csv
+from imu_simulation_framework.recordings.formats.ros2_bag import read_ros2_bag
+from imu_simulation_framework.recordings.formats.rostopic_csv import read_rostopic_csv
+from imu_simulation_framework.recordings.formats.tum import read_tum
+from imu_simulation_framework.recordings.samples import Samples
+
+_TEXT_FORMATS = ("rostopic_csv", "csv", "tum")
+
+
+def read_samples(path, topic, format, columns, message_types, purpose, timed=True) -> Samples:
+    """Read the samples of a recording as they were recorded.
+
+    Parameters
+    ----------
+    path : path-like
+    topic : str
+        In a bag; empty for the only one that can be used.
+    format : str
+        One of :data:`.FORMATS`, or ``auto``.
+    columns : mapping of str to str, or None
+        Of a CSV: quantity -> ``"column [unit]"``.
+    message_types : sequence of MessageType
+    purpose : str
+        As for :func:`.read_plain_csv`.
+    timed : bool
+        Whether times are read.
+
+    Raises
+    ------
+    RecordingError
+        The recording cannot be read.
+    """
+    if format not in FORMATS + ("auto",):
+        raise RecordingError(
+            f"{path}: unknown format {format!r}, expected auto or one of {', '.join(FORMATS)}"
+        )
+    if format == "auto":
+        format = "bag" if is_ros2_bag(path) else detect_format(path, read_start(path))
+        if columns and format in _TEXT_FORMATS:
+            # Who maps its columns means them, whatever the file looks like.
+            format = "csv"
+    if columns and format != "csv":
+        raise RecordingError(
+            f"{path}: a column map is of use only for format csv, but this is read as {format}; "
+            "leave the map out"
+        )
+    if format == "bag":
+        return read_any_bag(path, topic, message_types)
+    text = read_text(path)
+    if format == "rostopic_csv":
+        return read_rostopic_csv(path, text, message_types)
+    if format == "tum":
+        return read_tum(path, text)
+    return read_plain_csv(path, text, columns, purpose, timed)
+
+
+def read_any_bag(path, topic, message_types) -> Samples:
+    """Read a topic of a bag of ROS 1 or ROS 2; parameters as for :func:`read_samples`.
+
+    Raises
+    ------
+    RecordingError
+        The bag cannot be read, or has no such topic.
+    """
+    if is_ros2_bag(path):
+        samples = read_ros2_bag(path, topic, message_types)
+    else:
+        read_start(path)
+        samples = read_bag(path, topic, message_types)
+    for values in samples.columns.values():
+        # A damaged one may be of the kind that makes every calculation warn (signalling).
+        values[np.isnan(values)] = np.nan
+    return samples

@@ -1,0 +1,1 @@
+"""An IMU on a gimbal on an aircraft, as a node."""

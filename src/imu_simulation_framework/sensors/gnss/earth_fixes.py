@@ -1,0 +1,104 @@
+"""What a GNSS receiver says of a motion on the Earth: many runs of fixes in ECEF."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from imu_simulation_framework.columns import GNSS_LOCAL
+from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.motion.earth.earth_motion import EarthMotion
+from imu_simulation_framework.motion.earth.frames import enu_to_ecef
+from imu_simulation_framework.noise.streams import run_seed
+from imu_simulation_framework.sensors.gnss.receiver import AntennaMotion, GnssReceiver
+from imu_simulation_framework.sensors.gnss.specification import GnssSpecification
+
+_ERRORS = ["x", "y", "z", "velocity_east", "velocity_north", "velocity_up"]
+_VARIANCES = [
+    "variance_east",
+    "variance_north",
+    "variance_up",
+    "velocity_variance",
+    "velocity_variance",
+    "velocity_variance_up",
+]
+
+
+class EarthFixes(NamedTuple):
+    """Fixes of a receiver's antenna, of r runs at k times.
+
+    ``time`` (k,) [s]; ``position`` (r, k, 3) [m] and ``velocity`` (r, k, 3) [m/s] in ECEF;
+    ``variance`` (r, k, 6), what the receiver says of them, along east, north, up each [m^2;
+    m^2/s^2]. Not a number where there is no fix.
+    """
+
+    time: np.ndarray
+    position: np.ndarray
+    velocity: np.ndarray
+    variance: np.ndarray
+
+    def at(self, index: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return position and velocity (r, 6), and their variances (r, 6), of one time."""
+        measured = np.concatenate([self.position[:, index], self.velocity[:, index]], axis=1)
+        return measured, self.variance[:, index]
+
+
+def antenna_on(motion: EarthMotion, gnss: GnssSpecification) -> EarthMotion:
+    """Return the motion of a receiver's antenna on a body that moves so."""
+    return motion.mounted(gnss.lever_arm) if np.any(gnss.lever_arm) else motion
+
+
+def simulate_earth_fixes(
+    motion: EarthMotion,
+    gnss: GnssSpecification,
+    runs: int = 1,
+    seed: int | np.random.SeedSequence = 1,
+    first_run: int = 0,
+) -> EarthFixes:
+    """Return what a receiver says of a motion on the Earth.
+
+    The fixes have the times at which they were measured: latency is not simulated here.
+
+    Parameters
+    ----------
+    motion : EarthMotion
+        Of the body in whose axes the antenna's lever arm is given, evenly sampled.
+    gnss : GnssSpecification
+        Its origin is not used.
+    runs : int
+    seed : int or numpy.random.SeedSequence
+        Of all runs. A run has the same numbers whatever others there are.
+    first_run : int
+
+    Raises
+    ------
+    MotionError
+        The motion is not evenly sampled.
+    ConfigurationError
+        The motion's rate is no multiple of the receiver's.
+    """
+    ratio = 1.0 / (motion.period * gnss.rate)
+    step = round(ratio)
+    if step < 1 or abs(ratio - step) > 1e-6 * ratio:
+        raise ConfigurationError(
+            f"rate is {gnss.rate:g} Hz, but the motion has {1.0 / motion.period:g} samples per "
+            "second, which is no multiple of it."
+        )
+    antenna = antenna_on(motion, gnss)
+    time = antenna.time[::step]
+    latitude, longitude, _ = antenna.latitude_longitude_height[::step].T
+    local: Rotation = enu_to_ecef(latitude, longitude)
+    still = np.zeros((len(time), 3))
+    nothing = AntennaMotion(still, still, np.zeros(len(time)))
+    position, velocity, variance = (np.full((runs, len(time), k), np.nan) for k in (3, 3, 6))
+    for index, run in enumerate(range(first_run, first_run + runs)):
+        table = GnssReceiver(gnss, run_seed(seed, run)).measure(time, nothing)
+        # Of a receiver that stands still at the origin what it says is its error.
+        table = table.reindex(time)[list(GNSS_LOCAL)]
+        errors = table[_ERRORS].to_numpy()
+        position[index] = antenna.position[::step] + local.apply(errors[:, :3])
+        velocity[index] = antenna.velocity[::step] + local.apply(errors[:, 3:])
+        variance[index] = table[_VARIANCES].to_numpy()
+    return EarthFixes(time, position, velocity, variance)

@@ -1,0 +1,1 @@
+"""The command line of flights: simulate_flight.py."""

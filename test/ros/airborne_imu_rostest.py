@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""airborne_imu: all of a flight, as the library has it; bad input ends it with a sentence."""
+
+# rostest runs unittest, whose own assertions tell what they compared.
+# ruff: noqa: PT009
+
+import sys
+import unittest
+
+import numpy as np
+import rospy
+import rostest
+from geometry_msgs.msg import TwistWithCovarianceStamped
+from nav_msgs.msg import Odometry
+from ros_testing import Collector, connected_publisher, wait_until
+from scipy.spatial.transform import Rotation
+from sensor_msgs.msg import Imu, NavSatFix
+from std_msgs.msg import Empty
+from tf2_msgs.msg import TFMessage
+
+import imu_simulation_framework as isf
+from imu_simulation_framework.experiment.flight.airborne import AirborneImu
+from imu_simulation_framework.experiment.flight.source import find_flight
+
+SAMPLES = 301
+CHAIN = ["odom", "base_link", "pan_link", "tilt_link", "roll_link", "imu_link"]
+
+
+def numbers(*parts):
+    return [getattr(part, axis) for part in parts for axis in part.__slots__]
+
+
+class Airborne(unittest.TestCase):
+    def test_a_flight_is_published_as_the_library_has_it(self):
+        fixes = Collector("flown/gnss/fix", NavSatFix)
+        velocities = Collector("flown/gnss/velocity", TwistWithCovarianceStamped)
+        truths = Collector("flown/ground_truth/state", Odometry)
+        imu_truths = Collector("flown/ground_truth/imu", Odometry)
+        origins = Collector("flown/ground_truth/origin", NavSatFix)
+        transforms = Collector("/tf", TFMessage)
+        answer = connected_publisher("flown/answer", Empty)
+        answered: list = []
+        published: list = []
+
+        def on_imu(message):
+            # Two samples are a tick; the next one must not come before this is answered.
+            answered.append(message)
+            if len(answered) == 101:
+                rospy.sleep(0.3)
+                published.append(len(truths.messages))
+            if len(answered) % 2 == 1:
+                answer.publish(Empty())
+
+        subscriber = rospy.Subscriber("flown/imu/data", Imu, on_imu, tcp_nodelay=True)
+        wait_until(lambda: len(answered) == SAMPLES, "all samples of the IMU")
+        subscriber.unregister()
+        self.assertEqual(published, [102])
+
+        flight, _ = find_flight("c3104", 3.0, 50.0, 30.0)
+        expected = AirborneImu(
+            flight.states,
+            isf.read_gimbal("agisim"),
+            isf.read_imu_specification("adis16470"),
+            isf.read_gnss_specification("rtk"),
+            seed=4,
+        )
+        stamps = [message.header.stamp.to_nsec() for message in answered]
+        self.assertEqual(stamps, expected.imu_stamps.tolist())
+        found = [
+            numbers(m.orientation, m.angular_velocity, m.linear_acceleration) for m in answered
+        ]
+        np.testing.assert_array_equal(found, expected.imu)
+        self.assertEqual(answered[0].header.frame_id, "imu_link")
+        for collector, frame, rows in (
+            (truths, "base_link", expected.truth),
+            (imu_truths, "imu_link", expected.imu_truth),
+        ):
+            messages = collector.wait_for(lambda m: len(m) == SAMPLES)
+            self.assertEqual({m.child_frame_id for m in messages}, {frame})
+            found = [
+                numbers(
+                    m.pose.pose.position,
+                    m.pose.pose.orientation,
+                    m.twist.twist.linear,
+                    m.twist.twist.angular,
+                )
+                for m in messages
+            ]
+            np.testing.assert_array_equal(found, rows)
+        arrived = expected.fixes[expected.fixes["arrival"] <= 33.0]
+        places = [
+            [m.latitude, m.longitude, m.altitude]
+            for m in fixes.wait_for(lambda m: len(m) == len(arrived))
+        ]
+        np.testing.assert_array_equal(places, arrived[["latitude", "longitude", "altitude"]])
+        self.assertGreater(len(arrived), 10)
+        velocities.wait_for(lambda m: len(m) == len(arrived))
+        (origin,) = origins.messages
+        self.assertAlmostEqual(origin.latitude, np.degrees(expected.origin[0]))
+        self._transforms_lead_to_the_imu(transforms, expected)
+
+    def _transforms_lead_to_the_imu(self, transforms, expected):
+        messages = [
+            m.transforms
+            for m in transforms.messages
+            if m.transforms[0].header.stamp.to_nsec() == expected.stamps[99]
+        ]
+        (last,) = messages
+        chain = [(t.header.frame_id, t.child_frame_id) for t in last]
+        self.assertEqual(chain, [*zip(CHAIN, CHAIN[1:]), ("base_link", "gnss_link")])
+        place, turned = np.zeros(3), Rotation.identity()
+        for message in last[:-1]:
+            place = place + turned.apply(numbers(message.transform.translation))
+            turned = turned * Rotation.from_quat(numbers(message.transform.rotation))
+        truth = expected.imu_truth[99]
+        np.testing.assert_allclose(place, truth[:3], rtol=0.0, atol=1e-8)
+        off = (turned.inv() * Rotation.from_quat(truth[3:7])).magnitude()
+        self.assertLess(off, 1e-12)
+
+    def test_a_flight_that_nobody_answers_ends(self):
+        self.assertIn("no message on answer for 1 s at", self.failure_of("alone"))
+
+    def test_bad_input_ends_it_with_a_sentence(self):
+        self.assertIn("JSBSim has no script 'c3014', did you mean", self.failure_of("no_script"))
+        self.assertIn("/none/flight.csv", self.failure_of("no_table"))
+        self.assertIn("nor a gimbal of that name", self.failure_of("no_gimbal"))
+        self.assertIn("rate is 'fast', expected a positive", self.failure_of("no_rate"))
+
+    def failure_of(self, namespace):
+        parameter = f"/{namespace}/experiment/failure"
+        wait_until(lambda: rospy.has_param(parameter), f"the failure of {namespace}")
+        return rospy.get_param(parameter)
+
+
+if __name__ == "__main__":
+    rospy.init_node("airborne_imu_test")
+    rostest.rosrun("imu_simulation_framework", "airborne_imu_test", Airborne, sys.argv)

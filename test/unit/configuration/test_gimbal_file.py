@@ -1,0 +1,165 @@
+"""Gimbals and tables of their joints' angles, read from files."""
+
+import numpy as np
+import pytest
+
+import imu_simulation_framework as isf
+from imu_simulation_framework.configuration.described_files import bundled_names
+from imu_simulation_framework.configuration.gimbal_file import (
+    read_gimbal,
+    read_joint_table,
+    save_gimbal,
+)
+from imu_simulation_framework.errors import ConfigurationError
+
+LOOPED = isf.GimbalSpecification(
+    "looped",
+    isf.GimbalGeometry((0.5, 0.0, -0.4), (0.0, 0.1, 0.0), (0.1, 0.0, 0.0)),
+    isf.Stabilisation(
+        isf.PointOnEarth(50.0, 14.0, 200.0), "down", 3.0, 0.8, 15.0, (1.0, 2.0, 3.0), 10.0
+    ),
+    ((-3.0, 3.0), (-1.0, 0.5), (0.0, 0.0)),
+)
+
+
+@pytest.mark.parametrize(
+    "gimbal",
+    [
+        isf.GimbalSpecification("plain"),
+        isf.GimbalSpecification("fixed", drive=isf.FixedJoints((0.1, 0.2, 0.3))),
+        isf.GimbalSpecification(
+            "swings", drive=isf.SinusoidalJoints((0.1, 0.2, 0.3), (1.0, 2.0, 3.0), (0.1, 0.0, 0.0))
+        ),
+        isf.GimbalSpecification(
+            "told", drive=isf.TabulatedJoints((0.0, 1.0), ((0.0, 0.1, 0.2), (0.3, 0.4, 0.5)), "a")
+        ),
+        LOOPED,
+        isf.GimbalSpecification("held", drive=isf.Stabilisation(isf.HeldAttitude(0.1, 0.2))),
+        isf.GimbalSpecification("ahead", drive=isf.Stabilisation(isf.PointAhead(up=-100.0))),
+    ],
+    ids=lambda gimbal: gimbal.name,
+)
+def test_what_is_written_reads_back_equal(tmp_path, gimbal):
+    path = tmp_path / "gimbal.yaml"
+    save_gimbal(gimbal, path)
+    assert read_gimbal(path) == gimbal
+
+
+def test_a_file_says_what_a_program_says(tmp_path):
+    path = tmp_path / "looped.yaml"
+    path.write_text(
+        "body_to_pan: [0.5, 0, -0.4]\nbase: [0, 0.1, 0]\npan_to_tilt: [0.1, 0, 0]\n"
+        "limits: {pan: [-3, 3], tilt: [-1, 0.5], roll: [0, 0]}\n"
+        "stabilisation:\n"
+        "  point: {latitude: 50, longitude: 14, height: 200}\n"
+        "  boresight: down\n  bandwidth: 3\n  damping: 0.8\n  servo_bandwidth: 15\n"
+        "  rate_limits: [1, 2, 3]\n  aid_time: 10\n"
+    )
+    assert read_gimbal(path) == LOOPED
+
+
+@pytest.mark.parametrize("name", bundled_names("gimbals"))
+def test_each_bundled_gimbal_moves_an_imu(name):
+    gimbal = read_gimbal(name)
+    assert gimbal.name == name
+    found = isf.simulate_gimbal(isf.at_rest(5.0, 100.0), gimbal)
+    assert np.all(np.isfinite(found.motion.specific_force))
+    if found.residual is not None:
+        assert found.residual.largest_pointing_error < 1e-3
+
+
+def test_these_gimbals_are_bundled():
+    assert bundled_names("gimbals") == ["agisim", "ground_point", "level", "off"]
+
+
+def test_the_papers_gimbal_has_the_numbers_of_its_table():
+    gimbal = isf.read_gimbal("agisim")
+    assert gimbal.drive.periods == (4.0, 6.0, 10.0)
+    np.testing.assert_allclose(gimbal.drive.amplitudes, (np.pi / 6, np.pi / 6, np.pi / 12))
+    arms = gimbal.geometry.pan_to_tilt, gimbal.geometry.tilt_to_roll
+    assert [np.linalg.norm(arm) for arm in arms] == [0.1, 0.1]
+
+
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        ("arm: 3\n", "the gimbal has the unknown key 'arm'"),
+        ("- 1\n", "the gimbal is \\[1\\], but it must hold keys and values"),
+        ("fixed: [1, 2]\n", "fixed: angles is \\[1, 2\\], but it must be a list of 3 numbers"),
+        ("fixed: [0, .nan, 0]\n", "fixed: angles is nan, but it must be a finite number"),
+        ("fixed: [0, 0, 0]\nsinusoid: {}\n", "has fixed and sinusoid, but only one"),
+        ("sinusoid: {periods: [0, 1, 1]}\n", "sinusoid.periods is 0, but it must be at least"),
+        ("sinusoid: {period: [1, 1, 1]}\n", "unknown key 'period'; did you mean periods"),
+        ("limits: {pan: [1, -1]}\n", "limits of pan are 1 rad and -1 rad"),
+        ("limits: {tilt: [-2, 2]}\n", "limits of tilt is -2, but it must be at most 1.5708"),
+        ("limits: {yaw: [-2, 2]}\n", "limits has the unknown key 'yaw'"),
+        (
+            "stabilisation: {bandwidth: 0}\n",
+            "stabilisation.bandwidth is 0, but it must be positive",
+        ),
+        ("stabilisation: {boresight: up}\n", "stabilisation.boresight is 'up', but it must be for"),
+        ("stabilisation: {hold: {}, point: {}}\n", "both hold and point"),
+        ("stabilisation: {point: {latitude: 95}}\n", "stabilisation.point.latitude is 95"),
+        ("stabilisation: {hold: {yaw: north}}\n", "stabilisation.hold.yaw is 'north'"),
+        ("stabilisation: 3\n", "stabilisation is 3, but it must hold keys and values"),
+        ("table: 3\n", "table is 3, but it must be a file's name"),
+        ("table: nowhere.csv\n", "nowhere.csv: cannot be read"),
+        ("table: {times: [0, 1]}\n", "table.angles is None, but it must be a list"),
+        ("roll_to_imu: [0, 0, 200]\n", "roll_to_imu is 200, but it must be at most 100"),
+        ("pan_to_tilt: [0, 0\n", "not valid YAML"),
+    ],
+)
+def test_what_is_no_gimbal_is_refused_with_the_files_name(tmp_path, text, said):
+    path = tmp_path / "wrong.yaml"
+    path.write_text(text)
+    with pytest.raises(ConfigurationError, match=said) as refused:
+        read_gimbal(path)
+    assert str(tmp_path) in str(refused.value)
+
+
+def test_an_unknown_name_is_refused_with_the_known_ones():
+    with pytest.raises(ConfigurationError, match="nor a gimbal of that name; there are agisim, "):
+        read_gimbal("agsim")
+
+
+ROWS = ["time,pan,tilt,roll", *(f"{0.5 * k},{0.01 * k},0.2,-0.1" for k in range(40))]
+
+
+def test_a_table_beside_the_gimbal_commands_it(tmp_path):
+    (tmp_path / "angles.csv").write_text("\n".join(ROWS) + "\n")
+    path = tmp_path / "told.yaml"
+    path.write_text("table: angles.csv\n")
+    found = isf.simulate_gimbal(isf.at_rest(10.0, 100.0), read_gimbal(path))
+    np.testing.assert_allclose(found.joints.angle[150], (0.03, 0.2, -0.1), atol=1e-12)
+    np.testing.assert_allclose(found.joints.rate[:, 0], 0.02, atol=1e-9)
+
+
+def _with(line, text):
+    rows = list(ROWS)
+    rows[line - 1] = text
+    return rows
+
+
+@pytest.mark.parametrize(
+    "rows, said",
+    [
+        (_with(7, "2.5,nan,0.2,0.1"), "line 7, column pan: nan is no angle"),
+        (_with(7, "2.5,0.1,inf,0.1"), "line 7, column tilt: inf is no angle"),
+        (_with(7, "2.5,0.1,,0.1"), "line 7, column tilt: a number was expected, found ''"),
+        (_with(7, "2.5,0.1,0.1"), "line 7: 4 values were expected, found 3"),
+        (_with(7, "2.0,0.1,0.1,0.1"), "line 7, column time: does not increase"),
+        (_with(7, "1.0,0.1,0.1,0.1"), "line 7, column time: does not increase"),
+        (_with(1, "time,pan,tilt,yaw"), "line 1: there is no column roll, expected time, pan"),
+        (_with(1, "t,pan,tilt,roll"), "line 1: the first column must be time"),
+        (ROWS[:10] + ROWS[35:], "line 11: there is a gap of 13 s before it, while the other times"),
+        (ROWS[:2], "there are 1 rows of angles"),
+        (_with(7, "2.5,1e9,0,0"), "angles is 1000000000.0, but it must be at most"),
+    ],
+)
+def test_a_table_with_a_fault_is_refused_with_its_line(tmp_path, rows, said):
+    path = tmp_path / "angles.csv"
+    path.write_text("\n".join(rows) + "\n")
+    with pytest.raises(ConfigurationError, match=said) as refused:
+        read_joint_table(path)
+    assert str(refused.value).startswith(f"{path}: ")
+    assert str(refused.value).endswith(".")

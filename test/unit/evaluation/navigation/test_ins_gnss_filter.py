@@ -1,0 +1,202 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from earth_flights import flight, on_gimbal
+from navigated import ANTENNA, GNSS, IMU
+from scipy.linalg import expm
+from scipy.spatial.transform import Rotation
+
+from imu_simulation_framework.errors import MotionError
+from imu_simulation_framework.evaluation.navigation.aiding import LeverArm
+from imu_simulation_framework.evaluation.navigation.consistency import consistency, mean_bounds
+from imu_simulation_framework.evaluation.navigation.ins_gnss_filter import (
+    initial_covariance,
+    initial_state,
+    run_filter,
+)
+from imu_simulation_framework.evaluation.navigation.mechanisation import cross_matrix
+from imu_simulation_framework.evaluation.navigation.runs import navigate_runs, simulate_increments
+from imu_simulation_framework.evaluation.navigation.tuning import tuning_of
+from imu_simulation_framework.motion.earth.ellipsoid import EARTH_RATE, geodetic_of
+from imu_simulation_framework.motion.earth.frames import enu_to_ecef
+from imu_simulation_framework.motion.earth.gravity import gravity_ecef
+from imu_simulation_framework.sensors.gnss.earth_fixes import simulate_earth_fixes
+from imu_simulation_framework.sensors.gnss.specification import GnssOutages
+from imu_simulation_framework.sensors.imu_specification import ImuSpecification
+
+RUNS = 30
+
+
+@pytest.fixture(scope="module")
+def airframe():
+    return flight(rate=50.0, duration=80.0)
+
+
+@pytest.mark.parametrize("gimbal", [False, True])
+def test_errors_are_as_large_as_the_filter_says(airframe, gimbal):
+    motion = on_gimbal(airframe) if gimbal else airframe
+    navigated = navigate_runs(motion, IMU, GNSS, RUNS, seed=11)
+    found = consistency(navigated.navigation, navigated.errors)
+    assert found.degrees == 15
+    # Of 95 % bounds 5 % are outside; errors stay alike for half of the time and more.
+    assert found.nees_within > 0.8
+    low, high = mean_bounds(15, 2 * RUNS, 0.999)
+    assert low < found.mean_nees < high
+    low, high = mean_bounds(6, RUNS * len(found.time), 0.999)
+    assert low < found.mean_nis < high
+    expected = 0.95 - 3.3 * np.sqrt(0.95 * 0.05 / len(found.time))
+    assert found.nis_within > expected
+
+
+def test_a_filter_without_errors_to_find_stays_with_the_truth(airframe):
+    fixes = simulate_earth_fixes(airframe, GNSS)._replace(
+        position=airframe.position[np.newaxis, ::25], velocity=airframe.velocity[np.newaxis, ::25]
+    )
+    said = simulate_increments(airframe, ImuSpecification())
+    start = initial_state(
+        airframe.position[0], airframe.velocity[0], airframe.orientation[0], np.zeros((1, 9))
+    )
+    given = said.time, said.delta_theta, said.delta_velocity
+    made = run_filter(start, *given, fixes, tuning_of(IMU))
+    # Trapezoids of 1/50 s along the flight's turns leave some millimetres.
+    assert made.position[0] == pytest.approx(airframe.position[::25], abs=5e-3)
+    assert made.velocity[0] == pytest.approx(airframe.velocity[::25], abs=5e-4)
+    attitude = Rotation.from_quat(airframe.orientation[::25]).as_matrix()
+    assert made.attitude[0] == pytest.approx(attitude, abs=2e-5)
+
+
+def _textbook(motion, said, fixes, tuning, errors):
+    """One run of the filter sample by sample, with matrix exponentials, as a textbook has it."""
+    period = said.time[1] - said.time[0]
+    start = initial_state(motion.position[0], motion.velocity[0], motion.orientation[0], errors)
+    r, v, C = start.position[0], start.velocity[0], start.attitude[0]
+    bias = np.zeros(6)
+    P = initial_covariance(start.position, tuning)[0]
+    earth = cross_matrix(np.array([0.0, 0.0, EARTH_RATE]))
+    stride = round((fixes.time[1] - fixes.time[0]) / period)
+    Q = np.zeros((15, 15))
+    Q[:3, :3] = np.diag(np.square(tuning.gyroscope_noise)) * period
+    Q[3:6, 3:6] = np.diag(np.square(tuning.accelerometer_noise)) * period
+    states, covariances = [], []
+    for k in range(len(said.time)):
+        if k:
+            turn = said.delta_theta[0, k] - bias[3:] * period
+            push = said.delta_velocity[0, k] - bias[:3] * period
+            middle = expm(-0.5 * period * earth) @ C @ expm(0.5 * cross_matrix(turn))
+            f = middle @ push / period
+            g = gravity_ecef(r)
+            before = v
+            v = v + period * (f + g - 2.0 * earth @ v)
+            r = r + 0.5 * period * (before + v)
+            C = expm(-period * earth) @ C @ expm(cross_matrix(turn))
+            F = np.zeros((15, 15))
+            F[:3, :3], F[:3, 12:] = -earth, middle
+            F[3:6, :3], F[3:6, 3:6], F[3:6, 9:12] = -cross_matrix(f), -2.0 * earth, middle
+            F[3:6, 6:9] = -2.0 * np.linalg.norm(g) / np.linalg.norm(r) ** 3 * np.outer(r, r)
+            F[6:9, 3:6] = np.eye(3)
+            step = np.eye(15) + F * period + 0.5 * (F * period) @ (F * period)
+            P = step @ P @ step.T + Q
+        if k % stride == 0:
+            z = np.concatenate(
+                [fixes.position[0, k // stride] - r, fixes.velocity[0, k // stride] - v]
+            )
+            H = np.zeros((6, 15))
+            H[:3, 6:9] = H[3:, 3:6] = -np.eye(3)
+            local = np.kron(np.eye(2), enu_to_ecef(*geodetic_of(r)[:2]).as_matrix())
+            R = local @ np.diag(fixes.variance[0, k // stride]) @ local.T
+            K = P @ H.T @ np.linalg.inv(H @ P @ H.T + R)
+            x, P = K @ z, (np.eye(15) - K @ H) @ P
+            C, v, r = expm(-cross_matrix(x[:3])) @ C, v - x[3:6], r - x[6:9]
+            bias = bias + x[9:]
+            states.append((r, v, C, bias[:3], bias[3:]))
+            covariances.append(P)
+    return [np.array(values) for values in zip(*states)], np.array(covariances)
+
+
+def test_a_textbook_filter_at_the_rate_of_the_imu_comes_to_the_same(airframe):
+    motion = on_gimbal(flight(rate=100.0, duration=40.0))
+    tuning = tuning_of(IMU)
+    said = simulate_increments(motion, IMU, seed=4)
+    fixes = simulate_earth_fixes(motion, GNSS, seed=5)
+    errors = tuning.initial.draw(1, 6)
+    start = initial_state(motion.position[0], motion.velocity[0], motion.orientation[0], errors)
+    made = run_filter(start, said.time, said.delta_theta, said.delta_velocity, fixes, tuning)
+    states, covariances = _textbook(motion, said, fixes, tuning, errors)
+    sigma = np.sqrt(np.diagonal(covariances, axis1=1, axis2=2))
+    ours = np.sqrt(np.diagonal(made.covariance[0], axis1=1, axis2=2))
+    assert ours == pytest.approx(sigma, rel=0.01)
+    position, velocity, attitude, accelerometer, gyroscope = states
+    turn = Rotation.from_matrix(made.attitude[0] @ attitude.swapaxes(1, 2)).as_rotvec()
+    differences = np.hstack(
+        [
+            turn,
+            made.velocity[0] - velocity,
+            made.position[0] - position,
+            made.accelerometer_bias[0] - accelerometer,
+            made.gyroscope_bias[0] - gyroscope,
+        ]
+    )
+    # A tenth of what the filter itself is unsure of.
+    assert np.all(np.abs(differences) < 0.1 * sigma)
+
+
+def test_a_run_is_the_same_whatever_others_there_are(airframe):
+    many = navigate_runs(airframe, IMU, GNSS, 4, seed=3).navigation
+    one = navigate_runs(airframe, IMU, GNSS, 1, seed=3, first_run=2).navigation
+    assert one.position[0] == pytest.approx(many.position[2], abs=1e-7)
+    assert one.covariance[0] == pytest.approx(many.covariance[2], rel=1e-6, abs=1e-12)
+
+
+def test_without_fixes_nothing_is_corrected_and_the_uncertainty_grows(airframe):
+    gnss = replace(GNSS, outages=GnssOutages(times=((40.0, 60.0),)))
+    navigated = navigate_runs(airframe, IMU, gnss, RUNS, seed=2)
+    navigation = navigated.navigation
+    away = (navigation.time >= 40.0) & (navigation.time < 60.0)
+    assert np.all(np.isnan(navigation.squared_innovation[:, away]))
+    assert not np.any(np.isnan(navigation.squared_innovation[:, ~away]))
+    assert np.all(np.isfinite(navigation.position))
+    sigma = np.sqrt(navigation.covariance[:, away][..., 6, 6])
+    assert np.all(np.diff(sigma[:, 1:], axis=1) > 0.0)
+    assert np.all(np.diff(navigation.gyroscope_bias[:, away], axis=1) == 0.0)
+    found = consistency(navigation, navigated.errors)
+    assert np.isnan(found.nis[away]).all()
+    low, high = mean_bounds(15, RUNS, 0.999)
+    last = np.flatnonzero(away)[-1]
+    assert low < found.nees[last] < high
+
+
+def test_an_antenna_on_the_airframe_is_as_good_as_one_beside_the_imu(airframe):
+    imu = on_gimbal(airframe)
+    away = replace(GNSS, lever_arm=ANTENNA)
+    beside = navigate_runs(imu, IMU, GNSS, RUNS, seed=7).errors.rmse().mean()
+    known = navigate_runs(imu, IMU, away, RUNS, seed=7, airframe=airframe)
+    unknown = navigate_runs(imu, IMU, away, RUNS, seed=7, airframe=airframe, compensated=False)
+    assert known.errors.rmse().mean().to_numpy() == pytest.approx(beside.to_numpy(), rel=0.1)
+    assert np.all(unknown.errors.rmse().mean() > 1.2 * beside)
+    assert consistency(known.navigation, known.errors).innovations_consistent
+    assert not consistency(unknown.navigation, unknown.errors).innovations_consistent
+
+
+def test_what_does_not_fit_is_said(airframe):
+    tuning = tuning_of(IMU)
+    said = simulate_increments(airframe, IMU, 2)
+    fixes = simulate_earth_fixes(airframe, GNSS, 2)
+    start = initial_state(
+        airframe.position[0], airframe.velocity[0], airframe.orientation[0], np.zeros((2, 9))
+    )
+    given = (said.time, said.delta_theta, said.delta_velocity)
+    late = fixes._replace(time=fixes.time + 0.007)
+    with pytest.raises(MotionError, match="times of the IMU's samples"):
+        run_filter(start, *given, late, tuning)
+    with pytest.raises(MotionError, match="times of the IMU's samples"):
+        run_filter(start, *given, fixes._replace(time=fixes.time + 90.0), tuning)
+    with pytest.raises(MotionError, match="delta_theta has the shape"):
+        run_filter(start, said.time, said.delta_theta[:, 1:], said.delta_velocity, fixes, tuning)
+    with pytest.raises(MotionError, match="not finite"):
+        run_filter(start, said.time, said.delta_theta * np.nan, said.delta_velocity, fixes, tuning)
+    with pytest.raises(MotionError, match="lever arm has the shapes"):
+        run_filter(start, *given, fixes, tuning, LeverArm(np.zeros(3), np.zeros(3)))
+    three = simulate_earth_fixes(airframe, GNSS, 3)
+    with pytest.raises(MotionError, match="fixes of 3 runs"):
+        run_filter(start, *given, three, tuning)

@@ -1,0 +1,99 @@
+import numpy as np
+import pytest
+from earth_flights import flight, on_gimbal
+from scipy.spatial.transform import Rotation
+
+from imu_simulation_framework.evaluation.navigation.aiding import corrected
+from imu_simulation_framework.evaluation.navigation.error_dynamics import transition
+from imu_simulation_framework.evaluation.navigation.mechanisation import (
+    NavigationState,
+    cross_matrix,
+    navigate,
+    rotation_matrix,
+)
+from imu_simulation_framework.motion.earth.strapdown import increments_of, integrate
+
+BETWEEN_FIXES = 50
+
+
+@pytest.fixture(scope="module")
+def motion():
+    return on_gimbal(flight(duration=20.0))
+
+
+@pytest.fixture(scope="module")
+def increments(motion):
+    return increments_of(motion)
+
+
+def _state(motion, index=0):
+    one = slice(index, index + 1)
+    attitude = Rotation.from_quat(motion.orientation[one]).as_matrix()
+    nothing = np.zeros((1, 3))
+    return NavigationState(motion.position[one], motion.velocity[one], attitude, nothing, nothing)
+
+
+def _navigated(state, increments, begin, samples=BETWEEN_FIXES):
+    window = slice(begin + 1, begin + samples + 1)
+    shape = (len(state.position), samples, 3)
+    return navigate(
+        state,
+        np.broadcast_to(increments.delta_theta[window], shape),
+        np.broadcast_to(increments.delta_velocity[window], shape),
+        increments.time[1] - increments.time[0],
+    )
+
+
+def _error(estimate, truth):
+    """The errors (r, 15) of states as the filter has them."""
+    turn = Rotation.from_matrix(estimate.attitude @ truth.attitude.swapaxes(1, 2)).as_rotvec()
+    return np.hstack(
+        [
+            turn,
+            estimate.velocity - truth.velocity,
+            estimate.position - truth.position,
+            truth.accelerometer_bias - estimate.accelerometer_bias,
+            truth.gyroscope_bias - estimate.gyroscope_bias,
+        ]
+    )
+
+
+def test_piecewise_navigation_leads_where_the_whole_path_leads(motion, increments):
+    path = integrate(increments, motion.position[0], motion.velocity[0], motion.orientation[0])
+    state = _state(motion)
+    for begin in range(0, len(motion) - 1, BETWEEN_FIXES):
+        state, _ = _navigated(state, increments, begin)
+    assert state.position[0] == pytest.approx(path.position[-1], abs=5e-7)
+    assert state.velocity[0] == pytest.approx(path.velocity[-1], abs=1e-8)
+    expected = Rotation.from_quat(path.orientation[-1]).as_matrix()
+    assert state.attitude[0] == pytest.approx(expected, abs=1e-12)
+
+
+def test_rotations_are_those_of_scipy_down_to_none():
+    vectors = np.array([[0.0, 0.0, 0.0], [1e-9, 0.0, 0.0], [1e-4, -2e-4, 1e-5], [1.0, -2.0, 0.5]])
+    expected = Rotation.from_rotvec(vectors).as_matrix()
+    assert rotation_matrix(vectors) == pytest.approx(expected, abs=1e-15)
+
+
+def test_a_cross_matrix_times_a_vector_is_their_product():
+    vectors = np.random.default_rng(1).standard_normal((2, 5, 3))
+    product = (cross_matrix(vectors[0]) @ vectors[1][..., np.newaxis])[..., 0]
+    assert product == pytest.approx(np.cross(*vectors))
+
+
+def test_small_errors_grow_as_the_transition_says(motion, increments):
+    begin = 700
+    truth = _state(motion, begin)
+    sizes = np.repeat([1e-4, 0.1, 10.0, 1e-2, 1e-4], 3)
+    wrong = np.diag(sizes)
+    runs = NavigationState(*(np.repeat(part, 15, axis=0) for part in truth))
+    estimates = corrected(runs, -wrong)
+    assert _error(estimates, runs) == pytest.approx(wrong, abs=1e-9)
+    end, stretch = _navigated(truth, increments, begin)
+    ends, _ = _navigated(estimates, increments, begin)
+    grown = _error(ends, NavigationState(*(np.repeat(part, 15, axis=0) for part in end)))
+    predicted = wrong @ transition(end, stretch)[0].T
+    # The Earth turns by 4e-5 rad in the meantime, and errors are not infinitely small; places on
+    # the Earth are rounded to 1e-9 m.
+    largest = np.max(np.abs(grown), axis=1, keepdims=True)
+    assert np.all(np.abs(predicted - grown) < 2e-4 * largest + 4e-9)

@@ -1,0 +1,106 @@
+"""What is measured of a flight, tick by tick."""
+
+import numpy as np
+import pytest
+from earth_flights import flight
+
+import imu_simulation_framework as isf
+from imu_simulation_framework.errors import ConfigurationError, MotionError
+from imu_simulation_framework.experiment.flight.airborne import AirborneImu, fixes_on_earth
+from imu_simulation_framework.motion.flight.states import FlightStates
+from imu_simulation_framework.noise.streams import run_seed
+from imu_simulation_framework.sensors.gnss.earth_fixes import simulate_earth_fixes
+
+SECONDS = 8.0
+RTK = isf.read_gnss_specification("rtk")
+
+
+def states(rate=50.0, seconds=SECONDS):
+    motion = flight(rate, seconds)
+    return FlightStates(motion.time, motion.position, motion.orientation, motion.velocity)
+
+
+@pytest.fixture(scope="module")
+def airborne():
+    return AirborneImu(
+        states(), isf.read_gimbal("level"), isf.read_imu_specification("adis16470"), RTK, seed=3
+    )
+
+
+def test_it_measures_what_the_functions_of_the_library_do(airborne):
+    body = states().motion(at=np.arange(801) / 100.0)
+    imu = isf.read_imu_specification("adis16470")
+    carried = isf.simulate_gimbal(body, isf.read_gimbal("level"), imu, seed=3)
+    samples = isf.simulate_imu(carried.motion, imu, seed=3)
+    np.testing.assert_array_equal(airborne.imu[:, 4:], samples.to_numpy()[:, 3:])
+    np.testing.assert_array_equal(airborne.imu_motion.position, carried.motion.position)
+    assert airborne.remarks == carried.remarks
+
+
+@pytest.mark.parametrize("period", [0.001, 0.01, 0.02, 0.07, 1.0, 100.0])
+def test_ticks_have_each_sample_once_and_in_order(airborne, period):
+    ticks = list(airborne.ticks(period))
+    for name, whole in {
+        "stamps": airborne.stamps,
+        "truth": airborne.truth,
+        "imu_truth": airborne.imu_truth,
+        "imu_stamps": airborne.imu_stamps,
+        "imu": airborne.imu,
+    }.items():
+        np.testing.assert_array_equal(np.concatenate([getattr(t, name) for t in ticks]), whole)
+    for before, tick in zip(ticks, ticks[1:]):
+        assert np.all(tick.imu_stamps > before.stamps[-1])
+        assert np.all(tick.imu_stamps <= tick.stamps[-1])
+    arrived = [(t.stamps[-1], arrival) for t in ticks for arrival in t.fixes["arrival"]]
+    assert len(arrived) == np.count_nonzero(airborne.fixes["arrival"] <= SECONDS)
+    assert all(round(1e9 * arrival) <= stamp for stamp, arrival in arrived)
+
+
+def test_a_slower_imu_has_its_own_stamps():
+    slow = isf.ImuSpecification("slow", output=isf.OutputSpecification(rate=25.0))
+    found = AirborneImu(states(), isf.read_gimbal("off"), slow)
+    assert len(found.imu) == len(found.imu_stamps) == 201
+    assert np.all(np.diff(found.imu_stamps) == 40_000_000)
+    assert sum(len(tick.imu) for tick in found.ticks(0.02)) == 201
+
+
+def test_the_world_begins_level_where_the_flight_does(airborne):
+    np.testing.assert_allclose(airborne.truth[0, :3], 0.0, atol=1e-6)
+    forward = airborne.truth[:, 7]
+    np.testing.assert_allclose(forward, np.linalg.norm(airborne.body.velocity, axis=1), rtol=0.2)
+
+
+def test_fixes_are_those_of_the_navigation_filter_in_other_words(airborne):
+    seed = run_seed(5, 0)
+    table = fixes_on_earth(airborne.body, RTK, seed)
+    expected = simulate_earth_fixes(airborne.body, RTK, seed=seed)
+    places = table[["x", "y", "z"]].to_numpy()
+    np.testing.assert_allclose(places, expected.position[0], rtol=0.0, atol=1e-9)
+    variances = table[["variance_east", "variance_up", "velocity_variance"]].to_numpy()
+    np.testing.assert_array_equal(variances, expected.variance[0][:, [0, 2, 3]])
+
+
+def test_an_antenna_beside_the_imu_is_there():
+    still = isf.GnssSpecification("exact", rate=10.0)
+    found = AirborneImu(states(), isf.read_gimbal("agisim"), "ideal", still, gnss_on="imu")
+    np.testing.assert_allclose(
+        found.fixes[["x", "y", "z"]], found.imu_motion.position[::10], rtol=0.0, atol=1e-9
+    )
+
+
+def test_without_a_receiver_there_are_no_fixes():
+    found = AirborneImu(states(), isf.read_gimbal("off"), "ideal")
+    assert len(found.fixes) == 0
+    assert all(len(tick.fixes) == 0 for tick in found.ticks(1.0))
+
+
+def test_what_does_not_go_together_is_refused():
+    off = isf.read_gimbal("off")
+    with pytest.raises(ConfigurationError, match="receiver's rate is 3 Hz, but the motion has 100"):
+        AirborneImu(states(), off, "ideal", isf.GnssSpecification(rate=3.0))
+    with pytest.raises(ConfigurationError, match="gnss_on is 'wing'"):
+        AirborneImu(states(), off, "ideal", gnss_on="wing")
+    with pytest.raises(ConfigurationError, match="rate is -1"):
+        AirborneImu(states(), off, "ideal", rate=-1.0)
+    with pytest.raises(MotionError, match=r"lasts 0\.08 s, which is too short"):
+        AirborneImu(states(seconds=0.08), off, "ideal", rate=10.0)

@@ -1,0 +1,28 @@
+"""What the tests of flights share: JSBSim, and scripts of our own."""
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("jsbsim")
+
+SCRIPT = """<runscript name="ours">
+  <use aircraft="{aircraft}" initialize="{start}"/>
+  <run start="0" end="{end}" dt="0.01">
+    {events}
+  </run>
+</runscript>
+"""
+
+
+@pytest.fixture
+def script(tmp_path):
+    """Write a script and return its path."""
+
+    def write(events="", aircraft="c310", start="ellington", end=1000) -> Path:
+        path = tmp_path / "ours.xml"
+        text = SCRIPT.format(aircraft=aircraft, start=start, end=end, events=events)
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write

@@ -1,0 +1,249 @@
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from imu_simulation_framework.errors import SimulatorError
+from imu_simulation_framework.flight_simulator.simulation import fly
+from imu_simulation_framework.flight_simulator.udp.flight import receive_flight
+from imu_simulation_framework.flight_simulator.udp.receiver import PacketReceiver
+
+SENDER = Path(__file__).with_name("jsbsim_sender.py")
+SECONDS = 30
+PROPERTIES = "".join(
+    f"<property>{name}</property>"
+    for name in (
+        *("position/lat-geod-deg", "position/long-gc-deg", "position/geod-alt-ft"),
+        *("velocities/v-north-fps", "velocities/v-east-fps", "velocities/v-down-fps"),
+        *("attitude/phi-rad", "attitude/theta-rad", "attitude/psi-rad"),
+    )
+)
+TEXT = '<output name="127.0.0.1" type="SOCKET" protocol="UDP" port="PORT" rate="RATE"{}>{}</output>'
+FLIGHTGEAR = TEXT.replace("SOCKET", "FLIGHTGEAR")
+LABELS = "Time,position/lat-geod-deg,position/long-gc-deg,position/geod-alt-ft,"
+LABELS += "velocities/v-north-fps,velocities/v-east-fps,velocities/v-down-fps,"
+LABELS += "attitude/phi-rad,attitude/theta-rad,attitude/psi-rad"
+
+
+@pytest.fixture(scope="module")
+def flown():
+    return fly("c3104", duration=float(SECONDS)).states
+
+
+def received(output, **settings):
+    with PacketReceiver() as receiver:
+        command = [sys.executable, str(SENDER), str(receiver.port), str(SECONDS), output]
+        sender = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        try:
+            return receive_flight(receiver, timeout=10.0, duration=SECONDS - 1.0, **settings)
+        finally:
+            sender.terminate()
+            sender.wait()
+
+
+def errors(states, flown):
+    """Largest errors of position [m], velocity [m/s] and orientation [rad]."""
+    rows = np.rint(states.time * 50.0).astype(int)
+    turned = Rotation.from_quat(states.orientation).inv() * Rotation.from_quat(
+        flown.orientation[rows]
+    )
+    return (
+        np.max(np.linalg.norm(states.position - flown.position[rows], axis=1)),
+        np.max(np.linalg.norm(states.velocity - flown.velocity[rows], axis=1)),
+        np.max(turned.magnitude()),
+    )
+
+
+def test_text_with_all_digits_is_the_flight(flown):
+    flight = received(TEXT.format(' precision="15"', PROPERTIES))
+    place, speed, angle = errors(flight.states, flown)
+    # JSBSim's geodetic latitude and height are 5e-5 m from what it integrates.
+    assert place < 1e-4 and speed < 1e-8 and angle < 1e-10
+    assert flight.remarks == () and flight.settings["rate"] == 50.0
+    assert len(flight.states) == 50 * (SECONDS - 1) + 1
+
+
+def test_jsbsims_own_groups_serve_as_well(flown):
+    groups = "<position> ON </position><velocities> ON </velocities>"
+    flight = received(TEXT.format(' precision="15"', groups))
+    place, speed, angle = errors(flight.states, flown)
+    assert place < 1e-4 and speed < 1e-8 and angle < 1e-10
+
+
+def test_seven_digits_cost_a_metre_and_the_velocities_give_it_back(flown):
+    flight = received(TEXT.format("", PROPERTIES))
+    (remark,) = flight.remarks
+    assert "positions come in steps of 1.1 m" in remark and "steps of 3e-05 m/s" in remark
+    assert 'precision="15"' in remark
+    place, speed, angle = errors(flight.states, flown)
+    # The mean of some thousand positions, on a step of 1.1 m each: c3104 stands for its first
+    # seconds, so that not all of them are independent.
+    assert place < 0.3 and speed < 3e-5 and angle < 2e-6
+    # What the path changes by from one state to the next, an IMU feels. On the ground wheels bump,
+    # between which no spline of velocities knows the way.
+    moved = np.diff(flight.states.position - flown.position[: len(flight.states)], axis=0)
+    assert np.max(np.abs(moved[1000:])) < 1e-5
+
+
+def test_flightgears_packets_are_the_flight_but_for_their_floats(flown):
+    simulated = '<time type="simulation" resolution="1e-6"/>'
+    flight = received(FLIGHTGEAR.format("", simulated))
+    place, speed, angle = errors(flight.states, flown)
+    # Floats have 24 bits: 2.4e-7 rad of a heading, 4e-6 m/s of a speed.
+    assert place < 1e-4 and speed < 1e-5 and angle < 1e-6
+    assert flight.settings["source"] == "UDP, FlightGear"
+    assert "4.8e-7 rad" in flight.remarks[0]
+
+
+def test_flightgears_packets_without_a_time_need_their_rate(flown):
+    with pytest.raises(SimulatorError, match=r"hold no time; .*say their rate"):
+        received(FLIGHTGEAR.format("", ""))
+    flight = received(FLIGHTGEAR.format("", ""), rate=50.0)
+    assert errors(flight.states, flown)[0] < 1e-4
+
+
+@pytest.fixture
+def wire():
+    """A receiver, and a function that sends to it."""
+    with PacketReceiver() as receiver, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+
+        def send(*packets):
+            for packet in packets:
+                sender.sendto(packet, (receiver.host, receiver.port))
+
+        yield receiver, send
+
+
+def row(number, period=0.02):
+    """A packet of an aircraft that flies north along a meridian at 60 m/s."""
+    latitude = 30.0 + number * period * 60.0 / 110_850.0
+    cells = (number * period, latitude, -95.0, 1000.0, 196.85, 0.0, 0.0, 0.0, 0.0, 0.0)
+    return ",".join(f"{cell:.15g}" for cell in cells).encode() + b"\n"
+
+
+HEADER = b"<LABELS> ," + LABELS.encode() + b"\n"
+
+
+def test_silent_udp_ends_with_a_sentence():
+    begin = time.monotonic()
+    silence = pytest.raises(SimulatorError, match=r"port \d+ of 127.0.0.1: nothing came for 0.3 s")
+    with PacketReceiver() as receiver, silence:
+        receive_flight(receiver, timeout=0.3)
+    assert time.monotonic() - begin < 5.0
+
+
+def test_a_simulator_that_falls_silent_ends_the_flight(wire):
+    receiver, send = wire
+    send(HEADER, *map(row, range(50)))
+    flight = receive_flight(receiver, timeout=0.3)
+    assert len(flight.states) == 50 and flight.remarks == ()
+    assert flight.settings["packets"] == 51
+
+
+def test_lost_and_reordered_packets_are_reported(wire):
+    receiver, send = wire
+    numbers = [number for number in range(100) if number not in (20, 21, 50)]
+    numbers[30], numbers[31] = numbers[31], numbers[30]
+    numbers.insert(60, numbers[59])
+    send(HEADER, *map(row, numbers))
+    flight = receive_flight(receiver, timeout=0.3)
+    assert flight.remarks == (
+        "1 packet came late and was sorted in",
+        "1 packet came twice",
+        "3 packets of 100 did not come, the first after 0.380 s, at most 2 in a row; the motion "
+        "goes on smoothly between those that came",
+    )
+    assert len(flight.states) == 97 and np.all(np.diff(flight.states.time) > 0.0)
+    # Smooth as it is, nothing is lost with them.
+    motion = flight.states.motion(at=np.arange(1, 99) / 50.0)
+    np.testing.assert_allclose(np.linalg.norm(motion.velocity, axis=1), 60.0, rtol=1e-3)
+
+
+def test_packets_that_are_none_are_left_out_and_said(wire):
+    receiver, send = wire
+    packets = list(map(row, range(20)))
+    packets[5:5] = [b"hello\n", b"\x00\xff", b",,,,,,,,,\n"]
+    send(HEADER, *packets)
+    flight = receive_flight(receiver, timeout=0.3)
+    assert flight.remarks == ("3 packets left out, the first as it has 1 columns, expected 10",)
+    assert len(flight.states) == 20
+
+
+def test_packets_of_others_are_left_out(wire):
+    receiver, send = wire
+    send(HEADER, *map(row, range(10)))
+    time.sleep(0.2)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
+        other.sendto(row(5000), (receiver.host, receiver.port))
+    send(*map(row, range(10, 20)))
+    flight = receive_flight(receiver, timeout=0.3)
+    assert flight.remarks == ("1 packet of other senders left out",)
+    assert len(flight.states) == 20
+
+
+def test_who_comes_too_late_for_the_labels_is_told_so(wire):
+    receiver, send = wire
+    send(*map(row, range(20)))
+    with pytest.raises(SimulatorError, match=r"20 packets came, but none with JSBSim's labels"):
+        receive_flight(receiver, timeout=0.3)
+    send(*map(row, range(20)))
+    assert len(receive_flight(receiver, timeout=0.3, labels=LABELS.split(",")).states) == 20
+
+
+def test_a_simulation_that_begins_again_ends_the_flight(wire):
+    receiver, send = wire
+    send(HEADER, *map(row, range(100)), HEADER, *map(row, range(100)))
+    flight = receive_flight(receiver, timeout=0.3)
+    assert len(flight.states) == 100
+    assert flight.remarks == ("the simulation began again; what came before that is the flight",)
+
+
+def test_too_little_is_no_flight(wire):
+    receiver, send = wire
+    send(HEADER, row(0), row(1))
+    with pytest.raises(SimulatorError, match=r"2 of 3 packets are states .* expected at least 4"):
+        receive_flight(receiver, timeout=0.3)
+    send(HEADER, *[row(7)] * 6)
+    with pytest.raises(SimulatorError, match="all of the same time"):
+        receive_flight(receiver, timeout=0.3)
+
+
+def test_labels_without_a_position_are_refused(wire):
+    receiver, send = wire
+    send(b"<LABELS> ,Time,P,Q,R\n", b"0,1,2,3\n")
+    with pytest.raises(SimulatorError, match=r"UDP port \d+: the labels have no a position"):
+        receive_flight(receiver, timeout=0.3)
+
+
+def test_what_nobody_takes_is_dropped_and_counted():
+    with PacketReceiver(most_waiting=10) as receiver:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+            for packet in (HEADER, *map(row, range(30))):
+                sender.sendto(packet, (receiver.host, receiver.port))
+        deadline = time.monotonic() + 5.0
+        while receiver.dropped < 21 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        flight = receive_flight(receiver, timeout=0.3)
+    assert flight.remarks == ("21 packets came faster than they were taken",)
+    assert len(flight.states) == 9
+
+
+def test_a_port_that_is_taken_or_none_is_refused():
+    taken = pytest.raises(SimulatorError, match=r"UDP port \d+ .* Address already")
+    with PacketReceiver() as receiver, taken:
+        PacketReceiver(port=receiver.port)
+    with pytest.raises(SimulatorError, match="UDP port 70000 of 127.0.0.1 cannot be listened on"):
+        PacketReceiver(port=70_000)
+
+
+def test_no_thread_is_left_behind():
+    before = threading.active_count()
+    with PacketReceiver():
+        assert threading.active_count() == before + 1
+    assert threading.active_count() == before

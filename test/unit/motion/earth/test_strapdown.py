@@ -1,0 +1,281 @@
+"""Increments of a motion on the Earth: what they are, and that they lead back to it."""
+
+import time
+
+import numpy as np
+import pytest
+from earth_flights import flight, on_gimbal, poses
+from scipy.integrate import simpson
+from scipy.spatial.transform import Rotation
+
+from imu_simulation_framework.angles import turns
+from imu_simulation_framework.errors import MotionError
+from imu_simulation_framework.motion.earth.earth_motion import EarthMotion
+from imu_simulation_framework.motion.earth.ellipsoid import EARTH_RATE
+from imu_simulation_framework.motion.earth.gravity import gravity_ecef
+from imu_simulation_framework.motion.earth.sources import circling, standing
+from imu_simulation_framework.motion.earth.strapdown import Increments, increments_of, integrate
+
+
+def _integrated(motion, increments=None):
+    return integrate(
+        increments_of(motion) if increments is None else increments,
+        motion.position[0],
+        motion.velocity[0],
+        motion.orientation[0],
+    )
+
+
+def _errors(path, motion):
+    """Return the largest differences [m], [m/s], [rad]."""
+    return (
+        np.abs(path.position - motion.position).max(),
+        np.abs(path.velocity - motion.velocity).max(),
+        np.abs(turns(path.orientation, motion.orientation)).max(),
+    )
+
+
+def _flight(gimbal, rate=100.0, duration=200.0):
+    motion = flight(rate, duration)
+    return on_gimbal(motion) if gimbal else motion
+
+
+@pytest.mark.parametrize("gimbal", [False, True])
+def test_increments_of_a_flight_lead_back_to_it(gimbal):
+    motion = _flight(gimbal)
+    position, velocity, attitude = _errors(_integrated(motion), motion)
+    assert position < 1e-3
+    assert velocity < 1e-4
+    assert attitude < 1e-6
+
+
+@pytest.mark.parametrize("gimbal", [False, True])
+def test_half_the_step_leaves_a_quarter_of_the_error(gimbal):
+    errors = []
+    for rate in (50.0, 100.0, 200.0):
+        motion = _flight(gimbal, rate)
+        errors.append(_errors(_integrated(motion), motion)[:2])
+    ratios = np.array(errors[:-1]) / np.array(errors[1:])
+    assert ratios == pytest.approx(4.0, rel=0.1)
+
+
+@pytest.mark.parametrize("latitude, longitude", [(90.0, 0.0), (-90.0, 0.0), (3.0, 180.0)])
+def test_poles_and_date_line_are_no_obstacles(latitude, longitude):
+    motion = on_gimbal(circling(200.0, latitude, longitude, 300.0))
+    position, velocity, attitude = _errors(_integrated(motion), motion)
+    assert position < 1e-3
+    assert velocity < 1e-4
+    assert attitude < 1e-6
+
+
+def test_velocities_that_are_given_close_as_well():
+    given, position, orientation = poses(50.0)
+    velocity = EarthMotion.from_poses(given, position, orientation).velocity
+    at = np.arange(20001) / 100.0
+    rounded = position + np.random.default_rng(1).uniform(-0.5, 0.5, position.shape)
+    motion = on_gimbal(EarthMotion.from_states(given, rounded, velocity, orientation, at))
+    position, velocity, attitude = _errors(_integrated(motion), motion)
+    assert position < 1e-3
+    assert velocity < 1e-4
+    assert attitude < 1e-6
+
+
+def test_what_stands_stays_for_an_hour():
+    motion = standing(3600.0, 47.0, 11.0, 500.0, yaw=1.0, rate=10.0)
+    position, velocity, attitude = _errors(_integrated(motion), motion)
+    assert position < 1e-2
+    assert velocity < 1e-5
+    assert attitude < 1e-9
+
+
+@pytest.mark.parametrize("gimbal", [False, True])
+def test_increments_are_the_integrals_of_what_is_felt_within_a_period(gimbal):
+    coarse, fine = 50, 40
+    # In closed form but for the gimbal's angles: no derivative of positions, which are rounded.
+    finer = circling(4.0, 47.0, 11.0, 300.0, radius=300.0, rate=float(coarse * fine))
+    finer = on_gimbal(finer) if gimbal else finer
+    samples = slice(None, None, fine)
+    names = ("time", "position", "orientation", "velocity", "angular_velocity", "specific_force")
+    motion = EarthMotion(*(getattr(finer, name)[samples] for name in names))
+    increments = increments_of(motion)
+    step = 1.0 / (coarse * fine)
+    for number in range(20, 180, 16):
+        within = slice((number - 1) * fine, number * fine + 1)
+        start = Rotation.from_quat(finer.orientation[(number - 1) * fine])
+        # Axes that stay as those of the Earth at the start.
+        earth = Rotation.from_rotvec(
+            np.outer(EARTH_RATE * step * np.arange(fine + 1), [0.0, 0.0, 1.0])
+        )
+        turned = start.inv() * earth * Rotation.from_quat(finer.orientation[within])
+        assert increments.delta_theta[number] == pytest.approx(
+            turned[-1].as_rotvec(), rel=1e-10, abs=1e-14
+        )
+        gained = simpson(turned.apply(finer.specific_force[within]), dx=step, axis=0)
+        mean = np.mean(
+            Rotation.from_rotvec(
+                np.outer((np.arange(1000) + 0.5) / 1000.0, increments.delta_theta[number])
+            ).as_matrix(),
+            axis=0,
+        )
+        assert mean @ increments.delta_velocity[number] == pytest.approx(gained, abs=1e-9)
+        # And without any correction: coning and sculling are of the third power of the period.
+        plain = simpson(finer.specific_force[within], dx=step, axis=0)
+        assert increments.delta_velocity[number] == pytest.approx(plain, abs=3e-5)
+        rate = simpson(finer.angular_velocity[within], dx=step, axis=0)
+        assert increments.delta_theta[number] == pytest.approx(rate, abs=1e-6)
+
+
+def _as_in_the_paper(motion):
+    """Return equations 9 to 16 of the paper on AGISim, literally: rate and specific force."""
+    step = motion.period
+    omega = np.array([[0.0, -EARTH_RATE, 0.0], [EARTH_RATE, 0.0, 0.0], [0.0, 0.0, 0.0]])
+    sine, cosine = np.sin(EARTH_RATE * step), np.cos(EARTH_RATE * step)
+    of_earth = np.array([[cosine, sine, 0.0], [-sine, cosine, 0.0], [0.0, 0.0, 1.0]])
+    attitude = Rotation.from_quat(motion.orientation).as_matrix()
+    gravity = gravity_ecef(motion.position)
+    rates, forces = [], []
+    for old, new, old_velocity, velocity, pull in zip(
+        attitude, attitude[1:], motion.velocity, motion.velocity[1:], gravity
+    ):
+        turned = new.T @ of_earth @ old
+        alpha = 0.5 * np.array(
+            [turned[1, 2] - turned[2, 1], turned[2, 0] - turned[0, 2], turned[0, 1] - turned[1, 0]]
+        )
+        angle = np.arccos(0.5 * (np.trace(turned) - 1.0))
+        alpha *= angle / np.sin(angle) if angle > 2e-5 else 1.0
+        size = np.linalg.norm(alpha)
+        skew = np.cross(np.eye(3), alpha)
+        mean = np.eye(3)
+        if size > 1e-8:
+            mean = mean + (1.0 - np.cos(size)) / size**2 * skew
+            mean += (1.0 - np.sin(size) / size) / size**2 * skew @ skew
+        mean = old @ mean - 0.5 * step * omega @ old
+        felt = (velocity - old_velocity) / step - pull + 2.0 * omega @ old_velocity
+        rates.append(alpha / step)
+        forces.append(np.linalg.solve(mean, felt))
+    return np.array(rates), np.array(forces)
+
+
+@pytest.mark.parametrize("rate", [50.0, 100.0])
+def test_the_papers_equations_are_ours_up_to_the_first_order(rate):
+    motion = on_gimbal(flight(rate, 20.0))
+    rates, forces = _as_in_the_paper(motion)
+    ours = motion.means()
+    assert rates == pytest.approx(ours[0][1:], abs=1e-9)
+    # Coriolis and gravity at the start of the step: half a step of 2 * omega * acceleration, and
+    # of gravity's own turning.
+    acceleration = np.gradient(motion.velocity, 1.0 / rate, axis=0)
+    bound = 0.5 / rate * (2.0 * EARTH_RATE * np.linalg.norm(acceleration, axis=1).max() + 2e-3)
+    assert np.abs(forces - ours[1][1:]).max() < bound
+    assert np.abs(forces - ours[1][1:]).max() > 0.01 * bound
+
+
+def test_grovess_integrator_is_led_back_by_ours_within_its_own_order():
+    """The update of Groves (2nd edition, 5.3), as the paper's tests use it, sample by sample."""
+    errors = []
+    for rate in (50.0, 100.0):
+        motion = on_gimbal(flight(rate, 60.0))
+        increments = increments_of(motion)
+        step, turning = 1.0 / rate, np.array([0.0, 0.0, EARTH_RATE])
+        of_earth = Rotation.from_rotvec(-turning * step).as_matrix()
+        position, velocity = motion.position[0], motion.velocity[0]
+        attitude = Rotation.from_quat(motion.orientation[0]).as_matrix()
+        new_old = Rotation.from_rotvec(increments.delta_theta).as_matrix()
+        for number in range(1, len(motion)):
+            alpha, gained = increments.delta_theta[number], increments.delta_velocity[number]
+            size = np.linalg.norm(alpha)
+            once = np.cross(alpha, gained)
+            mean = gained + (1.0 - np.cos(size)) / size**2 * once
+            mean += (1.0 - np.sin(size) / size) / size**2 * np.cross(alpha, once)
+            felt = attitude @ mean - 0.5 * step * np.cross(turning, attitude @ gained)
+            before = velocity
+            pull = gravity_ecef(position) - 2.0 * np.cross(turning, velocity)
+            velocity = velocity + felt + step * pull
+            position = position + 0.5 * step * (velocity + before)
+            attitude = of_earth @ attitude @ new_old[number]
+        errors.append(np.linalg.norm(position - motion.position[-1]))
+    assert errors[1] < 5e-3
+    assert errors[0] / errors[1] == pytest.approx(2.0, rel=0.15)
+
+
+def test_means_are_the_increments_by_their_time():
+    motion = _flight(True, duration=10.0)
+    increments = increments_of(motion)
+    rate, force = motion.means()
+    step = np.diff(motion.time)[:, np.newaxis]
+    assert rate[1:] * step == pytest.approx(increments.delta_theta[1:], abs=1e-14)
+    assert force[1:] * step == pytest.approx(increments.delta_velocity[1:], abs=1e-14)
+    assert np.all(increments.delta_theta[0] == 0.0)
+    assert np.all(increments.delta_velocity[0] == 0.0)
+    assert rate[0] == pytest.approx(motion.angular_velocity[0])
+    assert force[0] == pytest.approx(motion.specific_force[0])
+
+
+def test_great_rotations_within_a_period_close_too():
+    # Half a turn per sample about axes that change.
+    count = 200
+    moments = np.arange(count) / 10.0
+    still = standing(moments[-1], 20.0, rate=10.0)
+    steps = Rotation.from_rotvec(
+        np.column_stack([2.9 * np.cos(moments), 2.9 * np.sin(moments), 0.1 * moments])
+    )
+    orientation = [Rotation.from_quat(still.orientation[0])]
+    for step in steps[1:]:
+        orientation.append(orientation[-1] * step)
+    nothing = np.zeros((count, 3))
+    motion = EarthMotion(
+        moments,
+        still.position,
+        Rotation.concatenate(orientation).as_quat(),
+        nothing,
+        nothing,
+        nothing,
+    )
+    position, velocity, attitude = _errors(_integrated(motion), motion)
+    assert position < 1e-5
+    assert velocity < 1e-8
+    assert attitude < 1e-9
+
+
+def test_uneven_times_close_as_well():
+    given, position, orientation = poses(100.0, 60.0)
+    random = np.random.default_rng(2)
+    at = np.sort(random.uniform(0.0, 60.0, 6000))
+    motion = EarthMotion.from_poses(given, position, orientation, at)
+    position, velocity, attitude = _errors(_integrated(motion), motion)
+    assert position < 1e-2
+    assert velocity < 1e-4
+    assert attitude < 1e-6
+
+
+@pytest.mark.parametrize(
+    "shapes", [((3,), (3, 3), (2, 3)), ((3, 1), (3, 3), (3, 3)), ((2,), (2, 3), (2, 4))]
+)
+def test_malformed_increments_are_refused(shapes):
+    times = np.arange(np.prod(shapes[0]), dtype=float).reshape(shapes[0])
+    with pytest.raises(MotionError, match="shapes"):
+        Increments(times, np.zeros(shapes[1]), np.zeros(shapes[2]))
+
+
+def test_increments_that_are_none_are_refused():
+    zeros = np.zeros((3, 3))
+    with pytest.raises(MotionError, match="not finite"):
+        Increments(np.arange(3.0), zeros, np.full((3, 3), np.inf))
+    with pytest.raises(MotionError, match="increase"):
+        Increments(np.zeros(3), zeros, zeros)
+
+
+def test_a_path_through_the_earths_centre_is_refused():
+    free_fall = Increments(np.arange(2000.0), np.zeros((2000, 3)), np.zeros((2000, 3)))
+    with pytest.raises(MotionError, match="nowhere"):
+        integrate(free_fall, (6378137.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0))
+
+
+def test_two_hundred_seconds_take_less_than_a_tenth_of_a_second():
+    motion = flight()
+    taken = []
+    for _ in range(5):
+        begin = time.process_time()
+        increments_of(on_gimbal(motion))
+        taken.append(time.process_time() - begin)
+    assert min(taken) < 0.1

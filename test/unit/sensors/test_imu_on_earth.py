@@ -1,0 +1,84 @@
+"""An IMU on the turning Earth: what it feels there, and against which axes it says so."""
+
+import numpy as np
+import pytest
+from earth_flights import flight
+
+import imu_simulation_framework as isf
+from imu_simulation_framework.motion.earth.ellipsoid import EARTH_RATE
+
+GYRO, ACCEL, MAG = ([f"{kind}_{axis}" for axis in "xyz"] for kind in ("gyro", "accel", "mag"))
+
+
+def test_without_errors_it_feels_the_earths_turning_and_gravity():
+    motion = isf.standing(2.0, latitude=30.0, roll=0.2, pitch=-0.1, yaw=0.5)
+    samples = isf.simulate_imu(motion, "ideal")
+    assert np.linalg.norm(samples[GYRO].to_numpy(), axis=1) == pytest.approx(EARTH_RATE, rel=1e-8)
+    assert samples[ACCEL].to_numpy() == pytest.approx(motion.specific_force, abs=1e-9)
+    assert samples[["roll", "pitch", "yaw"]].to_numpy() == pytest.approx(
+        np.tile([0.2, -0.1, 0.5], (201, 1)), abs=1e-9
+    )
+
+
+def test_its_orientation_is_against_east_north_up_where_it_is():
+    motion = flight(100.0, 20.0)
+    samples = isf.simulate_imu(
+        motion,
+        isf.ImuSpecification(
+            output=isf.OutputSpecification(rate=100.0, orientation_reference="truth")
+        ),
+    )
+    assert samples["yaw"].to_numpy() == pytest.approx(motion.yaw, abs=1e-9)
+    rate, force = motion.means()
+    assert samples[GYRO].to_numpy() == pytest.approx(rate, abs=1e-12)
+    assert samples[ACCEL].to_numpy() == pytest.approx(force, abs=1e-12)
+
+
+def test_at_rest_its_error_in_yaw_is_the_earths_vertical_turning():
+    motion = isf.standing(600.0, latitude=90.0, rate=20.0)
+    imu = isf.ImuSpecification(output=isf.OutputSpecification(rate=20.0))
+    samples = isf.simulate_imu(motion, imu)
+    turned = samples["yaw"].iloc[-1] - motion.yaw[-1]
+    assert turned == pytest.approx(600.0 * EARTH_RATE, rel=1e-3)
+
+
+def test_a_described_imu_on_a_flight_has_its_biases():
+    motion = isf.circling(100.0, 47.0, 11.0, 500.0)
+    imu = isf.read_imu_specification("agisim")
+    samples = isf.simulate_imu(motion, imu, seed=4)
+    rate, force = motion.means()
+    matrix = np.eye(3) + np.array(imu.accelerometer.scale_factor_and_misalignment)
+    expected = force @ matrix.T + imu.accelerometer.turn_on_bias
+    # N / sqrt(100 s), five standard errors.
+    mean = (samples[ACCEL].to_numpy() - expected).mean(axis=0)
+    assert np.abs(mean).max() < 5.0 * 7.845e-4 / 10.0
+    matrix = np.eye(3) + np.array(imu.gyroscope.scale_factor_and_misalignment)
+    expected = rate @ matrix.T + force @ np.array(imu.gyroscope.g_sensitivity).T
+    mean = (samples[GYRO].to_numpy() - expected).mean(axis=0) - imu.gyroscope.turn_on_bias
+    assert np.abs(mean).max() < 5.0 * 2.327e-6 / 10.0
+
+
+def test_its_magnetometer_measures_the_field_in_the_axes_that_it_has_there():
+    field = (1e-6, 20e-6, -43e-6)
+    motion = isf.standing(1.0, 47.0, 180.0, yaw=0.5 * np.pi)
+    imu = isf.ImuSpecification(magnetometer=isf.MagnetometerSpecification())
+    samples = isf.simulate_imu(
+        motion, imu, magnetic_environment=isf.MagneticEnvironment(earth=field)
+    )
+    # To the north: x is north, y west.
+    assert samples[MAG].to_numpy() == pytest.approx(
+        np.tile([20e-6, -1e-6, -43e-6], (101, 1)), abs=1e-12
+    )
+
+
+def test_a_disturbance_is_in_the_level_plane_at_the_start():
+    dipole = isf.Dipole(position=(600.0, 0.0, 0.0), moment=(0.0, 0.0, 1e6))
+    environment = isf.MagneticEnvironment(earth=(0.0, 0.0, 0.0), dipoles=[dipole])
+    imu = isf.ImuSpecification(magnetometer=isf.MagnetometerSpecification())
+    motion = isf.circling(60.0, 47.0, 11.0, 500.0, radius=500.0, speed=60.0)
+    samples = isf.simulate_imu(motion, imu, magnetic_environment=environment)
+    local = motion.local()
+    other = isf.simulate_imu(local, imu, magnetic_environment=environment)
+    assert samples[MAG].to_numpy() == pytest.approx(
+        other[MAG].to_numpy(), abs=2e-4 * np.abs(other[MAG].to_numpy()).max()
+    )

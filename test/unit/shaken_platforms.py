@@ -1,0 +1,44 @@
+"""Platforms in closed form that roll, pitch and yaw as sines while they fly on, for tests."""
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+import imu_simulation_framework as isf
+from imu_simulation_framework.motion.earth.earth_motion import EarthMotion
+from imu_simulation_framework.motion.earth.ellipsoid import ecef_of
+from imu_simulation_framework.motion.earth.frames import enu_to_ecef
+
+SPEED = 50.0
+
+
+def attitude(time, roll_pitch_yaw, frequencies, heading=0.0):
+    """Return the rotations of sines in roll, pitch and yaw [rad], [Hz]."""
+    angles = np.array(roll_pitch_yaw) * np.sin(2.0 * np.pi * np.outer(time, frequencies))
+    angles[:, 2] += heading
+    return Rotation.from_euler("ZYX", angles[:, ::-1])
+
+
+def shaken(
+    roll_pitch_yaw,
+    frequencies=(0.5, 0.7, 0.3),
+    duration=60.0,
+    rate=100.0,
+    speed=SPEED,
+    height=1000.0,
+):
+    """Return the motion of a platform over a level plane."""
+    time = np.arange(int(round(duration * rate)) + 1) / rate
+    position = np.outer(time, (speed, 0.0, 0.0)) + (0.0, 0.0, height)
+    turned = attitude(time, roll_pitch_yaw, frequencies)
+    return isf.Motion.from_poses(time, position, turned.as_quat())
+
+
+def shaken_on_earth(roll_pitch_yaw, frequencies=(0.5, 0.7, 0.3), duration=60.0, rate=100.0):
+    """Return the motion of a platform that flies north over the Earth."""
+    time = np.arange(int(round(duration * rate)) + 1) / rate
+    latitude = 0.87 + SPEED * time / 6.37e6
+    longitude = np.full(len(time), 0.25)
+    position = ecef_of(latitude, longitude, np.full(len(time), 1000.0))
+    turned = attitude(time, roll_pitch_yaw, frequencies, heading=0.5 * np.pi)
+    orientation = enu_to_ecef(latitude, longitude) * turned
+    return EarthMotion.from_poses(time, position, orientation.as_quat())
