@@ -3,11 +3,11 @@
 * six positions and ten turns either way about each axis, of a BNO055 with drawn biases, scale
   factors and misalignments, placed within half a degree, its noise ``known`` and ``found``;
 * ``free``: fifteen positions of any kind, the noise known;
-* ``chamber``: six positions at each of three temperatures, the noise known, scale factors and biases
-  that change with the temperature;
+* ``chamber``: six positions at each of three temperatures, the noise known, scale factors and
+  biases that change with the temperature;
 * ``magnetometer``: tumbling for a minute with drawn hard and soft iron, white noise of 0.6 uT at
-  25 Hz, its noise known and found; and ``wandering``, with flicker noise of 0.1 uT as well: a minute
-  with its noise known, three minutes with its noise found;
+  25 Hz, its noise known and found; and ``wandering``, with flicker noise of 0.1 uT as well: a
+  minute with its noise known, three minutes with its noise found;
 * ``heading``: that after ten minutes of drive A in MuJoCo, before and after the calibration, as a
   budget and as an experiment with forty sensors, each calibrated by a recording of its own.
 

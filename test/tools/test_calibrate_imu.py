@@ -17,9 +17,8 @@ from imu_simulation_framework.configuration.imu_specification_file import (
 )
 from imu_simulation_framework.motion.turntable import turntable_motion
 
-UNIT = Path(__file__).resolve().parents[1] / "unit"
-sys.path.insert(0, str(UNIT / "identification"))
-sys.path.insert(0, str(UNIT))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit" / "identification"))
 from calibration_records import free_record, magnetic_record, table_record
 from recording_writers import imu, magnetic_field, temperature, write_bag
 
