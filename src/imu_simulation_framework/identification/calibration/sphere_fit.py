@@ -42,7 +42,7 @@ LEAST_SPREAD = 0.1
 """Smallest variance of the directions along any axis; 1/3 is the same in all."""
 
 _LEAST_POINTS = 30
-_BLOCKS = 400
+_BLOCKS = 250
 _MOST_AXES_RATIO = 3.0
 _STEPS = 6
 
@@ -285,9 +285,8 @@ def _with_noise(times, seen, back, noise, said, parts):
     sides = means[:, 10:]
     beside = None
     if noise:
-        beside = sum(
-            np.outer(side, side) * one.covariance(begin, end) for side, one in zip(sides.T, noise)
-        )
+        along_time = {one: one.covariance(begin, end) for one in set(noise)}
+        beside = sum(np.outer(side, side) * along_time[one] for side, one in zip(sides.T, noise))
     return solve(
         Means(begin, end, means[:, 0], group),
         means[:, 1:10],
