@@ -1,8 +1,8 @@
 r"""How the error of an inertial navigation grows: 15 states, in the Earth's axes.
 
-The error is (:data:`ATTITUDE`, :data:`VELOCITY`, :data:`POSITION`, :data:`ACCELEROMETER_BIAS`,
-:data:`GYROSCOPE_BIAS`), as by Groves (Principles of GNSS, Inertial, and Multisensor Integrated
-Navigation Systems, 2nd edition, section 14.2.3): with a hat on what is estimated,
+The error is that of attitude, velocity, position, accelerometer bias and gyroscope bias, three
+numbers each, as by Groves (Principles of GNSS, Inertial, and Multisensor Integrated Navigation
+Systems, 2nd edition, section 14.2.3): with a hat on what is estimated,
 
 .. math::
 
