@@ -113,6 +113,11 @@ if TYPE_CHECKING:  # who checks types does not ask __getattr__; a test holds bot
     )
     from imu_simulation_framework.errors import FrameworkError as FrameworkError
     from imu_simulation_framework.evaluation.judgement.judge import judge as judge
+    from imu_simulation_framework.evaluation.navigation.runs import navigate_runs as navigate_runs
+    from imu_simulation_framework.evaluation.navigation.tuning import FilterTuning as FilterTuning
+    from imu_simulation_framework.evaluation.navigation.tuning import (
+        InitialUncertainty as InitialUncertainty,
+    )
     from imu_simulation_framework.evaluation.yaw_error import yaw_error as yaw_error
     from imu_simulation_framework.evaluation.yaw_error_model import YawErrorModel as YawErrorModel
     from imu_simulation_framework.evaluation.yaw_error_model import (
@@ -159,6 +164,9 @@ if TYPE_CHECKING:  # who checks types does not ask __getattr__; a test holds bot
     from imu_simulation_framework.motion.sources import straight as straight
     from imu_simulation_framework.recordings import read_imu as read_imu
     from imu_simulation_framework.recordings import read_reference as read_reference
+    from imu_simulation_framework.sensors.gnss.earth_fixes import (
+        simulate_earth_fixes as simulate_earth_fixes,
+    )
     from imu_simulation_framework.sensors.gnss.simulation import simulate_gnss as simulate_gnss
     from imu_simulation_framework.sensors.gnss.specification import FixQuality as FixQuality
     from imu_simulation_framework.sensors.gnss.specification import GnssHeading as GnssHeading
