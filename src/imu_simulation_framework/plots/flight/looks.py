@@ -11,10 +11,7 @@ AXES = ("x, forward", "y, left", "z, up")
 MEASURED = series(3)
 """Of the three axes."""
 
-TRUE = tuple(
-    {"color": colour, "linestyle": "-", "linewidth": 4.0}
-    for colour in ("#a8b8d0", "#f3cfa3", "#b5dcc5")
-)
+TRUE = tuple({"color": colour, "linestyle": "-", "linewidth": 4.0} for colour in colours.TRUE_AXES)
 """Pale and wide, behind what is measured; of the three axes."""
 
 PATH = {"color": colours.REAL, "linestyle": "-", "linewidth": 1.6}
