@@ -38,7 +38,7 @@ class CourseTurn:
     Attributes
     ----------
     start, end : float
-        [s]
+        Of the turn, or of as much as there is of it [s].
     change : float
         Of the course, positive to the left [rad].
     """
@@ -127,8 +127,9 @@ def flight_instants(time, velocity, on_ground=None) -> FlightInstants:
         lift_off,
         ascent,
         cruise,
-        None if strong is None else strong.start,
-        None if strong is None else strong.end,
+        # What turns at the first or the last sample began or ends elsewhere.
+        None if strong is None or strong.start == time[0] else strong.start,
+        None if strong is None or strong.end == time[-1] else strong.end,
         tuple(turns),
     )
 

@@ -67,5 +67,11 @@ def test_a_climb_that_lasts_to_the_end_has_no_cruise():
     assert found.ascent == pytest.approx(150.0, abs=0.5) and found.cruise is None
 
 
+def test_a_turn_that_lasts_to_the_end_has_no_end():
+    found = flight_instants(TIME, flown(0.0, between(150.0, 300.0, np.radians(3.0))))
+    assert found.turn_start == pytest.approx(150.0, abs=0.5) and found.turn_end is None
+    assert found.turns[0].end == TIME[-1]
+
+
 def test_too_short_a_flight_has_no_instants():
     assert flight_instants([0.0, 1.0], np.ones((2, 3))).marked() == {}
