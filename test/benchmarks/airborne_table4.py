@@ -104,7 +104,7 @@ def show(name, values, form="{:10.3f}"):
 def navigated(name, motion, imus, gnss, **options):
     """The root mean square errors of all runs, in the units of the table, after a line of it."""
     runs = isf.navigate_runs(motion, imus, gnss, len(imus), **options)
-    rmse, found = runs.rmse().to_numpy() * SCALE, runs.consistency()
+    rmse, found = runs.rmse().to_numpy() * SCALE, runs.consistency(biases=False)
     show(name, np.median(rmse, axis=0))
     show("  quartiles", np.quantile(rmse, 0.25, axis=0))
     show("", np.quantile(rmse, 0.75, axis=0))

@@ -76,19 +76,22 @@ class NavigatedRuns(NamedTuple):
         """Return root mean squares over time, of each run; see :meth:`.NavigationErrors.rmse`."""
         return self.errors.rmse(begin)
 
-    def consistency(self, begin: float = 0.0) -> Consistency:
+    def consistency(self, begin: float = 0.0, biases: bool | None = None) -> Consistency:
         """Return how the errors compare with what the filter says of them.
-
-        Those of attitude, velocity and position, and those of the biases if these are all that the
-        filter takes to be wrong with the IMU: scale factors are a part of what looks like a bias.
 
         Parameters
         ----------
         begin : float
             Fixes before that time after the first one are left out [s].
+        biases : bool, optional
+            Whether the errors of the biases count beside those of attitude, velocity and position.
+            By default if these are all that the filter takes to be wrong with the IMU: scale
+            factors are a part of what looks like a bias.
         """
         errors = self.errors
-        if np.any(self.tuning.considered_variances):
+        if biases is None:
+            biases = not np.any(self.tuning.considered_variances)
+        if not biases:
             errors = errors._replace(states=errors.states[..., :KINEMATIC])
         return consistency(self.navigation, errors, begin)
 

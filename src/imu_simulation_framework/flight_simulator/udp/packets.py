@@ -38,6 +38,7 @@ LABELS = b"<LABELS>"
 
 FLIGHTGEAR_VERSION = 24
 FLIGHTGEAR_SIZE = 408
+"""Of a packet [bytes]."""
 NO_TIME = 1234567890
 # Version and padding; longitude, latitude, altitude; agl, phi, theta, psi, alpha, beta, three Euler
 # rates, airspeed, climb, v_north, v_east, v_down.

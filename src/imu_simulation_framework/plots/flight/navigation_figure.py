@@ -13,6 +13,7 @@ ROWS = (
     ("position [m]", PARTS),
     ("velocity [m/s]", PARTS),
 )
+"""Unit, and what the lines are."""
 
 
 def curves(errors, run=0):

@@ -1,7 +1,4 @@
-"""Bags of many messages at once: each topic is an array.
-
-Its fields are those of :mod:`~imu_simulation_framework.recordings.messages`.
-"""
+"""Bags of many messages at once: each topic an array of fields, see :mod:`.recordings.messages`."""
 
 from __future__ import annotations
 
