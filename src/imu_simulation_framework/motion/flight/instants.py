@@ -32,7 +32,7 @@ WINDOW = 1.0
 
 
 @dataclass(frozen=True)
-class Turn:
+class FlightTurn:
     """A part of a flight whose course changes to one side.
 
     Attributes
@@ -63,7 +63,7 @@ class FlightInstants:
     turn_start, turn_end : float or None
         Of the strong turn: that with the largest change of course after the start of the cruise, or
         of all if there is none after it [s].
-    turns : tuple of Turn
+    turns : tuple of FlightTurn
         All of them.
     """
 
@@ -72,7 +72,7 @@ class FlightInstants:
     cruise: float | None = None
     turn_start: float | None = None
     turn_end: float | None = None
-    turns: tuple[Turn, ...] = ()
+    turns: tuple[FlightTurn, ...] = ()
 
     def marked(self) -> dict[str, float]:
         """Return those that the flight has, by what they are called, in the order of the flight."""
@@ -147,7 +147,7 @@ def _ascent(time, climb, ground):
     return ascent, cruise, lift_off
 
 
-def _turns(time, velocity, counts) -> list[Turn]:
+def _turns(time, velocity, counts) -> list[FlightTurn]:
     east, north = velocity[:, 0], velocity[:, 1]
     course = np.unwrap(np.arctan2(north, east))
     rate = np.gradient(course, time)
@@ -157,7 +157,7 @@ def _turns(time, velocity, counts) -> list[Turn]:
             last = min(end, len(time) - 1)
             change = float(course[last] - course[begin])
             if abs(change) >= LEAST_TURN:
-                turns.append(Turn(float(time[begin]), float(time[last]), change))
+                turns.append(FlightTurn(float(time[begin]), float(time[last]), change))
     return sorted(turns, key=lambda turn: turn.start)
 
 

@@ -1,4 +1,7 @@
-"""Bags of many messages at once: each topic an array of the fields that :mod:`.messages` lists."""
+"""Bags of many messages at once: each topic is an array.
+
+Its fields are those of :mod:`~imu_simulation_framework.recordings.messages`.
+"""
 
 from __future__ import annotations
 
