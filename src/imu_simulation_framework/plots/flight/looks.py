@@ -12,8 +12,7 @@ MEASURED = series(3)
 """Of the three axes."""
 
 TRUE = tuple(
-    {"color": colour, "linestyle": "-", "linewidth": 4.0}
-    for colour in ("#a8b8d0", "#f3cfa3", "#b5dcc5")
+    {"color": colour, "linestyle": "-", "linewidth": 4.0} for colour in colours.PALE_SERIES
 )
 """Pale and wide, behind what is measured; of the three axes."""
 
