@@ -1,12 +1,15 @@
 import math
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import norm
 from tool_calls import call_tool
 
 from imu_simulation_framework.constants import WORLD_GRAVITY
+from imu_simulation_framework.motion.earth.ellipsoid import EARTH_RATE
+from imu_simulation_framework.motion.earth.sources import circling
 
 PNG = b"\x89PNG\r\n\x1a\n"
 SPECIFICATION = """
@@ -125,7 +128,7 @@ def test_a_report_of_requirements_alone_has_no_figure():
     "arguments, sentence",
     [
         (["a"], "name an IMU"),
-        (["--imu", "bno055"], "name one motion: a drive, --straight or --rounds"),
+        (["--imu", "bno055"], "name one motion: a drive, --straight, --rounds or --flight"),
         (["a", "--straight", "60", "--imu", "bno055"], "named is a and --straight"),
         (["a", "--imu", "bno056"], "there is no such file, nor an IMU of that name"),
         (["a", "--imu", "bno055", "--at", "2h"], "drive a lasts 660 s, so that nothing is known"),
@@ -145,6 +148,29 @@ def test_what_is_refused(arguments, sentence):
 
 def test_a_seed_below_zero_is_none():
     assert "'-1' is not a whole number" in refused("a", "--imu", "bno055", "--seed=-1")
+
+
+def test_a_recorded_flight_over_the_turning_earth():
+    motion = circling(60.0, latitude=50.0, radius=800.0, speed=60.0, rate=50.0)
+    flight = motion.table()
+    flight[["roll", "pitch", "yaw"]] = np.degrees(flight[["roll", "pitch", "yaw"]])
+    flight = flight.rename(columns={name: f"{name} [deg]" for name in ("roll", "pitch", "yaw")})
+    flight.to_csv("flight.csv")
+    text = answered("--flight", "flight.csv", "--imu", "mine.yaml")
+
+    assert "flight flight.csv: yaw error after 60 s" in text
+    budget = pd.read_csv("heading_budget/budget.csv").set_index("source")
+    turning = math.degrees(-EARTH_RATE * math.sin(math.radians(50.0)) * 60.0)
+    # And the way turns the vertical: east by 60 m/s is 1e-5 rad/s about north, and back.
+    assert budget.loc["Earth's turning", "mean [deg]"] == pytest.approx(turning, abs=0.02)
+    assert budget.loc["scale factor", "mean [deg]"] == pytest.approx(
+        -0.002 * math.degrees(4.5) * math.cos(math.atan(60.0**2 / 800.0 / 9.81)) ** 2, rel=0.05
+    )
+
+
+def test_a_flight_that_is_none_is_refused():
+    assert "nowhere.csv" in refused("--flight", "nowhere.csv", "--imu", "mine.yaml")
+    assert "--flight" in refused("--flight", "f.csv", "--straight", "60", "--imu", "mine.yaml")
 
 
 def test_with_and_without_a_magnetometer_in_a_clean_and_in_a_disturbed_place():

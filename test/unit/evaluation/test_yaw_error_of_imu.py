@@ -3,12 +3,21 @@
 import numpy as np
 import pandas as pd
 import pytest
+from earth_flights import flight, on_gimbal
 from scipy.ndimage import gaussian_filter1d
 from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.angles import yaw_from_quaternion
 from imu_simulation_framework.errors import ConfigurationError, MotionError
 from imu_simulation_framework.evaluation.yaw_error_model import yaw_error_model
+from imu_simulation_framework.motion.earth.earth_motion import EarthMotion
+from imu_simulation_framework.motion.earth.ellipsoid import (
+    EARTH_RATE,
+    ecef_of,
+    radii_of_curvature,
+)
+from imu_simulation_framework.motion.earth.frames import enu_to_ecef
+from imu_simulation_framework.motion.earth.sources import standing
 from imu_simulation_framework.motion.sources import at_rest, planar, read_drive, rounds, straight
 from imu_simulation_framework.sensors.imu_models import GenericParameters, HectorParameters
 from imu_simulation_framework.sensors.imu_specification import (
@@ -200,3 +209,49 @@ def test_period_that_is_no_multiple_of_the_sensors():
 
     assert (other.sensor_period, usual.sensor_period) == (None, 0.01)
     assert other.variance()[-1] == pytest.approx(usual.variance()[-1], rel=1e-3)
+
+
+@pytest.mark.parametrize("gimbal", [False, True])
+def test_every_error_on_a_flight(gimbal):
+    motion = flight(rate=RATE, duration=100.0)
+    if gimbal:
+        motion = on_gimbal(motion)
+    model = yaw_error_model(EVERYTHING, motion)
+    assert "Earth's turning" in model.names
+
+    runs = 150
+    errors = ensemble(EVERYTHING, motion, runs, round(RATE))[:, : len(model.time)]
+    std = np.sqrt(model.variance())
+    # As the flight banks and the gimbal tilts, the noise of three axes is mixed as on average, and
+    # what the filter's error of the tilt makes of the yaw comes and goes (model.limits says so).
+    later = model.time >= 20.0
+    off = (np.mean(errors, axis=0) - model.mean())[later] / std[later]
+    excess = np.std(errors, axis=0, ddof=1)[later] / std[later] - 1.0
+    assert np.sqrt(np.mean(off**2)) < (0.7 if gimbal else 0.3)
+    assert np.sqrt(np.mean(excess**2)) < (0.25 if gimbal else 0.15)
+
+
+@pytest.mark.parametrize("latitude", [-35.0, 0.0, 50.0, 90.0])
+def test_a_gyroscope_at_rest_turns_with_the_earth(latitude):
+    motion = standing(100.0, latitude, rate=RATE)
+    model = yaw_error_model(ImuSpecification(output=OutputSpecification(rate=RATE)), motion)
+    assert model.mean() == pytest.approx(
+        -EARTH_RATE * np.sin(np.radians(latitude)) * model.time, abs=1e-6
+    )
+
+
+def test_an_aircraft_eastwards_turns_with_its_own_way_besides():
+    # Of east, north and up at 200 m/s: the vertical turns about north, east and north about it.
+    rate, speed, latitude = 10.0, 200.0, np.radians(60.0)
+    time = np.arange(1001) / rate
+    _, transverse = radii_of_curvature(latitude)
+    longitude = speed / (transverse * np.cos(latitude)) * time
+    motion = EarthMotion.from_poses(
+        time,
+        ecef_of(np.full_like(time, latitude), longitude, 0.0 * time),
+        enu_to_ecef(np.full_like(time, latitude), longitude).as_quat(),
+    )
+    model = yaw_error_model(ImuSpecification(output=OutputSpecification(rate=rate)), motion)
+    curve = next(source for source in model.sources if source.name == "Earth's turning").curve
+    turning = EARTH_RATE * np.sin(latitude) + speed * np.tan(latitude) / transverse
+    assert curve == pytest.approx(-turning * model.time, rel=1e-4, abs=1e-8)

@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from earth_flights import flight
 
 from imu_simulation_framework.configuration.load import load_configuration
 from imu_simulation_framework.errors import (
@@ -24,6 +25,7 @@ from imu_simulation_framework.experiment.ensemble import (
 from imu_simulation_framework.experiment.ensemble.drawings import Drawing
 from imu_simulation_framework.magnetism.environment import MagneticEnvironment
 from imu_simulation_framework.motion import sources
+from imu_simulation_framework.motion.earth import sources as earth_sources
 from imu_simulation_framework.sensors.imu_models import GenericParameters, HectorParameters
 from imu_simulation_framework.sensors.imu_specification import (
     ImuSpecification,
@@ -167,6 +169,21 @@ def test_a_sensor_is_drawn_as_simulate_imu_draws_it():
             expected = yaw_error(simulate_imu(motion, imu, seed=7, run=run), motion)
             np.testing.assert_allclose(row, expected.to_numpy()[::100], rtol=0, atol=1e-12)
         np.testing.assert_array_equal(drawing.time, np.arange(63.0))
+
+
+def test_on_a_flight_a_sensor_is_drawn_as_simulate_imu_draws_it_and_turns_with_the_earth():
+    motion = flight(rate=20.0, duration=30.0)
+    output = OutputSpecification(rate=20.0)
+    imu = ImuSpecification(name="sensor", gyroscope=GYROSCOPE, output=output)
+    errors = SensorDrawing(motion, imu, seed=7).errors(3, 1)
+    expected = yaw_error(simulate_imu(motion, imu, seed=7, run=3), motion)
+    np.testing.assert_allclose(errors[0], expected.to_numpy()[::20], rtol=0, atol=1e-12)
+
+    standing = earth_sources.standing(200.0, 50.0, rate=20.0)
+    quiet = ImuSpecification(name="quiet", output=output)
+    ensemble = monte_carlo(SensorDrawing(standing, quiet), 2)
+    turned = 7.292115e-5 * math.sin(math.radians(50.0)) * 200.0
+    np.testing.assert_allclose(ensemble.curves[:, -1], -turned, rtol=1e-3)
 
 
 def test_a_slower_sensor_is_looked_at_where_it_has_new_samples():

@@ -1,8 +1,8 @@
 r"""How the error of an inertial navigation grows: 15 states, in the Earth's axes.
 
-The error is (:data:`ATTITUDE`, :data:`VELOCITY`, :data:`POSITION`, :data:`ACCELEROMETER_BIAS`,
-:data:`GYROSCOPE_BIAS`), as by Groves (Principles of GNSS, Inertial, and Multisensor Integrated
-Navigation Systems, 2nd edition, section 14.2.3): with a hat on what is estimated,
+The error is that of attitude, velocity, position, accelerometer bias and gyroscope bias, three
+numbers each, as by Groves (Principles of GNSS, Inertial, and Multisensor Integrated Navigation
+Systems, 2nd edition, section 14.2.3): with a hat on what is estimated,
 
 .. math::
 
@@ -19,6 +19,9 @@ Navigation Systems, 2nd edition, section 14.2.3): with a hat on what is estimate
 and C f along the way, in which nothing is taken as constant; left out are products with the Earth's
 turn from one fix to the next, 4e-5 rad in half a second. So the covariance needs to go no faster
 than the fixes come, however much the IMU turns between them.
+
+Scale factors, misalignments and the gyroscope's g-sensitivity are no states: the filter does not
+estimate these 27 numbers, but it considers them (:func:`influence`).
 """
 
 from __future__ import annotations
@@ -40,6 +43,13 @@ VELOCITY = slice(3, 6)
 POSITION = slice(6, 9)
 ACCELEROMETER_BIAS = slice(9, 12)
 GYROSCOPE_BIAS = slice(12, 15)
+KINEMATIC = 9
+"""Of the states those of attitude, velocity and position."""
+
+CONSIDERED = 27
+GYROSCOPE_MATRIX = slice(0, 9)
+ACCELEROMETER_MATRIX = slice(9, 18)
+G_SENSITIVITY = slice(18, 27)
 
 _EARTH_TURN = np.array([[0.0, -EARTH_RATE, 0.0], [EARTH_RATE, 0.0, 0.0], [0.0, 0.0, 0.0]])
 _IDENTITY = np.eye(3)
@@ -85,51 +95,57 @@ def _gravity_gradient(position):
     )
 
 
-def process_noise(
-    attitude: np.ndarray, stretch: Stretch, force_change: np.ndarray, tuning: FilterTuning
-) -> np.ndarray:
-    r"""Return the covariance (r, 15, 15) of the noise along a stretch, as if it came all at once.
+def influence(stretch: Stretch) -> np.ndarray:
+    r"""Return what the considered errors make of the states along a stretch, (r, 15, 27).
 
-    In the IMU's axes the white noise of the gyroscope has the density :math:`N_g^2`, that of the
-    accelerometer :math:`N_a^2`, and the biases walk with :math:`K^2` (Groves 14.82). What is no
-    state of the filter comes in as noise that grows with the motion: scale factor errors and
-    misalignments of rms m turn an angle :math:`\theta` into the error :math:`m \theta`, and a
-    change :math:`\Delta f` of the specific force into the change :math:`m \Delta f` of what looks
-    like a bias. Of a manoeuvre that lasts the time T that is, per axis,
+    An error :math:`\epsilon_{ij}` of the gyroscope's scale factors and misalignments turns the axis
+    i by :math:`\epsilon_{ij} \omega_j`, one of its g-sensitivity by :math:`\epsilon_{ij} f_j`, and
+    one of the accelerometer's matrix pushes along i with :math:`\epsilon_{ij} f_j`. Their integrals
+    are added to the attitude and to the velocity; within the stretch the velocity follows a tilt,
+    and the position both, as if they grew evenly.
 
-    .. math:: N_g^2 + m_g^2 |\omega|^2 T, \quad K_a^2 + m_a^2 |\Delta f / \tau|^2 T, \quad
-        K_g^2 + G^2 |\Delta f / \tau|^2 T,
+    Returns
+    -------
+    ndarray, shape (r, 15, 27)
+        By the elements, row by row, of the gyroscope's matrix, of the accelerometer's, and of the
+        g-sensitivity.
+    """
+    runs, duration = len(stretch.velocity), stretch.duration
+    matrix = np.zeros((runs, STATES, CONSIDERED))
+    fallen = -cross_matrix(stretch.velocity)
+    pushed = stretch.force_moment.reshape(runs, 3, 9)
+    turned = stretch.rate_moment.reshape(runs, 3, 9)
+    for part, angle in ((GYROSCOPE_MATRIX, turned), (G_SENSITIVITY, pushed)):
+        matrix[:, ATTITUDE, part] = angle
+        matrix[:, VELOCITY, part] = 0.5 * fallen @ angle
+        matrix[:, POSITION, part] = duration / 6.0 * fallen @ angle
+    matrix[:, VELOCITY, ACCELEROMETER_MATRIX] = pushed
+    matrix[:, POSITION, ACCELEROMETER_MATRIX] = 0.5 * duration * pushed
+    return matrix
 
-    with :math:`\omega` and f as means between fixes, which are :math:`\tau` apart.
+
+def process_noise(attitude: np.ndarray, duration: float, tuning: FilterTuning) -> np.ndarray:
+    """Return the covariance (r, 15, 15) of the noise along a stretch, as if it came all at once.
+
+    In the IMU's axes the white noise of the gyroscope has the density N_g^2, that of the
+    accelerometer N_a^2, and the biases walk with K^2 (Groves 14.82).
 
     Parameters
     ----------
     attitude : ndarray, shape (r, 3, 3)
         At one end of the stretch.
-    stretch : Stretch
-    force_change : ndarray, shape (r, 3)
-        Of the mean specific force since the stretch before [m/s^2].
+    duration : float
+        [s]
     tuning : FilterTuning
     """
-    runs, duration = len(attitude), stretch.duration
-    manoeuvre = tuning.manoeuvre_time
-    square_of_rate = np.sum(stretch.mean_rate**2, axis=1)
-    square_of_jerk = np.sum(force_change**2, axis=1) / duration**2
-    noise = np.zeros((runs, STATES, STATES))
-    motion = tuning.gyroscope_scale**2 * manoeuvre * square_of_rate
-    noise[:, ATTITUDE, ATTITUDE] = _turned(attitude, tuning.gyroscope_noise, motion)
-    noise[:, VELOCITY, VELOCITY] = _turned(attitude, tuning.accelerometer_noise, 0.0 * motion)
-    for part, walk, scale in (
-        (ACCELEROMETER_BIAS, tuning.accelerometer_random_walk, tuning.accelerometer_scale),
-        (GYROSCOPE_BIAS, tuning.gyroscope_random_walk, tuning.g_sensitivity),
+    noise = np.zeros((len(attitude), STATES, STATES))
+    for part, density in (
+        (ATTITUDE, tuning.gyroscope_noise),
+        (VELOCITY, tuning.accelerometer_noise),
     ):
-        of_motion = scale**2 * manoeuvre * square_of_jerk
-        index = np.arange(part.start, part.stop)
-        noise[:, index, index] = np.square(walk) + of_motion[:, np.newaxis]
+        noise[:, part, part] = (attitude * np.square(density)) @ attitude.swapaxes(1, 2)
+    noise[:, ACCELEROMETER_BIAS, ACCELEROMETER_BIAS] = (
+        np.diag(tuning.accelerometer_random_walk) ** 2
+    )
+    noise[:, GYROSCOPE_BIAS, GYROSCOPE_BIAS] = np.diag(tuning.gyroscope_random_walk) ** 2
     return noise * duration
-
-
-def _turned(attitude, density, more):
-    """Return C diag(N^2 + more) C^T, (r, 3, 3)."""
-    squares = np.square(density) + np.reshape(more, (-1, 1))
-    return (attitude * squares[:, np.newaxis, :]) @ attitude.swapaxes(1, 2)

@@ -16,6 +16,16 @@ the next the navigator runs freely (:mod:`.mechanisation`), its covariance follo
     P = (I - K H) P^- (I - K H)^T + K R K^T,
 
 (3.21, 3.24, and the covariance in Joseph's form), by which the navigator is corrected at once.
+
+Scale factors and misalignments p, of the covariance :math:`P_p`, are no states, but their part in
+the errors is reckoned with, as by Schmidt (Jazwinski: Stochastic Processes and Filtering Theory,
+section 8.4): with their influence :math:`\Gamma` on a stretch and the covariance X of states and
+them
+
+.. math::
+
+    P^- \mathrel{+}= \Phi X \Gamma^T + \Gamma X^T \Phi^T + \Gamma P_p \Gamma^T, \quad
+    X^- = \Phi X + \Gamma P_p, \quad X = (I - K H) X^- .
 """
 
 from __future__ import annotations
@@ -36,10 +46,12 @@ from imu_simulation_framework.evaluation.navigation.aiding import (
 from imu_simulation_framework.evaluation.navigation.error_dynamics import (
     ACCELEROMETER_BIAS,
     ATTITUDE,
+    CONSIDERED,
     GYROSCOPE_BIAS,
     POSITION,
     STATES,
     VELOCITY,
+    influence,
     process_noise,
     transition,
 )
@@ -157,7 +169,8 @@ def run_filter(
     nothing = np.zeros(3)
     covariance = initial_covariance(start.position, tuning)
     made = _empty(runs, fixes.time)
-    state, last, force = start, 0, None
+    shared = np.zeros((runs, STATES, CONSIDERED))
+    state, last = start, 0
     rate = (delta_theta[:, 1] / period) - start.gyroscope_bias
     for fix, sample in enumerate(at):
         if sample > last:
@@ -166,20 +179,21 @@ def run_filter(
             state, stretch = navigate(
                 state, delta_theta[:, window], delta_velocity[:, window], period
             )
-            change = stretch.mean_force - (stretch.mean_force if force is None else force)
-            covariance = covariance + 0.5 * process_noise(attitude, stretch, change, tuning)
-            step = transition(state, stretch)
-            covariance = step @ covariance @ step.swapaxes(1, 2)
-            covariance += 0.5 * process_noise(state.attitude, stretch, change, tuning)
-            force, rate, last = stretch.mean_force, stretch.last_rate, sample
+            covariance, shared = _propagated(
+                covariance, shared, stretch, (attitude, state.attitude), state, tuning
+            )
+            rate, last = stretch.last_rate, sample
         arm = nothing if lever_arm is None else lever_arm.arm[fix]
         arm_rate = nothing if lever_arm is None else lever_arm.rate[fix]
         antenna, matrix = antenna_matrix(state, rate, arm, arm_rate)
         measured, variances = fixes.at(fix)
+        variances = _as_tuned(variances, tuning)
         innovation = measured - antenna
         noise_of_fix = _in_ecef(variances, state.position)
         noise_of_fix[:, 3:, 3:] += _swing_noise(tuning, arm, period)
-        state, covariance, squared = _updated(state, covariance, innovation, matrix, noise_of_fix)
+        state, covariance, shared, squared = _updated(
+            state, covariance, shared, innovation, matrix, noise_of_fix
+        )
         made.innovation[:, fix], made.squared_innovation[:, fix] = innovation, squared
         made.covariance[:, fix] = covariance
         for name in NavigationState._fields:
@@ -187,8 +201,21 @@ def run_filter(
     return made
 
 
-def _updated(state, covariance, innovation, matrix, noise):
-    """Return state, covariance and squared innovation after a fix; those without one stay."""
+def _propagated(covariance, shared, stretch, attitudes, state, tuning):
+    """Return the covariance at the end of a stretch, that with what is considered likewise."""
+    step, considered = transition(state, stretch), influence(stretch)
+    before, after = (process_noise(one, stretch.duration, tuning) for one in attitudes)
+    covariance = step @ (covariance + 0.5 * before) @ step.swapaxes(1, 2) + 0.5 * after
+    variances = tuning.considered_variances
+    if not np.any(variances):
+        return covariance, shared
+    carried = step @ shared
+    more = (carried + 0.5 * considered * variances) @ considered.swapaxes(1, 2)
+    return covariance + more + more.swapaxes(1, 2), carried + considered * variances
+
+
+def _updated(state, covariance, shared, innovation, matrix, noise):
+    """Return state, both covariances and squared innovation after a fix, if there is one."""
     known = np.all(np.isfinite(innovation), axis=1)
     filled = np.where(known[:, np.newaxis], innovation, 0.0)
     noise = np.where(known[:, np.newaxis, np.newaxis], noise, np.eye(MEASUREMENTS))
@@ -200,7 +227,7 @@ def _updated(state, covariance, innovation, matrix, noise):
     state = corrected(state, np.einsum("rij,rj->ri", gain, filled))
     left = np.eye(STATES) - gain @ matrix
     covariance = left @ covariance @ left.swapaxes(1, 2) + gain @ noise @ gain.swapaxes(1, 2)
-    return state, covariance, np.where(known, squared, np.nan)
+    return state, covariance, left @ shared, np.where(known, squared, np.nan)
 
 
 def _in_ecef(variances, position):
@@ -211,6 +238,15 @@ def _in_ecef(variances, position):
     for part in (slice(0, 3), slice(3, 6)):
         covariance[:, part, part] = (turn * variances[:, np.newaxis, part]) @ turn.swapaxes(1, 2)
     return covariance
+
+
+def _as_tuned(variances, tuning):
+    """Return variances (r, 6) with those that the tuning has in place of the receiver's."""
+    known = np.array(variances)
+    for noise, part in ((tuning.position_noise, slice(0, 3)), (tuning.velocity_noise, slice(3, 6))):
+        if noise is not None:
+            known[:, part] = noise**2
+    return known
 
 
 def _swing_noise(tuning, arm, period):

@@ -57,8 +57,9 @@ class Stretch(NamedTuple):
     of C [s], and ``rotation_twice``: the integral of that [s^2]. ``velocity`` (r, 3): the integral
     of C f [m/s], and ``way``: the integral of that [m]. ``tilting`` (r, 3, 3): the integral of
     [C f]x times the integral of C so far [m], and ``tilting_twice``: the integral of that [m s].
-    ``mean_rate`` (r, 3) [rad/s] and ``mean_force`` (r, 3) [m/s^2], in the IMU's axes, less the
-    biases; ``last_rate`` (r, 3): the angular velocity at the end [rad/s].
+    ``rate_moment`` (r, 3, 3, 3): the integral of C_ai w_j, with the angular velocity w [rad], and
+    ``force_moment``: that of C_ai f_j [m/s]. ``last_rate`` (r, 3): the angular velocity at the end,
+    in the IMU's axes, less the bias [rad/s].
     """
 
     duration: float
@@ -68,8 +69,8 @@ class Stretch(NamedTuple):
     way: np.ndarray
     tilting: np.ndarray
     tilting_twice: np.ndarray
-    mean_rate: np.ndarray
-    mean_force: np.ndarray
+    rate_moment: np.ndarray
+    force_moment: np.ndarray
     last_rate: np.ndarray
 
 
@@ -193,7 +194,6 @@ def navigate(
     turned = np.cumsum(middle, axis=0) * period
     so_far = turned - 0.5 * period * middle
     tilting = np.cumsum(cross_matrix(gained) @ so_far, axis=0)
-    rate = rotation / period
     stretch = Stretch(
         duration=duration,
         rotation=turned[-1],
@@ -202,9 +202,16 @@ def navigate(
         way=way,
         tilting=tilting[-1],
         tilting_twice=(np.sum(tilting, axis=0) - 0.5 * tilting[-1]) * period,
-        mean_rate=np.mean(rate, axis=0),
-        mean_force=np.mean(force, axis=0) / period,
+        rate_moment=_moment(middle, rotation),
+        force_moment=_moment(middle, force),
         # Increments are means, half a period old.
-        last_rate=1.5 * rate[-1] - 0.5 * rate[-2] if samples > 1 else rate[-1],
+        last_rate=(1.5 * rotation[-1] - 0.5 * rotation[max(samples - 2, 0)]) / period,
     )
     return end_state, stretch
+
+
+def _moment(matrices, vectors):
+    """Return sums over m of products C_ai v_j of (m, r, 3, 3) and (m, r, 3), (r, 3, 3, 3)."""
+    samples, runs = vectors.shape[:2]
+    flat = matrices.reshape(samples, runs, 9)
+    return (flat.transpose(1, 2, 0) @ vectors.swapaxes(0, 1)).reshape(runs, 3, 3, 3)

@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import NamedTuple, Sequence, Union
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.errors import ConfigurationError, MotionError
 from imu_simulation_framework.evaluation.navigation.aiding import LeverArm
+from imu_simulation_framework.evaluation.navigation.consistency import Consistency, consistency
+from imu_simulation_framework.evaluation.navigation.error_dynamics import KINEMATIC
 from imu_simulation_framework.evaluation.navigation.errors_of_runs import (
     NavigationErrors,
     navigation_errors,
@@ -68,6 +71,26 @@ class NavigatedRuns(NamedTuple):
     navigation: Navigation
     errors: NavigationErrors
     tuning: FilterTuning
+
+    def rmse(self, begin: float = 0.0) -> pd.DataFrame:
+        """Return root mean squares over time, of each run; see :meth:`.NavigationErrors.rmse`."""
+        return self.errors.rmse(begin)
+
+    def consistency(self, begin: float = 0.0) -> Consistency:
+        """Return how the errors compare with what the filter says of them.
+
+        Those of attitude, velocity and position, and those of the biases if these are all that the
+        filter takes to be wrong with the IMU: scale factors are a part of what looks like a bias.
+
+        Parameters
+        ----------
+        begin : float
+            Fixes before that time after the first one are left out [s].
+        """
+        errors = self.errors
+        if np.any(self.tuning.considered_variances):
+            errors = errors._replace(states=errors.states[..., :KINEMATIC])
+        return consistency(self.navigation, errors, begin)
 
 
 def simulate_increments(

@@ -8,8 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from imu_simulation_framework.checked_values import Axes, checked_axes, checked_number
-from imu_simulation_framework.constants import STANDARD_GRAVITY
+from imu_simulation_framework.checked_values import (
+    Axes,
+    Matrix,
+    checked_axes,
+    checked_matrix,
+    checked_number,
+)
 from imu_simulation_framework.noise.flicker import flicker_processes
 from imu_simulation_framework.noise.streams import run_seed
 from imu_simulation_framework.sensors.imu_specification import (
@@ -17,11 +22,11 @@ from imu_simulation_framework.sensors.imu_specification import (
     TriadSpecification,
 )
 
+_NOTHING: Matrix = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+_MATRICES = ("gyroscope_matrix", "accelerometer_matrix", "g_sensitivity")
+
 SLOW = 10.0
 """From this correlation time on [s] a process is a bias that walks; faster ones are white noise."""
-
-MANOEUVRE = 5.0
-"""How long a manoeuvre lasts, as long as nothing else is said [s]: a turn, the start of a climb."""
 
 
 @dataclass(frozen=True)
@@ -91,13 +96,13 @@ class FilterTuning:
         Of the biases [rad/s^2/sqrt(Hz); m/s^3/sqrt(Hz)].
     gyroscope_bias, accelerometer_bias : 3 float
         Standard deviations of the biases at the beginning [rad/s; m/s^2].
-    gyroscope_scale, accelerometer_scale : float
-        Root mean square of scale factor errors and misalignments, which the filter does not
-        estimate [1].
-    g_sensitivity : float
+    gyroscope_matrix, accelerometer_matrix : 3 x 3 float
+        Standard deviations of the scale factor errors and misalignments, which the filter does not
+        estimate, but considers [1].
+    g_sensitivity : 3 x 3 float
         The same of the gyroscope's sensitivity to specific force [rad/s per m/s^2].
-    manoeuvre_time : float
-        For how long these act in one direction [s]; see :func:`.process_noise`.
+    position_noise, velocity_noise : float, optional
+        Of each coordinate of a fix [m; m/s]; by default what the receiver says of it.
     initial : InitialUncertainty
 
     Raises
@@ -112,10 +117,11 @@ class FilterTuning:
     accelerometer_bias: Axes
     gyroscope_random_walk: Axes = (0.0, 0.0, 0.0)
     accelerometer_random_walk: Axes = (0.0, 0.0, 0.0)
-    gyroscope_scale: float = 0.0
-    accelerometer_scale: float = 0.0
-    g_sensitivity: float = 0.0
-    manoeuvre_time: float = MANOEUVRE
+    gyroscope_matrix: Matrix = _NOTHING
+    accelerometer_matrix: Matrix = _NOTHING
+    g_sensitivity: Matrix = _NOTHING
+    position_noise: float | None = None
+    velocity_noise: float | None = None
     initial: InitialUncertainty = InitialUncertainty()
 
     def __post_init__(self) -> None:
@@ -128,16 +134,23 @@ class FilterTuning:
             "accelerometer_bias",
         ):
             object.__setattr__(self, name, checked_axes(name, getattr(self, name), minimum=0.0))
-        for name in ("gyroscope_scale", "accelerometer_scale", "g_sensitivity", "manoeuvre_time"):
-            value = checked_number(name, getattr(self, name), minimum=0.0)
-            object.__setattr__(self, name, value)
+        for name in _MATRICES:
+            object.__setattr__(self, name, checked_matrix(name, getattr(self, name)))
+        for name in ("position_noise", "velocity_noise"):
+            if getattr(self, name) is not None:
+                value = checked_number(name, getattr(self, name), above=0.0)
+                object.__setattr__(self, name, value)
+
+    @property
+    def considered_variances(self) -> np.ndarray:
+        """Of the elements of the three matrices, row by row, (27,)."""
+        return np.square([getattr(self, name) for name in _MATRICES]).ravel()
 
 
 def tuning_of(
     imu: ImuSpecification,
     period: float | None = None,
     initial: InitialUncertainty | None = None,
-    manoeuvre_time: float = MANOEUVRE,
 ) -> FilterTuning:
     r"""Return the tuning that an IMU's errors call for.
 
@@ -147,9 +160,8 @@ def tuning_of(
     with :math:`2 \sigma^2 / T`, a faster one is white noise of :math:`2 \sigma^2 T`; flicker noise
     is a sum of such processes (:mod:`.noise.flicker`). The walk adds :math:`K^2`. A filter does not
     know the signs of errors, only their size: the bias begins with the root mean square, over the
-    three axes, of the turn-on bias, its mean included, and of what scale factor errors and
-    g-sensitivity make of standard gravity. Their own size is the root mean square of the
-    elements of the matrix.
+    three axes, of the turn-on bias, its mean included, and each element of a matrix of scale
+    factors, misalignments or g-sensitivities that is not 0 has the root mean square of those.
 
     Parameters
     ----------
@@ -157,32 +169,27 @@ def tuning_of(
     period : float, optional
         From one sample to the next [s]; by default 1 / ``output.rate``.
     initial : InitialUncertainty, optional
-    manoeuvre_time : float
-        [s]
     """
     period = 1.0 / imu.output.rate if period is None else period
     gyroscope, accelerometer = imu.gyroscope, imu.accelerometer
-    scales = {
-        "gyroscope_scale": _size(gyroscope.scale_factor_and_misalignment),
-        "accelerometer_scale": _size(accelerometer.scale_factor_and_misalignment),
-        "g_sensitivity": _size(gyroscope.g_sensitivity),
+    values: dict[str, Any] = {
+        "gyroscope_matrix": _sizes(gyroscope.scale_factor_and_misalignment),
+        "accelerometer_matrix": _sizes(accelerometer.scale_factor_and_misalignment),
+        "g_sensitivity": _sizes(gyroscope.g_sensitivity),
     }
-    values: dict[str, Any] = dict(scales)
-    at_rest = {"gyroscope": scales["g_sensitivity"], "accelerometer": scales["accelerometer_scale"]}
     for name, triad in (("gyroscope", gyroscope), ("accelerometer", accelerometer)):
         noise, walk, bias = _of_triad(triad, period)
         constant = np.mean(np.square(triad.turn_on_bias) + np.square(triad.turn_on_bias_sigma))
-        bias = bias + constant + (at_rest[name] * STANDARD_GRAVITY) ** 2
         values[f"{name}_noise"] = tuple(np.sqrt(noise))
         values[f"{name}_random_walk"] = tuple(np.sqrt(walk))
-        values[f"{name}_bias"] = tuple(np.sqrt(bias))
-    return FilterTuning(
-        **values, manoeuvre_time=manoeuvre_time, initial=initial or InitialUncertainty()
-    )
+        values[f"{name}_bias"] = tuple(np.sqrt(bias + constant))
+    return FilterTuning(**values, initial=initial or InitialUncertainty())
 
 
-def _size(matrix):
-    return math.sqrt(float(np.mean(np.square(matrix))))
+def _sizes(matrix):
+    there = np.array(matrix) != 0.0
+    square = np.sum(np.square(matrix)) / max(1, np.count_nonzero(there))
+    return (math.sqrt(square) * there).tolist()
 
 
 def _of_triad(triad: TriadSpecification, period: float):

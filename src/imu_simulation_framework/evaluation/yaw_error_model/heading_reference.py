@@ -37,6 +37,7 @@ from imu_simulation_framework.evaluation.yaw_error_model.sources import (
     Source,
 )
 from imu_simulation_framework.magnetism.environment import MagneticEnvironment
+from imu_simulation_framework.motion.earth.earth_motion import EarthMotion
 from imu_simulation_framework.motion.motion import Motion
 from imu_simulation_framework.sensors.imu_specification import (
     ImuSpecification,
@@ -55,7 +56,7 @@ USUAL_FIELD = MagneticEnvironment(earth=(0.0, 20e-6, -45e-6))
 def with_heading(
     sources: list[Source],
     imu: ImuSpecification,
-    motion: Motion,
+    motion: Motion | EarthMotion,
     time: np.ndarray,
     sample: float,
     environment: MagneticEnvironment | None,
@@ -68,7 +69,7 @@ def with_heading(
         Of the same sensor without.
     imu : ImuSpecification
         With a magnetometer and a magnetic heading.
-    motion : Motion
+    motion : Motion or EarthMotion
     time : ndarray, shape (n,)
         Of the model, in even steps [s].
     sample : float

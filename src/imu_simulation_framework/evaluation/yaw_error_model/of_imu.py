@@ -9,8 +9,10 @@ of R; the accelerometer's correction of the tilt is perpendicular to the vertica
 to first order in the errors, in the words of :mod:`.sensors.imu_models.specification`. What is the
 same in every run is integrated along the motion; a random process on three axes acts as one
 process of the strength that the mean of :math:`h^2` gives to them, which is exact on level ground
-and at a constant tilt. One thing is of second order and not small beside a quiet gyroscope: the
-filter leans while the body accelerates.
+and at a constant tilt. On the turning Earth the vertical is that of the place, and the gyroscope
+feels the turning of east, north and up besides, of which the sensor's filter knows nothing. One
+thing is of second order and not small beside a quiet gyroscope: the filter leans while the body
+accelerates.
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ from typing import Union, cast
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.angles import difference, unwrap, yaw_from_quaternion
+from imu_simulation_framework.angles import difference, turns, unwrap, yaw_from_quaternion
+from imu_simulation_framework.constants import STANDARD_GRAVITY
 from imu_simulation_framework.errors import ConfigurationError, MotionError
 from imu_simulation_framework.evaluation.yaw_error_model.heading_reference import with_heading
 from imu_simulation_framework.evaluation.yaw_error_model.model import YawErrorModel
@@ -37,6 +40,7 @@ from imu_simulation_framework.evaluation.yaw_error_model.sources import (
     YawNoise,
 )
 from imu_simulation_framework.magnetism.environment import MagneticEnvironment
+from imu_simulation_framework.motion.earth.earth_motion import EarthMotion
 from imu_simulation_framework.motion.motion import Motion
 from imu_simulation_framework.motion.turning import absolute_turn
 from imu_simulation_framework.noise.flicker import flicker_processes
@@ -66,6 +70,7 @@ VIBRATION = "rectified vibration"
 QUANTISATION = "quantisation"
 RESOLUTION = "resolution"
 FELT_ACCELERATION = "felt acceleration"
+EARTH_TURNING = "Earth's turning"
 YAW_OFFSET = "yaw offset"
 YAW_DRIFT = "yaw drift"
 YAW_NOISE = "yaw noise"
@@ -87,7 +92,7 @@ LinearImu = Union[
 
 def yaw_error_model(
     imu: LinearImu,
-    motion: Motion,
+    motion: Motion | EarthMotion,
     period: float = 1.0,
     magnetic_environment: MagneticEnvironment | None = None,
 ) -> YawErrorModel:
@@ -97,7 +102,7 @@ def yaw_error_model(
     ----------
     imu : LinearImu
         Its errors.
-    motion : Motion
+    motion : Motion or EarthMotion
         Of the IMU itself, evenly sampled.
     period : float
         Time from one of the model's times to the next [s]. Where it is no whole multiple of the
@@ -177,7 +182,9 @@ def _of_specification(imu, motion, time, sample):
         )
     gyroscope = imu.gyroscope
     # Of the rate's errors into those of the yaw.
-    up = Rotation.from_quat(motion.orientation).as_matrix()[:, 2, :]
+    on_earth = isinstance(motion, EarthMotion)
+    level = motion.local_orientation if on_earth else motion.orientation
+    up = Rotation.from_quat(level).as_matrix()[:, 2, :]
     weights = np.mean(up**2, axis=0)
     along = _Along(motion, up, time)
     sources: list[Source] = []
@@ -252,6 +259,12 @@ def _of_specification(imu, motion, time, sample):
     if imu.output.magnetic_heading:
         return sources, _limits(imu, up, rate, sample)  # the rest is in the field's curve
     curve = _of_felt_acceleration(imu, motion, time, force)
+    if on_earth:
+        turning = rate.copy()
+        turning[1:] -= turns(level[:-1], level[1:]) / motion.period
+        known(EARTH_TURNING, turning)
+        # The filter feels both.
+        curve = curve - along.integrated(turning) if np.any(curve) else curve
     if np.max(np.abs(curve)) > _LEAST_YAW:
         sources.append(KnownError(FELT_ACCELERATION, curve))
     return sources, _limits(imu, up, rate, sample)
@@ -265,7 +278,7 @@ def _of_felt_acceleration(imu, motion, time, force):
     That is of second order in the acceleration; so it is the filter itself that tells it, once.
     """
     nothing = np.zeros(len(time))
-    level = np.all(np.abs(force[:, :2]) < 1e-9 * motion.gravity)
+    level = np.all(np.abs(force[:, :2]) < 1e-9 * STANDARD_GRAVITY)
     if level or imu.output.orientation_reference != "fusion":
         return nothing
     ideal = ImuSpecification(output=imu.output)

@@ -14,6 +14,7 @@ from scipy.special import ndtri
 
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.evaluation.yaw_error_model.of_imu import yaw_error_model
+from imu_simulation_framework.motion.earth.earth_motion import EarthMotion
 from imu_simulation_framework.motion.motion import Motion
 from imu_simulation_framework.sensors.imu_specification import (
     ImuSpecification,
@@ -65,7 +66,7 @@ REQUIREMENTS = (
 
 
 def requirements(
-    motion: Motion, limit: float, at: float, probability: float, rate: float = 100.0
+    motion: Motion | EarthMotion, limit: float, at: float, probability: float, rate: float = 100.0
 ) -> pd.DataFrame:
     """Return the largest size of each error with which the yaw error stays within a limit.
 
@@ -74,7 +75,7 @@ def requirements(
 
     Parameters
     ----------
-    motion : Motion
+    motion : Motion or EarthMotion
         Of the IMU.
     limit : float
         Of the yaw error, to either side [rad].
@@ -108,11 +109,15 @@ def requirements(
             f"the motion lasts {motion.duration:g} s, so that nothing is known at {at:g} s"
         )
     quantile = float(ndtri(0.5 + 0.5 * probability))
+    # What a sensor without errors says wrong: its filter leans, and the Earth turns.
+    ideal = ImuSpecification(output=OutputSpecification(rate=rate))
+    always = float(yaw_error_model(ideal, motion, at).mean()[-1])
     rows = []
     for requirement in REQUIREMENTS:
         size = factor(requirement.unit)
         model = yaw_error_model(_only(requirement, size, rate), motion, at)
-        known, std = abs(float(model.mean()[-1])), float(np.sqrt(model.variance()[-1]))
+        known = abs(float(model.mean()[-1]) - always)
+        std = float(np.sqrt(model.variance()[-1]))
         random = not requirement.field.startswith(("scale", "g_", "temperature"))
         effect = quantile * std if random else known
         rows.append(

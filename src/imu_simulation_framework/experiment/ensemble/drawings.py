@@ -24,6 +24,7 @@ from imu_simulation_framework.experiment.in_process import drive_in_process
 from imu_simulation_framework.experiment.preparation.check import ensure_plausible
 from imu_simulation_framework.experiment.preparation.drive import PreparedDrive, prepare_drive
 from imu_simulation_framework.magnetism.environment import MagneticEnvironment
+from imu_simulation_framework.motion.earth.earth_motion import EarthMotion
 from imu_simulation_framework.motion.motion import Motion
 from imu_simulation_framework.noise.streams import run_seed
 from imu_simulation_framework.robot.parameters import load_robot_parameters
@@ -63,7 +64,7 @@ class SensorDrawing(Drawing):
 
     Parameters
     ----------
-    motion : Motion
+    motion : Motion or EarthMotion
         Of the IMU itself, evenly sampled.
     imu : ImuErrors
     seed : int
@@ -81,7 +82,7 @@ class SensorDrawing(Drawing):
         The IMU's errors are no such thing, or the period does not go with the sensor's.
     """
 
-    motion: Motion
+    motion: Motion | EarthMotion
     imu: ImuErrors
     seed: int = 1
     period: float = 1.0
@@ -125,7 +126,7 @@ class SensorDrawing(Drawing):
 
     def errors(self, first_run: int, runs: int) -> np.ndarray:
         model = imu_model(self.imu, self.motion.period, self.seed)
-        true = yaw_from_quaternion(self.motion.orientation[self._places])
+        true = yaw_from_quaternion(self._truth.orientation[self._places])
         errors = np.empty((runs, len(true)))
         for row, run in zip(errors, range(first_run, first_run + runs)):
             # Of a series of a hundred readings a second only one yaw is wanted.

@@ -9,6 +9,8 @@ import re
 from pathlib import Path
 from typing import Any, NamedTuple, Sequence
 
+import numpy as np
+
 from imu_simulation_framework.configuration.magnetic_environment_file import (
     read_magnetic_environment,
 )
@@ -20,12 +22,19 @@ from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.experiment.from_configuration import UNDISTURBED
 from imu_simulation_framework.experiment.named_imu import NamedImu, named_imu
 from imu_simulation_framework.experiment.preparation.motion import read_motion
+from imu_simulation_framework.flight_simulator.library import bundled_scripts
+from imu_simulation_framework.flight_simulator.simulation import fly
 from imu_simulation_framework.magnetism.environment import MagneticEnvironment
 from imu_simulation_framework.motion import sources
 from imu_simulation_framework.motion.drives import DRIVES
+from imu_simulation_framework.motion.earth.earth_motion import EarthMotion
 from imu_simulation_framework.motion.motion import Motion
+from imu_simulation_framework.recordings.flight.reading import read_flight
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 from imu_simulation_framework.units import factor
+
+FLIGHT_DURATION = 200.0
+"""Of a script of JSBSim [s]."""
 
 _NUMBER = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(\S*)")
 _TIMES = ("s", "ms", "min", "h")
@@ -36,7 +45,7 @@ class ChosenMotion(NamedTuple):
     """``name`` for a person; ``motion``; ``files`` that it was read from."""
 
     name: str
-    motion: Motion
+    motion: Motion | EarthMotion
     files: tuple[str, ...]
 
 
@@ -88,6 +97,12 @@ def add_motion_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--radius", type=float, metavar="M", help="of the circles [m], by default 5"
     )
+    parser.add_argument(
+        "--flight",
+        metavar="FLIGHT",
+        help="a flight over the turning Earth instead: a script of JSBSim, as c3104, for "
+        f"{FLIGHT_DURATION:g} s, or a recording of position and attitude: a table or a bag",
+    )
     parser.add_argument("--speed", type=float, metavar="M/S", help="of both [m/s], by default 1")
     add_setting_option(parser)
 
@@ -126,12 +141,13 @@ def chosen_motion(options: argparse.Namespace, rate: float = sources.RATE) -> Ch
             (options.drive, options.drive),
             ("--straight", options.straight),
             ("--rounds", options.rounds),
+            ("--flight", options.flight),
         )
         if value is not None
     ]
     if len(named) != 1:
         raise ConfigurationError(
-            "name one motion: a drive, --straight or --rounds; "
+            "name one motion: a drive, --straight, --rounds or --flight; "
             f"named is {' and '.join(named) or 'none'}"
         )
     _refuse_idle(options)
@@ -143,6 +159,8 @@ def chosen_motion(options: argparse.Namespace, rate: float = sources.RATE) -> Ch
         radius = 5.0 if options.radius is None else options.radius
         motion = sources.rounds(options.rounds, radius, speed, rate)
         return ChosenMotion(f"{options.rounds:g} rounds of {radius:g} m radius", motion, ())
+    if options.flight is not None:
+        return _flight(options.flight, rate)
     if options.drive in DRIVES and not Path(options.drive).exists():
         motion = sources.read_drive(options.drive)
         if rate != sources.RATE:
@@ -150,6 +168,18 @@ def chosen_motion(options: argparse.Namespace, rate: float = sources.RATE) -> Ch
         return ChosenMotion(f"drive {options.drive}", motion, ())
     motion = read_motion(options.drive, rate, **settings(options.setting))
     return ChosenMotion(Path(options.drive).name, motion, (options.drive,))
+
+
+def _flight(name, rate):
+    """Return the motion of a flight's body, and the file that it was read from."""
+    if name in bundled_scripts() or Path(name).suffix.lower() == ".xml":
+        flight, files = fly(name, FLIGHT_DURATION), ()
+    else:
+        flight, files = read_flight(name).flight, (name,)
+    time = flight.states.time
+    count = int((time[-1] - time[0]) * rate * (1.0 + 1e-9)) + 1
+    at = np.minimum(time[0] + np.arange(count) / rate, time[-1])
+    return ChosenMotion(f"flight {Path(name).name}", flight.states.motion(at=at), files)
 
 
 def chosen_imu(text: str) -> NamedImu:

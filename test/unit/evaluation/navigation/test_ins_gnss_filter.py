@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.errors import MotionError
 from imu_simulation_framework.evaluation.navigation.aiding import LeverArm
-from imu_simulation_framework.evaluation.navigation.consistency import consistency, mean_bounds
+from imu_simulation_framework.evaluation.navigation.consistency import mean_bounds
 from imu_simulation_framework.evaluation.navigation.ins_gnss_filter import (
     initial_covariance,
     initial_state,
@@ -37,7 +37,7 @@ def airframe():
 def test_errors_are_as_large_as_the_filter_says(airframe, gimbal):
     motion = on_gimbal(airframe) if gimbal else airframe
     navigated = navigate_runs(motion, IMU, GNSS, RUNS, seed=11)
-    found = consistency(navigated.navigation, navigated.errors)
+    found = navigated.consistency()
     assert found.degrees == 15
     # Of 95 % bounds 5 % are outside; errors stay alike for half of the time and more.
     assert found.nees_within > 0.8
@@ -159,7 +159,7 @@ def test_without_fixes_nothing_is_corrected_and_the_uncertainty_grows(airframe):
     sigma = np.sqrt(navigation.covariance[:, away][..., 6, 6])
     assert np.all(np.diff(sigma[:, 1:], axis=1) > 0.0)
     assert np.all(np.diff(navigation.gyroscope_bias[:, away], axis=1) == 0.0)
-    found = consistency(navigation, navigated.errors)
+    found = navigated.consistency()
     assert np.isnan(found.nis[away]).all()
     low, high = mean_bounds(15, RUNS, 0.999)
     last = np.flatnonzero(away)[-1]
@@ -169,13 +169,13 @@ def test_without_fixes_nothing_is_corrected_and_the_uncertainty_grows(airframe):
 def test_an_antenna_on_the_airframe_is_as_good_as_one_beside_the_imu(airframe):
     imu = on_gimbal(airframe)
     away = replace(GNSS, lever_arm=ANTENNA)
-    beside = navigate_runs(imu, IMU, GNSS, RUNS, seed=7).errors.rmse().mean()
+    beside = navigate_runs(imu, IMU, GNSS, RUNS, seed=7).rmse().mean()
     known = navigate_runs(imu, IMU, away, RUNS, seed=7, airframe=airframe)
     unknown = navigate_runs(imu, IMU, away, RUNS, seed=7, airframe=airframe, compensated=False)
-    assert known.errors.rmse().mean().to_numpy() == pytest.approx(beside.to_numpy(), rel=0.1)
-    assert np.all(unknown.errors.rmse().mean() > 1.2 * beside)
-    assert consistency(known.navigation, known.errors).innovations_consistent
-    assert not consistency(unknown.navigation, unknown.errors).innovations_consistent
+    assert known.rmse().mean().to_numpy() == pytest.approx(beside.to_numpy(), rel=0.1)
+    assert np.all(unknown.rmse().mean() > 1.2 * beside)
+    assert known.consistency().innovations_consistent
+    assert not unknown.consistency().innovations_consistent
 
 
 def test_what_does_not_fit_is_said(airframe):

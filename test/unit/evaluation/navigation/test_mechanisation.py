@@ -4,7 +4,10 @@ from earth_flights import flight, on_gimbal
 from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.evaluation.navigation.aiding import corrected
-from imu_simulation_framework.evaluation.navigation.error_dynamics import transition
+from imu_simulation_framework.evaluation.navigation.error_dynamics import (
+    influence,
+    transition,
+)
 from imu_simulation_framework.evaluation.navigation.mechanisation import (
     NavigationState,
     cross_matrix,
@@ -97,3 +100,28 @@ def test_small_errors_grow_as_the_transition_says(motion, increments):
     # the Earth are rounded to 1e-9 m.
     largest = np.max(np.abs(grown), axis=1, keepdims=True)
     assert np.all(np.abs(predicted - grown) < 2e-4 * largest + 4e-9)
+
+
+def test_errors_of_scale_and_sensitivity_do_what_their_influence_says(motion, increments):
+    begin = 700
+    truth = _state(motion, begin)
+    window = slice(begin + 1, begin + BETWEEN_FIXES + 1)
+    turned, gained = increments.delta_theta[window], increments.delta_velocity[window]
+    end, stretch = _navigated(truth, increments, begin)
+    size = 1e-4
+    for element in range(27):
+        matrices = np.zeros((3, 9))
+        matrices.flat[element] = size
+        gyroscope, accelerometer, sensitivity = matrices.reshape(3, 3, 3)
+        ends, _ = navigate(
+            truth,
+            (turned + turned @ gyroscope.T + gained @ sensitivity.T)[np.newaxis],
+            (gained + gained @ accelerometer.T)[np.newaxis],
+            0.01,
+        )
+        grown = _error(ends, end)[0]
+        predicted = size * influence(stretch)[0][:, element]
+        largest = np.max(np.abs(influence(stretch)[0]), axis=1) * size
+        # Within the stretch a tilt is taken to grow evenly, which shows in the position.
+        assert np.all(np.abs(predicted - grown)[:3] < 2e-3 * largest[:3])
+        assert np.all(np.abs(predicted - grown)[3:9] < 0.1 * largest[3:9])
