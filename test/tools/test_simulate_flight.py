@@ -93,6 +93,16 @@ def test_a_flight_is_flown_again_from_its_own_table(flown, tmp_path):
     np.testing.assert_allclose(again[:, 7:10], before[:, 7:10], atol=1e-4)
 
 
+def test_a_rate_that_no_receiver_divides_is_refused_and_goes_without_one(tmp_path):
+    arguments = ("c3104", "--imu", "mti300", "--rate", 99, "--duration", 5, "--out", tmp_path)
+    refused = run(*arguments)
+    assert refused.returncode == 2 and "multiple" in refused.stderr
+    done = run(*arguments, "--gnss", "none")
+    assert done.returncode == 0, done.stderr
+    assert "without a receiver there is no navigator" in done.stdout
+    assert not (tmp_path / "fixes.csv").exists()
+
+
 def test_a_crash_is_said_and_the_data_up_to_there_kept(tmp_path):
     script = tmp_path / "crash.xml"
     own = (data_folder() / "scripts" / "c3104.xml").read_text()

@@ -56,6 +56,7 @@ START = 3.0
 """Of the flight on the script's clock [s]: c3104 drops onto the runway before."""
 
 FORMATS = ("png", "pdf", "svg")
+NO_RECEIVER = "none"
 
 
 def main(arguments):
@@ -66,7 +67,7 @@ def main(arguments):
     begin = time.monotonic()
     chosen = named_imu(options.imu)
     gimbal = read_gimbal(options.gimbal)
-    gnss = read_gnss_specification(options.gnss)
+    gnss = None if options.gnss == NO_RECEIVER else read_gnss_specification(options.gnss)
     start = START if options.start is None and _is_script(options.flight) else options.start or 0.0
     flight, remarks = find_flight(options.flight, options.duration, options.flight_rate, start)
     flown = AirborneImu(flight.states, gimbal, chosen.errors, gnss, options.rate, options.seed)
@@ -119,7 +120,7 @@ def main(arguments):
 
 
 def _is_script(name) -> bool:
-    return Path(name).suffix in ("", ".xml")
+    return Path(name).suffix == ".xml" or not (Path(name).suffix or Path(name).exists())
 
 
 def _write(path, content) -> None:
@@ -150,6 +151,8 @@ def _navigated(flown, gimbal, imu, gnss, options):
     """Return errors of navigators without and with the gimbal, and why there are none."""
     if not isinstance(imu, ImuSpecification):
         return {}, ("without a specification of the IMU a navigator cannot be tuned to it",)
+    if gnss is None:
+        return {}, ("without a receiver there is no navigator",)
     motions = {"gimbal off": flown.body}
     if not _stands(gimbal):
         motions["gimbal on"] = flown.imu_motion
@@ -203,7 +206,7 @@ def _settings(options, flight, gimbal, chosen, gnss, start):
         "gimbal": gimbal_to_mapping(gimbal),
         "imu": chosen.name,
         "receiver": str(options.gnss),
-        "receiver_rate": gnss.rate,
+        "receiver_rate": None if gnss is None else gnss.rate,
         "rate": options.rate,
         "seed": options.seed,
         "runs": options.runs,
@@ -255,7 +258,10 @@ def _parser():
         "--imu", required=True, metavar="I", help="bundled, a file, FORMAT:FILE, or a plug-in's"
     )
     parser.add_argument(
-        "--gnss", default="single", metavar="R", help="receiver; default: %(default)s"
+        "--gnss",
+        default="single",
+        metavar="R",
+        help=f"receiver, or {NO_RECEIVER}; default: %(default)s",
     )
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="a folder")
     parser.add_argument(
