@@ -71,6 +71,15 @@ name                 columns
                      velocity_variance_up [m^2/s^2], heading [rad, unwrapped],
                      heading_variance [rad^2], quality (GGA's number),
                      arrival [s]; indexed by the times of measurement
+``FlightTruth``      latitude, longitude [deg], altitude [m above the ellipsoid],
+                     velocity_east, velocity_north, velocity_up [m/s], qx, qy, qz, qw
+                     [from the body to east, north, up], gyro_x, gyro_y, gyro_z
+                     [rad/s, against inertial space], accel_x, accel_y, accel_z
+                     [m/s^2]
+``Increments``       delta_theta_x, delta_theta_y, delta_theta_z [rad],
+                     delta_velocity_x, delta_velocity_y, delta_velocity_z [m/s],
+                     over the period that ends at each time
+``GimbalAngles``     pan, tilt, roll [rad], pan_rate, tilt_rate, roll_rate [rad/s]
 ==================== ==============================================================
 
 Conventions
@@ -126,6 +135,7 @@ if TYPE_CHECKING:  # who checks types does not ask __getattr__; a test holds bot
     from imu_simulation_framework.experiment.in_process import robot_motion as robot_motion
     from imu_simulation_framework.experiment.in_process import run_in_process as run_in_process
     from imu_simulation_framework.experiment.preparation.motion import read_motion as read_motion
+    from imu_simulation_framework.flight_simulator.simulation import fly as fly
     from imu_simulation_framework.gimbal.geometry import GimbalGeometry as GimbalGeometry
     from imu_simulation_framework.gimbal.profiles import FixedJoints as FixedJoints
     from imu_simulation_framework.gimbal.profiles import SinusoidalJoints as SinusoidalJoints
@@ -164,6 +174,7 @@ if TYPE_CHECKING:  # who checks types does not ask __getattr__; a test holds bot
     from imu_simulation_framework.motion.sources import straight as straight
     from imu_simulation_framework.recordings import read_imu as read_imu
     from imu_simulation_framework.recordings import read_reference as read_reference
+    from imu_simulation_framework.recordings.flight.reading import read_flight as read_flight
     from imu_simulation_framework.sensors.gnss.earth_fixes import (
         simulate_earth_fixes as simulate_earth_fixes,
     )
@@ -248,8 +259,10 @@ _FRONT_DOOR = {
     "evaluation.yaw_error": ("yaw_error",),
     "evaluation.yaw_error_model": ("YawErrorModel", "yaw_error_model"),
     "recordings": ("read_imu", "read_reference"),
+    "recordings.flight.reading": ("read_flight",),
     "configuration.load": ("Configuration", "load_configuration"),
     "experiment.in_process": ("robot_motion", "run_in_process"),
+    "flight_simulator.simulation": ("fly",),
     "errors": ("FrameworkError",),
 }
 _HOMES = {name: module for module, names in _FRONT_DOOR.items() for name in names}

@@ -27,3 +27,10 @@ FLIGHT = (
     *("velocity_east", "velocity_north", "velocity_up"),
     *EULER,
 )
+PLACE = ("latitude", "longitude", "altitude")
+LOCAL_VELOCITY = ("velocity_east", "velocity_north", "velocity_up")
+FLIGHT_TRUTH = (*PLACE, *LOCAL_VELOCITY, *QUATERNION, *GYRO, *ACCEL)
+INCREMENTS = (
+    *("delta_theta_x", "delta_theta_y", "delta_theta_z"),
+    *("delta_velocity_x", "delta_velocity_y", "delta_velocity_z"),
+)

@@ -81,6 +81,11 @@ def reports(tmp_path_factory, server):
         folder / "thesis",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
+    done = call_tool(
+        "simulate_flight.py", "c3104", "--gimbal", "agisim", "--imu", specification, "--duration",
+        "30", "--out", folder / "flight",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
     time, errors = drawn_errors()
     judgement = judge(time, 0.1 * time / time[-1], errors)
     pages = {
@@ -96,11 +101,12 @@ def reports(tmp_path_factory, server):
         "budget": folder / "budget" / "heading_budget.html",
         "drawn": folder / "drawn" / "ensemble.html",
         "thesis": folder / "thesis" / "thesis.html",
+        "flight": folder / "flight" / "report.html",
         **{kind: folder / f"{kind}.html" for kind in pages},
     }
 
 
-KINDS = ["experiment", "budget", "drawn", "thesis", "identification", "ensemble"]
+KINDS = ["experiment", "budget", "drawn", "thesis", "flight", "identification", "ensemble"]
 
 
 def opened(driver, path):

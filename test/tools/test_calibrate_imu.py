@@ -11,10 +11,16 @@ from tool_calls import call_tool
 
 from imu_simulation_framework.columns import ACCEL, GYRO, MAG
 from imu_simulation_framework.configuration.imu_correction_file import read_imu_correction
-from imu_simulation_framework.configuration.imu_specification_file import load_imu_specification
+from imu_simulation_framework.configuration.imu_specification_file import (
+    load_imu_specification,
+    read_imu_specification,
+)
+from imu_simulation_framework.motion.turntable import turntable_motion
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit" / "identification"))
-from calibration_records import magnetic_record, table_record
+from calibration_records import free_record, magnetic_record, table_record
+from recording_writers import imu, magnetic_field, temperature, write_bag
 
 TOOL = "calibrate_imu.py"
 
@@ -62,6 +68,79 @@ def test_positions_turns_and_iron_in_one_correction(recordings, tmp_path):
     assert max(left.gyroscope.turn_on_bias_sigma) < 1e-4
     budget = ("--straight", "1min", "--imu", out / "imu.yaml", "--out", tmp_path / "budget")
     assert call_tool("heading_budget.py", *budget).returncode == 0
+
+
+def test_turns_against_a_reference_give_the_scale_of_z(tmp_path):
+    rest, turn = (np.zeros(3), 15.0), ([0.0, 0.0, 30.0], 30.0)
+    motion = turntable_motion([rest, turn, rest])
+    gyro = motion.angular_velocity * 1.02 + 0.01
+    gyro += np.random.default_rng(1).normal(0.0, 1e-3, gyro.shape)
+    accel = motion.specific_force + np.random.default_rng(2).normal(0.0, 1e-2, gyro.shape)
+    index = pd.Index(motion.time, name="time")
+    table = pd.DataFrame(np.hstack([gyro, accel]), columns=[*GYRO, *ACCEL], index=index)
+    table.to_csv(tmp_path / "turned.csv")
+    seen = {"x": 0.0 * motion.yaw, "y": 0.0 * motion.yaw, "yaw": motion.yaw}
+    pd.DataFrame(seen, index=index).to_csv(tmp_path / "reference.csv")
+    out = tmp_path / "out"
+    options = ("--reference", tmp_path / "reference.csv", "--reference-sigma", 0.2, "--out", out)
+    done = call_tool(TOOL, tmp_path / "turned.csv", *options)
+    assert done.returncode == 0, done.stderr
+    assert "turn from" in done.stdout and "1718.9 deg about z" in done.stdout
+    found = read_imu_correction(out / "correction.yaml").gyroscope
+    assert found.scale_factor_and_misalignment[2][2] == pytest.approx(0.02, abs=1e-3)
+    assert found.scale_factor_and_misalignment[0][0] == 0.0
+
+
+def test_a_bag_with_magnetometer_and_temperature_is_calibrated(tmp_path):
+    times, readings, hard, _ = magnetic_record(2)
+    generator = np.random.default_rng(3)
+    noise = generator.normal(0.0, 2e-3, (2, len(times), 3))
+    gyro = 0.01 + 1e-4 * (times - 30.0)[:, None] + noise[0]
+    accel = [0.0, 0.0, 9.81] + noise[1]
+    stamps = (1_600_000_000 * 10**9 + np.round(times * 1e9)).astype(np.int64).tolist()
+    write_bag(
+        tmp_path / "all.bag",
+        {
+            "/imu": [imu(t, (0, 0, 0, 1), g, a) for t, g, a in zip(stamps, gyro, accel)],
+            "/mag": [magnetic_field(t, b) for t, b in zip(stamps, readings)],
+            "/temp": [temperature(t, 20.0 + s) for t, s in zip(stamps[::25], times[::25])],
+        },
+    )
+    out = tmp_path / "out"
+    options = ("--magnetometer", "--temperature", "--temperature-degree", 1, "--out", out)
+    done = call_tool(TOOL, tmp_path / "all.bag", *options)
+    assert done.returncode == 0, done.stderr
+    correction = read_imu_correction(out / "correction.yaml")
+    assert np.allclose(correction.magnetometer.bias, hard, atol=1e-6)
+    assert np.allclose(correction.gyroscope.temperature_bias, 1e-4, rtol=0.1)
+    assert correction.gyroscope.temperature_reference == pytest.approx(50.0, abs=1.0)
+    left = load_imu_specification(out / "imu.yaml")
+    assert left.magnetometer.white_noise[0] == pytest.approx(0.12e-6, rel=0.2)
+    assert min(left.magnetometer.turn_on_bias_sigma) > 0.0
+
+
+def test_a_magnetometer_alone_leaves_a_specification_where_the_noise_is_known(recordings, tmp_path):
+    folder, _, hard = recordings
+    options = ("--magnetometer", "--noise", "bno055_magnetometer", "--out", tmp_path / "out")
+    done = call_tool(TOOL, folder / "mag.csv", *options)
+    assert done.returncode == 0, done.stderr
+    left = load_imu_specification(tmp_path / "out" / "imu.yaml")
+    assert left.gyroscope == read_imu_specification("bno055_magnetometer").gyroscope
+    assert 0.0 < max(left.magnetometer.turn_on_bias_sigma) < 0.2e-6
+    assert np.diag(left.magnetometer.scale_factor_and_misalignment).min() > 0.0
+
+
+def test_positions_of_any_kind(tmp_path):
+    sensor, times, values = free_record(4)
+    index = pd.Index(times, name="time")
+    pd.DataFrame(values, columns=[*GYRO, *ACCEL], index=index).to_csv(tmp_path / "free.csv")
+    options = ("--free-positions", "--gravity", 9.81, "--out", tmp_path / "out")
+    done = call_tool(TOOL, tmp_path / "free.csv", *options)
+    assert done.returncode == 2 and "take the noise of the accelerometer" in done.stderr
+    done = call_tool(TOOL, tmp_path / "free.csv", *options, "--noise", "bno055")
+    assert done.returncode == 0, done.stderr
+    found = read_imu_correction(tmp_path / "out" / "correction.yaml").accelerometer
+    assert np.allclose(found.bias, sensor.accelerometer.turn_on_bias, atol=2e-3)
 
 
 @pytest.mark.parametrize(

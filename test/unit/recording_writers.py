@@ -99,6 +99,20 @@ def fix(nanoseconds, latitude, longitude, variance=1.0, status=0, covariance_typ
     )
 
 
+def magnetic_field(nanoseconds, field):
+    return message_class("sensor_msgs/MagneticField")(
+        header=header(nanoseconds),
+        magnetic_field=vector(field),
+        magnetic_field_covariance=np.zeros(9),
+    )
+
+
+def temperature(nanoseconds, value):
+    return message_class("sensor_msgs/Temperature")(
+        header=header(nanoseconds), temperature=float(value), variance=0.0
+    )
+
+
 def twist_stamped(nanoseconds, linear):
     twist = message_class("geometry_msgs/Twist")(vector(linear), vector(np.zeros(3)))
     return message_class("geometry_msgs/TwistStamped")(header(nanoseconds, frame="gps"), twist)

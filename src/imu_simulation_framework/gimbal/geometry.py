@@ -138,6 +138,12 @@ class GimbalGeometry:
             acceleration += _forth(turned, np.cross(change, arm) + np.cross(rate, swept))
         return Mount(place, speed, acceleration, Rotation.from_matrix(turned), rate)
 
+    def place(self, angle: np.ndarray) -> np.ndarray:
+        """Return where the IMU is on the platform, (n, 3) [m], at angles (n, 3) [rad]."""
+        still = np.zeros_like(angle)
+        joints = JointMotion(np.arange(float(len(angle))), angle, still, still)
+        return self.mount(joints).lever_arm
+
     def carry(self, motion: AnyMotion, joints: JointMotion) -> AnyMotion:
         """Return the motion of the IMU on a platform.
 

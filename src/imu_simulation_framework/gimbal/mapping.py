@@ -90,9 +90,9 @@ def gimbal_to_mapping(gimbal: GimbalSpecification) -> dict[str, Any]:
         content["fixed"] = list(drive.angles)
     default = GimbalSpecification().limits
     limits = {
-        joint: list(pair)
+        joint: [value if math.isfinite(value) else None for value in pair]
         for joint, pair, usual in zip(JOINTS, gimbal.limits, default)
-        if pair != usual and all(map(math.isfinite, pair))
+        if pair != usual
     }
     if limits:
         content["limits"] = limits

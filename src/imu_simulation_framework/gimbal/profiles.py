@@ -129,10 +129,10 @@ class TabulatedJoints:
     source: str = "the table"
 
     def __post_init__(self) -> None:
-        times = tuple(checked_number("times", time) for time in np.asarray(self.times).tolist())
+        times = tuple(checked_number("times", time) for time in _listed("times", self.times))
         angles = tuple(
             checked_numbers("angles", row, 3, maximum=_LARGEST_ANGLE)
-            for row in np.asarray(self.angles).tolist()
+            for row in _listed("angles", self.angles)
         )
         if len(times) < 2 or len(times) != len(angles):
             raise ConfigurationError(
@@ -171,3 +171,10 @@ class TabulatedJoints:
             )
         path = JointMotion.from_angles(self.times, self.angles, np.clip(since, first, last))
         return JointMotion(time, path.angle, path.rate, path.acceleration)
+
+
+def _listed(name, value):
+    values = value.tolist() if isinstance(value, np.ndarray) else value
+    if not isinstance(values, (list, tuple)):
+        raise ConfigurationError(f"{name} is {shown(value)}, but it must be a list.")
+    return values

@@ -79,7 +79,8 @@ def simulate_gimbal(
     Raises
     ------
     MotionError
-        The motion is too short or not evenly sampled, or a table of angles does not go so far.
+        The motion is too short or not evenly sampled, a table of angles does not go so far, or the
+        motion goes through the point that is looked at.
     ConfigurationError
         The loop is not stable with the gyroscope's rate, the IMU's errors are no such thing, or a
         point on the Earth is to be looked at by what has no place on it.
@@ -89,21 +90,24 @@ def simulate_gimbal(
         joints = drive.joints(motion.time)
         return GimbalMotion(geometry.carry(motion, joints), joints, geometry)
     target = target_orientation(motion, drive, geometry, gimbal.limits)
-    joints = exact_joints(motion, target, geometry, gimbal.limits)
+    turning = target_rate(motion, target)
+    joints = exact_joints(motion, target, turning, geometry, gimbal.limits)
     at_rate = np.zeros((len(joints), 3), dtype=bool)
     if drive.bandwidth is not None:
         joints, command = _stabilised(motion, gimbal, target, joints, imu, seed, run)
         at_rate = at_rates(command, drive.rate_limits, gimbal.limits)
     carried = geometry.carry(motion, joints)
-    residual = _residual(carried, target, joints, gimbal, at_rate)
+    residual = _residual(carried, target, turning, joints, gimbal, at_rate)
     return GimbalMotion(carried, joints, geometry, residual, residual.remarks())
 
 
 def _stabilised(motion, gimbal, target, wanted, imu, seed, run):
     """Return the joints with the loop around the gyroscope, and what it asked of them."""
     period = motion.period
-    wanted_motion = gimbal.geometry.carry(motion, wanted)
-    due, gyroscope = _gyroscope(wanted_motion, imu, seed, run, period)
+    if imu is None:
+        due, gyroscope = np.arange(len(motion.time)), _exact(len(motion.time))
+    else:
+        due, gyroscope = _gyroscope(gimbal.geometry.carry(motion, wanted), imu, seed, run, period)
     stride = int(due[1] - due[0]) if len(due) > 1 else 1
     if len(due) < 2:
         raise ConfigurationError("the gimbal's gyroscope has no two samples during the motion.")
@@ -160,9 +164,6 @@ def _between(found, due, stride, time, gimbal, period):
 
 def _gyroscope(motion, imu, seed, run, period):
     """Return the samples at which the gyroscope reads, and its errors of one run."""
-    if imu is None:
-        count = len(motion.time)
-        return np.arange(count), _errors(np.zeros((count, 3)))
     matrix, bent = np.eye(3), np.zeros(3)
     saturation, resolution = np.full(3, np.inf), np.zeros(3)
     if isinstance(imu, ImuSpecification):
@@ -183,8 +184,10 @@ def _gyroscope(motion, imu, seed, run, period):
     return due, GyroscopeErrors(matrix, bent, additive, saturation, resolution)
 
 
-def _errors(additive):
-    return GyroscopeErrors(np.eye(3), np.zeros(3), additive, np.full(3, np.inf), np.zeros(3))
+def _exact(count):
+    """Return the errors of a gyroscope that has none."""
+    still = np.zeros(3)
+    return GyroscopeErrors(np.eye(3), still, np.zeros((count, 3)), still + np.inf, still)
 
 
 def _means(values, due):
@@ -198,7 +201,7 @@ def _means(values, due):
     return means
 
 
-def _residual(carried, target, joints, gimbal, at_rate) -> Residual:
+def _residual(carried, target, turning, joints, gimbal, at_rate) -> Residual:
     found = Rotation.from_quat(carried.orientation)
     error = found.inv() * target
     axis = boresight_of(gimbal.drive)
@@ -208,7 +211,7 @@ def _residual(carried, target, joints, gimbal, at_rate) -> Residual:
         carried.time,
         error.as_rotvec(),
         off,
-        carried.angular_velocity - error.apply(target_rate(carried, target)),
+        carried.angular_velocity - error.apply(turning),
         at_limits(joints.angle, gimbal.limits),
         at_rate,
     )

@@ -38,8 +38,8 @@ class GimbalSpecification:
     drive : FixedJoints, SinusoidalJoints, TabulatedJoints or Stabilisation
         What moves the joints.
     limits : sequence of 3, each 2 float or None
-        Smallest and largest angle of pan, tilt and roll [rad]; None is without end, of the tilt
-        a quarter turn to each side. Two equal ones are a joint that cannot move.
+        Smallest and largest angle of pan, tilt and roll [rad]; None, for both or one, is without
+        end, of the tilt a quarter turn. Two equal ones are a joint that cannot move.
 
     Raises
     ------
@@ -90,10 +90,10 @@ def _pair(joint, pair):
             f"limits of {joint} are {shown(pair)}, but they must be two angles."
         )
     low, high = (
-        value
-        if isinstance(value, float) and math.isinf(value) and joint != "tilt"
+        end
+        if value is None or value == end
         else checked_number(f"limits of {joint}", value, maximum=min(most, 1e3))
-        for value in pair
+        for value, end in zip(pair, (least, most))
     )
     if not low <= high:
         raise ConfigurationError(

@@ -15,6 +15,7 @@ from imu_simulation_framework.pages.flight_charts import (
     profile_chart,
 )
 from imu_simulation_framework.pages.page import Page, Section, Table
+from imu_simulation_framework.plots.flight.looks import numbered
 
 _UNITS = ("mrad", "m", "m", "m", "m/s", "m/s", "m/s")
 
@@ -29,7 +30,7 @@ class ShownFlight(NamedTuple):
     time : ndarray, shape (n,)
         [s]
     position : ndarray, shape (n, 3)
-        East, north, up of the start [m].
+        East and north of the start, and higher on the ellipsoid than it [m].
     speed : ndarray, shape (n,)
         Over ground [m/s].
     joints : ndarray, shape (n, 3)
@@ -68,7 +69,7 @@ def flight_page(shown: ShownFlight) -> Page:
     sections = [
         Section(
             "The flight from above",
-            text=[f"({name}) at {time:.2f} s" for name, time in instants.items()],
+            table=_instants(instants),
             figure=map_chart(shown.position, shown.time, instants),
             how_to_read="The marked instants are found in the motion itself, not in the script.",
         ),
@@ -80,18 +81,19 @@ def flight_page(shown: ShownFlight) -> Page:
             how_to_read="A positive pan turns to the left, a positive tilt the nose down.",
         ),
     ]
-    for joint, sensed in shown.alone.items():
+    for joint, (time, measured, true) in shown.alone.items():
         sections.append(
             Section(
                 f"Platform at rest, {joint} alone",
-                figure=imu_chart(*sensed),
+                figure=imu_chart(time, measured, true),
                 how_to_read="Pale and wide is the truth; what is measured should lie upon it.",
             )
         )
+    time, measured, true = shown.in_flight
     sections.append(
         Section(
             "The IMU during take-off",
-            figure=imu_chart(*shown.in_flight, instants),
+            figure=imu_chart(time, measured, true, instants),
             how_to_read="All joints move; axes are those of the IMU: forward, left, up.",
         )
     )
@@ -110,6 +112,11 @@ def flight_page(shown: ShownFlight) -> Page:
         sections.append(Section("Remarks", text=list(shown.remarks)))
     sections.append(Section("Settings", table=facts(shown.settings), folded=True))
     return Page(shown.title, shown.summary, sections, shown.footer)
+
+
+def _instants(instants) -> Table | None:
+    rows = [(f"({sign}) {name}", f"{at:.2f}") for sign, name, at in numbered(instants)]
+    return Table(("instant", "time [s]"), rows, 1) if rows else None
 
 
 def _rmse(navigated) -> Table:

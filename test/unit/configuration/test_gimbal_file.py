@@ -34,6 +34,7 @@ LOOPED = isf.GimbalSpecification(
             "told", drive=isf.TabulatedJoints((0.0, 1.0), ((0.0, 0.1, 0.2), (0.3, 0.4, 0.5)), "a")
         ),
         LOOPED,
+        isf.GimbalSpecification("one_end", limits=((None, 1.0), (-1.0, None), (-0.5, None))),
         isf.GimbalSpecification("held", drive=isf.Stabilisation(isf.HeldAttitude(0.1, 0.2))),
         isf.GimbalSpecification("ahead", drive=isf.Stabilisation(isf.PointAhead(up=-100.0))),
     ],
@@ -105,6 +106,11 @@ def test_the_papers_gimbal_has_the_numbers_of_its_table():
         ("table: 3\n", "table is 3, but it must be a file's name"),
         ("table: nowhere.csv\n", "nowhere.csv: cannot be read"),
         ("table: {times: [0, 1]}\n", "table.angles is None, but it must be a list"),
+        (
+            "table: {times: [0, [1]], angles: []}\n",
+            r"table.times is \[1\], but it must be a finite",
+        ),
+        ("table: {times: [0], angles: [3]}\n", "table.angles is 3, but it must be a list of 3"),
         ("roll_to_imu: [0, 0, 200]\n", "roll_to_imu is 200, but it must be at most 100"),
         ("pan_to_tilt: [0, 0\n", "not valid YAML"),
     ],

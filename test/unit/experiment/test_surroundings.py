@@ -63,6 +63,22 @@ def test_truths_wait_for_poses_which_may_be_few(motion):
     np.testing.assert_allclose([truth.speed for _, truth in complete], speed, atol=1e-3)
 
 
+def test_truths_that_are_far_behind_the_poses_are_completed_some_at_once(motion):
+    surroundings = Surroundings(HALL)
+    for number, robot in enumerate(zip(motion.position, motion.orientation)):
+        surroundings.add_pose(number * PERIOD, *robot, 0.0)
+    complete, counts = [], []
+    for number, truth in enumerate(truths(motion)):
+        complete += surroundings.add(number * PERIOD, truth)
+        counts.append(len(complete))
+    assert counts[:51] == 49 * [0] + [50, 50]
+    # The last tenth of a second is where the poses are: nothing is held back.
+    assert counts[-10:] == list(range(len(motion) - 9, len(motion) + 1))
+    fields = [truth.magnetic_field for _, truth in complete]
+    expected = HALL.felt(motion.position, motion.orientation)
+    np.testing.assert_allclose(fields, expected, atol=1e-16)
+
+
 def test_a_series_with_a_magnetic_heading_is_that_of_the_library(motion):
     imu = isf.ImuSpecification(
         magnetometer=isf.MagnetometerSpecification(white_noise=1e-7),

@@ -113,3 +113,24 @@ def test_radial_heights_and_geocentric_latitudes_become_places(latitude):
         dict(zip(("ecef_x", "ecef_y", "ecef_z"), place.T)),
     ):
         np.testing.assert_allclose(ecef_positions(columns), place, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    "packet, words",
+    [
+        (b"0,91,1,2,3,4,5\n", "its latitude is 1.58825"),
+        (b"0,1,1,2,1e300,4,5\n", "its roll is 1e.300"),
+        (b"1e12,1,1,2,3,4,5\n", "its time is 1e.12"),
+    ],
+)
+def test_what_no_aircraft_says_is_refused(packet, words):
+    with pytest.raises(UnusablePacketError, match=words):
+        TextColumns.of_labels(LABELS).numbers(packet)
+    with pytest.raises(UnusablePacketError, match="its latitude"):
+        flightgear_numbers(flightgear(latitude=-1e200), 1e-6)
+
+
+def test_nobody_flies_at_the_centre_of_the_earth():
+    names = ("Time", *(f"position/ecef-{axis}-ft" for axis in "xyz"), *LABELS[4:])
+    with pytest.raises(UnusablePacketError, match="0 m from Earth's centre"):
+        TextColumns.of_labels(names).numbers(b"0,0,0,0,0,0,0\n")

@@ -8,7 +8,7 @@ from scipy.spatial.transform import Rotation
 from shaken_platforms import shaken, shaken_on_earth
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.errors import ConfigurationError, MotionError
 from imu_simulation_framework.gimbal.stabilisation.rate_loop import residual_gain
 from imu_simulation_framework.motion.earth.ellipsoid import EARTH_RATE
 
@@ -227,6 +227,13 @@ def test_a_point_of_the_earth_is_looked_at_on_the_earth_only():
     below = isf.PointOnEarth(np.degrees(place[0]) + 0.01, np.degrees(place[1]), 0.0)
     found = simulated(platform, isf.Stabilisation(below))
     assert found.residual.largest_pointing_error < 1e-9
+
+
+def test_a_point_on_the_way_is_refused():
+    drive = isf.Stabilisation(isf.PointAhead(100.0))
+    platform = shaken((0.0, 0.0, 0.0), duration=4.0)
+    with pytest.raises(MotionError, match="goes through the point .* at 2 s"):
+        isf.simulate_gimbal(platform, isf.GimbalSpecification(drive=drive))
 
 
 def test_a_gyroscope_slower_than_the_motion_is_followed_from_sample_to_sample():

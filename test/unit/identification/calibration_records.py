@@ -49,6 +49,63 @@ def table_record(seed, rest=30.0, turns=10):
     return sensor, table.index.to_numpy(), table[[*GYRO, *ACCEL]].to_numpy()
 
 
+def free_record(seed, positions=15, rest=20.0):
+    """At rest in positions all around, of which nobody knows more."""
+    generator = np.random.default_rng(seed)
+    sensor = drawn_sensor(generator)
+    # On a spiral from pole to pole, and off it by some 10 degrees.
+    height = 1.0 - (2.0 * np.arange(positions) + 1.0) / positions
+    angle = 2.4 * np.arange(positions)
+    level = np.sqrt(1.0 - height**2)
+    up = np.column_stack([level * np.cos(angle), level * np.sin(angle), height])
+    up += generator.normal(0.0, 0.15, up.shape)
+    up /= np.linalg.norm(up, axis=1)[:, None]
+    start = _from_to(up[0], np.array([0.0, 0.0, 1.0]))
+    steps = [(np.zeros(3), rest)]
+    for before, after in zip(up, up[1:]):
+        steps += [(_from_to(after, before), 4.0), (np.zeros(3), rest)]
+    motion = turntable_motion(steps, 100.0, start=start)
+    table = simulate_imu(motion, sensor, seed=seed)
+    return sensor, table.index.to_numpy(), table[[*GYRO, *ACCEL]].to_numpy()
+
+
+def chamber_record(seed, temperatures=(0.0, 20.0, 40.0), rest=20.0):
+    """Six positions at each of some temperatures, in a fixture that keeps its errors.
+
+    Returns times, specific forces and temperatures of the samples, the accelerometer with its
+    scale factors and biases over temperature away from 20 degC.
+    """
+    generator = np.random.default_rng(seed)
+    sensor = drawn_sensor(generator)
+    tilts = generator.normal(0.0, PLACEMENT, (6, 3))
+    motion = turntable_motion(six_positions(rest, 5.0, tilts), 50.0, start=tilts[0])
+    still = replace(sensor.accelerometer, white_noise=0.0, bias_instability=0.0, random_walk=0.0)
+    one = simulate_imu(motion, replace(sensor, accelerometer=still), seed=seed)[[*ACCEL]].to_numpy()
+    scale, bias = generator.normal(0.0, 1e-4, 3), generator.normal(0.0, 1e-3, 3)
+    parts, told = [], []
+    for temperature in temperatures:
+        away = temperature - 20.0
+        parts.append(one + motion.specific_force * scale * away + bias * away)
+        told.append(np.full(len(one), temperature))
+    values = np.concatenate(parts)
+    values += generator.normal(0.0, 1e-4 * np.sqrt(50.0), values.shape)
+    times = np.arange(len(values)) / 50.0
+    return times, values, np.concatenate(told), sensor.accelerometer, scale, bias
+
+
+def _from_to(first, second):
+    """The shortest turn from one direction to another, a rotation vector."""
+    normal = np.cross(first, second)
+    return normal / np.linalg.norm(normal) * np.arccos(first @ second)
+
+
+def symmetric_part(triad):
+    """What readings on a sphere show of a triad's matrix: that of the same ellipsoid."""
+    whole = np.eye(3) + np.array(triad.scale_factor_and_misalignment)
+    values, vectors = np.linalg.eigh(whole @ whole.T)
+    return vectors @ np.diag(np.sqrt(values)) @ vectors.T - np.eye(3)
+
+
 def magnetic_record(seed, samples=1500, wandering=0.0):
     """Readings of a magnetometer that tumbles, hard iron [T], soft iron with a mean scale of 1."""
     from scipy.spatial.transform import Rotation

@@ -2,12 +2,21 @@
 
 import numpy as np
 import pytest
-from calibration_records import magnetic_record, table_record
+from calibration_records import (
+    chamber_record,
+    free_record,
+    magnetic_record,
+    symmetric_part,
+    table_record,
+)
 from scipy.linalg import solve_triangular
 
 from imu_simulation_framework.columns import ACCEL, GYRO
 from imu_simulation_framework.constants import WORLD_GRAVITY
 from imu_simulation_framework.errors import RecordingError
+from imu_simulation_framework.identification.calibration.free_positions import (
+    calibrate_accelerometer_freely,
+)
 from imu_simulation_framework.identification.calibration.inertial import (
     TemperatureFit,
     calibrate_accelerometer,
@@ -121,6 +130,57 @@ def test_a_chamber_run_gives_the_bias_as_a_polynomial():
     rows = [found.bias, *found.temperature_bias]
     worst = [off(one, told) for row, want in zip(rows, truth) for one, told in zip(row, want)]
     assert len(worst) == 9 and max(worst) < FAR
+
+
+def test_positions_in_a_chamber_give_the_scale_factors_over_temperature():
+    times, accel, temperature, sensor, scale, bias = chamber_record(1)
+    rests = find_rest(times, accel, ACCEL, "chamber")
+    assert len(rests) == 18
+    found = calibrate_accelerometer(
+        times, accel, rests, gravity=WORLD_GRAVITY, noise=(SlowNoise(1e-4),) * 3,
+        temperature=TemperatureFit(temperature, 20.0, bias_degree=1, scale_degree=1),
+    )  # fmt: skip
+    assert max(all_off(found, sensor)) < FAR
+    assert max(off(one, told) for one, told in zip(found.temperature_scale[0], scale)) < FAR
+    assert max(off(one, told) for one, told in zip(found.temperature_bias[0], bias)) < FAR
+    assert max(one.sigma for one in found.temperature_scale[0]) < 1e-6
+
+
+def test_positions_of_any_kind_give_an_accelerometer_that_measures_gravity():
+    sensor, times, values = free_record(3)
+    rests = find_rest(times, values, AXES, "free")
+    noise = noise_of(sensor.accelerometer)
+    calibrate = calibrate_accelerometer_freely
+    found = calibrate(times, values[:, 3:], rests, noise=noise, gravity=WORLD_GRAVITY)
+    told = symmetric_part(sensor.accelerometer)
+    assert max(off(one, b) for one, b in zip(found.bias, sensor.accelerometer.turn_on_bias)) < FAR
+    assert max(off(found.matrix[i][j], told[i, j]) for i in range(3) for j in range(3)) < FAR
+    assert max(one.sigma for one in found.bias) < 1e-3
+    for some, words in ((rests[:8], "takes 9 positions"), ([rests[0]] * 20, "but there are 1")):
+        with pytest.raises(RecordingError, match=words):
+            calibrate(times, values[:, 3:], some, noise=noise)
+
+
+def test_a_magnetometer_with_known_noise_has_intervals_that_know_it():
+    times, readings, hard, _ = magnetic_record(4, wandering=0.1e-6)
+    white = 0.6e-6 * np.sqrt(0.04)
+    quiet, wandering = (
+        fit_to_sphere(times, readings, noise=(SlowNoise(white, flicker),) * 3).calibration
+        for flicker in (0.0, 0.1e-6)
+    )
+    assert max(off(one, truth) for one, truth in zip(wandering.bias, hard)) < FAR
+    # All of the flicker noise of three hours is in the iron that a minute sees.
+    assert wandering.bias[0].sigma > 4.0 * quiet.bias[0].sigma
+
+
+def test_noise_does_not_shrink_the_scale_factors_of_a_magnetometer():
+    far = []
+    for seed in range(30):
+        times, readings, _, soft = magnetic_record(seed)
+        found = fit_to_sphere(times, readings, noise=(SlowNoise(0.12e-6),) * 3).calibration
+        far.append([(found.matrix[i][i].value - soft[i, i]) / found.matrix[i][i].sigma
+                    for i in range(3)])  # fmt: skip
+    assert np.abs(np.mean(far, axis=0)).max() < 3.0 / np.sqrt(30.0)
 
 
 def test_covariances_of_means_are_those_of_the_processes():

@@ -117,16 +117,14 @@ def joint_alone(
     """
     number, drive = JOINTS.index(joint), gimbal.drive
     assert isinstance(drive, SinusoidalJoints)
-    alone = replace(
-        drive,
-        amplitudes=tuple(size * (k == number) for k, size in enumerate(drive.amplitudes)),
-        offsets=(0.0, 0.0, 0.0),
-    )
-    platform = standing(
-        PERIODS * drive.periods[number], *np.degrees(place[:2]).tolist(), float(place[2]), rate=rate
-    )
-    carried = simulate_gimbal(platform, replace(gimbal, drive=alone), imu, seed)
-    return sensed(carried.motion, imu, seed)
+    pan, tilt, roll = (size * (k == number) for k, size in enumerate(drive.amplitudes))
+    alone = replace(drive, amplitudes=(pan, tilt, roll), offsets=(0.0, 0.0, 0.0))
+    latitude, longitude = np.degrees(place[:2]).tolist()
+    duration = PERIODS * drive.periods[number]
+    platform = standing(duration, latitude, longitude, float(place[2]), rate=rate)
+    carried = simulate_gimbal(platform, replace(gimbal, drive=alone), imu, seed).motion
+    assert isinstance(carried, EarthMotion)
+    return sensed(carried, imu, seed)
 
 
 def navigated(

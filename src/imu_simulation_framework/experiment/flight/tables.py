@@ -7,7 +7,13 @@ import pandas as pd
 
 from imu_simulation_framework import topics
 from imu_simulation_framework.angles import roll_pitch_yaw_from_quaternion, unwrap
-from imu_simulation_framework.columns import ACCEL, GYRO, IMU_RECORD, QUATERNION
+from imu_simulation_framework.columns import (
+    FLIGHT_TRUTH,
+    IMU_RECORD,
+    INCREMENTS,
+    LOCAL_VELOCITY,
+    PLACE,
+)
 from imu_simulation_framework.experiment.flight.airborne import AirborneImu
 from imu_simulation_framework.gimbal.joints import JOINTS
 from imu_simulation_framework.motion.earth.earth_motion import EarthMotion
@@ -23,51 +29,41 @@ from imu_simulation_framework.robot_names import (
     WORLD_FRAME,
 )
 
-PLACE = ("latitude", "longitude", "altitude")
-VELOCITY = ("velocity_east", "velocity_north", "velocity_up")
-INCREMENTS = (
-    *(f"delta_theta_{axis}" for axis in "xyz"),
-    *(f"delta_velocity_{axis}" for axis in "xyz"),
-)
 _NO_FIX, _FIX = -1, 0
 _KNOWN = 2
 """Of the covariance of a NavSatFix: its diagonal."""
 
 
 def truth_table(motion: EarthMotion) -> pd.DataFrame:
-    """Return a motion on the Earth as a table that :func:`.read_flight` reads.
+    """Return a motion on the Earth as a table FlightTruth, which :func:`.read_flight` reads.
 
-    Columns: latitude, longitude [deg], altitude [m above the ellipsoid]; velocity_east,
-    velocity_north, velocity_up [m/s]; qx, qy, qz, qw from the body to east, north, up; gyro_x ...
-    [rad/s] and accel_x ... [m/s^2] at the instant, without errors.
+    Parameters
+    ----------
+    motion : EarthMotion
     """
-    place = motion.latitude_longitude_height * (180.0 / np.pi, 180.0 / np.pi, 1.0)
-    parts = {
-        PLACE: place,
-        VELOCITY: motion.local_velocity,
-        QUATERNION: motion.local_orientation,
-        GYRO: motion.angular_velocity,
-        ACCEL: motion.specific_force,
-    }
-    return pd.DataFrame(
-        np.hstack(list(parts.values())),
-        columns=[name for names in parts for name in names],
-        index=pd.Index(motion.time, name="time"),
-    )
+    degrees = (180.0 / np.pi, 180.0 / np.pi, 1.0)
+    parts = [
+        motion.latitude_longitude_height * degrees,
+        motion.local_velocity,
+        motion.local_orientation,
+        motion.angular_velocity,
+        motion.specific_force,
+    ]
+    index = pd.Index(motion.time, name="time")
+    return pd.DataFrame(np.hstack(parts), columns=list(FLIGHT_TRUTH), index=index)
 
 
 def flight_tables(flown: AirborneImu) -> dict[str, pd.DataFrame]:
     """Return the tables of a flight, by the names of their files.
 
     ``body`` and ``imu_truth``
-        True motions, see :func:`truth_table`.
+        FlightTruth of the aircraft and of the IMU.
     ``imu``
         ImuRecord, as measured.
     ``increments``
-        What an IMU without errors, which integrates, says: delta_theta_x ... [rad],
-        delta_velocity_x ... [m/s] over the period that ends at the row's time.
+        Increments of an IMU without errors, which integrates.
     ``gimbal``
-        pan, tilt, roll [rad], pan_rate ... [rad/s].
+        GimbalAngles.
     ``fixes``
         GnssRecord, of a receiver if there is one.
     """
@@ -173,9 +169,9 @@ def _receiver(fixes):
     places = fixes[list(PLACE)].to_numpy()
     status = np.where(np.isfinite(places).all(axis=1), _FIX, _NO_FIX)
     yield _fix(topics.GNSS_FIX, GNSS_FRAME, stamps, places, status, variances)
-    moving = fixes[list(VELOCITY)].notna().all(axis=1).to_numpy()
+    moving = fixes[list(LOCAL_VELOCITY)].notna().all(axis=1).to_numpy()
     names = [f"twist.twist.linear.{axis}" for axis in "xyz"]
-    fields = dict(zip(names, fixes[list(VELOCITY)].to_numpy()[moving].T))
+    fields = dict(zip(names, fixes[list(LOCAL_VELOCITY)].to_numpy()[moving].T))
     horizontal, vertical = fixes["velocity_variance"], fixes["velocity_variance_up"]
     for number, values in ((0, horizontal), (7, horizontal), (14, vertical)):
         fields[f"twist.covariance{number}"] = values.to_numpy()[moving]

@@ -19,7 +19,13 @@ from imu_simulation_framework.experiment.realistic_imu.truth import (
 from imu_simulation_framework.experiment.session.along_the_way import AlongTheWay
 from imu_simulation_framework.magnetism.environment import MagneticEnvironment
 from imu_simulation_framework.motion.stamps import NANOSECONDS
-from imu_simulation_framework.sensors.imu_models.reading import AnyTruth, ImuTruth, MagneticTruth
+from imu_simulation_framework.sensors.imu_models.reading import AnyTruth, ImuTruth, truth_of
+
+LEAD = 100_000_000
+"""Of the poses on the ideal IMU [ns], from which on its truths are completed some at once."""
+
+AT_ONCE = 50
+"""Truths that are then completed together."""
 
 
 class Surroundings:
@@ -87,6 +93,9 @@ class Surroundings:
                     f"where the robot is was not told for {LONGEST_GAP:g} s of the ideal IMU's time"
                 )
         self._waiting.append((stamp, truth))
+        # Who is behind catches up: many at once cost little more than one.
+        if self._way.lead(stamp) > LEAD and len(self._waiting) < AT_ONCE:
+            return []
         return self._complete()
 
     def add_pose(
@@ -112,5 +121,5 @@ class Surroundings:
         if truth is None or self._environment is None:
             return truth
         field = turned_back(truth.orientation.tolist(), self._environment.undisturbed.tolist())
-        signals = truth.orientation, truth.angular_velocity, truth.specific_force
-        return MagneticTruth(*signals, np.array(field))
+        orientation, rate, force = truth
+        return truth_of(orientation, rate, force, np.array(field))

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import Any, Sequence
+from typing import Iterable, Sequence
 
 import numpy as np
 
 from imu_simulation_framework.magnetism.environment import MagneticEnvironment, turned
 from imu_simulation_framework.sensors.imu_models.reading import AnyTruth, ImuTruth, truth_of
 
-MOST_POSES = 1000
-"""That wait for samples: some seconds; who is farther behind has lost them."""
+MOST_POSES = 10000
+"""That wait for samples: ten seconds and more; who is farther behind has lost them."""
 
 
 class AlongTheWay:
@@ -61,6 +61,10 @@ class AlongTheWay:
             known = known and self._torques and stamp <= self._torques[-1][0]
         return bool(known)
 
+    def lead(self, stamp: int) -> int:
+        """How far the newest pose is ahead of a stamp [ns], zero if there is none."""
+        return max(0, self._poses[-1][0] - stamp) if self._poses else 0
+
     def met(self, stamps: Sequence[int], truths: Sequence[ImuTruth]) -> list[AnyTruth]:
         """Return an IMU's truths at stamps [ns] with what it met there, the field [T] in its axes.
 
@@ -68,15 +72,15 @@ class AlongTheWay:
         torques are those of the time that ended last. Several at once cost little more than one.
         The stamps follow each other, and those of the calls before.
         """
-        first = stamps[0]
+        first, last = stamps[0], stamps[-1]
         times = np.array([stamp - first for stamp in stamps], dtype=float)
-        known, states = _arrays(self._poses, first)
+        known, states = _arrays(self._poses, first, last)
         *place, speed = (np.interp(times, known, values) for values in states.T)
-        fields: Any = [None] * len(stamps)
+        fields: Iterable[np.ndarray | None] = len(stamps) * [None]
         if self._environment is not None:
             torque = None
             if self._torques is not None:
-                ended, torques = _arrays(self._torques, first)
+                ended, torques = _arrays(self._torques, first, last)
                 torque = torques[np.maximum(np.searchsorted(ended, times, "right") - 1, 0)]
             orientation = np.array([truth.orientation for truth in truths])
             fields = self._environment.felt(np.column_stack(place), orientation, torque)
@@ -94,9 +98,17 @@ def _append(known, stamp, values) -> None:
     known.append((stamp, values))
 
 
-def _arrays(known, first) -> tuple[np.ndarray, np.ndarray]:
-    """Return times since a stamp [ns], and values; forget what is older than the last before it."""
+def _arrays(known, first, last) -> tuple[np.ndarray, np.ndarray]:
+    """Return times since a stamp [ns] and values, from there to the first behind another stamp.
+
+    What is older is forgotten.
+    """
     while len(known) > 1 and known[1][0] <= first:
         known.popleft()
-    times = np.array([stamp - first for stamp, _ in known], dtype=float)
-    return times, np.array([values for _, values in known])
+    times, values = [], []
+    for stamp, value in known:
+        times.append(float(stamp - first))
+        values.append(value)
+        if stamp >= last:
+            break
+    return np.array(times), np.array(values)

@@ -103,6 +103,7 @@ class _Gathered:
         self._unusable = 0
         self._first_reason = ""
         self._newest = -np.inf
+        self._timed = False
         self._digits = 0
         self.restarted = False
 
@@ -150,6 +151,8 @@ class _Gathered:
                 self._digits = max(self._digits, self._text.digits(packet))
             return self._text.numbers(packet)
         if not has_time(packet):
+            if self._timed:
+                raise UnusablePacketError("it has no time, unlike those before")
             if self._period is None:
                 raise SimulatorError(
                     f"{self._source}: FlightGear's packets hold no time; let JSBSim send it, by "
@@ -160,6 +163,7 @@ class _Gathered:
                 **flightgear_numbers(packet, None),
                 "time": len(self._rows) * self._period,
             }
+        self._timed = True
         return flightgear_numbers(packet, self._resolution)
 
     @property

@@ -87,6 +87,17 @@ _WORDS: Mapping[str, tuple[str, float]] = {
 VELOCITY = ("velocity_north", "velocity_east", "velocity_down")
 ATTITUDE = ("roll", "pitch", "heading")
 _ECEF = ("ecef_x", "ecef_y", "ecef_z")
+_LARGEST = {
+    "latitude": 0.5 * math.pi,
+    "geocentric_latitude": 0.5 * math.pi,
+    "longitude": 4.0 * math.pi,
+    **dict.fromkeys(ATTITUDE, 4.0 * math.pi),
+    **dict.fromkeys(VELOCITY, 1e5),
+}
+_LARGEST_OF_ALL = 1e9
+"""In SI units: a place further away than the moon, a time of 30 years."""
+_LEAST_RADIUS = 1e6
+"""From Earth's centre [m]."""
 ANGLES_OF_PLACES = ("latitude", "geocentric_latitude", "longitude")
 PLACES = (*ANGLES_OF_PLACES, "height", "radial_height", *_ECEF)
 
@@ -156,6 +167,7 @@ class TextColumns:
                 raise UnusablePacketError(f"its column {place + 1} is no number") from None
             if not math.isfinite(values[name]):
                 raise UnusablePacketError(f"its column {place + 1} is not finite")
+        _require_plausible(values)
         return values
 
     def digits(self, packet: bytes) -> int:
@@ -228,10 +240,29 @@ def flightgear_numbers(packet: bytes, resolution: float | None) -> dict[str, flo
     values.update(zip(VELOCITY, (_FOOT * value for value in floats[11:14])))
     if not all(math.isfinite(value) for value in values.values()):
         raise UnusablePacketError("one of its numbers is not finite")
+    _require_plausible(values)
     (counts,) = struct.unpack_from(">I", packet, _TIME_AT)
     if counts != NO_TIME and resolution is not None:
         values["time"] = counts * resolution
     return values
+
+
+def _require_plausible(values) -> None:
+    """Refuse what no aircraft says; of a damaged packet anything may come.
+
+    Raises
+    ------
+    UnusablePacketError
+        A number is absurd.
+    """
+    for name, value in values.items():
+        largest = _LARGEST.get(name, _LARGEST_OF_ALL)
+        if not abs(value) <= largest:
+            raise UnusablePacketError(f"its {name} is {value:g}, expected at most {largest:.6g}")
+    if all(name in values for name in _ECEF):
+        radius = math.hypot(*(values[name] for name in _ECEF))
+        if radius < _LEAST_RADIUS:
+            raise UnusablePacketError(f"it is {radius:g} m from Earth's centre")
 
 
 def has_time(packet: bytes) -> bool:

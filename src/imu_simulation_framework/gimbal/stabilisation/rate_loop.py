@@ -10,6 +10,10 @@ import numpy as np
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.gimbal.stabilisation.settings import NEAR_LOCK, Stabilisation
 
+SMALL = 1e-4
+"""Square of the sine or size of half an angle, up to which series stand for arcsine and sine; their
+next terms are below rounding."""
+
 
 class GyroscopeErrors(NamedTuple):
     r"""How readings follow from true rates: :math:`y = A \omega + K_2 \omega^2 + e`.
@@ -179,7 +183,7 @@ def run_loop(
     decay, own, wanted = servo(stabilisation, period)
     keep = 1.0 - decay
     proportional, integral = gains(stabilisation)
-    per_step = integral * period
+    per_step, per_period = integral * period, 2.0 / period
     aid = (
         0.0 if stabilisation.aid_time is None else 1.0 - math.exp(-period / stabilisation.aid_time)
     )
@@ -250,10 +254,12 @@ def run_loop(
         y = bw * ty + bx * tz - by * tw - bz * tx
         z = bw * tz - bx * ty + by * tx - bz * tw
         bx, by, bz, bw = tx, ty, tz, tw
-        if w < 0.0:
-            w, x, y, z = -w, -x, -y, -z
-        size = sqrt(x * x + y * y + z * z)
-        scale = 2.0 * atan2(size, w) / (size * period) if size > 1e-12 else 2.0 / period
+        square = x * x + y * y + z * z
+        if square < SMALL and w > 0.0:
+            scale = per_period * (1.0 + square * (1.0 / 6.0 + square * (0.075 + square / 22.4)))
+        else:
+            size = sqrt(square)
+            scale = per_period * atan2(size, abs(w)) / copysign(size, w)
         x *= scale
         y *= scale
         z *= scale
@@ -267,14 +273,15 @@ def run_loop(
         # The loop's own attitude, turned by what was read.
         x, y, z = 0.5 * period * vx, 0.5 * period * vy, 0.5 * period * vz
         square = x * x + y * y + z * z
-        if square > 1e-4:
-            size = sqrt(square)
-            scale, w = sin(size) / size, cos(size)
-            x, y, z = scale * x, scale * y, scale * z
-        else:
+        if square < SMALL:
             scale = 1.0 - square * (1.0 - 0.05 * square) / 6.0
             w = 1.0 - 0.5 * square * (1.0 - square / 12.0)
-            x, y, z = scale * x, scale * y, scale * z
+        else:
+            size = sqrt(square)
+            scale, w = sin(size) / size, cos(size)
+        x *= scale
+        y *= scale
+        z *= scale
         ex, ey, ez, ew = (
             ew * x + ex * w + ey * z - ez * y,
             ew * y - ex * z + ey * w + ez * x,
@@ -288,21 +295,22 @@ def run_loop(
             ez += weight * tz - aid * ez
             ew += weight * tw - aid * ew
         scale = 1.5 - 0.5 * (ex * ex + ey * ey + ez * ez + ew * ew)
-        if not 0.9 < scale < 1.1:
-            scale = 1.0 / sqrt(ex * ex + ey * ey + ez * ez + ew * ew)
-        ex *= scale
-        ey *= scale
-        ez *= scale
-        ew *= scale
+        if scale != 1.0:
+            # One Newton step is exact for a quaternion of nearly length one.
+            if not 0.9 < scale < 1.1:
+                scale = 1.0 / sqrt(ex * ex + ey * ey + ez * ez + ew * ew)
+            ex, ey, ez, ew = scale * ex, scale * ey, scale * ez, scale * ew
         # From there to the target, as a rotation vector.
         w = ew * gw + ex * gx + ey * gy + ez * gz
         x = ew * gx - ex * gw - ey * gz + ez * gy
         y = ew * gy + ex * gz - ey * gw - ez * gx
         z = ew * gz - ex * gy + ey * gx - ez * gw
-        size = sqrt(x * x + y * y + z * z)
-        scale = 2.0 * atan2(size, abs(w)) / size if size > 1e-12 else 2.0
-        if w < 0.0:
-            scale = -scale
+        square = x * x + y * y + z * z
+        if square < SMALL and w > 0.0:
+            scale = 2.0 + square * (1.0 / 3.0 + square * (0.15 + square / 11.2))
+        else:
+            size = sqrt(square)
+            scale = 2.0 * atan2(size, abs(w)) / copysign(size, w)
         x *= scale
         y *= scale
         z *= scale

@@ -9,6 +9,7 @@ from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.angles import unwrap
+from imu_simulation_framework.errors import MotionError
 from imu_simulation_framework.gimbal.geometry import GimbalGeometry
 from imu_simulation_framework.gimbal.joints import JointMotion
 from imu_simulation_framework.gimbal.platform import (
@@ -29,6 +30,8 @@ from imu_simulation_framework.motion.kinematics import angular_velocity_of, quat
 _LEVEL = 1e-9
 """Sine of the least angle between a line of sight and the vertical for which the vertical says how
 the picture is turned."""
+_NEAREST = 1e-6
+"""Of a point that can be looked at [m]."""
 
 
 def target_orientation(
@@ -52,6 +55,8 @@ def target_orientation(
     ------
     ConfigurationError
         A point of the Earth is to be looked at by what has no place on it.
+    MotionError
+        The motion goes through the point.
     """
     level = level_to_world(motion)
     first_yaw = _first_yaw(motion, level)
@@ -66,19 +71,20 @@ def target_orientation(
         )
     else:
         place = place_on_earth(motion, target.latitude, target.longitude, target.height)
+    body = Rotation.from_quat(motion.orientation)
+    up, ahead = level.apply((0.0, 0.0, 1.0)), body.apply((1.0, 0.0, 0.0))
     seen_from = motion.position
-    up = level.apply((0.0, 0.0, 1.0))
-    ahead = Rotation.from_quat(motion.orientation).apply((1.0, 0.0, 0.0))
     for _ in range(2):
-        towards = _unit(place - seen_from)
+        towards = _unit(_way(place, seen_from, motion.time))
         looking = _looking(towards, up, ahead, stabilisation.boresight)
-        joints = exact_joints(motion, looking, geometry, limits)
-        seen_from = geometry.carry(motion, joints).position
-    return _looking(_unit(place - seen_from), up, ahead, stabilisation.boresight)
+        angle, _ = _angles(motion, looking, geometry, limits)
+        seen_from = motion.position + body.apply(geometry.place(angle))
+    towards = _unit(_way(place, seen_from, motion.time))
+    return _looking(towards, up, ahead, stabilisation.boresight)
 
 
 def exact_joints(
-    motion: AnyMotion, target: Rotation, geometry: GimbalGeometry, limits
+    motion: AnyMotion, target: Rotation, turning: np.ndarray, geometry: GimbalGeometry, limits
 ) -> JointMotion:
     """Return the joints, within limits, with which the inner link has the target's orientation.
 
@@ -88,10 +94,21 @@ def exact_joints(
         Of the platform, n samples.
     target : scipy.spatial.transform.Rotation
         n, from the inner link to the motion's world.
+    turning : ndarray, shape (n, 3)
+        The target's angular velocity, from :func:`target_rate` [rad/s].
     geometry : GimbalGeometry
     limits : sequence of 3 pairs of float
         [rad]
     """
+    angle, within = _angles(motion, target, geometry, limits)
+    turned = geometry.base_rotation * Rotation.from_euler("ZYX", angle)
+    rate = joint_rates(angle, turning - turned.inv().apply(motion.angular_velocity))
+    rate = np.where(within, rate, 0.0)
+    return JointMotion(motion.time, angle, rate, CubicSpline(motion.time, rate)(motion.time, 1))
+
+
+def _angles(motion, target, geometry, limits):
+    """Return the joints' angles for a target, within limits, and which are within them, (n, 3)."""
     base = Rotation.from_quat(motion.orientation) * geometry.base_rotation
     with warnings.catch_warnings():
         # Where pan and roll turn about one axis, scipy leaves it all to the pan.
@@ -103,9 +120,7 @@ def exact_joints(
     middle = 0.5 * (np.where(bounded, low, 0.0) + np.where(bounded, high, 0.0))
     wanted -= 2.0 * np.pi * np.round((np.median(wanted, axis=0) - middle) / (2.0 * np.pi))
     angle = np.clip(wanted, low, high)
-    rate = joint_rates(angle, target_rate(motion, target) - _platform_rate(motion, angle, geometry))
-    rate = np.where(angle == wanted, rate, 0.0)
-    return JointMotion(motion.time, angle, rate, CubicSpline(motion.time, rate)(motion.time, 1))
+    return angle, angle == wanted
 
 
 def target_rate(motion: AnyMotion, target: Rotation) -> np.ndarray:
@@ -137,11 +152,6 @@ def boresight_of(stabilisation: Stabilisation) -> np.ndarray:
     return np.array(BORESIGHTS[stabilisation.boresight])
 
 
-def _platform_rate(motion, angle, geometry):
-    turned = geometry.base_rotation * Rotation.from_euler("ZYX", angle)
-    return turned.inv().apply(motion.angular_velocity)
-
-
 def _first_yaw(motion, level):
     x, y, _ = level[0].inv().apply(Rotation.from_quat(motion.orientation[0]).apply((1.0, 0.0, 0.0)))
     return float(np.arctan2(y, x))
@@ -158,6 +168,18 @@ def _looking(towards, up, ahead, boresight):
     # Looking down, a picture has no horizon: its x axis is as near to the platform's as it gets.
     left = _unit(np.cross(-towards, ahead))
     return _from_axes(np.cross(left, -towards), left)
+
+
+def _way(place, seen_from, time):
+    """Return the ways from places to a place, (n, 3) [m]."""
+    way = place - seen_from
+    there = np.linalg.norm(way, axis=1) < _NEAREST
+    if there.any():
+        raise MotionError(
+            f"the motion goes through the point that the gimbal looks at, at "
+            f"{time[np.argmax(there)]:g} s"
+        )
+    return way
 
 
 def _from_axes(x, y):

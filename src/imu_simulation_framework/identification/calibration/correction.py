@@ -26,6 +26,7 @@ from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.identification.calibration.triad_fit import TriadCalibration
 from imu_simulation_framework.sensors.imu_specification import (
     ImuSpecification,
+    MagnetometerSpecification,
     TriadSpecification,
 )
 from imu_simulation_framework.sentences import shown
@@ -33,6 +34,7 @@ from imu_simulation_framework.sentences import shown
 Rows = Tuple[Axes, ...]
 _ZERO = (0.0, 0.0, 0.0)
 _ZERO_MATRIX = (_ZERO, _ZERO, _ZERO)
+_IDENTITY = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 _MOST_POWERS = 5
 _WORST_CONDITION = 100.0
 
@@ -249,7 +251,7 @@ def what_is_left(
     name : str
     """
 
-    def left(triad: TriadSpecification, part: TriadCorrection) -> TriadSpecification:
+    def left(triad: TriadSpecification, part: TriadCorrection) -> Any:
         found: dict[str, Any] = {}
         if any(part.bias_sigma):
             found.update(turn_on_bias=_ZERO, turn_on_bias_sigma=part.bias_sigma)
@@ -259,13 +261,17 @@ def what_is_left(
             found["temperature_bias"] = _ZERO
         if part.temperature_scale_factor:
             found["temperature_scale_factor"] = _ZERO
+        if found and isinstance(triad, MagnetometerSpecification):
+            found.update(hard_iron=_ZERO, soft_iron=_IDENTITY)
         return replace(triad, **found)
 
+    magnetometer = noise.magnetometer
     return replace(
         noise,
         name=name,
         gyroscope=left(noise.gyroscope, correction.gyroscope),
         accelerometer=left(noise.accelerometer, correction.accelerometer),
+        magnetometer=magnetometer and left(magnetometer, correction.magnetometer),
     )
 
 

@@ -105,6 +105,7 @@ def solve(
     *,
     seen: np.ndarray | None = None,
     combinations: np.ndarray | None = None,
+    walks: bool = True,
 ) -> Solution:
     """Fit columns of a design to means.
 
@@ -123,6 +124,8 @@ def solve(
         What slow noise's covariance is multiplied by, where the means see it from changing sides.
     combinations : ndarray, shape (q, p), optional
         Combinations of the columns' factors to estimate, by default each of these.
+    walks : bool
+        Whether noise that is found may have a random walk.
 
     Raises
     ------
@@ -152,7 +155,7 @@ def solve(
                 f"{what}: is too short to find the noise in it, expected times at rest of 10 s "
                 "at least"
             )
-        parts = _likely_noise(means, contrast, freedom, beside, seen)
+        parts = _likely_noise(means, contrast, freedom, beside, seen, walks)
     solutions = [_generalised(scaled, means.values, covariance) for _, covariance, _ in parts]
     weights = np.array([weight for weight, _, _ in parts])
     best = parts[int(np.argmax(weights))]
@@ -175,7 +178,7 @@ def _units(means, seen, band=DEFAULT_BAND):
     return (white, flicker, walk) if seen is None else (white, seen * flicker, seen * walk)
 
 
-def _likely_noise(means, contrast, freedom, beside, seen):
+def _likely_noise(means, contrast, freedom, beside, seen, walks):
     """Return (weight, covariance, noise) for those ratios of noise that go with the means."""
     white, flicker, walk = _units(means, seen)
     length = means.end - means.begin
@@ -184,8 +187,9 @@ def _likely_noise(means, contrast, freedom, beside, seen):
     plain = unit_covariances(means.begin, means.end)[1:]
     shares = [1.0 / total, *(length @ matrix @ length / total**2 for matrix in plain)]
     found = []
+    most_walks = len(_RATIOS) if walks else 1
     for first, first_prior in zip(_RATIOS, _LOG_PRIOR):
-        for second, second_prior in zip(_RATIOS, _LOG_PRIOR):
+        for second, second_prior in zip(_RATIOS[:most_walks], _LOG_PRIOR):
             squares = first**2 * shares[0] / shares[1], second**2 * shares[0] / shares[2]
             shape = white + squares[0] * flicker + squares[1] * walk
             factor = cho_factor(shape, lower=True)

@@ -165,7 +165,8 @@ def calibrate_accelerometer(
     placement : float
         Standard deviation of each of the angles by which a position is off [rad]. Unless it is 0,
         only the longest time at rest counts of those with the same axis up: who puts a sensor on
-        the same face again makes the same error again.
+        the same face again makes the same error again. For a scale factor over temperature all
+        count, with the same error wherever the same axis is up, as in a fixture.
 
     Raises
     ------
@@ -189,17 +190,18 @@ def calibrate_accelerometer(
             f"{source}: the accelerometer takes six positions at rest, each axis up and down once, "
             f"but of {len(rests)} none has up along {', '.join(missing)}"
         )
-    if placement:
+    if placement and not (temperature and temperature.scale_degree):
         kept = _longest(rests, directions, kept)
     used = np.isin(group, kept)
     origin = times[0] - float(np.median(np.diff(times)))
     ranges = [(rests[k].start, rests[k].stop) for k in kept.tolist()]
+    faces = np.unique(directions, axis=0, return_inverse=True)[1].ravel()
     return fit_triad(
         begin[used],
         end[used],
         means[used],
         group[used],
-        KnownTruth(gravity * directions[group[used]], group[used], placement),
+        KnownTruth(gravity * directions[group[used]], faces[group[used]], placement),
         noise,
         _temperatures(temperature, times, begin[used], end[used], origin, source, ranges),
         f"{len(kept)} positions with an axis up or down",

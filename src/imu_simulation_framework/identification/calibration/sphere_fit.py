@@ -5,16 +5,17 @@ with :math:`|h| = F`. Of A only a symmetric or a lower-triangular matrix shows, 
 has the same sizes (Merayo et al., Measurement Science and Technology 11, 2000;
 Gebre-Egziabher et al.,
 Journal of Aerospace Engineering 19, 2006). Nonlinear least squares of :math:`|A^{-1} (y - b)|` from
-the ellipsoid that fits best algebraically, by scipy.optimize.least_squares. Then one step more, and
-the intervals, with noise as it is found in the residuals (:mod:`.calibration.estimates`): a bias of
-one axis that wanders is seen from changing sides. Libraries that fit ellipsoids, as there are,
+the ellipsoid that fits best algebraically, by scipy.optimize.least_squares. Then steps that take
+away what noise does to lengths on average, and the intervals, with the noise that is given, or
+white and flicker noise as they are found in the residuals (:mod:`.calibration.estimates`): a bias
+of one axis that wanders is seen from changing sides. Libraries that fit ellipsoids, as there are,
 give no intervals.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Sequence
 
 import numpy as np
 from scipy.optimize import least_squares
@@ -41,7 +42,7 @@ LEAST_SPREAD = 0.1
 """Smallest variance of the directions along any axis; 1/3 is the same in all."""
 
 _LEAST_POINTS = 30
-_BLOCKS = 150
+_BLOCKS = 250
 _MOST_AXES_RATIO = 3.0
 _STEPS = 6
 
@@ -76,9 +77,10 @@ def fit_to_sphere(
     readings: np.ndarray,
     size: float | None = None,
     shape: str = "symmetric",
-    noise: SlowNoise | None = None,
+    noise: Sequence[SlowNoise] | None = None,
     source: str = "the recording",
     what: str = "magnetometer",
+    parts: Sequence[RestTime] | None = None,
 ) -> SphereFit:
     """Find bias and matrix of readings that should lie on a sphere.
 
@@ -92,10 +94,12 @@ def fit_to_sphere(
         taken as right: a heading does not depend on it.
     shape : str
         Of A: ``symmetric`` or ``triangular``.
-    noise : SlowNoise, optional
-        Of each axis; by default it is found in the readings.
+    noise : 3 SlowNoise, optional
+        By default it is found in the readings, alike for all axes.
     source, what : str
         To begin a sentence with.
+    parts : sequence of RestTime, optional
+        Times in which all readings are of one direction; by default the sensor turns all the time.
 
     Raises
     ------
@@ -141,7 +145,8 @@ def fit_to_sphere(
     back = np.diag(np.repeat([1.0, 1.0 / mean], [3, 6]))
     if size is None:
         back[3:, 3:6] -= found[3:, None] / (3.0 * mean)
-    solution = _with_noise(times, seen, back, noise and _over(noise, unit), said)
+    scaled_noise = noise and [_over(one, unit) for one in noise]
+    solution = _with_noise(times, seen, back, scaled_noise, said, parts)
     estimates = [
         FoundValue(*(float(number + value) for number in (one.value, one.low, one.high)))
         for one, value in zip(solution.estimates, found)
@@ -158,7 +163,7 @@ def fit_to_sphere(
     calibration = TriadCalibration(
         tuple(FoundValue(e.value * unit, e.low * unit, e.high * unit) for e in estimates[:3]),
         tuple(map(tuple, rows)),
-        noise=(_over(solution.noise, 1.0 / unit),) * 3,
+        noise=tuple(noise) if noise else (_over(solution.noise, 1.0 / unit),) * 3,
         method=f"ellipsoid through {len(readings)} samples",
         residual=float(np.sqrt(variance)) * unit,
     )
@@ -272,17 +277,24 @@ def _over(noise, unit) -> SlowNoise:
     )
 
 
-def _with_noise(times, seen, back, noise, said):
+def _with_noise(times, seen, back, noise, said, parts):
     """Return how far the parameters still are off, with intervals, from means over blocks."""
-    whole = [RestTime(0, len(seen.residuals))]
     samples = np.column_stack([seen.residuals, seen.design, seen.sides])
-    begin, end, means, group = block_means(times, samples, whole, _BLOCKS, 0.0)
+    parts = parts or [RestTime(0, len(times))]
+    begin, end, means, group = block_means(times, samples, parts, _BLOCKS, 0.0)
     sides = means[:, 10:]
+    beside = None
+    if noise:
+        along_time = {one: one.covariance(begin, end) for one in set(noise)}
+        beside = sum(np.outer(side, side) * along_time[one] for side, one in zip(sides.T, noise))
     return solve(
         Means(begin, end, means[:, 0], group),
         means[:, 1:10],
-        noise,
-        what=said,
+        SlowNoise(0.0) if noise else None,
+        beside,
+        said,
         seen=sides @ sides.T,
         combinations=back,
+        # In minutes it does not show whether slow noise is flicker or a random walk.
+        walks=False,
     )

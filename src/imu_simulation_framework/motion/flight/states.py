@@ -171,7 +171,7 @@ class FlightStates:
         MotionError
             There are less than three states, or they are no poses.
         """
-        if self.velocities_lead:
+        if self.velocities_lead and self.velocity is not None:
             return EarthMotion.from_states(
                 self.time, self.position, self.velocity, self.orientation, at=at
             )

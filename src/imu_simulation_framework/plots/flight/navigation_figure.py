@@ -45,13 +45,13 @@ def navigation_figure(columns, instants):
         sharey="row",
     )  # fmt: skip
     grid = np.array(axes).reshape(3, len(columns))
-    looks = series(3)
+    looks = [{**look, "linewidth": 1.1} for look in series(3)]
     for column, (name, errors) in enumerate(columns.items()):
         for row, ((unit, parts), values) in enumerate(zip(ROWS, curves(errors))):
             axis = grid[row, column]
             axis.axhline(0.0, **ZERO)
             for part, word in enumerate(parts):
-                look = looks[part] if len(parts) > 1 else {**looks[0], "linewidth": 1.3}
+                look = looks[part] if len(parts) > 1 else looks[0]
                 named = {"label": word} if len(parts) > 1 and column == 0 else {}
                 axis.plot(errors.time, values[:, part], **look, **named)
             mark_instants(axis, instants, errors.time[0], errors.time[-1], named=row == 0)

@@ -27,7 +27,7 @@ def path_figure(position, time, instants, origin):
     Parameters
     ----------
     position : array_like, shape (n, 3)
-        East, north, up of the origin [m].
+        East and north of the origin, and above it [m].
     time : array_like, shape (n,)
         [s]
     instants : Mapping of str to float

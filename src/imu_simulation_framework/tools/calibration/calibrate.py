@@ -39,6 +39,7 @@ def main(arguments):
         topic=options.topic,
         columns=dict(_column(text) for text in options.column),
         six_positions=options.six_positions,
+        free_positions=options.free_positions,
         turns=_turns(options.turns),
         wants_turns=options.turns is not None or bool(options.reference),
         reference=options.reference,
@@ -119,10 +120,17 @@ def _parser():
         help="column of a CSV file with names of its own, once for each: time, gyro_x to accel_z, "
         "mag_x to mag_z, temperature",
     )
-    add(
+    positions = parser.add_mutually_exclusive_group()
+    positions.add_argument(
         "--six-positions",
         action="store_true",
         help="accelerometer, from times at rest with each axis up and down",
+    )
+    positions.add_argument(
+        "--free-positions",
+        action="store_true",
+        help="accelerometer, from times at rest in nine or more positions of any kind, all around; "
+        "takes --noise",
     )
     add(
         "--gravity", type=float, default=STANDARD_GRAVITY, metavar="M/S^2",

@@ -25,11 +25,18 @@ from imu_simulation_framework.identification.calibration.correction import (
 )
 from imu_simulation_framework.sensors.imu_specification import (
     ImuSpecification,
+    MagnetometerSpecification,
     OutputSpecification,
     TriadSpecification,
 )
 from imu_simulation_framework.tools.calibration.figure import calibration_figure
 from imu_simulation_framework.tools.calibration.text import rows
+
+_KINDS: dict[str, Any] = {
+    "gyroscope": TriadSpecification,
+    "accelerometer": TriadSpecification,
+    "magnetometer": MagnetometerSpecification,
+}
 
 
 def write_calibration(result, folder, name, onto=None) -> list[str]:
@@ -75,13 +82,16 @@ def write_calibration(result, folder, name, onto=None) -> list[str]:
     )
     contents = {"correction.yaml": imu_correction_text(correction, comment).encode("utf-8")}
     remarks = []
-    if result.table is not None:
+    if result.table is not None or result.wishes.noise is not None:
         left = what_is_left(correction, _noise(result), name)
         contents["imu.yaml"] = imu_specification_text(
             left, f"What is left after the correction; {comment}."
         ).encode("utf-8")
     else:
-        remarks.append("only the magnetometer was looked at: imu.yaml is not written")
+        remarks.append(
+            "only the magnetometer was looked at, and the noise of the others is not known: "
+            "imu.yaml is not written"
+        )
     contents["calibration.json"] = json_text(_numbers(result)).encode("utf-8")
     contents["calibration.png"] = picture(calibration_figure(result))
     folder = make_folder(folder)
@@ -95,23 +105,24 @@ def write_calibration(result, folder, name, onto=None) -> list[str]:
 
 def _noise(result) -> ImuSpecification:
     """Return the specification of the noise: as given, or as found."""
-    if result.wishes.noise is not None:
-        return result.wishes.noise
-    triads: dict[str, Any] = {}
-    for sensor in ("gyroscope", "accelerometer"):
-        if sensor in result.sensors:
-            noise = result.sensors[sensor].noise
-            white, flicker, walk = (
-                tuple(getattr(axis, name) for axis in noise)
-                for name in ("white_noise", "bias_instability", "random_walk")
-            )
-            triads[sensor] = TriadSpecification(
-                white_noise=white, bias_instability=flicker, random_walk=walk
-            )
+    given = result.wishes.noise
+    triads = {
+        sensor: kind(
+            white_noise=tuple(axis.white_noise for axis in found.noise),
+            bias_instability=tuple(axis.bias_instability for axis in found.noise),
+            random_walk=tuple(axis.random_walk for axis in found.noise),
+        )
+        for sensor, found in result.sensors.items()
+        for kind in (_KINDS[sensor],)
+    }
+    if given is not None:
+        known = given.magnetometer is not None or "magnetometer" not in triads
+        return given if known else replace(given, magnetometer=triads["magnetometer"])
     period = float(np.median(np.diff(result.table.index.to_numpy())))
     rate = 1.0 / period
     rate = float(round(rate)) if abs(rate - round(rate)) < 1e-3 * rate else rate
-    return ImuSpecification(output=OutputSpecification(rate=rate), **triads)
+    parts: dict[str, Any] = dict(triads)
+    return ImuSpecification(output=OutputSpecification(rate=rate), **parts)
 
 
 def _numbers(result) -> dict:

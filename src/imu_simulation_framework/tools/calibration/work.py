@@ -11,6 +11,9 @@ import pandas as pd
 from imu_simulation_framework.columns import ACCEL, GYRO, MAG
 from imu_simulation_framework.constants import STANDARD_GRAVITY
 from imu_simulation_framework.errors import RecordingError
+from imu_simulation_framework.identification.calibration.free_positions import (
+    calibrate_accelerometer_freely,
+)
 from imu_simulation_framework.identification.calibration.inertial import (
     PLACEMENT,
     TemperatureFit,
@@ -39,6 +42,7 @@ class Wishes:
     topic: str = ""
     columns: Mapping[str, str] = field(default_factory=dict)
     six_positions: bool = False
+    free_positions: bool = False
     turns: Any = None
     wants_turns: bool = False
     reference: str | None = None
@@ -61,6 +65,7 @@ class Wishes:
         """Whether gyroscope or accelerometer are wanted."""
         return (
             self.six_positions
+            or self.free_positions
             or self.wants_turns
             or self.temperature is not None
             or not self.magnetometer
@@ -120,6 +125,7 @@ def calibrate(wishes: Wishes) -> Calibrated:
             found.magnetic.index.to_numpy(),
             found.magnetic[list(MAG)].to_numpy(),
             wishes.field,
+            noise=_magnetic_noise(wishes),
             source=wishes.recording,
         )
         found.sensors["magnetometer"] = found.sphere.calibration
@@ -155,26 +161,50 @@ def _inertial(wishes, found):
             temperature=temperature,
             source=source,
         )
-    elif wishes.wants_turns or not wishes.six_positions:
+    elif wishes.wants_turns or not (wishes.six_positions or wishes.free_positions):
         raise RecordingError(f"{source}: has no gyroscope with three axes")
-    if wishes.six_positions:
+    if wishes.six_positions or wishes.free_positions:
         if not set(ACCEL) <= set(names):
             raise RecordingError(f"{source}: has no accelerometer with three axes")
-        found.sensors["accelerometer"] = calibrate_accelerometer(
-            times,
-            table[list(ACCEL)].to_numpy(),
-            found.rests,
-            gravity=wishes.gravity,
-            noise=noise and noise_of(noise.accelerometer),
-            placement=wishes.placement,
-            temperature=temperature,
-            source=source,
+        accel = table[list(ACCEL)].to_numpy()
+        found.sensors["accelerometer"] = _accelerometer(
+            wishes, times, accel, found.rests, temperature
         )
     if noise is None:
         found.remarks.append(
             "noise is found in this recording, which knows little of its slow part: the intervals "
             "are wider than with the noise of an Allan analysis"
         )
+
+
+def _accelerometer(wishes, times, accel, rests, temperature):
+    noise, source = wishes.noise and noise_of(wishes.noise.accelerometer), wishes.recording
+    if wishes.six_positions:
+        return calibrate_accelerometer(
+            times,
+            accel,
+            rests,
+            gravity=wishes.gravity,
+            noise=noise,
+            placement=wishes.placement,
+            temperature=temperature,
+            source=source,
+        )
+    if noise is None:
+        raise RecordingError(
+            f"{source}: positions of any kind take the noise of the accelerometer, expected a "
+            "specification that has it"
+        )
+    return calibrate_accelerometer_freely(
+        times, accel, rests, noise=noise, gravity=wishes.gravity, source=source
+    )
+
+
+def _magnetic_noise(wishes):
+    """Return the noise of the magnetometer, None where it is not known."""
+    magnetometer = wishes.noise and wishes.noise.magnetometer
+    noise = noise_of(magnetometer) if magnetometer else ()
+    return noise if any(one.white_noise for one in noise) else None
 
 
 def _turns(wishes, times, gyro, rests):

@@ -61,6 +61,8 @@ FORMATS = ("png", "pdf", "svg")
 def main(arguments):
     """Simulate the flight that the command line describes."""
     options = _parser().parse_args(arguments)
+    if options.runs < 1:
+        raise ConfigurationError(f"--runs is {options.runs}, but there must be at least one.")
     begin = time.monotonic()
     chosen = named_imu(options.imu)
     gimbal = read_gimbal(options.gimbal)
@@ -149,7 +151,7 @@ def _navigated(flown, gimbal, imu, gnss, options):
     if not isinstance(imu, ImuSpecification):
         return {}, ("without a specification of the IMU a navigator cannot be tuned to it",)
     motions = {"gimbal off": flown.body}
-    if gimbal_to_mapping(gimbal).keys() - {"name"} and not _stands(gimbal):
+    if not _stands(gimbal):
         motions["gimbal on"] = flown.imu_motion
     try:
         return {
@@ -166,18 +168,25 @@ def _stands(gimbal) -> bool:
 
 
 def _figures(flown, instants, alone, in_flight, navigated) -> dict[str, Any]:
-    local = flown.body.local(flown.origin)
     place = flown.origin * (180.0 / np.pi, 180.0 / np.pi, 1.0)
     figures = {
         "figure_5": imu_figure(*alone["pan"]),
         "figure_6": imu_figure(*alone["tilt"]),
-        "figure_7": imu_figure(*in_flight, instants),
-        "figure_8_path": path_figure(local.position, local.time, instants, place),
+        "figure_7": imu_figure(in_flight.time, in_flight.measured, in_flight.true, instants),
+        "figure_8_path": path_figure(_places(flown), flown.body.time, instants, place),
     }
     if navigated:
         columns = {name: errors for name, (errors, _) in navigated.items()}
         figures["figure_8_errors"] = navigation_figure(columns, instants)
     return figures
+
+
+def _places(flown) -> np.ndarray:
+    """Return places east and north of the start, and how much higher on the Earth, (n, 3) [m]."""
+    places = flown.body.local(flown.origin).position.copy()
+    # A plane that touches the Earth is 10 m above it where a flight of 12 km ends.
+    places[:, 2] = flown.body.latitude_longitude_height[:, 2] - flown.origin[2]
+    return places
 
 
 def _error_table(errors) -> pd.DataFrame:
@@ -204,15 +213,14 @@ def _settings(options, flight, gimbal, chosen, gnss, start):
 def _shown(
     options, flight, flown, instants, alone, in_flight, navigated, summary, described
 ) -> ShownFlight:
-    local = flown.body.local(flown.origin)
     velocity = flown.body.local_velocity
     lasted = f"{flown.body.duration:.0f} s of flight"
     crashed = "; the aircraft crashed" if flight.crashed else ""
     return ShownFlight(
         title="An IMU on a gimbal in flight",
         summary=[f"{described}: {lasted}{crashed}.", *_answer(navigated)],
-        time=local.time,
-        position=local.position,
+        time=flown.body.time,
+        position=_places(flown),
         speed=np.hypot(velocity[:, 0], velocity[:, 1]),
         joints=flown.joints.angle,
         instants=instants,
@@ -267,7 +275,11 @@ def _parser():
     )  # fmt: skip
     parser.add_argument("--seed", type=whole_number, default=1, metavar="N", help="default: 1")
     parser.add_argument(
-        "--runs", type=int, default=1, metavar="N", help="of the navigator; default: %(default)s"
+        "--runs",
+        type=whole_number,
+        default=1,
+        metavar="N",
+        help="of the navigator; default: %(default)s",
     )
     parser.add_argument(
         "--formats", nargs="+", choices=FORMATS, default=["png"], help="of the figures"

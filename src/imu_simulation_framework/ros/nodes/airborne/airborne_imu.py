@@ -29,7 +29,7 @@ from imu_simulation_framework.robot_names import AIRCRAFT_FRAME, IMU_FRAME
 from imu_simulation_framework.ros.gnss_messages import GnssPublisher
 from imu_simulation_framework.ros.node import Node, advertise, subscribe
 from imu_simulation_framework.ros.node_configuration import node_configuration
-from imu_simulation_framework.ros.nodes.airborne.messages import FlightMessages
+from imu_simulation_framework.ros.nodes.airborne.flight_messages import FlightMessages
 from imu_simulation_framework.ros.simulator_messages import ImuMessages
 from imu_simulation_framework.sensors.simulation import ImuErrors
 from imu_simulation_framework.sentences import shown

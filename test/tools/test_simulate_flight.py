@@ -1,0 +1,126 @@
+"""The tool simulate_flight.py, as a person calls it."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from tool_calls import call_tool
+
+from imu_simulation_framework.flight_simulator.library import data_folder
+from imu_simulation_framework.recordings import read_imu
+from imu_simulation_framework.recordings.flight.reading import read_flight
+
+pytest.importorskip("jsbsim")
+
+TOOL = "simulate_flight.py"
+DIVE = """
+    <event name="Dive">
+      <condition>simulation/sim-time-sec ge 30</condition>
+      <set name="ap/altitude_hold" value="0"/>
+      <set name="fcs/elevator-cmd-norm" value="1"/>
+    </event>
+  </run>"""
+
+
+def run(*arguments):
+    return call_tool(TOOL, *arguments)
+
+
+@pytest.fixture(scope="module")
+def flown(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("flown") / "out"
+    done = run("c3104", "--gimbal", "agisim", "--imu", "mti300", "--duration", 22, "--out", folder)
+    assert done.returncode == 0, done.stderr
+    return folder, done
+
+
+def test_everything_that_help_promises_is_written(flown):
+    folder, done = flown
+    names = {path.name for path in folder.iterdir()}
+    assert names == {
+        *("body.csv", "imu_truth.csv", "imu.csv", "increments.csv", "gimbal.csv", "fixes.csv"),
+        *("flight.bag", "report.html", "summary.json"),
+        *("figure_5.png", "figure_6.png", "figure_7.png"),
+        *("figure_8_path.png", "figure_8_errors.png"),
+        *("navigation_gimbal_off.csv", "navigation_gimbal_on.csv"),
+    }
+    for name in names:
+        assert str(folder / name) in done.stdout
+    assert "lift-off at 16.5" in done.stdout
+
+
+def test_the_summary_has_what_decides_the_flight(flown):
+    summary = json.loads((flown[0] / "summary.json").read_text())
+    settings = summary["settings"]
+    assert settings["flight"]["source"] == "JSBSim" and settings["flight"]["rate"] == 50.0
+    assert settings["flight"]["start"] == 3.0 and settings["rate"] == 100.0
+    assert settings["seed"] == 1 and "sinusoid" in settings["gimbal"]
+    assert summary["instants"]["lift-off"] == pytest.approx(16.5, abs=0.1)
+    assert not summary["crashed"] and summary["remarks"] == []
+    assert set(summary["rmse"]) == {"gimbal off", "gimbal on"}
+
+
+def test_the_same_seed_gives_the_same_files(flown, tmp_path):
+    arguments = ("c3104", "--gimbal", "agisim", "--imu", "mti300", "--duration", 22)
+    assert run(*arguments, "--out", tmp_path).returncode == 0
+    for name in ("imu.csv", "imu_truth.csv", "flight.bag", "navigation_gimbal_on.csv"):
+        assert (tmp_path / name).read_bytes() == (flown[0] / name).read_bytes(), name
+    other = tmp_path / "other"
+    assert run(*arguments, "--seed", 2, "--out", other).returncode == 0
+    assert (other / "imu.csv").read_bytes() != (flown[0] / "imu.csv").read_bytes()
+    assert (other / "imu_truth.csv").read_bytes() == (flown[0] / "imu_truth.csv").read_bytes()
+
+
+def test_tables_and_bag_are_read_as_any_recording(flown):
+    folder = flown[0]
+    truth = read_flight(folder / "imu_truth.csv").flight.states
+    assert len(truth) == 2201
+    recorded = read_imu(folder / "flight.bag").table
+    assert len(recorded) == len(pd.read_csv(folder / "imu.csv"))
+
+
+def test_a_flight_is_flown_again_from_its_own_table(flown, tmp_path):
+    arguments = ("--gimbal", "agisim", "--imu", "ideal", "--out", tmp_path)
+    done = run(flown[0] / "body.csv", *arguments)
+    assert done.returncode == 0, done.stderr
+    assert "cannot be tuned" in done.stdout
+    again, before = (
+        pd.read_csv(folder / "imu_truth.csv", index_col="time").to_numpy()
+        for folder in (tmp_path, flown[0])
+    )
+    # Its time begins with zero, so the sines of the gimbal are the same.
+    np.testing.assert_allclose(again[:, 7:10], before[:, 7:10], atol=1e-4)
+
+
+def test_a_crash_is_said_and_the_data_up_to_there_kept(tmp_path):
+    script = tmp_path / "crash.xml"
+    own = (data_folder() / "scripts" / "c3104.xml").read_text()
+    script.write_text(own.replace("</run>", DIVE))
+    done = run(script, "--imu", "ideal", "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    assert "the aircraft has crashed: it" in done.stdout
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert summary["crashed"]
+    end = pd.read_csv(tmp_path / "out" / "body.csv")["time"].iloc[-1]
+    assert 30.0 < end < 60.0
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (("c31o4", "--imu", "ideal"), "JSBSim has no script 'c31o4', did you mean c3104"),
+        (("gone.xml", "--imu", "ideal"), "gone.xml: the script cannot be read"),
+        (("gone.csv", "--imu", "ideal"), "gone.csv: there is no such recording"),
+        (("c3104", "--imu", "nothing"), "nothing"),
+        (("c3104", "--imu", "ideal", "--gimbal", "nothing"), "nothing"),
+        (("c3104", "--imu", "ideal", "--duration", -1), "duration"),
+        (("c3104", "--imu", "ideal", "--rate", 0), "rate"),
+        (("c3104", "--imu", "ideal", "--runs", 0), "runs"),
+    ],
+)
+def test_what_cannot_be_is_one_sentence(tmp_path, arguments, words):
+    done = run(*arguments, "--out", tmp_path / "out")
+    assert done.returncode == 2
+    assert words in done.stderr and "Traceback" not in done.stderr
+    assert len(done.stderr.strip().splitlines()) <= 3

@@ -1,0 +1,116 @@
+"""A flight's tables and bag say the same, and read back as what they were."""
+
+import numpy as np
+import pytest
+from earth_flights import flight
+from scipy.spatial.transform import Rotation
+
+import imu_simulation_framework as isf
+from imu_simulation_framework.experiment.flight import shown
+from imu_simulation_framework.experiment.flight.airborne import AirborneImu
+from imu_simulation_framework.experiment.flight.tables import flight_messages, flight_tables
+from imu_simulation_framework.files.csv_tables import table_to_csv
+from imu_simulation_framework.motion.earth.strapdown import Increments, integrate
+from imu_simulation_framework.motion.flight.states import FlightStates
+from imu_simulation_framework.recordings.flight.reading import read_flight
+from imu_simulation_framework.recordings.simulated.message_bag import write_message_bag
+
+
+@pytest.fixture(scope="module")
+def flown():
+    motion = flight(50.0, 8.0)
+    states = FlightStates(motion.time + 3.0, motion.position, motion.orientation, motion.velocity)
+    imu = isf.read_imu_specification("adis16470")
+    return AirborneImu(states, isf.read_gimbal("agisim"), imu, isf.read_gnss_specification("rtk"))
+
+
+@pytest.fixture(scope="module")
+def tables(flown):
+    return flight_tables(flown)
+
+
+@pytest.fixture(scope="module")
+def bag(flown, tmp_path_factory):
+    path = tmp_path_factory.mktemp("flight") / "flight.bag"
+    write_message_bag(path, flight_messages(flown))
+    return path
+
+
+def require_same(states, motion, place=1e-6):
+    np.testing.assert_allclose(states.position, motion.position, atol=place)
+    turned = Rotation.from_quat(states.orientation).inv() * Rotation.from_quat(motion.orientation)
+    assert np.max(turned.magnitude()) < 1e-9
+
+
+@pytest.mark.parametrize("name", ["body", "imu_truth"])
+def test_a_table_of_the_truth_is_a_recorded_flight(flown, tables, tmp_path, name):
+    path = tmp_path / f"{name}.csv"
+    path.write_text(table_to_csv(tables[name]))
+    motion = flown.body if name == "body" else flown.imu_motion
+    require_same(read_flight(path).flight.states, motion)
+
+
+def test_the_bags_truths_are_recorded_flights(flown, bag):
+    origin = flown.origin * (180.0 / np.pi, 180.0 / np.pi, 1.0)
+    for topic, motion in (
+        ("/ground_truth/state", flown.body),
+        ("/ground_truth/imu", flown.imu_motion),
+    ):
+        recorded = read_flight(bag, topic=topic, origin=origin)
+        require_same(recorded.flight.states, motion)
+        np.testing.assert_array_equal(recorded.flight.states.time, np.arange(801) / 100.0)
+
+
+def test_the_bags_imu_is_that_of_the_table(bag, tables):
+    recorded = isf.read_imu(bag).table
+    np.testing.assert_allclose(recorded.to_numpy(), tables["imu"].to_numpy(), atol=1e-9)
+
+
+def test_the_bags_receiver_is_that_of_the_table(bag, tables):
+    fixes = isf.read_reference(bag, topic="/gnss/fix", velocity_topic="/gnss/velocity")
+    assert fixes.report.samples == len(tables["fixes"])
+    assert fixes.report.unknown_variance.count == 0
+
+
+def test_the_increments_lead_along_the_imus_motion(flown, tables):
+    table = tables["increments"].to_numpy()
+    increments = Increments(tables["increments"].index.to_numpy(), table[:, :3], table[:, 3:])
+    motion = flown.imu_motion
+    path = integrate(increments, motion.position[0], motion.velocity[0], motion.orientation[0])
+    assert np.max(np.linalg.norm(path.position - motion.position, axis=1)) < 1e-3
+
+
+def test_joints_and_rates_are_those_of_the_gimbal(flown, tables):
+    assert list(tables["gimbal"]) == ["pan", "tilt", "roll", "pan_rate", "tilt_rate", "roll_rate"]
+    np.testing.assert_array_equal(tables["gimbal"].to_numpy()[:, :3], flown.joints.angle)
+
+
+def test_a_joint_alone_has_the_rate_of_table_3(flown):
+    gimbal = isf.read_gimbal("agisim")
+    for joint, axis, rate in (("pan", 2, 0.8225), ("tilt", 1, 0.5483)):
+        found = shown.joint_alone(joint, gimbal, "ideal", flown.origin)
+        measured = found.measured[1]
+        # Means over a sample of a sine of 4 s and more; the Earth turns with 7e-5 rad/s.
+        assert np.max(np.abs(measured[:, axis])) == pytest.approx(rate, abs=2e-4)
+        assert np.max(np.abs(np.delete(measured, axis, axis=1))) < 1e-4
+        np.testing.assert_allclose(found.measured[0], found.true[0], atol=1e-12)
+
+
+def test_what_is_sensed_in_flight_is_cut_by_time(flown):
+    every = shown.sensed_in_flight(flown)
+    part = every.between(5.0, 6.0)
+    assert len(every.time) == len(flown.imu_stamps)
+    assert part.time[0] == pytest.approx(5.0) and part.time[-1] == pytest.approx(6.0)
+    assert part.measured[0].shape == part.true[1].shape == (len(part.time), 3)
+
+
+def test_a_gimbal_that_does_not_swing_is_replaced():
+    swinging, level = isf.read_gimbal("agisim"), isf.read_gimbal("level")
+    assert shown.swinging(swinging, level) is swinging
+    assert shown.swinging(level, swinging) is swinging
+
+
+def test_the_navigator_has_its_receiver_beside_the_imu(flown):
+    imu = isf.read_imu_specification("adis16470")
+    found = shown.navigated(flown.imu_motion, imu, isf.read_gnss_specification("rtk"), runs=3)
+    assert len(found.rmse) == 3 and np.all(found.rmse["position_n"] < 0.1)
