@@ -1,7 +1,8 @@
 """What a magnetometer costs: nine axes beside drawing their numbers, and an experiment with it.
 
 Absolute figures depend on the machine; the ratios, measured in turns in one process, hardly do. Of
-the turns the quickest counts, as what else the machine does only adds to it. The thousand runs of ten minutes are measured on a few of them: each costs the same.
+the turns the quickest counts, as what else the machine does only adds to it. The thousand runs of
+ten minutes are measured on a few of them: each costs the same.
 """
 
 import time
