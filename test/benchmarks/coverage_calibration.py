@@ -173,6 +173,30 @@ def ends(task):
     ]
 
 
+def budget(population, motion):
+    """The rms of the heading's error of sensors whose matrices are drawn, too [deg].
+
+    A specification has one sensor's scale factors and misalignments. Here they stand for standard
+    deviations, whose effects add as squares.
+    """
+    none = np.zeros((3, 3)).tolist()
+    plain = population
+    for name in ("gyroscope", "accelerometer"):
+        triad = replace(getattr(plain, name), scale_factor_and_misalignment=none)
+        plain = replace(plain, **{name: triad})
+    model = isf.yaw_error_model(plain, motion)
+    mean = model.mean()[-1]
+    total = mean**2 + model.variance()[-1]
+    for name in ("gyroscope", "accelerometer"):
+        for i, j in PLACES:
+            matrix = np.zeros((3, 3))
+            matrix[i, j] = getattr(population, name).scale_factor_and_misalignment[i][j]
+            triad = replace(getattr(plain, name), scale_factor_and_misalignment=matrix.tolist())
+            with_one = isf.yaw_error_model(replace(plain, **{name: triad}), motion)
+            total += (with_one.mean()[-1] - mean) ** 2
+    return np.degrees(np.sqrt(total))
+
+
 def heading(pool, sensors=40):
     """Print the heading's error after ten minutes, budget and experiment, before and after."""
     sensor, gyroscope, accelerometer = calibrated(1, True)
@@ -197,8 +221,7 @@ def heading(pool, sensors=40):
         ("before", drawn, found[:, 0]),
         ("after", what_is_left(correction, sensor, "left"), found[:, 1]),
     ):
-        model = isf.yaw_error_model(population, motion)
-        size = np.degrees(np.hypot(model.mean()[-1], np.sqrt(model.variance()[-1])))
+        size = budget(population, motion)
         print(
             f"heading after 600 s of drive A, {name} calibration: budget {size:.2f} deg rms; "
             f"experiment with {sensors} sensors: {np.sqrt(np.mean(errors**2)):.2f} deg rms, the "

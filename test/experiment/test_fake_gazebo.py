@@ -150,7 +150,8 @@ def test_vibration_beside_gazebo_follows_the_true_speed(gazebo, tmp_path):
     assert ended.code == 0, ended.output
     result = ended.result()
     imu, truth = result.read_table("imu_simulated"), result.read_table("ground_truth")
-    speed = np.interp(imu.index, truth.index, truth["v"])
+    # It may roll back a little.
+    speed = np.abs(np.interp(imu.index, truth.index, truth["v"]))
     # The stand-in's own accelerations are zero but for gravity.
     shaken, moves = imu["accel_y"], speed > 0.2
     assert shaken[speed < 1e-6].abs().max() < 1e-9

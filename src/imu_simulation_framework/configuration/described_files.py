@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, Callable, TypeVar
 
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.files.locations import package_share
 from imu_simulation_framework.files.plain_yaml import NOT_YAML, load_plain, yaml_fault
 from imu_simulation_framework.files.reading import read_settings
 from imu_simulation_framework.files.whole_files import reason_of
+
+Described = TypeVar("Described")
 
 
 def bundled_names(folder: str) -> list[str]:
@@ -44,6 +46,40 @@ def find_description(name: str | os.PathLike[str], folder: str, kind: str) -> Pa
     raise ConfigurationError(
         f"{path}: there is no such file, nor {kind} of that name; there are {names}."
     )
+
+
+def read_described(
+    name: str | os.PathLike[str],
+    folder: str,
+    kind: str,
+    make: Callable[[Any], Described],
+    named: bool = False,
+) -> Described:
+    """Return what a description by its name, or in its file, describes.
+
+    Parameters
+    ----------
+    name, folder, kind
+        As for :func:`find_description`.
+    make : callable
+        Makes it of the file's keys and values.
+    named : bool
+        Whether it has a name, which is the file's unless it says one.
+
+    Raises
+    ------
+    ConfigurationError
+        There is no such file, it cannot be read, or ``make`` refuses what it holds.
+    """
+    path = find_description(name, folder, kind)
+    content = read_description(path, f"the {kind.split(' ', 1)[1]}")
+    content = {} if content is None else content
+    try:
+        if named and isinstance(content, dict):
+            content.setdefault("name", path.stem)
+        return make(content)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{path}: {error}") from None
 
 
 def read_description(path: str | os.PathLike[str], what: str) -> Any:

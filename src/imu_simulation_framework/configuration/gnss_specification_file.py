@@ -22,33 +22,13 @@ What is left out has its default, which is no error.
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 import yaml
 
-from imu_simulation_framework.configuration.described_files import (
-    find_description,
-    read_description,
-)
-from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.configuration.described_files import read_described
 from imu_simulation_framework.files.whole_files import write_whole
 from imu_simulation_framework.sensors.gnss.mapping import gnss_from_mapping, gnss_to_mapping
 from imu_simulation_framework.sensors.gnss.specification import GnssSpecification
-
-
-def find_gnss_specification(name: str | os.PathLike[str]) -> Path:
-    """Return the file that is meant: a path, or the name of one in the package's config/gnss.
-
-    Parameters
-    ----------
-    name : str or Path
-
-    Raises
-    ------
-    ConfigurationError
-        There is neither.
-    """
-    return find_description(name, "gnss", "a GNSS receiver")
 
 
 def read_gnss_specification(name: str | os.PathLike[str]) -> GnssSpecification:
@@ -64,14 +44,7 @@ def read_gnss_specification(name: str | os.PathLike[str]) -> GnssSpecification:
     ConfigurationError
         There is neither, it cannot be read, or it is no description of one.
     """
-    path = find_gnss_specification(name)
-    content = read_description(path, "the GNSS receiver")
-    try:
-        if isinstance(content, dict):
-            content.setdefault("name", path.stem)
-        return gnss_from_mapping({} if content is None else content)
-    except ConfigurationError as error:
-        raise ConfigurationError(f"{path}: {error}") from None
+    return read_described(name, "gnss", "a GNSS receiver", gnss_from_mapping, named=True)
 
 
 def save_gnss_specification(gnss: GnssSpecification, path: str | os.PathLike[str]) -> None:

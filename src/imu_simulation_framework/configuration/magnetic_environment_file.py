@@ -14,32 +14,12 @@ each are documented::
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
-from imu_simulation_framework.configuration.described_files import (
-    find_description,
-    read_description,
-)
-from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.configuration.described_files import read_described
 from imu_simulation_framework.magnetism.environment import MagneticEnvironment
 from imu_simulation_framework.magnetism.environment_mapping import (
     magnetic_environment_from_mapping,
 )
-
-
-def find_magnetic_environment(name: str | os.PathLike[str]) -> Path:
-    """Return the file that is meant: a path, or the name of one in the package's config/magnetic.
-
-    Parameters
-    ----------
-    name : str or Path
-
-    Raises
-    ------
-    ConfigurationError
-        There is neither.
-    """
-    return find_description(name, "magnetic", "a magnetic environment")
 
 
 def read_magnetic_environment(name: str | os.PathLike[str]) -> MagneticEnvironment:
@@ -55,9 +35,6 @@ def read_magnetic_environment(name: str | os.PathLike[str]) -> MagneticEnvironme
     ConfigurationError
         There is neither, it cannot be read, or it is no description of one.
     """
-    path = find_magnetic_environment(name)
-    content = read_description(path, "the magnetic environment")
-    try:
-        return magnetic_environment_from_mapping({} if content is None else content)
-    except ConfigurationError as error:
-        raise ConfigurationError(f"{path}: {error}") from None
+    return read_described(
+        name, "magnetic", "a magnetic environment", magnetic_environment_from_mapping
+    )

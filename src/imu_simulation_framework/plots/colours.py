@@ -29,8 +29,8 @@ GAUSS_MARKOV = "#2a6ab0"
 # Of many lines in one figure, neighbours of different luminance.
 SERIES = (REAL, SIMULATED, FIXES, "#8c2d82", "#4aa3df", "#a3322a", "#b59a00")
 """Of equals; an eighth is grey."""
-TRUE_AXES = (REFERENCE, "#f3cfa3", "#b5dcc5")
-"""Of x, y and z as they are, behind the first three of ``SERIES`` as they are measured."""
+PALE_SERIES = (REFERENCE, "#f3cfa3", "#b5dcc5")
+"""Of what is true, behind the first of :data:`SERIES`."""
 SIMULATED_SERIES = (SIMULATED, "#a3322a", "#d8a800", "#c26a8f", "#7a5a3a")
 """Of several simulated IMUs beside a recorded one."""
 

@@ -6,7 +6,7 @@ import math
 import re
 from dataclasses import dataclass
 
-from imu_simulation_framework.checked_values import checked_choice, checked_number
+from imu_simulation_framework.checked_values import check_numbers, checked_choice
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.sentences import shown
 
@@ -90,15 +90,15 @@ class OutputSpecification:
     repeat_samples: bool = False
 
     def __post_init__(self) -> None:
-        for name, bound in (
-            ("rate", {"above": 0.0}),
-            ("start_offset", {"minimum": 0.0}),
-            ("random_start_offset", {"minimum": 0.0}),
-            ("filter_time_constant", {"above": 0.0}),
-            ("magnetic_time_constant", {"above": 0.0}),
-            ("magnetic_declination", {"maximum": math.pi}),
-        ):
-            object.__setattr__(self, name, checked_number(name, getattr(self, name), **bound))
+        bounds: dict[str, dict[str, float]] = {
+            "rate": {"above": 0.0},
+            "start_offset": {"minimum": 0.0},
+            "random_start_offset": {"minimum": 0.0},
+            "filter_time_constant": {"above": 0.0},
+            "magnetic_time_constant": {"above": 0.0},
+            "magnetic_declination": {"maximum": math.pi},
+        }
+        check_numbers(self, bounds)
         for name in (
             "drop_repeated",
             "repeat_samples",

@@ -33,7 +33,7 @@ class TriadResponse:
     def __init__(self, name: str, specification: ImuSpecification):
         triad: TriadSpecification = getattr(specification, name)
         self._kind = TRIADS[name]
-        self._matrix = np.eye(3) + np.array(triad.scale_factor_and_misalignment)
+        self._matrix = unless_identity(np.eye(3) + np.array(triad.scale_factor_and_misalignment))
         self._g_sensitivity = _unless_zero(triad.g_sensitivity)
         # Coefficients of the bias and of the scale factor, each with what they are per unit of.
         self._conditions = [
@@ -112,7 +112,12 @@ FEW = 100
 
 
 def matrix_times(matrix, vectors):
-    """Return a matrix (3, 3) times vectors (..., 3), the same to the bit for one and for many."""
+    """Return a matrix (3, 3) times vectors (..., 3), the same to the bit for one and for many.
+
+    None stands for the identity, of which the vectors are copied.
+    """
+    if matrix is None:
+        return np.array(vectors)
     if vectors.ndim == 1 or len(vectors) <= FEW:
         x, y, z = vectors[..., 0:1], vectors[..., 1:2], vectors[..., 2:3]
         return matrix[:, 0] * x + matrix[:, 1] * y + matrix[:, 2] * z
@@ -121,6 +126,11 @@ def matrix_times(matrix, vectors):
     for axis, row in enumerate(matrix):
         product[..., axis] = row[0] * x + row[1] * y + row[2] * z
     return product
+
+
+def unless_identity(matrix: np.ndarray) -> np.ndarray | None:
+    """Return a matrix for :func:`matrix_times`, None for the identity."""
+    return None if np.array_equal(matrix, np.eye(3)) else matrix
 
 
 def _unless_zero(values):

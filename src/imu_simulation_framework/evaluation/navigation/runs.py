@@ -37,6 +37,7 @@ from imu_simulation_framework.sensors.simulation import imu_model
 
 _AT_ONCE = 10
 """Runs whose readings are in memory with all their parts."""
+_ROUNDING = 1e-6  # s
 _IMU, _GNSS, _START = range(3)
 """Children of the seed."""
 _PARTS = (
@@ -226,13 +227,18 @@ def navigate_runs(
     carrier = motion if airframe is None else airframe
     fixes = simulate_earth_fixes(carrier, gnss, runs, child_seed(seed, _GNSS), first_run)
     said = simulate_increments(motion, imus, runs, child_seed(seed, _IMU), first_run)
+    # A slower sensor may begin later and end earlier.
+    begin = int(np.argmin(np.abs(motion.time - said.time[0])))
+    fixes = fixes.between(said.time[0] - _ROUNDING, said.time[-1] + _ROUNDING)
     if initial_errors is None:
         initial_errors = tuning.initial.draw(runs, child_seed(seed, _START), first_run)
     errors = np.broadcast_to(np.asarray(initial_errors, dtype=float), (runs, 9))
     arm = None
     if compensated and (airframe is not None or np.any(gnss.lever_arm)):
         arm = lever_arm_between(motion, antenna_on(carrier, gnss), fixes.time)
-    start = initial_state(motion.position[0], motion.velocity[0], motion.orientation[0], errors)
+    start = initial_state(
+        motion.position[begin], motion.velocity[begin], motion.orientation[begin], errors
+    )
     navigation = run_filter(
         start, said.time, said.delta_theta, said.delta_velocity, fixes, tuning, arm
     )

@@ -221,7 +221,7 @@ def flightgear_numbers(packet: bytes, resolution: float | None) -> dict[str, flo
     Parameters
     ----------
     packet : bytes
-        Of :data:`FLIGHTGEAR_SIZE`.
+        Of ``FLIGHTGEAR_SIZE``.
     resolution : float or None
         That of the output's ``<time type="simulation">`` [s].
 

@@ -240,8 +240,8 @@ def what_is_left(
     """Return the specification of a sensor that is corrected: its noise, and what stays unknown.
 
     The bias is drawn with the standard deviation that the calibration left. Scale factors and
-    misalignments, which a specification does not draw, are one standard deviation each, so that a
-    budget shows their size.
+    misalignments, which a specification does not draw, are one standard deviation each, all of one
+    sign, so that a budget shows their size; of many sensors they add as squares.
 
     Parameters
     ----------

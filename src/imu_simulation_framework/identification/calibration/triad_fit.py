@@ -75,11 +75,11 @@ class KnownTruth:
 
         Parameters
         ----------
-        row : ndarray, shape (3,)
-            Of I + M.
+        row : ndarray, shape (3,) or (n, 3)
+            Of I + M, with the scale factor at each mean's temperature.
         """
         lever = np.cross(self.values, row)
-        along = self.values @ row
+        along = np.sum(self.values * row, axis=1)
         tilted = self.placement**2 * (lever @ lever.T)
         tilted += self.placement**4 * np.outer(along, along)
         total = np.where(self.together[:, None] == self.together, tilted, 0.0)
@@ -182,7 +182,11 @@ def fit_triad(
         row = np.eye(3)[axis]
         rough = np.linalg.lstsq(design, means.values, rcond=None)[0]
         row[excited] += rough[first : first + len(excited)]
-        beside = truth.covariance(row)
+        warm = np.zeros(len(values))
+        if scaled:
+            slopes = rough[first + len(excited) :]
+            warm = sum((slope * power for slope, power in zip(slopes, powers)), warm)
+        beside = truth.covariance(row + warm[:, None] * np.eye(3)[axis])
         said = f"{what}, axis {AXES[axis]}"
         found.append(solve(means, design, noise[axis] if noise else None, beside, said))
     rows = [one.estimates for one in found]

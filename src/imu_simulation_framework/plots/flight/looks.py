@@ -11,7 +11,9 @@ AXES = ("x, forward", "y, left", "z, up")
 MEASURED = series(3)
 """Of the three axes."""
 
-TRUE = tuple({"color": colour, "linestyle": "-", "linewidth": 4.0} for colour in colours.TRUE_AXES)
+TRUE = tuple(
+    {"color": colour, "linestyle": "-", "linewidth": 4.0} for colour in colours.PALE_SERIES
+)
 """Pale and wide, behind what is measured; of the three axes."""
 
 PATH = {"color": colours.REAL, "linestyle": "-", "linewidth": 1.6}

@@ -17,7 +17,7 @@ ROWS = (
 
 
 def curves(errors, run=0):
-    """Return the values of each row of :data:`ROWS` of one run, each (k, 1) or (k, 3).
+    """Return the values of each row of ``ROWS`` of one run, each (k, 1) or (k, 3).
 
     Parameters
     ----------

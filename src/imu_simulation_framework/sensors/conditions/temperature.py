@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from imu_simulation_framework.checked_values import checked_number, checked_table
+from imu_simulation_framework.checked_values import check_numbers, checked_table
 from imu_simulation_framework.errors import ConfigurationError
 
 
@@ -55,13 +55,10 @@ class TemperatureProfile:
     thermal_resistance: float = 0.0
 
     def __post_init__(self) -> None:
-        for name in ("reference", "start", "end"):
-            object.__setattr__(self, name, checked_number(name, getattr(self, name)))
-        for name, bound in (
-            ("time_constant", {"above": 0.0}),
-            ("thermal_resistance", {"minimum": 0.0}),
-        ):
-            object.__setattr__(self, name, checked_number(name, getattr(self, name), **bound))
+        bounds: dict[str, dict[str, float]] = {"reference": {}, "start": {}, "end": {}}
+        bounds["time_constant"] = {"above": 0.0}
+        bounds["thermal_resistance"] = {"minimum": 0.0}
+        check_numbers(self, bounds)
         for name, what in (("table", "temperature"), ("power", "power")):
             object.__setattr__(self, name, checked_table(name, getattr(self, name), what))
         if self.table and self.power:

@@ -15,7 +15,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from imu_simulation_framework.checked_values import checked_axes, checked_number, checked_table
+from imu_simulation_framework.checked_values import (
+    check_numbers,
+    checked_axes,
+    checked_number,
+    checked_table,
+)
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.noise.streams import NormalStreams
 
@@ -69,12 +74,14 @@ class Vibration:
             raise ConfigurationError("spectrum has one frequency, but it must have at least two.")
         object.__setattr__(self, "spectrum", spectrum)
         object.__setattr__(self, "axes", checked_axes("axes", self.axes, minimum=0.0))
-        for name, bound in (
-            ("reference_speed", {"above": 0.0}),
-            ("exponent", {"minimum": 0.0, "maximum": 10.0}),
-            ("idle", {"minimum": 0.0}),
-        ):
-            object.__setattr__(self, name, checked_number(name, getattr(self, name), **bound))
+        check_numbers(
+            self,
+            {
+                "reference_speed": {"above": 0.0},
+                "exponent": {"minimum": 0.0, "maximum": 10.0},
+                "idle": {"minimum": 0.0},
+            },
+        )
 
     @property
     def active(self) -> bool:

@@ -13,6 +13,7 @@ import numpy as np
 from imu_simulation_framework.sensors.fusion.compass import CompassFilter
 from imu_simulation_framework.sensors.fusion.complementary import ComplementaryFilter
 from imu_simulation_framework.sensors.fusion.magnetic_heading import MagneticHeading
+from imu_simulation_framework.sensors.fusion.orientation_filter import OrientationFilter
 from imu_simulation_framework.sensors.fusion.vqf_library import VqfFilter
 from imu_simulation_framework.sensors.output_specification import OutputSpecification
 
@@ -20,6 +21,7 @@ __all__ = [
     "CompassFilter",
     "ComplementaryFilter",
     "MagneticHeading",
+    "OrientationFilter",
     "VqfFilter",
     "fuse",
     "fuse_run",
@@ -27,7 +29,7 @@ __all__ = [
 ]
 
 
-def make_filter(output: OutputSpecification, period: float):
+def make_filter(output: OutputSpecification, period: float) -> OrientationFilter:
     """Return the filter that a specification names.
 
     Raises

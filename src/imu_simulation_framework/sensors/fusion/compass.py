@@ -15,11 +15,12 @@ import numpy as np
 
 from imu_simulation_framework.sensors.fusion.levelled import checked_field
 from imu_simulation_framework.sensors.fusion.magnetic_heading import MagneticHeading
+from imu_simulation_framework.sensors.fusion.orientation_filter import OrientationFilter
 
 _LEVEL = np.array([0.0, 0.0, 0.0, 1.0])
 
 
-class CompassFilter:
+class CompassFilter(OrientationFilter):
     """Accelerometer and magnetometer, without a gyroscope.
 
     Parameters
@@ -38,18 +39,6 @@ class CompassFilter:
         self._heading = heading
 
     def start(self, orientation, specific_force, magnetic_field=None):
-        """Take the yaw from an orientation (4,) unless there is a heading, the rest from readings.
-
-        Returns
-        -------
-        ndarray (4,)
-            Orientation.
-
-        Raises
-        ------
-        ConfigurationError
-            There is no magnetic field; so from :meth:`update` and :meth:`update_all`.
-        """
         from scipy.spatial.transform import Rotation
 
         from imu_simulation_framework.angles import yaw_from_quaternion
@@ -65,14 +54,12 @@ class CompassFilter:
         return self._turned(self._smooth[np.newaxis])[0]
 
     def update(self, angular_velocity, specific_force, magnetic_field=None):
-        """Take the next sample, (3,) each; return the orientation (4,)."""
         reading = np.concatenate([specific_force, checked_field(magnetic_field)])
         # As a series does it, to the bit: the last is kept, the new one added.
         self._smooth = self._share * reading + (1.0 - self._share) * self._smooth
         return self._turned(self._smooth[np.newaxis])[0]
 
     def update_all(self, angular_velocity, specific_force, magnetic_field=None):
-        """Take the next samples, (samples, 3) each; return orientations (samples, 4)."""
         from scipy.signal import lfilter
 
         readings = np.hstack([specific_force, checked_field(magnetic_field)])

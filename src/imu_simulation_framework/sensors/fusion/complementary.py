@@ -44,6 +44,7 @@ from imu_simulation_framework.angles import quaternion_product
 from imu_simulation_framework.constants import STANDARD_GRAVITY
 from imu_simulation_framework.sensors.fusion.levelled import checked_field, levelled
 from imu_simulation_framework.sensors.fusion.magnetic_heading import MagneticHeading
+from imu_simulation_framework.sensors.fusion.orientation_filter import OrientationFilter
 from imu_simulation_framework.sensors.fusion.series import block_length, fuse_block, rotated
 
 # Added to lengths that are divided by: nothing where they are not zero, no warning where they are.
@@ -54,7 +55,7 @@ _FORCE_SCALE = 0.5  # m/s^2
 _FEWEST = 500
 
 
-class ComplementaryFilter:
+class ComplementaryFilter(OrientationFilter):
     """Mahony's filter.
 
     Parameters
@@ -84,21 +85,6 @@ class ComplementaryFilter:
         self._heading = heading
 
     def start(self, orientation, specific_force, magnetic_field=None):
-        """Take the yaw from an orientation (4,), and the tilt from the accelerometer (3,).
-
-        With a magnetic heading the yaw is that of the magnetic field (3,).
-
-        Returns
-        -------
-        ndarray (4,)
-            Orientation.
-
-        Raises
-        ------
-        ConfigurationError
-            A field is needed for the heading and not given; so from :meth:`update` and
-            :meth:`update_all`.
-        """
         started = levelled(orientation, specific_force)
         # One quaternion is faster as Python's numbers than as an array.
         self._quaternion = tuple(started.tolist())
@@ -111,10 +97,6 @@ class ComplementaryFilter:
         return self._turned_to_north(started[np.newaxis], np.zeros((1, 3)), field)[0]
 
     def update(self, angular_velocity, specific_force, magnetic_field=None):
-        """Take the next sample, (3,) each; return the orientation (4,).
-
-        The angular velocity is the mean since the last sample.
-        """
         if self._heading is None:
             return np.array(self._next(angular_velocity.tolist(), specific_force.tolist()))
         field = checked_field(magnetic_field).tolist()
@@ -122,7 +104,6 @@ class ComplementaryFilter:
         return np.array(self._output())
 
     def update_all(self, angular_velocity, specific_force, magnetic_field=None):
-        """Take the next samples, (samples, 3) each; return orientations (samples, 4)."""
         if self._heading is not None:
             return self._update_all_with_heading(
                 angular_velocity, specific_force, checked_field(magnetic_field)

@@ -7,9 +7,10 @@ import numpy as np
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.sensors.fusion.levelled import checked_field, levelled
 from imu_simulation_framework.sensors.fusion.magnetic_heading import MagneticHeading
+from imu_simulation_framework.sensors.fusion.orientation_filter import OrientationFilter
 
 
-class VqfFilter:
+class VqfFilter(OrientationFilter):
     """The filter of the library vqf.
 
     Laidig and Seel: VQF: highly accurate IMU orientation estimation with bias estimation and
@@ -69,21 +70,6 @@ class VqfFilter:
         self._make = make
 
     def start(self, orientation, specific_force, magnetic_field=None):
-        """Take the yaw from an orientation (4,), and the tilt from the accelerometer (3,).
-
-        With a magnetic heading the yaw is that of the magnetic field (3,).
-
-        Returns
-        -------
-        ndarray (4,)
-            Orientation.
-
-        Raises
-        ------
-        ConfigurationError
-            A field is needed for the heading and not given; so from :meth:`update` and
-            :meth:`update_all`.
-        """
         from scipy.spatial.transform import Rotation
 
         self._filter = self._make()
@@ -98,13 +84,11 @@ class VqfFilter:
         return started
 
     def update(self, angular_velocity, specific_force, magnetic_field=None):
-        """Take the next sample, (3,) each; return the orientation (4,)."""
         return (
             self._turn * self._advance(angular_velocity, specific_force, magnetic_field)
         ).as_quat()
 
     def update_all(self, angular_velocity, specific_force, magnetic_field=None):
-        """Take the next samples, (samples, 3) each; return orientations (samples, 4)."""
         if len(angular_velocity) == 0:
             return np.empty((0, 4))
         fused = self._filter.updateBatch(

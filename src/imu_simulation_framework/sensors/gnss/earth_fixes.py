@@ -44,6 +44,11 @@ class EarthFixes(NamedTuple):
         measured = np.concatenate([self.position[:, index], self.velocity[:, index]], axis=1)
         return measured, self.variance[:, index]
 
+    def between(self, begin: float, end: float) -> EarthFixes:
+        """Return those from one time to another, both included [s]."""
+        used = (self.time >= begin) & (self.time <= end)
+        return EarthFixes(self.time[used], *(values[:, used] for values in self[1:]))
+
 
 def antenna_on(motion: EarthMotion, gnss: GnssSpecification) -> EarthMotion:
     """Return the motion of a receiver's antenna on a body that moves so."""

@@ -5,20 +5,14 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any, Mapping
 
-from imu_simulation_framework.checked_values import check_keys
-from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.checked_values import checked_fields
 from imu_simulation_framework.sensors.gnss.specification import (
+    LISTS,
+    PARTS,
     FixQuality,
-    GnssHeading,
-    GnssOrigin,
-    GnssOutages,
     GnssSpecification,
     QualityChange,
 )
-from imu_simulation_framework.sentences import shown
-
-_ONE = {"outages": GnssOutages, "heading": GnssHeading, "origin": GnssOrigin}
-_MANY = {"qualities": FixQuality, "changes": QualityChange}
 
 
 def gnss_from_mapping(content: Mapping[str, Any]) -> GnssSpecification:
@@ -35,19 +29,7 @@ def gnss_from_mapping(content: Mapping[str, Any]) -> GnssSpecification:
     ConfigurationError
         A key is unknown, or a value is not what it must be.
     """
-    _check(content, GnssSpecification, "the receiver")
-    values: dict[str, Any] = {}
-    for key, value in content.items():
-        if key in _ONE:
-            values[key] = _made(_ONE[key], value, key)
-        elif key in _MANY:
-            if not isinstance(value, list):
-                raise ConfigurationError(f"{key} is {shown(value)}, but it must be a list.")
-            values[key] = tuple(
-                _made(_MANY[key], one, f"{key}[{number}]") for number, one in enumerate(value)
-            )
-        else:
-            values[key] = value
+    values = checked_fields(GnssSpecification, content, "the receiver", PARTS, LISTS)
     return GnssSpecification(**values)
 
 
@@ -67,7 +49,7 @@ def gnss_to_mapping(gnss: GnssSpecification) -> dict[str, Any]:
 def _plain(value):
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
-    if not isinstance(value, (*_ONE.values(), *_MANY.values())):
+    if not isinstance(value, (*PARTS.values(), *LISTS.values())):
         return value
     always = {QualityChange: ("before", "after"), FixQuality: ("quality",)}.get(type(value), ())
     return {
@@ -75,15 +57,3 @@ def _plain(value):
         for field in fields(value)
         if field.name in always or getattr(value, field.name) != field.default
     }
-
-
-def _made(kind, content, where):
-    _check(content, kind, where)
-    try:
-        return kind(**content)
-    except ConfigurationError as error:
-        raise ConfigurationError(f"{where}.{error}") from None
-
-
-def _check(content, kind, where):
-    check_keys(content, [field.name for field in fields(kind)], where)

@@ -8,6 +8,7 @@ from typing import Any
 
 from imu_simulation_framework.checked_values import (
     Axes,
+    check_numbers,
     checked_choice,
     checked_number,
     checked_numbers,
@@ -88,17 +89,16 @@ class FixQuality:
 
     def __post_init__(self) -> None:
         checked_choice("quality", self.quality, tuple(name for name in QUALITIES if name != "none"))
-        for name in (
+        sizes = (
             "horizontal_noise",
             "vertical_noise",
             "horizontal_drift",
             "vertical_drift",
             "velocity_noise",
             "vertical_velocity_noise",
-        ):
-            object.__setattr__(self, name, checked_number(name, getattr(self, name), minimum=0.0))
-        time = checked_number("correlation_time", self.correlation_time, above=0.0)
-        object.__setattr__(self, "correlation_time", time)
+        )
+        bounds = {name: {"minimum": 0.0} for name in sizes}
+        check_numbers(self, {**bounds, "correlation_time": {"above": 0.0}})
 
     @property
     def noise(self) -> tuple[float, ...]:
@@ -145,8 +145,7 @@ class QualityChange:
             checked_choice(name, getattr(self, name), tuple(QUALITIES))
         if self.before == self.after:
             raise ConfigurationError(f"after is {shown(self.after)}, as it was before.")
-        rate = checked_number("rate", self.rate, minimum=0.0, maximum=HIGHEST_EVENT_RATE)
-        object.__setattr__(self, "rate", rate)
+        check_numbers(self, {"rate": {"minimum": 0.0, "maximum": HIGHEST_EVENT_RATE}})
 
 
 @dataclass(frozen=True)
@@ -183,10 +182,13 @@ class GnssOutages:
                     "begins."
                 )
         object.__setattr__(self, "times", pairs)
-        rate = checked_number("rate", self.rate, minimum=0.0, maximum=HIGHEST_EVENT_RATE)
-        object.__setattr__(self, "rate", rate)
-        mean = checked_number("mean_duration", self.mean_duration, minimum=SHORTEST_OUTAGE)
-        object.__setattr__(self, "mean_duration", mean)
+        check_numbers(
+            self,
+            {
+                "rate": {"minimum": 0.0, "maximum": HIGHEST_EVENT_RATE},
+                "mean_duration": {"minimum": SHORTEST_OUTAGE},
+            },
+        )
 
     @property
     def share(self) -> float:
@@ -242,8 +244,7 @@ class GnssHeading:
             "correlation_time": {"above": 0.0},
             "misalignment": {"minimum": -math.pi, "maximum": math.pi},
         }
-        for name, bound in bounds.items():
-            object.__setattr__(self, name, checked_number(name, getattr(self, name), **bound))
+        check_numbers(self, bounds)
 
 
 @dataclass(frozen=True)
@@ -269,13 +270,14 @@ class GnssOrigin:
 
     def __post_init__(self) -> None:
         bounds = {"latitude": 90.0, "longitude": 360.0, "height": 1e5}
-        for name, bound in bounds.items():
-            value = checked_number(name, getattr(self, name), minimum=-bound, maximum=bound)
-            object.__setattr__(self, name, value)
+        check_numbers(
+            self, {name: {"minimum": -size, "maximum": size} for name, size in bounds.items()}
+        )
 
 
-_PARTS = {"outages": GnssOutages, "heading": GnssHeading, "origin": GnssOrigin}
-_LISTS = {"qualities": FixQuality, "changes": QualityChange}
+PARTS = {"outages": GnssOutages, "heading": GnssHeading, "origin": GnssOrigin}
+LISTS = {"qualities": FixQuality, "changes": QualityChange}
+"""Fields of a receiver that are parts, and those that are several parts."""
 
 
 @dataclass(frozen=True)
@@ -333,13 +335,13 @@ class GnssSpecification:
             "lever_arm": checked_numbers("lever_arm", self.lever_arm, 3, maximum=1e3),
             "schedule": tuple(map(_checked_entry, _listed("schedule", self.schedule))),
         }
-        for name, kind in _LISTS.items():
+        for name, kind in LISTS.items():
             changed[name] = _listed(name, getattr(self, name))
             for one in changed[name]:
                 _require(name, one, kind)
         for name, value in changed.items():
             object.__setattr__(self, name, value)
-        for name, kind in _PARTS.items():
+        for name, kind in PARTS.items():
             _require(name, getattr(self, name), kind)
         self._check_qualities()
 

@@ -11,7 +11,11 @@ from imu_simulation_framework.sensors.conditions.band_limit import BandLimit
 from imu_simulation_framework.sensors.conditions.vibration import VibrationNoise
 from imu_simulation_framework.sensors.imu_specification import MagnetometerSpecification
 from imu_simulation_framework.sensors.triad_noise import TriadNoise
-from imu_simulation_framework.sensors.triad_response import TriadResponse, matrix_times
+from imu_simulation_framework.sensors.triad_response import (
+    TriadResponse,
+    matrix_times,
+    unless_identity,
+)
 
 
 class TriadSeries(NamedTuple):
@@ -48,7 +52,7 @@ class TriadModel:
         self.rectified = self._response.rectified
         self._iron = None
         if isinstance(triad, MagnetometerSpecification):
-            self._iron = np.array(triad.hard_iron), np.array(triad.soft_iron)
+            self._iron = np.array(triad.hard_iron), unless_identity(np.array(triad.soft_iron))
 
     def of_truth(self, signal, force, time):
         """Give what it makes of signal and specific force, (3,) or (samples, 3), without noise."""

@@ -19,17 +19,15 @@ from imu_simulation_framework.configuration.yaw_error_model_file import (
     read_yaw_error_model,
 )
 from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.experiment.flight.source import find_flight
 from imu_simulation_framework.experiment.from_configuration import UNDISTURBED
 from imu_simulation_framework.experiment.named_imu import NamedImu, named_imu
 from imu_simulation_framework.experiment.preparation.motion import read_motion
-from imu_simulation_framework.flight_simulator.library import bundled_scripts
-from imu_simulation_framework.flight_simulator.simulation import fly
 from imu_simulation_framework.magnetism.environment import MagneticEnvironment
 from imu_simulation_framework.motion import sources
 from imu_simulation_framework.motion.drives import DRIVES
 from imu_simulation_framework.motion.earth.earth_motion import EarthMotion
 from imu_simulation_framework.motion.motion import Motion
-from imu_simulation_framework.recordings.flight.reading import read_flight
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 from imu_simulation_framework.units import factor
 
@@ -172,14 +170,14 @@ def chosen_motion(options: argparse.Namespace, rate: float = sources.RATE) -> Ch
 
 def _flight(name, rate):
     """Return the motion of a flight's body, and the file that it was read from."""
-    if name in bundled_scripts() or Path(name).suffix.lower() == ".xml":
-        flight, files = fly(name, FLIGHT_DURATION), ()
-    else:
-        flight, files = read_flight(name).flight, (name,)
+    # A recording is taken as a whole.
+    scripted = not Path(name).is_file() or Path(name).suffix == ".xml"
+    flight, _ = find_flight(name, FLIGHT_DURATION if scripted else math.inf)
     time = flight.states.time
     count = int((time[-1] - time[0]) * rate * (1.0 + 1e-9)) + 1
     at = np.minimum(time[0] + np.arange(count) / rate, time[-1])
-    return ChosenMotion(f"flight {Path(name).name}", flight.states.motion(at=at), files)
+    motion = flight.states.motion(at=at)
+    return ChosenMotion(f"flight {Path(name).name}", motion, () if scripted else (name,))
 
 
 def chosen_imu(text: str) -> NamedImu:

@@ -3,8 +3,7 @@
     monte_carlo.py a --imu bno055 --runs 10000 --within 5deg
     monte_carlo.py --straight 10min --imu my_imu.yaml --runs 1000000 --what linear
     monte_carlo.py a --imu hector --runs 200 --what experiment --setting terrain/kind=uneven
-    monte_carlo.py a --imu bno055_magnetometer --runs 200 --heading rejecting
-        --magnetic-environment steel_beam
+    monte_carlo.py a --imu bno055_magnetometer --heading rejecting --magnetic-environment steel_beam
     monte_carlo.py a --imu bno055 --runs 100000 --scheduler tcp://10.0.0.1:8786
 
 What is drawn: the full three-axis sensor with its filter of the orientation, its linear model, or

@@ -23,7 +23,10 @@ from imu_simulation_framework.motion.earth.frames import enu_to_ecef
 from imu_simulation_framework.motion.earth.gravity import gravity_ecef
 from imu_simulation_framework.sensors.gnss.earth_fixes import simulate_earth_fixes
 from imu_simulation_framework.sensors.gnss.specification import GnssOutages
-from imu_simulation_framework.sensors.imu_specification import ImuSpecification
+from imu_simulation_framework.sensors.imu_specification import (
+    ImuSpecification,
+    OutputSpecification,
+)
 
 RUNS = 30
 
@@ -176,6 +179,16 @@ def test_an_antenna_on_the_airframe_is_as_good_as_one_beside_the_imu(airframe):
     assert np.all(unknown.rmse().mean() > 1.2 * beside)
     assert known.consistency().innovations_consistent
     assert not unknown.consistency().innovations_consistent
+
+
+def test_a_slower_imu_that_begins_later_navigates_as_well():
+    output = OutputSpecification(rate=50.0, start_offset=1.0)
+    motion = flight(rate=100.0, duration=50.0)
+    slower = navigate_runs(motion, replace(IMU, output=output), GNSS, RUNS, seed=11)
+    assert slower.navigation.time[0] == 1.0
+    found = slower.consistency()
+    low, high = mean_bounds(15, 2 * RUNS, 0.999)
+    assert low < found.mean_nees < high
 
 
 def test_what_does_not_fit_is_said(airframe):

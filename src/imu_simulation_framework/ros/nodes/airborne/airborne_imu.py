@@ -1,10 +1,11 @@
 """Flies an aircraft, or replays a flight, and publishes what an IMU on a gimbal on it measures.
 
-Private parameters: ``~source``, a script for JSBSim or a recorded flight; ``~gimbal``, ``~imu`` and
-``~gnss``, names or files; and the numbers that airborne.launch documents. Topics: ``imu/data``,
-``gnss/fix`` and ``gnss/velocity``; ``ground_truth/state`` of the aircraft, ``ground_truth/imu``,
-``ground_truth/origin``; ``driven_path``, ``/clock`` and ``/tf``. No sample is lost on its way, and
-with ``~answer``, a topic, none is published before that of before has been answered there.
+Private parameters: ``~source``, a script for JSBSim, a recorded flight, or ``udp:PORT``;
+``~gimbal``, ``~imu`` and ``~gnss``, names or files; and the numbers that airborne.launch documents.
+Topics: ``imu/data``, ``gnss/fix`` and ``gnss/velocity``; ``ground_truth/state`` of the aircraft,
+``ground_truth/imu``, ``ground_truth/origin``; ``driven_path``, ``/clock`` and ``/tf``. No sample is
+lost on its way, and with ``~answer``, a topic, none is published before that of before has been
+answered there.
 """
 
 from __future__ import annotations
@@ -51,43 +52,27 @@ class AirborneImuNode(Node):
         source = str(rospy.get_param("~source", ""))
         if not source:
             raise ConfigurationError(
-                f"{self.name}: the private parameter source is empty, expected a script of JSBSim "
-                "or a recorded flight"
+                f"{self.name}: the private parameter source is empty, expected a script of JSBSim, "
+                "a recorded flight, or udp:PORT"
             )
-        gnss = str(rospy.get_param("~gnss", ""))
-        gnss_on = str(rospy.get_param("~gnss_on", "body"))
-        self._receiver = read_gnss_specification(gnss) if gnss else None
-        gimbal = read_gimbal(str(rospy.get_param("~gimbal", "off")))
-        chosen = named_imu(str(rospy.get_param("~imu", "ideal")))
-        self._tick = self._number("tick", 0.02, above=0.0)
-        self._factor = self._number("real_time_factor", 1.0)
-        self._listeners = self._whole("listeners", 0)
-        self._timeout = self._number("timeout", 60.0, above=0.0)
-        flight, remarks = find_flight(
-            source,
+        self._source = source
+        self._wanted = (
             self._number("duration", 200.0, above=0.0),
             self._number("flight_rate", 50.0, above=0.0),
             self._number("start", 0.0),
         )
-        self._flight = AirborneImu(
-            flight.states,
-            gimbal,
-            cast(ImuErrors, chosen.errors),
-            self._receiver,
-            self._number("rate", 100.0, above=0.0),
-            self._whole("seed", 1),
-            gnss_on=gnss_on,
-        )
-        for remark in (*remarks, *chosen.remarks):
-            rospy.logwarn("%s", remark)
-        for remark in self._flight.remarks:
-            rospy.loginfo("%s", remark)
-        antenna = (0.0, 0.0, 0.0) if self._receiver is None else self._receiver.lever_arm
-        self._messages = FlightMessages(
-            self._flight.origin, antenna, AIRCRAFT_FRAME if gnss_on == "body" else IMU_FRAME
-        )
+        gnss = str(rospy.get_param("~gnss", ""))
+        self._receiver = read_gnss_specification(gnss) if gnss else None
+        self._gnss_on = str(rospy.get_param("~gnss_on", "body"))
+        self._gimbal = read_gimbal(str(rospy.get_param("~gimbal", "off")))
+        self._chosen = named_imu(str(rospy.get_param("~imu", "ideal")))
+        self._rate = self._number("rate", 100.0, above=0.0)
+        self._seed = self._whole("seed", 1)
+        self._tick = self._number("tick", 0.02, above=0.0)
+        self._factor = self._number("real_time_factor", 1.0)
+        self._listeners = self._whole("listeners", 0)
+        self._timeout = self._number("timeout", 60.0, above=0.0)
         self._imu = advertise(topics.IMU, Imu)
-        self._imu_messages = ImuMessages(self._flight.covariances, self._flight.magnetic_covariance)
         self._gnss = None if self._receiver is None else GnssPublisher(self._receiver)
         self._answers = 0
         self._answered = threading.Condition()
@@ -101,6 +86,7 @@ class AirborneImuNode(Node):
 
     def run(self):
         """Publish tick by tick until the flight ends."""
+        self._prepare()
         self._wait_for_listeners()
         of_gnss = () if self._gnss is None else self._gnss.publishers
         self.wait_for_subscribers(self._imu, *of_gnss, *self._messages.publishers)
@@ -121,6 +107,27 @@ class AirborneImuNode(Node):
             rospy.loginfo("the flight has ended")
         self.finish()
         return super().run()
+
+    def _prepare(self):
+        """Get the flight, which may be received while it is flown, and all that is measured."""
+        flight, remarks = find_flight(self._source, *self._wanted)
+        self._flight = AirborneImu(
+            flight.states,
+            self._gimbal,
+            cast(ImuErrors, self._chosen.errors),
+            self._receiver,
+            self._rate,
+            self._seed,
+            gnss_on=self._gnss_on,
+        )
+        for remark in (*remarks, *self._chosen.remarks):
+            rospy.logwarn("%s", remark)
+        for remark in self._flight.remarks:
+            rospy.loginfo("%s", remark)
+        antenna = (0.0, 0.0, 0.0) if self._receiver is None else self._receiver.lever_arm
+        on = AIRCRAFT_FRAME if self._gnss_on == "body" else IMU_FRAME
+        self._messages = FlightMessages(self._flight.origin, antenna, on)
+        self._imu_messages = ImuMessages(self._flight.covariances, self._flight.magnetic_covariance)
 
     def _publish(self, tick):
         self._messages.publish(tick)
