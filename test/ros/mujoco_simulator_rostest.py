@@ -142,11 +142,13 @@ class DrivenSimulator(unittest.TestCase):
         """Give one command and wait for the control period that answers it."""
         cls.ticks += 1
         cls.commands.publish(Float64MultiArray(data=[4.0, 5.0]))
-        end = cls.ticks * PERIOD - 1e-6
         for collector in (cls.truth, cls.imu):
-            collector.wait_for(
-                lambda messages: messages and messages[-1].header.stamp.to_sec() > end
-            )
+            collector.wait_for(cls.have_come)
+
+    @classmethod
+    def have_come(cls, messages):
+        """Whether those of the last control period are among them."""
+        return messages and messages[-1].header.stamp.to_sec() > cls.ticks * PERIOD - 1e-6
 
     def test_one_command_advances_one_control_period(self):
         self.advance()
@@ -179,12 +181,13 @@ class DrivenSimulator(unittest.TestCase):
         set_bias = rospy.ServiceProxy("driven/imu/data/set_rate_bias", SetBias)
         set_bias(Vector3(0.1, -0.2, 0.3))
         self.advance()
-        rate = bias.wait_for(lambda messages: messages)[-1].angular_velocity
+        # Those of the control period before may still come.
+        rate = bias.wait_for(self.have_come)[-1].angular_velocity
         for found, wanted in ((rate.x, 0.1), (rate.y, -0.2), (rate.z, 0.3)):
             self.assertAlmostEqual(found, wanted, places=4)
         rospy.ServiceProxy("driven/imu/data/calibrate", Empty)()
         self.advance()
-        messages = bias.wait_for(lambda messages: len(messages) >= 2 * SAMPLES)
+        messages = bias.wait_for(self.have_come)
         self.assertAlmostEqual(messages[-1].angular_velocity.z, 0.0, places=9)
 
     def test_the_robot_turns_left_when_the_right_wheel_is_faster(self):
