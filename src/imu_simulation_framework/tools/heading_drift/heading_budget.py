@@ -4,8 +4,7 @@
     heading_budget.py drive.bag --setting reference/topic=/odom --imu my_imu.yaml
     heading_budget.py --rounds 11 --radius 5 --imu kalibr:imu.yaml
     heading_budget.py --straight 10min --require 5deg --probability 0.95
-    heading_budget.py a --imu bno055_magnetometer --heading gyroscope magnetometer rejecting
-        --magnetic-environment clean steel_beam
+    heading_budget.py a --imu bno055_magnetometer --magnetic-environment steel_beam
 
 Each IMU is a bundled one's name, the file of a specification, FORMAT:FILE with another tool's
 parameters, or a plug-in's parameters by name. The bands are computed, not drawn, and exact where
