@@ -208,6 +208,26 @@ def corrections(random, folder) -> Trial:
     return Trial("calibrate_imu.py", arguments, Expected(words=(name, rest)), figures=True)
 
 
+def flights(random, folder) -> Trial:
+    """Recorded flights, gimbals, and tables of a gimbal's joints."""
+    if random.random() < 0.5:
+        name = _put(folder, *_harmed(random, specimens.flight()))
+        if random.random() < 0.8:
+            return Trial("flight", [name], Expected(words=(name,)))
+        arguments = [name, "--imu", "bno055", "--out", OUT]
+        return Trial("simulate_flight.py", arguments, Expected(words=(name,)), figures=True)
+    content, joints = random.choice(specimens.GIMBALS), specimens.JOINTS
+    if random.random() < 0.3:
+        content, joints = specimens.GIMBALS[-1], harmed_table(random, joints, ",")
+    else:
+        content, joints = harmed_settings(random, content), joints.encode()
+    if isinstance(content, str):
+        content = content.encode()
+    _put(folder, "joints.csv", joints)
+    name = _put(folder, "mount.yaml", content)
+    return Trial("gimbal", [name], Expected(words=(name, "gimbal's loop")))
+
+
 _NAMED = ("[", "robot's parameters", "specification", "The IMU", "trajectory", "recording", "gain")
 """What stands in a sentence about a setting instead of its section or file."""
 
@@ -400,7 +420,8 @@ def experiments(random, folder) -> Trial:
 
 
 KINDS = {
-    tables: 26,
+    tables: 22,
+    flights: 4,
     bags: 15,
     at_rest: 3,
     places: 7,

@@ -19,6 +19,7 @@ from imu_simulation_framework.configuration.imu_specification_file import (
     find_imu_specification,
     load_imu_specification,
 )
+from imu_simulation_framework.experiment.flight.tables import truth_table
 from imu_simulation_framework.experiment.report import RunDescription, write_report
 from imu_simulation_framework.files.locations import package_share
 from imu_simulation_framework.imu_formats import (
@@ -26,6 +27,7 @@ from imu_simulation_framework.imu_formats import (
     WriteOptions,
     write_imu_parameters,
 )
+from imu_simulation_framework.motion.earth.sources import circling
 from imu_simulation_framework.recordings.simulated.imu_writer import write_imu_recording
 from imu_simulation_framework.results.folder import create_result_folder
 from imu_simulation_framework.sensors.recording_at_rest import record_at_rest
@@ -250,6 +252,36 @@ magnetometer:
   bias: [2.0e-05, 1.0e-06, -3.0e-05]  # T
 """
 """What calibrate_imu.py writes."""
+
+
+GIMBALS = (
+    """\
+pan_to_tilt: [0.0, 0.0, -0.1]  # m
+tilt_to_roll: [0.1, 0.0, 0.0]  # m
+sinusoid: {amplitudes: [0.52, 0.52, 0.26], periods: [4.0, 6.0, 10.0]}  # rad, s
+limits: {pan: [-3.1, 3.1], tilt: [-0.6, 0.6], roll: [-0.6, 0.6]}  # rad
+""",
+    """\
+stabilisation:
+  hold: {roll: 0.0, pitch: 0.05}  # rad
+  bandwidth: 3.0  # Hz
+  servo_bandwidth: 20.0  # Hz
+  rate_limits: [2.0, 2.0, 2.0]  # rad/s
+limits: {pan: [-3.1, 3.1], tilt: [-0.6, 0.6], roll: [-0.6, 0.6]}  # rad
+""",
+    "table: joints.csv\n",
+)
+JOINTS = "time,pan,tilt,roll\n" + "".join(
+    f"{0.5 * k},{0.1 * (k % 3)},{-0.05 * (k % 5)},{0.02 * k}\n" for k in range(20)
+)
+"""Angles of a gimbal's joints [s, rad]."""
+
+
+@functools.lru_cache(maxsize=None)
+def flight() -> Specimen:
+    """A recorded flight: a turn of a few seconds."""
+    table = truth_table(circling(6.0, latitude=47.0, longitude=8.5, height=500.0, rate=20.0))
+    return Specimen("flight.csv", table.to_csv().encode(), ",", ())
 
 
 @functools.lru_cache(maxsize=None)

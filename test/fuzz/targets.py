@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gc
 import importlib.util
 import os
@@ -11,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import specimens
 
+from imu_simulation_framework.configuration.gimbal_file import read_gimbal, save_gimbal
 from imu_simulation_framework.configuration.imu_correction_file import (
     imu_correction_text,
     read_imu_correction,
@@ -26,7 +28,11 @@ from imu_simulation_framework.experiment.preparation.drive import (
 )
 from imu_simulation_framework.experiment.preparation.setup import set_up
 from imu_simulation_framework.files.locations import package_share
+from imu_simulation_framework.gimbal.profiles import TabulatedJoints
+from imu_simulation_framework.gimbal.simulation import simulate_gimbal
+from imu_simulation_framework.motion.sources import at_rest
 from imu_simulation_framework.recordings import read_imu, read_reference
+from imu_simulation_framework.recordings.flight.reading import read_flight
 from imu_simulation_framework.results.folder import ResultFolder
 from imu_simulation_framework.robot.parameters import load_robot_parameters
 from imu_simulation_framework.tools.command_line import run_tool
@@ -107,7 +113,26 @@ def correction(arguments):
     print(found.name)
 
 
-PARTS = {function.__name__: function for function in (check, read, load, drive, robot, correction)}
+def flight(arguments):
+    """Read a flight and lead a motion through it."""
+    print(len(read_flight(arguments[0]).flight.states.motion()))
+
+
+def gimbal(arguments):
+    """Load a gimbal, write it and read that again, and let it move on a platform for a second."""
+    found = read_gimbal(arguments[0])
+    if not isinstance(found.drive, TabulatedJoints):
+        save_gimbal(found, "again.yaml")
+        again = dataclasses.replace(read_gimbal("again.yaml"), name=found.name)
+        if again != found:
+            raise AssertionError("a gimbal that was written and read is another one")
+    print(len(simulate_gimbal(at_rest(1.0), found).motion))
+
+
+PARTS = {
+    function.__name__: function
+    for function in (check, read, load, drive, robot, correction, flight, gimbal)
+}
 
 
 def _write_no_figure(folder, name, _, format="png"):

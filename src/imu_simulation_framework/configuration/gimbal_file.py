@@ -149,4 +149,7 @@ def save_gimbal(gimbal: GimbalSpecification, path: str | os.PathLike[str]) -> No
 def _table(path, name):
     if not isinstance(name, str):
         raise ConfigurationError(f"{path}: table is {shown(name)}, but it must be a file's name.")
-    return read_joint_table(path.parent / name)
+    try:
+        return read_joint_table(path.parent / name)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{path}: {error}") from None
