@@ -228,7 +228,17 @@ def flights(random, folder) -> Trial:
     return Trial("gimbal", [name], Expected(words=(name, "gimbal's loop")))
 
 
-_NAMED = ("[", "robot's parameters", "specification", "The IMU", "trajectory", "recording", "gain")
+_NAMED = (
+    "[",
+    "robot's parameters",
+    "specification",
+    "GNSS receiver",
+    "magnetic environment",
+    "The IMU",
+    "trajectory",
+    "recording",
+    "gain",
+)
 """What stands in a sentence about a setting instead of its section or file."""
 
 
