@@ -148,16 +148,19 @@ class BarFields:
             planes, ending = bar.poles_in(field, most, cells)
             corners, signs = _corners(np.array(bar.size), bar.long_side, planes)
             signed = signs[:, np.newaxis] * np.tile(ending, (4, 1))
-            self._bars.append((np.array(bar.position), bar.rotation, corners, signed))
+            field_of_parts = _FIELD_OF_PARTS @ bar.rotation.T
+            self._bars.append(
+                (np.array(bar.position), bar.rotation, corners, signed, field_of_parts)
+            )
 
     def __call__(self, position: np.ndarray) -> np.ndarray:
         """Return their field (n, 3) [T] at places (n, 3) [m], both in the world's axes."""
         total = np.zeros(position.shape)
-        for place, rotation, corners, signed in self._bars:
+        for place, rotation, corners, signed, field_of_parts in self._bars:
             kernels = _kernels(corners, (position - place) @ rotation)
             ending = kernels.reshape(-1, len(corners)) @ signed  # by kernel, place and component
             parts = ending.reshape(6, -1, 3).transpose(1, 0, 2).reshape(-1, 18)
-            total += parts @ _FIELD_OF_PARTS @ rotation.T
+            total += parts @ field_of_parts
         return total
 
 

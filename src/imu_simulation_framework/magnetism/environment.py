@@ -151,11 +151,10 @@ class MagneticEnvironment:
         position = np.asarray(position, dtype=float)
         total = np.empty(position.shape)
         total[...] = self.undisturbed
-        if self._bodies:
+        for bodies in self._bodies:
             for first in range(0, len(position), _AT_ONCE):
                 some = slice(first, first + _AT_ONCE)
-                for bodies in self._bodies:
-                    total[some] += bodies(position[some])
+                total[some] += bodies(position[some])
         return total
 
     def felt(

@@ -94,10 +94,13 @@ class NoiseProcess(ABC):
             self._start()
             self._started = True
         if self._filtered and len(block) <= FEW:
-            for row in block:
-                row[:] = self._step()
+            self._fill_few(block)
         else:
             self._fill(block)
+
+    def _fill_few(self, block):
+        for row in block:
+            row[:] = self._step()
 
     def batch(self, samples: int, runs: int = 1) -> np.ndarray:
         """Return independent realisations (runs, samples, 3).
@@ -288,6 +291,15 @@ class BiasInstability(NoiseProcess):
         innovation = self._innovation * self._generator.standard_normal(self._sigma.shape)
         self._values = innovation + self._phi * self._values
         return np.add.reduce(self._values, axis=0)
+
+    def _fill_few(self, block):
+        innovations = self._generator.standard_normal((len(block), *self._sigma.shape))
+        innovations *= self._innovation
+        phi, values = self._phi, self._values
+        for row, innovation in zip(block, innovations):
+            values = innovation + phi * values
+            np.add.reduce(values, axis=0, out=row)
+        self._values = values
 
     def _fill(self, block):
         for first in range(0, len(block), self._rows):

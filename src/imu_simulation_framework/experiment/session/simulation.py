@@ -210,11 +210,11 @@ class SimulatedRobot:
     def _field(self, state) -> np.ndarray:
         """Return the magnetic field in the IMU's axes, (n, 3) [T]."""
         assert self._environment is not None
-        return self._environment.felt(
-            state.position + turned(state.orientation, self._imu_place),
-            state.imu_orientation,
-            state.wheel_torques.reshape(len(state.time), 2, -1).sum(axis=2),
-        )
+        torques = None
+        if self._environment.motors:
+            torques = state.wheel_torques.reshape(len(state.time), 2, -1).sum(axis=2)
+        place = state.position + turned(state.orientation, self._imu_place)
+        return self._environment.felt(place, state.imu_orientation, torques)
 
     def _fixes(self, stamps, state) -> pd.DataFrame | None:
         if self.positioning is None:
