@@ -69,7 +69,10 @@ def make_magnetic_environment(configuration: Configuration) -> MagneticEnvironme
         if specification is None or specification.magnetometer is None:
             return None
         name = UNDISTURBED
-    environment = read_magnetic_environment(name)
+    try:
+        environment = read_magnetic_environment(name)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"[magnetic_environment] file: {error}") from None
     given = {key: getattr(section, key) for key in ("latitude", "longitude", "height", "date")}
     given = {key: value for key, value in given.items() if value not in (None, "")}
     if not given:
@@ -103,7 +106,10 @@ def experiment_gnss(configuration: Configuration) -> GnssSpecification | None:
     """
     if not configuration.gnss.file:
         return None
-    gnss = read_gnss_specification(configuration.gnss.file)
+    try:
+        gnss = read_gnss_specification(configuration.gnss.file)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"[gnss] file: {error}") from None
     if gnss.rate > configuration.imu.rate * (1.0 + 1e-6):
         raise ConfigurationError(
             f"[gnss] file: {configuration.gnss.file} has a rate of {gnss.rate:g} Hz, which must "

@@ -118,17 +118,20 @@ def _stabilised(motion, gimbal, target, wanted, imu, seed, run):
     turned = np.zeros((len(due), 3))
     turned[1:] = (inertial[:-1].inv() * inertial[1:]).as_rotvec() / (stride * period)
     turned[0] = turned[1]
-    found = run_loop(
-        base.as_quat(),
-        inertial.as_quat(),
-        turned,
-        gyroscope,
-        gimbal.drive,
-        gimbal.limits,
-        stride * period,
-        wanted.angle[due[0]],
-        np.clip(wanted.rate[due[0]], *_both(gimbal.drive.rate_limits)),
-    )
+    try:
+        found = run_loop(
+            base.as_quat(),
+            inertial.as_quat(),
+            turned,
+            gyroscope,
+            gimbal.drive,
+            gimbal.limits,
+            stride * period,
+            wanted.angle[due[0]],
+            np.clip(wanted.rate[due[0]], *_both(gimbal.drive.rate_limits)),
+        )
+    except ConfigurationError as error:
+        raise ConfigurationError(f"gimbal {gimbal.name}: {error}") from None
     joints, command = _between(found, due, stride, motion.time, gimbal, period)
     first = due[0]
     joints.angle[:first], joints.rate[:first] = wanted.angle[:first], wanted.rate[:first]
