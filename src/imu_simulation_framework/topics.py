@@ -42,3 +42,9 @@ MAGNETIC_ARROW = "imu/mag/arrow"
 def in_root(topic: str) -> str:
     """Return a topic's full name in the root namespace."""
     return f"/{topic.lstrip('/')}"
+
+
+def beside(topic: str, other: str) -> str:
+    """Return the name of a topic with the last part of another: ``/imu/mag`` for ``/imu/data``."""
+    namespace, slash, _ = topic.rpartition("/")
+    return f"{namespace}{slash}{other.rpartition('/')[2]}"

@@ -3,7 +3,8 @@
     fake_ideal_imu.py MESSAGES.json EXPECTED [TYPE]
 
 The file holds stamps [ns] and numbers; it is run as a process of its own, beside another's master.
-TYPE is imu, odometry or placed_imu: an IMU on /imu and, a message later, odometry on /pose.
+TYPE is imu, odometry, placed_imu: an IMU on /imu and, a message later, odometry on /pose, or
+field_imu: an IMU on /imu and, a message before, an ideal field on /field.
 """
 
 import json
@@ -38,6 +39,13 @@ def odometry(stamp, numbers):
     message.header.stamp = rospy.Time(0, stamp)
     message.pose.pose = Pose(Point(*numbers[:3]), Quaternion(*numbers[3:7]))
     message.twist.twist = Twist(Vector3(*numbers[7:10]), Vector3(*numbers[10:]))
+    return message
+
+
+def magnetic_field(stamp, numbers):
+    message = MagneticField(magnetic_field=Vector3(*numbers))
+    message.header.frame_id = "robot"
+    message.header.stamp = rospy.Time(0, stamp)
     return message
 
 
@@ -91,21 +99,26 @@ def main(path, expected, kind="imu", *lever_arm):
     rospy.Subscriber("/imu/data/errors", String, lambda message: told.append(message.data))
     if lever_arm:
         mounted_at(map(float, lever_arm))
-    is_placed = kind == "placed_imu"
+    is_placed, has_field = kind == "placed_imu", kind == "field_imu"
     make, message_type = {"odometry": (odometry, Odometry)}.get(kind, (imu, Imu))
     publisher = rospy.Publisher("/imu", message_type, queue_size=10000, tcp_nodelay=True)
     poses = rospy.Publisher("/pose", Odometry, queue_size=10000, tcp_nodelay=True)
     wait_for(lambda: publisher.get_num_connections() > 0 and heard.get_num_connections() > 0)
+    given_fields = rospy.Publisher("/field", MagneticField, queue_size=10000, tcp_nodelay=True)
+    if has_field:
+        wait_for(lambda: given_fields.get_num_connections() > 0)
     if is_placed:
         wait_for(lambda: poses.get_num_connections() > 0)
     for stamp, row in zip(stamps, rows):
-        publisher.publish(make(stamp, row[:10] if is_placed else row))
+        if has_field:
+            given_fields.publish(magnetic_field(stamp, row[10:]))
+        publisher.publish(make(stamp, row[:10] if is_placed or has_field else row))
         if is_placed:
             if stamp == stamps[0]:
                 time.sleep(1.0)  # its frame has to be known
             poses.publish(odometry(stamp, row[10:]))
     wait_for(lambda: len(came) >= int(expected) and (told or not int(expected)))
-    if any("magnetic_environment" in text for text in told):
+    if any('"magnetic_' in text for text in told):
         wait_for(lambda: len(fields) >= int(expected))
     print("RESULT" + json.dumps({"imu": came, "errors": told, "fields": fields}))
 
