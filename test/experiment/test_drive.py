@@ -113,6 +113,21 @@ def bag(result):
     return messages
 
 
+def test_the_bag_says_latched_at_its_beginning_what_is_fixed_on_the_robot(result):
+    with AnyReader([result.path("experiment.bag")]) as reader:
+        static = [known for known in reader.connections if known.topic == "/tf_static"]
+        assert static and {known.ext.latching for known in static} == {1}
+        told = [
+            (time, reader.deserialize(raw, connection.msgtype))
+            for connection, time, raw in reader.messages(connections=static)
+        ]
+        begin = reader.start_time
+    # rviz and tf know the robot from the first message on.
+    assert {time for time, _ in told} == {begin}
+    fixed = {t.child_frame_id for _, message in told for t in message.transforms}
+    assert "imu_link" in fixed
+
+
 def nanoseconds(stamp):
     return stamp.sec * 10**9 + stamp.nanosec
 

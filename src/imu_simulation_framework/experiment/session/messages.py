@@ -32,7 +32,8 @@ class MessageSession:
 
     A simulator that waits for its first command repeats itself: of several messages with one stamp
     on one topic the last counts. What is sent later than a control period after the drive's end
-    belongs to no drive.
+    belongs to no drive. Static transforms hold at all times, whenever they are said: they count as
+    of its first message.
 
     Parameters
     ----------
@@ -48,6 +49,8 @@ class MessageSession:
         self._now = 0
         self._newest: dict[str, HeardMessage] = {}
         self._errors = self._commands = 0
+        self._static: list[Any] = []
+        self._first: int | None = None
 
     def ends_after(self, duration: float) -> None:
         """Say how long the whole drive takes [s]; before, nothing is chosen."""
@@ -73,6 +76,12 @@ class MessageSession:
             [ns]; None for a message without one, which is of the time that the clock says.
         content : object
         """
+        if topic == topics.STATIC_TRANSFORMS:
+            self._static.append(content)
+            return self._with_static([])
+        return self._with_static(self._take(topic, stamp, content))
+
+    def _take(self, topic, stamp, content):
         if topic == topics.CLOCK and stamp is not None:
             self._now = stamp
         self._commands += topic == topics.WHEEL_COMMAND
@@ -90,7 +99,18 @@ class MessageSession:
 
     def rest(self) -> list[HeardMessage]:
         """Return the last message of each topic, once nothing follows."""
-        return [m for message in self._newest.values() for m in self._of_the_drive(message)]
+        last = [m for message in self._newest.values() for m in self._of_the_drive(message)]
+        return self._with_static(last)
+
+    def _with_static(self, messages):
+        """Put before the messages that count what was said of all times, as of the first of all."""
+        if self._first is None and messages:
+            self._first = min(message.stamp for message in messages)
+        if self._first is None:
+            return []
+        static, self._static = self._static, []
+        said = [HeardMessage(topics.STATIC_TRANSFORMS, self._first, content) for content in static]
+        return [*said, *messages]
 
     @property
     def over(self) -> bool:

@@ -35,6 +35,7 @@ from imu_simulation_framework.ros.unfinished import ACTIVE, BAG
 RECORDED_TOPICS = (
     topics.CLOCK,
     topics.TRANSFORMS,
+    topics.STATIC_TRANSFORMS,
     topics.IMU,
     topics.IMU_BIAS,
     topics.IMU_MAG,
@@ -63,8 +64,9 @@ class ExperimentRecorder(Participant):
     ``rosbag record`` beside a run that is much faster than real time drops messages, since
     its queue is bounded; here a publisher waits until the recorder has read its message.
     A simulator that waits for its first command repeats itself: of several messages with
-    one stamp on one topic the last is recorded. The bag is written under another name and
-    renamed when it is complete.
+    one stamp on one topic the last is recorded. Static transforms are at the beginning of the bag,
+    latched, as they are played again. The bag is written under another name and renamed when it
+    is complete.
     """
 
     name = "experiment_recorder"
