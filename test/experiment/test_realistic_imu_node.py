@@ -201,6 +201,30 @@ def test_iron_and_vibration_need_the_robots_pose(experiment, motion, tmp_path, k
     assert ended(running).code == 0
 
 
+def test_motors_make_their_field_with_the_efforts_of_the_joints(experiment, motion, tmp_path):
+    earth, left = [1e-6, 2e-5, -4e-5], [1e-6, 0.0, 0.0]
+    hall = {"earth": earth, "motors": {"left": left, "right": [0.0, 0.0, -3e-6]}}
+    (tmp_path / "hall.yaml").write_text(yaml.safe_dump(hall))
+    environment = isf.read_magnetic_environment(tmp_path / "hall.yaml")
+    efforts = np.column_stack([np.sin(motion.time), 0.5 * motion.time])
+    heard, running = beside(
+        experiment,
+        stamps_of(motion),
+        np.hstack([*imu_truth(motion), efforts]),
+        len(motion),
+        "specification:=ideal",
+        "magnetometer:=true",
+        f"magnetic_environment:={tmp_path / 'hall.yaml'}",
+        "joint_states:=/joint_states",
+        kind="pulled_imu",
+    )
+    found = np.array([message["field"] for message in heard["fields"]])
+    expected = environment.felt(motion.position, motion.orientation, efforts)
+    np.testing.assert_allclose(found, expected, atol=1e-17)
+    ending = ended(running)
+    assert ending.code == 0 and "the fields of motors are left out" not in ending.output
+
+
 HALL = {
     "dipoles": [{"position": [2.5, 0.0, 0.1], "moment": [0.0, 3.0, 1.0]}],
     "bars": [{"position": [-2.5, 1.0, 0.1], "size": [0.1, 2.0, 0.1], "permeability": 200.0}],

@@ -11,6 +11,7 @@ from imu_simulation_framework.experiment.realistic_imu.session import RealisticI
 from imu_simulation_framework.experiment.realistic_imu.surroundings import Surroundings
 from imu_simulation_framework.magnetism.dipoles import Dipole
 from imu_simulation_framework.magnetism.environment import MagneticEnvironment
+from imu_simulation_framework.magnetism.motors import MotorField
 from imu_simulation_framework.sensors.imu_models import ImuTruth
 from imu_simulation_framework.sensors.simulation import imu_truth
 
@@ -153,6 +154,23 @@ def test_a_field_and_poses_are_both_waited_for(motion):
     assert surroundings.add_pose(0, motion.position[0], motion.orientation[0], 0.5) == []
     ((_, truth),) = surroundings.add_field(0, (1e-5, 2e-5, -4e-5))
     assert truth.speed == 0.5 and truth.magnetic_field[0] == 1e-5
+
+
+def test_motors_pull_with_what_is_told_without_any_pose(motion):
+    motors = MotorField((1e-6, 0.0, 0.0), (0.0, 2e-6, 0.0))
+    pulled = MagneticEnvironment(earth=EARTH.earth, motors=motors)
+    surroundings = Surroundings(pulled, poses=False, torques=True)
+    assert surroundings.needs_torques and not surroundings.needs_poses
+    first, second, third = truths(motion)[:3]
+    assert surroundings.add(0, first) == []
+    ((_, truth),) = surroundings.add_torques(0, 3.0, 0.5)
+    earth = EARTH.felt(np.zeros((3, 3)), motion.orientation[:3])
+    np.testing.assert_allclose(truth.magnetic_field - earth[0], (3e-6, 1e-6, 0.0), atol=1e-15)
+    assert surroundings.add(PERIOD, second) == surroundings.add(2 * PERIOD, third) == []
+    _, (_, truth) = surroundings.add_torques(2 * PERIOD, -1.0, 0.0)
+    np.testing.assert_allclose(truth.magnetic_field - earth[2], (-1e-6, 0.0, 0.0), atol=1e-15)
+    # Where there are no motors nobody waits.
+    assert not Surroundings(EARTH, poses=False, torques=True).needs_torques
 
 
 def test_a_field_that_is_none_or_does_not_come_is_said(motion):

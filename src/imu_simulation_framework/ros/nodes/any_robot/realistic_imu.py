@@ -21,7 +21,7 @@ import tf2_ros
 from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Clock
 from scipy.spatial.transform import Rotation
-from sensor_msgs.msg import Imu, MagneticField
+from sensor_msgs.msg import Imu, JointState, MagneticField
 from std_msgs.msg import String
 
 from imu_simulation_framework import topics
@@ -29,7 +29,7 @@ from imu_simulation_framework.configuration.magnetic_environment_file import (
     read_magnetic_environment,
 )
 from imu_simulation_framework.constants import WORLD_GRAVITY
-from imu_simulation_framework.errors import ConfigurationError, SimulatorError
+from imu_simulation_framework.errors import ConfigurationError, FrameworkError, SimulatorError
 from imu_simulation_framework.experiment.named_imu import named_imu
 from imu_simulation_framework.experiment.realistic_imu.session import RealisticImu
 from imu_simulation_framework.experiment.realistic_imu.surroundings import Surroundings
@@ -39,9 +39,11 @@ from imu_simulation_framework.experiment.realistic_imu.truth import (
     Mounting,
     OdometryTruth,
 )
+from imu_simulation_framework.experiment.realistic_imu.wheel_efforts import WheelEfforts
 from imu_simulation_framework.motion.stamps import NANOSECONDS
 from imu_simulation_framework.recordings.simulated.raw_bags import read_imu_message
-from imu_simulation_framework.ros.node import Node, advertise
+from imu_simulation_framework.robot_names import SIDES
+from imu_simulation_framework.ros.node import Node, advertise, subscribe
 from imu_simulation_framework.ros.node_configuration import node_configuration
 from imu_simulation_framework.ros.raw_messages import (
     Packer,
@@ -136,6 +138,10 @@ class RealisticImuNode(Node):
             self.subscribe(pose, Odometry, self._on_pose)
         if self._surroundings.is_told_field:
             self.subscribe(_magnetic_input(), MagneticField, self._on_field)
+        if self._surroundings.needs_torques:
+            self._efforts = WheelEfforts(*(_words(f"{side}_joints") for side in SIDES))
+            # Several may publish states, each of joints of their own.
+            subscribe(_joint_states(), JointState, self._on_joints)
         callback = self._on_odometry if is_odometry else self._on_imu
         self.subscribe(self._input, INPUTS[self._kind], callback, raw=not is_odometry)
 
@@ -240,6 +246,16 @@ class RealisticImuNode(Node):
                 field = self._field_mounting.rotation.inv().apply(field)
             self._take(self._surroundings.add_field(message.header.stamp.to_nsec(), field))
 
+    def _on_joints(self, message):
+        with self._lock:
+            try:
+                torques = self._efforts.torques(message.name, message.effort)
+                if torques is not None:
+                    stamp = message.header.stamp.to_nsec()
+                    self._take(self._surroundings.add_torques(stamp, *torques))
+            except FrameworkError as error:
+                self.fail(f"{_joint_states()}: {error}")
+
     def _tell_pose(self, message) -> None:
         if not self._surroundings.needs_poses:
             return
@@ -337,10 +353,24 @@ def _surroundings(errors, told: bool) -> Surroundings:
     is_told_field = bool(_magnetic_input())
     if rospy.get_param("~magnetometer", False) and not is_told_field:
         environment = read_magnetic_environment(str(rospy.get_param("~magnetic_environment")))
-        if environment.motors:
+        if environment.motors and not _joint_states():
             rospy.logwarn("the fields of motors are left out: nothing tells what they pull with")
     vibrates = isinstance(errors, ImuSpecification) and errors.vibration.active
-    return Surroundings(environment, speed=vibrates and told, poses=told, fields=is_told_field)
+    return Surroundings(
+        environment,
+        speed=vibrates and told,
+        poses=told,
+        fields=is_told_field,
+        torques=bool(_joint_states()),
+    )
+
+
+def _joint_states() -> str:
+    return str(rospy.get_param("~joint_states", ""))
+
+
+def _words(name) -> list[str]:
+    return str(rospy.get_param(f"~{name}", "")).replace(",", " ").split()
 
 
 def _magnetic_input() -> str:
