@@ -75,7 +75,7 @@ def main(path, expected, kind="imu", *lever_arm):
     rospy.init_node("fake_simulator", disable_signals=True)
     with open(path) as file:
         stamps, rows = json.load(file)
-    came, told, fields, lock = [], [], [], threading.Lock()
+    came, told, fields, statuses, lock = [], [], [], [], threading.Lock()
 
     def on_field(message):
         b = message.magnetic_field
@@ -104,6 +104,7 @@ def main(path, expected, kind="imu", *lever_arm):
 
     heard = rospy.Subscriber("/imu/data", Imu, on_imu, tcp_nodelay=True)
     rospy.Subscriber("/imu/mag", MagneticField, on_field, tcp_nodelay=True)
+    rospy.Subscriber("/imu/calib_status", String, lambda message: statuses.append(message.data))
     rospy.Subscriber("/imu/data/errors", String, lambda message: told.append(message.data))
     if lever_arm:
         mounted_at(map(float, lever_arm))
@@ -134,7 +135,10 @@ def main(path, expected, kind="imu", *lever_arm):
     wait_for(lambda: len(came) >= int(expected) and (told or not int(expected)))
     if any('"magnetic_' in text for text in told):
         wait_for(lambda: len(fields) >= int(expected))
-    print("RESULT" + json.dumps({"imu": came, "errors": told, "fields": fields}))
+    if any('"bno055_mode": "' in text and '"bno055_mode": ""' not in text for text in told):
+        wait_for(lambda: statuses)
+    heard = {"imu": came, "errors": told, "fields": fields, "statuses": statuses}
+    print("RESULT" + json.dumps(heard))
 
 
 if __name__ == "__main__":

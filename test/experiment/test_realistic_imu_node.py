@@ -18,6 +18,11 @@ from rosbags import rosbag1
 from tool_calls import call_tool
 
 import imu_simulation_framework as isf
+from imu_simulation_framework.configuration.imu_specification_file import imu_specification_text
+from imu_simulation_framework.sensors.imu_models.bno055_modes import (
+    bno055_calibration,
+    bno055_in_mode,
+)
 from imu_simulation_framework.sensors.simulation import imu_truth
 
 LAUNCH = ["roslaunch", "imu_simulation_framework", "realistic_imu.launch"]
@@ -223,6 +228,32 @@ def test_motors_make_their_field_with_the_efforts_of_the_joints(experiment, moti
     np.testing.assert_allclose(found, expected, atol=1e-17)
     ending = ended(running)
     assert ending.code == 0 and "the fields of motors are left out" not in ending.output
+
+
+def test_a_bno055_says_how_far_it_is_calibrated(experiment, tmp_path):
+    motion = isf.at_rest(4.0)
+    mode = bno055_in_mode(isf.read_imu_specification("bno055_magnetometer"), "NDOF")
+    path = tmp_path / "ndof.yaml"
+    path.write_text(imu_specification_text(mode))
+    heard, running = beside(
+        experiment,
+        stamps_of(motion),
+        np.hstack(imu_truth(motion)),
+        len(motion),
+        f"specification:={path}",
+        "magnetometer:=true",
+    )
+    table = isf.simulate_imu(
+        motion, mode, seed=1, magnetic_environment=isf.read_magnetic_environment("clean")
+    )
+    expected = bno055_calibration(table, "NDOF").drop_duplicates()
+    # Three seconds at rest calibrate the gyroscope, a second each.
+    assert expected["gyroscope"].tolist()[-1] == 3
+    found = [json.loads(text) for text in heard["statuses"]]
+    assert [list(status) for status in found] == len(found) * [["sys", "gyro", "accel", "mag"]]
+    changes = [tuple(status.values()) for status in found]
+    assert changes == [tuple(row) for row in expected.to_numpy().tolist()][-len(changes) :]
+    assert ended(running).code == 0
 
 
 HALL = {

@@ -119,3 +119,16 @@ def test_static_transforms_are_of_the_first_messages_time_whenever_they_are_said
     nothing.take(topics.STATIC_TRANSFORMS, None, "robot")
     nothing.ends_after(DURATION)
     assert nothing.rest() == []
+
+
+def test_what_holds_on_counts_from_the_first_message_and_then_as_it_comes():
+    session = MessageSession(PERIOD)
+    session.take(topics.STATIC_TRANSFORMS, None, "robot")
+    for status in ("off", "on"):
+        assert session.take(topics.IMU_CALIBRATION, None, status) == []
+    session.ends_after(DURATION)
+    session.take(topics.IMU, at(0.0), "first")
+    assert contents(session.take(topics.IMU, at(0.01), "second")) == ["robot", "on", "first"]
+    session.take(topics.CLOCK, at(1.0), "clock")
+    (message,) = session.take(topics.IMU_CALIBRATION, None, "calibrated")
+    assert (message.stamp, message.content) == (at(1.0), "calibrated")

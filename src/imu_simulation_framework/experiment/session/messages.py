@@ -19,6 +19,10 @@ _NOT_TO_THE_END = (
 and a receiver has few fixes, which come late."""
 
 
+_LATCHED = (topics.STATIC_TRANSFORMS, topics.IMU_CALIBRATION)
+"""Topics whose messages hold until another one comes: those before the drive count, too."""
+
+
 class HeardMessage(NamedTuple):
     """A message: its topic, its stamp [ns], or that of the clock, and what it says."""
 
@@ -33,7 +37,7 @@ class MessageSession:
     A simulator that waits for its first command repeats itself: of several messages with one stamp
     on one topic the last counts. What is sent later than a control period after the drive's end
     belongs to no drive. Static transforms hold at all times, whenever they are said: they count as
-    of its first message.
+    of its first message, and so does what else was said before it and holds on.
 
     Parameters
     ----------
@@ -49,7 +53,7 @@ class MessageSession:
         self._now = 0
         self._newest: dict[str, HeardMessage] = {}
         self._errors = self._commands = 0
-        self._static: list[Any] = []
+        self._static: list[tuple[str, Any]] = []
         self._first: int | None = None
 
     def ends_after(self, duration: float) -> None:
@@ -76,8 +80,10 @@ class MessageSession:
             [ns]; None for a message without one, which is of the time that the clock says.
         content : object
         """
-        if topic == topics.STATIC_TRANSFORMS:
-            self._static.append(content)
+        is_static = topic == topics.STATIC_TRANSFORMS
+        if is_static or (topic in _LATCHED and self._first is None):
+            self._static = [one for one in self._static if is_static or one[0] != topic]
+            self._static.append((topic, content))
             return self._with_static([])
         return self._with_static(self._take(topic, stamp, content))
 
@@ -109,7 +115,7 @@ class MessageSession:
         if self._first is None:
             return []
         static, self._static = self._static, []
-        said = [HeardMessage(topics.STATIC_TRANSFORMS, self._first, content) for content in static]
+        said = [HeardMessage(topic, self._first, content) for topic, content in static]
         return [*said, *messages]
 
     @property

@@ -28,6 +28,7 @@ from imu_simulation_framework.ros.participant import (
 from imu_simulation_framework.ros.raw_messages import tracking_error
 from imu_simulation_framework.ros.simulators import (
     make_simulator_interface,
+    publishes_calibration,
     publishes_magnetic_field,
 )
 from imu_simulation_framework.ros.unfinished import ACTIVE, BAG
@@ -39,6 +40,7 @@ RECORDED_TOPICS = (
     topics.IMU,
     topics.IMU_BIAS,
     topics.IMU_MAG,
+    topics.IMU_CALIBRATION,
     topics.GROUND_TRUTH,
     topics.GNSS_FIX,
     topics.GNSS_VELOCITY,
@@ -85,6 +87,8 @@ class ExperimentRecorder(Participant):
             silent.add(topics.IMU_BIAS)
         if not publishes_magnetic_field(self.configuration, simulator):
             silent.add(topics.IMU_MAG)
+        if not publishes_calibration(self.configuration, simulator):
+            silent.add(topics.IMU_CALIBRATION)
         self.inputs = tuple(
             subscribe(topic, rospy.AnyMsg, lambda message, t=topic: self._on_message(t, message))
             for topic in RECORDED_TOPICS

@@ -43,6 +43,7 @@ from imu_simulation_framework.experiment.realistic_imu.wheel_efforts import Whee
 from imu_simulation_framework.motion.stamps import NANOSECONDS
 from imu_simulation_framework.recordings.simulated.raw_bags import read_imu_message
 from imu_simulation_framework.robot_names import SIDES
+from imu_simulation_framework.ros.calibration_messages import CalibrationPublisher
 from imu_simulation_framework.ros.node import Node, advertise, subscribe
 from imu_simulation_framework.ros.node_configuration import node_configuration
 from imu_simulation_framework.ros.raw_messages import (
@@ -132,6 +133,10 @@ class RealisticImuNode(Node):
             self._magnetic_output = advertise(
                 magnetic or topics.beside(output, topics.IMU_MAG), MagneticField
             )
+        self._calibration: CalibrationPublisher | None = None
+        if isinstance(errors, ImuSpecification) and errors.output.bno055_mode:
+            status = topics.beside(output, topics.IMU_CALIBRATION)
+            self._calibration = CalibrationPublisher(status, errors.output.bno055_mode)
         self._errors = rospy.Publisher(f"{output}/errors", String, latch=True, queue_size=1)
         self._input = str(rospy.get_param("~input"))
         if self._surroundings.needs_poses and not is_odometry:
@@ -291,9 +296,13 @@ class RealisticImuNode(Node):
         ]
         stamps = np.array([stamp for stamp, _ in readings])
         publish_packed(self._output, self._packer.pack(stamps, np.array(rows)))
+        fields = None
         if self._magnetic_packer is not None:
             fields = np.array([reading.magnetic_field for _, reading in readings])
             publish_packed(self._magnetic_output, self._magnetic_packer.pack(stamps, fields))
+        if self._calibration is not None:
+            signals = np.array(rows)
+            self._calibration.add(stamps, signals[:, 4:7], signals[:, 7:], fields)
 
     def _begin(self) -> Packer:
         """Say what is done, and return what writes messages."""
