@@ -224,7 +224,7 @@ class Node:
             if now - reported > 5.0:
                 reported = now
                 rospy.loginfo("waiting for %s", what)
-            time.sleep(POLL_PERIOD)
+            self._ended.wait(POLL_PERIOD)
 
     def wait_for_subscribers(self, *publishers) -> None:
         """Wait until every subscriber that the master knows, and that lives, is connected.
