@@ -20,7 +20,8 @@ from imu_simulation_framework.configuration.imu_specification_file import (
     load_imu_specification,
 )
 from imu_simulation_framework.experiment.flight.tables import truth_table
-from imu_simulation_framework.experiment.report import RunDescription, write_report
+from imu_simulation_framework.experiment.report import write_report
+from imu_simulation_framework.experiment.summary import RunDescription
 from imu_simulation_framework.files.locations import package_share
 from imu_simulation_framework.imu_formats import (
     FORMATS,

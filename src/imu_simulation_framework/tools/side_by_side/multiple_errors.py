@@ -29,7 +29,7 @@ from imu_simulation_framework.evaluation.comparison import (
     ComparisonSettings,
     YawComparison,
 )
-from imu_simulation_framework.experiment.report import evaluate
+from imu_simulation_framework.experiment.summary import evaluate
 from imu_simulation_framework.files.whole_files import make_folder, picture, write_whole
 from imu_simulation_framework.plots.side_by_side import (
     MOST_PANELS,

@@ -19,8 +19,8 @@ from imu_simulation_framework.experiment.preparation.setup import (
     RecordingSetup,
     set_up_named,
 )
-from imu_simulation_framework.experiment.report import evaluate
 from imu_simulation_framework.experiment.session.preparation import PreparationSession
+from imu_simulation_framework.experiment.summary import evaluate
 from imu_simulation_framework.motion.drives import DRIVES
 
 SHORT = 60.0
