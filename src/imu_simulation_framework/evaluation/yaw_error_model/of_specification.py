@@ -34,6 +34,7 @@ from imu_simulation_framework.evaluation.yaw_error_model.sources import (
     Source,
     YawNoise,
 )
+from imu_simulation_framework.magnetism.environment import MagneticEnvironment
 from imu_simulation_framework.motion.earth.earth_motion import EarthMotion
 from imu_simulation_framework.motion.motion import Motion
 from imu_simulation_framework.noise.flicker import flicker_processes
@@ -204,10 +205,35 @@ def _of_felt_acceleration(imu, motion, time, force):
     level = np.all(np.abs(force[:, :2]) < 1e-9 * STANDARD_GRAVITY)
     if level or imu.output.orientation_reference != "fusion":
         return nothing
-    ideal = ImuSpecification(output=imu.output)
+    return error_of_filter(ImuSpecification(output=imu.output), motion, time)
+
+
+def error_of_filter(
+    imu: ImuSpecification,
+    motion: Motion | EarthMotion,
+    time: np.ndarray,
+    environment: MagneticEnvironment | None = None,
+) -> np.ndarray:
+    """Return the yaw error of a sensor without noise, by running it once.
+
+    Parameters
+    ----------
+    imu : ImuSpecification
+        With nothing random in it.
+    motion : Motion or EarthMotion
+    time : ndarray, shape (k,)
+        From the beginning of the motion on [s].
+    environment : MagneticEnvironment, optional
+        For one with a magnetometer.
+
+    Returns
+    -------
+    ndarray, shape (k,)
+        [rad]
+    """
     orientation = (
-        imu_model(ideal, motion.period)
-        .batch(imu_truth(motion), 1, parts=("orientation",))
+        imu_model(imu, motion.period)
+        .batch(imu_truth(motion, environment), 1, parts=("orientation",))
         .orientation[0]
     )
     error = unwrap(difference(motion.yaw, yaw_from_quaternion(orientation)))
