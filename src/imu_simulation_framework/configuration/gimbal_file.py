@@ -23,10 +23,7 @@ import os
 import numpy as np
 import yaml
 
-from imu_simulation_framework.configuration.described_files import (
-    find_description,
-    load_described,
-)
+from imu_simulation_framework.configuration.described_files import find_description, load_described
 from imu_simulation_framework.errors import ConfigurationError, ResultError
 from imu_simulation_framework.files.csv_tables import read_csv
 from imu_simulation_framework.files.whole_files import write_whole

@@ -40,7 +40,8 @@ from typing import Any, Mapping
 
 import numpy as np
 
-from imu_simulation_framework.evaluation.comparison import ComparisonSettings, compare
+from imu_simulation_framework.evaluation.comparison import compare
+from imu_simulation_framework.evaluation.yaw_comparison import ComparisonSettings
 from imu_simulation_framework.experiment.versions import versions
 from imu_simulation_framework.files.json_text import plain
 

@@ -7,7 +7,7 @@ import pytest
 from synthetic_experiment import cut, make_tables
 
 from imu_simulation_framework.errors import ResultError
-from imu_simulation_framework.evaluation.comparison import ComparisonSettings
+from imu_simulation_framework.evaluation.yaw_comparison import ComparisonSettings
 from imu_simulation_framework.experiment import report
 from imu_simulation_framework.experiment.report import caption, write_report
 from imu_simulation_framework.experiment.summary import RunDescription, evaluate

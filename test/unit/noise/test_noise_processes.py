@@ -7,10 +7,7 @@ import pytest
 
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.noise.base import BLOCK
-from imu_simulation_framework.noise.flicker import (
-    FLICKER_PLATEAU,
-    gauss_markov_allan_variance,
-)
+from imu_simulation_framework.noise.flicker import FLICKER_PLATEAU, gauss_markov_allan_variance
 from imu_simulation_framework.noise.processes import (
     BiasInstability,
     GaussMarkov,

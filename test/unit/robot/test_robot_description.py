@@ -10,10 +10,7 @@ import yaml
 
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.files.locations import urdf_path
-from imu_simulation_framework.robot.description import (
-    expand_xacro,
-    robot_description,
-)
+from imu_simulation_framework.robot.description import expand_xacro, robot_description
 from imu_simulation_framework.robot.parameters import load_robot_parameters
 
 

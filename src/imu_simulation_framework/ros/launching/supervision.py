@@ -22,12 +22,7 @@ from roslaunch.pmon import ProcessListener
 
 from imu_simulation_framework.errors import FrameworkError
 from imu_simulation_framework.experiment.terminal_table import terminal_table
-from imu_simulation_framework.ros.answers import (
-    MASTER_TIMEOUT,
-    NoAnswerError,
-    answers,
-    ask_master,
-)
+from imu_simulation_framework.ros.answers import MASTER_TIMEOUT, NoAnswerError, answers, ask_master
 from imu_simulation_framework.ros.launching.guardian import MARKED
 from imu_simulation_framework.ros.launching.outcome import LEADER, Outcome
 from imu_simulation_framework.ros.launching.processes import (

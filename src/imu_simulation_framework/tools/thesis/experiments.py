@@ -7,8 +7,8 @@ from typing import Any, Callable, Mapping, NamedTuple, Sequence
 
 from imu_simulation_framework.configuration.load import Configuration
 from imu_simulation_framework.errors import ConfigurationError, RecordingError
-from imu_simulation_framework.evaluation.comparison import (
-    Comparison,
+from imu_simulation_framework.evaluation.comparison import Comparison
+from imu_simulation_framework.evaluation.yaw_comparison import (
     ComparisonSettings,
     YawComparison,
     compare_yaw,
