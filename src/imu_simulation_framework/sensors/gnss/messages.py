@@ -38,8 +38,9 @@ class Told(NamedTuple):
 class ToldFixes(NamedTuple):
     """What was published of some fixes.
 
-    ``positions`` has :data:`.GNSS_TOLD_POSITION`, ``velocities`` :data:`.GNSS_TOLD_VELOCITY`, and
-    ``headings`` z and w of the quaternion about the vertical; each of the fixes that have it.
+    ``positions`` has ``GNSS_TOLD_POSITION`` of ``columns.py``, ``velocities`` its
+    ``GNSS_TOLD_VELOCITY``, and ``headings`` z and w of the quaternion about the vertical; each of
+    the fixes that have it.
     """
 
     positions: Told
