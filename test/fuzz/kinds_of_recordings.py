@@ -133,7 +133,8 @@ def _on_recording(random, folder, specimen) -> Trial:
     if choice < 0.45 or not specimen.serves:
         return Trial("check", files, Expected(words=tuple(files)))
     if choice < 0.48:
-        arguments = [name, "--imu", "bno055", "--out", OUT]
+        imu = random.choice((["bno055"], ["bno055_magnetometer", "--magnetometer"]))
+        arguments = [name, "--out", OUT, "--imu", *imu]
         return Trial("apply_imu_errors.py", arguments, Expected(words=(name,)))
     if choice < 0.92:
         return Trial("read", [name, random.choice(specimen.serves)], Expected(words=(name,)))

@@ -19,6 +19,10 @@ _NOT_TO_THE_END = (
 and a receiver has few fixes, which come late."""
 
 
+_LATCHED = (topics.STATIC_TRANSFORMS, topics.IMU_CALIBRATION)
+"""Topics whose messages hold until another one comes: those before the drive count, too."""
+
+
 class HeardMessage(NamedTuple):
     """A message: its topic, its stamp [ns], or that of the clock, and what it says."""
 
@@ -32,7 +36,8 @@ class MessageSession:
 
     A simulator that waits for its first command repeats itself: of several messages with one stamp
     on one topic the last counts. What is sent later than a control period after the drive's end
-    belongs to no drive.
+    belongs to no drive. Static transforms hold at all times, whenever they are said: they count as
+    of its first message, and so does what else was said before it and holds on.
 
     Parameters
     ----------
@@ -48,6 +53,8 @@ class MessageSession:
         self._now = 0
         self._newest: dict[str, HeardMessage] = {}
         self._errors = self._commands = 0
+        self._static: list[tuple[str, Any]] = []
+        self._first: int | None = None
 
     def ends_after(self, duration: float) -> None:
         """Say how long the whole drive takes [s]; before, nothing is chosen."""
@@ -73,6 +80,14 @@ class MessageSession:
             [ns]; None for a message without one, which is of the time that the clock says.
         content : object
         """
+        is_static = topic == topics.STATIC_TRANSFORMS
+        if is_static or (topic in _LATCHED and self._first is None):
+            self._static = [one for one in self._static if is_static or one[0] != topic]
+            self._static.append((topic, content))
+            return self._with_static([])
+        return self._with_static(self._take(topic, stamp, content))
+
+    def _take(self, topic, stamp, content):
         if topic == topics.CLOCK and stamp is not None:
             self._now = stamp
         self._commands += topic == topics.WHEEL_COMMAND
@@ -90,7 +105,18 @@ class MessageSession:
 
     def rest(self) -> list[HeardMessage]:
         """Return the last message of each topic, once nothing follows."""
-        return [m for message in self._newest.values() for m in self._of_the_drive(message)]
+        last = [m for message in self._newest.values() for m in self._of_the_drive(message)]
+        return self._with_static(last)
+
+    def _with_static(self, messages):
+        """Put before the messages that count what was said of all times, as of the first of all."""
+        if self._first is None and messages:
+            self._first = min(message.stamp for message in messages)
+        if self._first is None:
+            return []
+        static, self._static = self._static, []
+        said = [HeardMessage(topic, self._first, content) for topic, content in static]
+        return [*said, *messages]
 
     @property
     def over(self) -> bool:

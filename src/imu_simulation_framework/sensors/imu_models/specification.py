@@ -118,6 +118,10 @@ class SpecificationImu(ImuModel):
         return self._vibrates
 
     @property
+    def bno055_mode(self) -> str:
+        return self._specification.output.bno055_mode
+
+    @property
     def has_new_sample(self) -> bool:
         """Whether the last :meth:`step` gave a sample of the sensor, or held the one before."""
         return self._new
