@@ -245,6 +245,19 @@ def test_the_tests_end_with_what_was_skipped_and_why(machine, summary, lines, co
     assert done.returncode == code
 
 
+@pytest.mark.parametrize("command", ["nothing.py", "./nothing", "true"])
+def test_a_command_that_does_not_exist_is_named(machine, command):
+    text = (machine.checkout / "run").read_text()
+    definitions = text.partition('case "${1:-}" in')[0]
+    machine._add(machine.checkout / "run", f"{definitions}command=$1\nshift\nrun_command\n")
+    done = machine.run(command)
+    if command == "true":
+        assert (done.returncode, done.stderr) == (0, "")
+    else:
+        assert done.returncode == 127
+        assert done.stderr.startswith(f"run: there is no command {command}; ./run --help")
+
+
 def test_debians_helpers_of_pandas_are_not_found(tmp_path):
     for name in ("bottleneck", "numexpr"):
         (tmp_path / f"{name}.py").write_text("raise AttributeError('_ARRAY_API not found')")

@@ -141,6 +141,8 @@ def outside_legend(figure, axes, columns=3):
     """
     labelled = [axis.get_legend_handles_labels() for axis in axes]
     handles = {name: handle for pair in labelled for handle, name in zip(*pair)}
+    # As many columns as its rows need, so that of four names in three columns none stands alone.
+    columns = -(-len(handles) // -(-len(handles) // columns)) if handles else 1
     size = 8.0
     while True:
         box = figure.legend(
