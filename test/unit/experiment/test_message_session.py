@@ -98,3 +98,21 @@ def test_it_is_complete_when_the_last_error_is_answered(session):
     assert not session.complete
     session.take(topics.WHEEL_COMMAND, None, "the answer to the last one")
     assert session.complete
+
+
+def test_a_command_that_is_read_after_the_clock_has_gone_on_counts(session):
+    last = round(DURATION / PERIOD)
+    for number in range(1, last + 1):
+        session.take(topics.TRAJECTORY_ERROR, at(number * PERIOD), "error")
+    # After the drive zero commands keep the simulator going, and the clock with it.
+    session.take(topics.CLOCK, at(DURATION + 3 * PERIOD), "clock")
+    heard = [session.take(topics.WHEEL_COMMAND, None, number) for number in range(last + 3)]
+    assert [content for some in heard for content in contents(some)] == list(range(last + 1))
+    assert heard[0][0].stamp <= at(DURATION + PERIOD)
+    assert session.complete
+
+
+def test_a_command_that_is_read_before_the_errors_counts(session):
+    last = round(DURATION / PERIOD)
+    heard = [session.take(topics.WHEEL_COMMAND, None, number) for number in range(last + 1)]
+    assert [content for some in heard for content in contents(some)] == list(range(last + 1))
