@@ -123,7 +123,7 @@ class MessageSession:
         )
 
     def _commanded(self, command) -> list[HeardMessage]:
-        """Whether a command is of the drive its number tells.
+        """Return a command if it is of the drive, which its number tells.
 
         On a busy machine the clock may have been read up to its end, and beyond, before it.
         """
