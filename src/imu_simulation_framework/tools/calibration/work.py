@@ -179,7 +179,8 @@ def _field_remarks(wishes, sphere) -> list[str]:
     if wishes.field is not None and abs(np.log2(scale)) > 1.0:
         raise RecordingError(
             f"{wishes.recording}: the magnetometer's readings are {scale:.3g} times as large as "
-            f"the field that is stated, {1e6 * wishes.field:.4g} uT; is one of them in another unit?"
+            f"the field that is stated, {1e6 * wishes.field:.4g} uT; is one of them in another "
+            "unit?"
         )
     share = sphere.scatter / sphere.size
     remarks = [
@@ -241,10 +242,12 @@ def _inertial(wishes, found):
             source=source,
         )
     elif wishes.wants_turns or not (wishes.six_positions or wishes.free_positions):
-        raise RecordingError(f"{source}: has no gyroscope with three axes")
+        raise RecordingError(f"{source}: has no {', '.join(GYRO)}, a gyroscope with three axes")
     if wishes.six_positions or wishes.free_positions:
         if not set(ACCEL) <= set(names):
-            raise RecordingError(f"{source}: has no accelerometer with three axes")
+            raise RecordingError(
+                f"{source}: has no {', '.join(ACCEL)}, an accelerometer with three axes"
+            )
         accel = table[list(ACCEL)].to_numpy()
         found.sensors["accelerometer"] = _accelerometer(
             wishes, times, accel, found.rests, temperature
