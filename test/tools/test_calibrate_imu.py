@@ -151,6 +151,16 @@ def test_positions_of_any_kind(tmp_path):
     assert done.returncode == 0, done.stderr
     found = read_imu_correction(tmp_path / "out" / "correction.yaml").accelerometer
     assert np.allclose(found.bias, sensor.accelerometer.turn_on_bias, atol=2e-3)
+    assert "the stated noise does" not in done.stdout
+    # The noise of a better one says too much.
+    quiet = tmp_path / "quiet.yaml"
+    quiet.write_text(
+        "name: quiet\ngyroscope: {white_noise: 1.0e-4}\naccelerometer: {white_noise: 1.0e-5}\n"
+    )
+    done = call_tool(TOOL, tmp_path / "free.csv", *options, "--noise", quiet)
+    assert done.returncode == 0, done.stderr
+    assert "accelerometer: readings at rest scatter 12 times as much as the stated" in done.stdout
+    assert "gyroscope: readings" not in done.stdout
 
 
 def test_a_magnetometer_with_gaps_of_nan_is_calibrated_and_they_are_told(recordings, tmp_path):
