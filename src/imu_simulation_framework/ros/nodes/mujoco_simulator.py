@@ -178,8 +178,8 @@ class MujocoSimulatorNode(Node):
             self._imu_messages.publish_data(self._imu_data, *samples.imu_rows())
         if self._imu_bias.get_num_connections():
             self._imu_messages.publish_bias(self._imu_bias, *samples.bias_rows())
-        if self._gnss is not None and samples.fixes is not None:
-            self._gnss.publish(samples.fixes)
+        for fixes in samples.fixes if self._gnss is not None else ():
+            self._gnss.publish(fixes)
         if samples.shows_wheels:
             self._joint_states.publish(messages.joint_states(state))
         if self._transforms.get_num_connections():

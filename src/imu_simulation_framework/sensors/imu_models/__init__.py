@@ -19,6 +19,7 @@ from imu_simulation_framework.sensors.imu_models.reading import (
     MagneticTruth,
     MovingMagneticTruth,
     MovingTruth,
+    joined,
     truth_of,
 )
 from imu_simulation_framework.sensors.imu_models.registry import (
@@ -55,6 +56,7 @@ __all__ = [
     "Preset",
     "SpecificationImu",
     "SpecificationParameters",
+    "joined",
     "make_imu_model",
     "truth_of",
 ]
