@@ -1,5 +1,7 @@
 """The simulated robot's samples, as they are given away."""
 
+from functools import lru_cache
+
 import numpy as np
 import pytest
 
@@ -60,6 +62,7 @@ IMUS = {
     "slow and late": f"{MAGNETIC}output: {{rate: 50.0, start_offset: 0.33, drop_repeated: true}}",
     "compass": f"{MAGNETIC}output: {{orientation_reference: fusion, filter: compass, "
     "magnetic_heading: true}",
+    "vqf": "output: {orientation_reference: fusion, filter: vqf}",
     "vibration": f"gyroscope: {NOISE % ''}\n{MAGNETIC}"
     "vibration: {spectrum: [[10.0, 0.1], [40.0, 0.1]]}\n",
 }
@@ -73,10 +76,11 @@ HALL = (
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory):
-    """Drive for ten seconds with an IMU, measured after so many samples at a time."""
+    """Drive for five seconds with an IMU, measured after so many samples at a time."""
     folder = tmp_path_factory.mktemp("imus")
     (folder / "hall.yaml").write_text(HALL)
 
+    @lru_cache(maxsize=None)
     def drive(at_once, name, control_rate=20):
         sections = {"imu": {"model": name}, "control": {"rate": control_rate}}
         if name in IMUS:
@@ -87,7 +91,7 @@ def measured(tmp_path_factory):
         sections["magnetic_environment"] = {"file": str(folder / "hall.yaml")}
         robot = SimulatedRobot(load_configuration(overrides=sections))
         record = [robot.last]
-        for tick in range(10 * control_rate):
+        for tick in range(5 * control_rate):
             robot.drive(3.0 + 0.01 * (tick % 50), 3.5 - 0.02 * (tick % 30))
             if robot.waiting >= at_once:
                 record.append(robot.measured())
@@ -104,8 +108,10 @@ def measured(tmp_path_factory):
 @pytest.mark.parametrize("name", [*IMUS, *sorted(PRESETS)])
 @pytest.mark.parametrize("at_once", [7, MEASURED_AT_ONCE - 5])
 def test_an_imu_that_is_read_later_reads_the_same_to_the_bit(measured, name, at_once):
+    if name == "vqf":
+        pytest.importorskip("vqf")
     for (stamps, rows), (later, same) in zip(measured(1, name), measured(at_once, name)):
-        assert len(stamps) > 0 or name not in IMUS
+        assert len(stamps) > 0 or "magnetometer" not in IMUS.get(name, "")
         np.testing.assert_array_equal(later, stamps)
         np.testing.assert_array_equal(same, rows)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Sequence
+from typing import TYPE_CHECKING, Any, Mapping, NamedTuple
 
 import numpy as np
 
@@ -23,7 +23,6 @@ from imu_simulation_framework.sensors.imu_models import (
     AnyTruth,
     ImuModel,
     ImuReading,
-    joined,
     make_imu_model,
     truth_of,
 )
@@ -222,7 +221,7 @@ class SimulatedRobot:
         if len(driven) > 1:
             state = SimulatorState(*map(np.concatenate, zip(*(part.state for part in driven))))
         numbers = np.concatenate([part.numbers for part in driven])
-        reading, new = self._readings(state, [len(part.stamps) for part in driven])
+        reading, new = self._readings(state)
         self._last = SimulatedSamples(
             np.concatenate([part.stamps for part in driven]),
             state,
@@ -259,8 +258,8 @@ class SimulatedRobot:
     def _feels_field(self) -> bool:
         return self._environment is not None and self._imu.has_magnetometer
 
-    def _readings(self, state, lengths: Sequence[int]) -> tuple[ImuReading, np.ndarray]:
-        """Return readings, and which are new, of the samples of control periods."""
+    def _readings(self, state) -> tuple[ImuReading, np.ndarray]:
+        """Return the IMU's readings of some samples, and which are new."""
         truth: AnyTruth = state.imu_truth
         if self._feels_field or self._imu.feels_speed:
             field = self._field(state) if self._feels_field else None
@@ -268,15 +267,7 @@ class SimulatedRobot:
             if self._imu.feels_speed:
                 speed = np.linalg.norm(state.linear_velocity, axis=1)
             truth = truth_of(*truth[:3], field, speed)
-        if len(lengths) == 1 or not self._imu.rounds_by_length:
-            return self._imu.steps(truth)
-        ends = np.cumsum(lengths)
-        parts = [
-            self._imu.steps(type(truth)(*(values[end - length : end] for values in truth)))
-            for end, length in zip(ends, lengths)
-        ]
-        readings, new = zip(*parts)
-        return joined(readings, np.concatenate), np.concatenate(new)
+        return self._imu.steps(truth)
 
     def _field(self, state) -> np.ndarray:
         """Return the magnetic field in the IMU's axes, (n, 3) [T]."""

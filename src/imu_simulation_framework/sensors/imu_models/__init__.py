@@ -19,7 +19,6 @@ from imu_simulation_framework.sensors.imu_models.reading import (
     MagneticTruth,
     MovingMagneticTruth,
     MovingTruth,
-    joined,
     truth_of,
 )
 from imu_simulation_framework.sensors.imu_models.registry import (
@@ -56,7 +55,6 @@ __all__ = [
     "Preset",
     "SpecificationImu",
     "SpecificationParameters",
-    "joined",
     "make_imu_model",
     "truth_of",
 ]

@@ -86,11 +86,6 @@ class ImuModel(ABC):
         return False
 
     @property
-    def rounds_by_length(self) -> bool:
-        """Whether the last digits of :meth:`steps` depend on how many samples it is given."""
-        return False
-
-    @property
     @abstractmethod
     def label(self) -> str:
         """Name and telling parameters, without blanks, commas and ``=``: it names a folder."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Iterable, Mapping, NamedTuple, Sequence, Union
+from typing import Any, Callable, Iterable, Mapping, NamedTuple, Union
 
 import numpy as np
 
@@ -256,17 +256,9 @@ def gathered(readings: Iterable[ImuReading], parts: tuple[str, ...], runs: int) 
     return ImuReading(None, **arrays)
 
 
-def joined(readings: Sequence[ImuReading], join: Callable = np.array) -> ImuReading:
-    """Return several readings as one of many samples, (samples, ...).
-
-    Parameters
-    ----------
-    readings : sequence of ImuReading
-        Of single samples; or of some samples each, with numpy.concatenate as ``join``.
-    join : callable
-        Of their values.
-    """
-    return ImuReading(lambda _, name: join([getattr(reading, name) for reading in readings]))
+def joined(readings: list[ImuReading]) -> ImuReading:
+    """Return the readings of single samples as one of many, (samples, ...)."""
+    return ImuReading(lambda _, name: np.array([getattr(reading, name) for reading in readings]))
 
 
 _NO_BIAS: Mapping[str, np.ndarray] = {

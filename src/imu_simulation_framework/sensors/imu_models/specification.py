@@ -118,11 +118,6 @@ class SpecificationImu(ImuModel):
         return self._vibrates
 
     @property
-    def rounds_by_length(self) -> bool:
-        # A vibration is a convolution of all of them.
-        return self._vibrates
-
-    @property
     def has_new_sample(self) -> bool:
         """Whether the last :meth:`step` gave a sample of the sensor, or held the one before."""
         return self._new
