@@ -42,7 +42,7 @@ class SimulatedSamples(NamedTuple):
     ``stamps`` (n,) [ns]. ``state`` and ``reading`` have the samples as the first axis of all their
     arrays. ``published``: numbers of the readings that the IMU gives away, some perhaps several
     times; None where it gives away each once.
-    ``wheels``: which of the samples are those at which the robot says how its wheels stand and turn.
+    ``wheels``: at which of the samples the robot says how its wheels stand and turn.
     ``has_magnetic_field``: whether the readings have one. ``fixes``: what a GNSS receiver on the
     robot has said in each control period of them, tables GnssRecord.
     """

@@ -205,6 +205,8 @@ class SpecificationImu(ImuModel):
     def _prepared(self, truth):
         truth = self._measured(truth)
         due = np.flatnonzero(self.new_samples(len(truth.orientation)))
+        if self._stride == 1 and self._first == 0:
+            return truth, self._series_of(truth, (due * self.period)[:, np.newaxis])
         at_due = type(truth)(*(values[due] for values in truth))
         at_due = at_due._replace(
             angular_velocity=_means(truth.angular_velocity, due, self._stride),
