@@ -10,6 +10,7 @@ from rosbags.highlevel import AnyReader
 from imu_simulation_framework.configuration.load import load_configuration
 from imu_simulation_framework.experiment.in_process import run_in_process
 from imu_simulation_framework.files.locations import urdf_path
+from imu_simulation_framework.plots.figures import FIGURES
 from imu_simulation_framework.results.folder import ResultFolder
 
 DURATION = 8.0
@@ -23,18 +24,6 @@ TABLES = (
     "wheel_velocities",
     "wheel_velocities_actual",
     "control_error",
-)
-FIGURES = (
-    "control_error",
-    "imu_yaw",
-    "trajectory",
-    "wheel_velocities",
-    "yaw_error",
-    "yaw_error_along_path",
-    "yaw_error_relative",
-    "yaw_errors_difference",
-    "yaw_errors_psd",
-    "yaw_psd",
 )
 
 

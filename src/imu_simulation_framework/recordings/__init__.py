@@ -304,18 +304,18 @@ def read_other_sensor(
     times = np.where(np.isnan(stamp), samples.columns.get("receipt", stamp), stamp)
     names = [quantity for quantity in types[0].quantities if quantity in samples]
     values = samples.matrix(names)
+    if len(times) == 0:
+        raise RecordingError(f"{samples.source}: has no sample of a {sensor}")
     wrong = ~np.isfinite(np.column_stack([times, values])).all(axis=1)
-    if len(times) == 0 or wrong.any():
-        place = (
-            f"{samples.place_name} {samples.places[int(np.argmax(wrong))]}" if len(times) else ""
-        )
+    if wrong.any():
+        place = samples.places[int(np.argmax(wrong))]
         raise RecordingError(
-            f"{samples.source}: {place} holds a value of the {sensor} that is not a finite number"
-            if place
-            else f"{samples.source}: has no sample of a {sensor}"
+            f"{samples.source}: {samples.place_name} {place} holds a value of the {sensor} that is "
+            "not a finite number"
         )
-    if np.any(np.diff(times) <= 0.0):
-        place = samples.places[int(np.argmax(np.diff(times) <= 0.0)) + 1]
+    steps = np.diff(times)
+    if np.any(steps <= 0.0):
+        place = samples.places[int(np.argmax(steps <= 0.0)) + 1]
         raise RecordingError(
             f"{samples.source}: the time of {samples.place_name} {place} does not grow"
         )

@@ -44,16 +44,20 @@ class GnssPublisher:
     Parameters
     ----------
     gnss : GnssSpecification
+    on_robot : bool
+        Whether the antenna is on a robot that drives; where it is on anything else is for others to
+        say, as a frame of tf can have one parent only.
     """
 
-    def __init__(self, gnss: GnssSpecification) -> None:
+    def __init__(self, gnss: GnssSpecification, on_robot: bool = True) -> None:
         self._fix = advertise(topics.GNSS_FIX, NavSatFix)
         self._velocity = advertise(topics.GNSS_VELOCITY, TwistWithCovarianceStamped)
         self._heading = None
         if gnss.heading.source != "none":
             self._heading = advertise(topics.GNSS_HEADING, QuaternionStamped)
-        self._transforms = advertise(topics.STATIC_TRANSFORMS, TFMessage, latch=True)
-        self._transforms.publish(antenna_transform(gnss))
+        if on_robot:
+            self._transforms = advertise(topics.STATIC_TRANSFORMS, TFMessage, latch=True)
+            self._transforms.publish(antenna_transform(gnss))
 
     @property
     def publishers(self) -> tuple[rospy.Publisher, ...]:

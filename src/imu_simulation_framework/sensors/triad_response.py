@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from imu_simulation_framework.noise.processes import BLOCK
+from imu_simulation_framework.noise.base import BLOCK
 from imu_simulation_framework.sensors.imu_specification import (
     ImuSpecification,
     TriadSpecification,

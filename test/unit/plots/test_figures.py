@@ -9,7 +9,8 @@ import pytest
 from scipy.spatial.distance import pdist
 from synthetic_experiment import cut, make_tables
 
-from imu_simulation_framework.evaluation.comparison import ComparisonSettings, compare
+from imu_simulation_framework.evaluation.comparison import compare
+from imu_simulation_framework.evaluation.yaw_comparison import ComparisonSettings
 from imu_simulation_framework.plots import style
 from imu_simulation_framework.plots.figures import FIGURES, make_figures
 from imu_simulation_framework.plots.path_figures import paths

@@ -17,6 +17,7 @@ from imu_simulation_framework.errors import FrameworkError, SimulatorError
 from imu_simulation_framework.experiment.from_configuration import imu_model_and_parameters
 from imu_simulation_framework.experiment.session.recording import RecordingSession
 from imu_simulation_framework.experiment.session.results import write_results
+from imu_simulation_framework.experiment.terminal_table import terminal_table
 from imu_simulation_framework.msg import ErrorCoordinates2
 from imu_simulation_framework.robot.parameters import load_robot_parameters
 from imu_simulation_framework.ros.node import experiment_parameter
@@ -246,7 +247,5 @@ class ResultComparison(Participant):
         )
         self._warn_of_losses(summary["messages"])
         if self._prints_table:
-            from imu_simulation_framework.experiment.report import terminal_table
-
             print(terminal_table(summary), flush=True)
             print(f"results: {self.folder.folder}", flush=True)

@@ -1,7 +1,7 @@
 """The modes of a Bosch BNO055 that fuse its sensors, and what it says of its calibration.
 
-Data sheet BST-BNO055-DS000-14, revision 1.4, June 2016: the modes in section 3.3.3, their rates in
-table 3-14, how long a change of the mode takes in table 3-6, how it is started in table 0-2,
+Data sheet BST-BNO055-DS000-18, revision 1.8, October 2021: the modes in section 3.3.3, their rates
+in table 3-14, how long a change of the mode takes in table 3-6, how it is started in table 0-2,
 how it is calibrated in section 3.11. Its fusion (BSXlite) is not published; here a mode is the
 filter of this package that uses the same sensors at the same rate:
 

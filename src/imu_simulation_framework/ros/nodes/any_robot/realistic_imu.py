@@ -289,7 +289,7 @@ class RealisticImuNode(Node):
                     f"tf does not say within {TRANSFORM_TIMEOUT:g} s where {self._frame} is in "
                     f"{frame}, the frame of {self._input}"
                 )
-            time.sleep(0.05)
+            self._ended.wait(0.05)
         transform = buffer.lookup_transform(frame, self._frame, rospy.Time(0)).transform
         listener.unregister()
         t, q = transform.translation, transform.rotation
