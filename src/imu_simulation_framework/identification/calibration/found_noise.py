@@ -3,22 +3,24 @@ r"""Slow noise as it is found in the recording that is calibrated with.
 The restricted likelihood (Patterson and Thompson, Biometrika 58, 1971) of white noise N, flicker
 noise B and random walk K on a grid of their ratios. Minutes tell little of slow noise: flicker
 noise whose Allan deviation meets that of white noise, at about :math:`(N/B)^2`, later than after a
-twentieth of the recording hardly shows, yet the mean may be off by several times what white noise
-says. What is thought beforehand therefore counts:
+tenth of the recording hardly shows, yet it may throw the mean off by several times what white
+noise does. What is thought beforehand therefore counts:
 
 * of gyroscopes and accelerometers that :math:`B/N` is half-Cauchy, as is usual for scales of which
   little is known (Gelman, Bayesian Analysis 1, 2006), with half of all above
-  :math:`1/\sqrt{40\,s}`: among the bundled specifications that state both, :math:`(N/B)^2` is 0.2
-  to 11 s where data sheets say so and 1 to 900 s where somebody measured;
+  :math:`1/\sqrt{20\,s}`: among the bundled specifications that state both, :math:`(N/B)^2` is 0.2
+  to 140 s where data sheets say so and 1 to 900 s where somebody measured;
 * that the axes of a triad are made alike: logarithms of their B scatter about a common one (those
   of the measured gyroscope by 0.1, of its accelerometer by 0.3), by Student's distribution, so that
   an axis of another kind may be one. What the quietest axis shows helps the others;
 * that the random walk overtakes flicker noise in the Allan deviation, at
   :math:`3 (0.664\,B/K)^2`, after five minutes give or take a factor of e squared (7 to 1500 s in
   the same specifications), or that there is none, with even chances;
-* of magnetometers that every other one shows no flicker noise, since hardly any specification
-  states one, and of the rest that the logarithm of B is as likely anywhere as soon as it matters,
-  which makes intervals of a scale right for any scale.
+* of magnetometers that three of ten show no flicker noise, since hardly any specification states
+  one, and of the rest that the logarithm of B is the more evenly spread the more flicker noise
+  there is, which makes intervals of a scale right for any scale.
+
+A sensor without any flicker noise, as only simulations have it, gets intervals that are too wide.
 """
 
 from __future__ import annotations
@@ -57,7 +59,7 @@ class Beforehand:
     tail : int
         Power of the density of B/N far above that: 2 for half-Cauchy, 1 for even logarithms.
     none : float
-        Share of sensors without flicker noise.
+        Share of sensors without flicker noise; only where there is one axis.
     walks : bool
         Whether there may be a random walk.
     """
@@ -74,9 +76,9 @@ class Beforehand:
         return density - logsumexp(density)
 
 
-INERTIAL = Beforehand(1.0 / np.sqrt(40.0))
+INERTIAL = Beforehand(1.0 / np.sqrt(20.0))
 # In the minutes of a tumbling magnetometer it does not show whether slow noise is a random walk.
-MAGNETIC = Beforehand(0.3, tail=1, none=0.5, walks=False)
+MAGNETIC = Beforehand(1.0, tail=1, none=0.3, walks=False)
 
 
 @dataclass(frozen=True)
@@ -145,7 +147,7 @@ def found_noise(
 
 
 def _walk_over_flicker(meeting):
-    """Return K/B [1/s/sqrt(s)... as K**2 t / 3 meets (0.664 B)**2] at times [s]."""
+    """Return K/B [1/sqrt(s)] with which their Allan deviations meet at a time [s]."""
     return np.sqrt(3.0 / meeting) * FLICKER_PLATEAU
 
 
