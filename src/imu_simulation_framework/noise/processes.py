@@ -1,11 +1,5 @@
 """The random processes that a specification's numbers stand for, sampled at a fixed period.
 
-A process is advanced sample by sample, block by block, or run for many realisations at once. All
-three give the same numbers, to the bit, from generators in the same state, as each draws the same
-random numbers in the same order: at a realisation's start those of the initial state, then for
-each sample those of the axes x, y, z. The state is carried from block to block, so a realisation
-of any length can be made in bounded memory.
-
 Formulas: IEEE Std 952-1997, annex C; discrete processes as in Woodman: An introduction to
 inertial navigation (2007), and Quinchia et al.: A comparison between different error modeling of
 MEMS applied to GPS/INS integrated systems (2013).
@@ -13,120 +7,14 @@ MEMS applied to GPS/INS integrated systems (2013).
 
 from __future__ import annotations
 
-import copy
 import math
-from abc import ABC, abstractmethod
+from functools import lru_cache
 
 import numpy as np
 
-from imu_simulation_framework.checked_values import (
-    checked_axes,
-    checked_band,
-    checked_number,
-)
+from imu_simulation_framework.checked_values import checked_axes, checked_band
+from imu_simulation_framework.noise.base import BLOCK, NoiseProcess
 from imu_simulation_framework.noise.flicker import flicker_processes
-
-BLOCK = 4096
-"""Samples that are computed at once; few enough to stay in the processor's cache."""
-
-
-FEW = 16
-"""Samples of which a filter costs more than as many steps."""
-
-
-class NoiseProcess(ABC):
-    """A random process on three axes.
-
-    Parameters
-    ----------
-    period : float
-        Time from one sample to the next [s].
-    generator : numpy.random.Generator
-        Every random number comes from here.
-
-    Raises
-    ------
-    ConfigurationError
-        The period is not positive, or a parameter is not what it must be.
-    """
-
-    _filtered = False
-    """Whether a block is made by a filter."""
-
-    def __init__(self, period, generator):
-        self._period = checked_number("period", period, above=0.0)
-        self._generator = generator
-        self._started = False
-
-    @property
-    @abstractmethod
-    def active(self) -> bool:
-        """Whether it is anything but zero."""
-
-    def restarted(self, generator) -> NoiseProcess:
-        """Return the same process at the start of a new realisation, with its own generator."""
-        process = copy.copy(self)
-        process._generator = generator
-        process._started = False
-        return process
-
-    def reset(self):
-        """Start a new realisation at the next sample; the random numbers go on."""
-        self._started = False
-
-    def step(self) -> np.ndarray:
-        """Return the next sample (3,)."""
-        if not self._started:
-            self._start()
-            self._started = True
-        return self._step()
-
-    def advance(self, samples: int) -> np.ndarray:
-        """Return the next samples (samples, 3) of the same realisation."""
-        values = np.empty((samples, 3))
-        for first in range(0, samples, BLOCK):
-            self.fill(values[first : first + BLOCK])
-        return values
-
-    def fill(self, block: np.ndarray):
-        """Overwrite a block (n, 3) with the next samples; for n of up to some thousands."""
-        if not self._started:
-            self._start()
-            self._started = True
-        if self._filtered and len(block) <= FEW:
-            self._fill_few(block)
-        else:
-            self._fill(block)
-
-    def _fill_few(self, block):
-        for row in block:
-            row[:] = self._step()
-
-    def batch(self, samples: int, runs: int = 1) -> np.ndarray:
-        """Return independent realisations (runs, samples, 3).
-
-        Each starts anew; that of :meth:`step` and :meth:`advance` is neither used nor changed,
-        but for the generator that they share. Many runs may be made a few at a time: their
-        numbers are the same.
-        """
-        values = np.empty((runs, samples, 3))
-        process = self.restarted(self._generator)
-        for run in values:
-            process.reset()
-            for first in range(0, samples, BLOCK):
-                process.fill(run[first : first + BLOCK])
-        return values
-
-    def _start(self):  # noqa: B027
-        """Draw the initial state, where there is one."""
-
-    @abstractmethod
-    def _step(self) -> np.ndarray:
-        """Return the next sample."""
-
-    @abstractmethod
-    def _fill(self, block):
-        """Overwrite a block with the next samples."""
 
 
 class WhiteNoise(NoiseProcess):
@@ -144,6 +32,7 @@ class WhiteNoise(NoiseProcess):
         super().__init__(period, generator)
         density = np.array(checked_axes("density", density, minimum=0.0))
         self._sigma = density / math.sqrt(self._period)
+        self._factors = _Factors(self._sigma)
 
     @property
     def active(self) -> bool:
@@ -154,7 +43,7 @@ class WhiteNoise(NoiseProcess):
 
     def _fill(self, block):
         _draw(self._generator, block)
-        block *= self._sigma
+        self._factors.scale(block)
 
 
 class RandomWalk(NoiseProcess):
@@ -172,6 +61,7 @@ class RandomWalk(NoiseProcess):
         super().__init__(period, generator)
         density = np.array(checked_axes("density", density, minimum=0.0))
         self._increment = density * math.sqrt(self._period)
+        self._factors = _Factors(self._increment)
 
     @property
     def active(self) -> bool:
@@ -186,7 +76,7 @@ class RandomWalk(NoiseProcess):
 
     def _fill(self, block):
         _draw(self._generator, block)
-        block *= self._increment
+        self._factors.scale(block)
         if len(block):
             block[0] += self._value
             np.add.accumulate(block, axis=0, out=block)
@@ -217,6 +107,7 @@ class GaussMarkov(NoiseProcess):
         time = np.array(checked_axes("correlation_time", correlation_time, above=0.0))
         self._phi = np.exp(-self._period / time)
         self._innovation = self._sigma * np.sqrt(-np.expm1(-2.0 * self._period / time))
+        self._factors = _Factors(self._innovation)
 
     @property
     def active(self) -> bool:
@@ -232,7 +123,7 @@ class GaussMarkov(NoiseProcess):
 
     def _fill(self, block):
         _draw(self._generator, block)
-        block *= self._innovation
+        self._factors.scale(block)
         if np.ptp(self._phi) == 0.0:
             block[...] = _recursion(self._phi[0], block, self._value)
         else:
@@ -272,8 +163,6 @@ class BiasInstability(NoiseProcess):
         self._innovation = self._sigma * np.sqrt(
             -np.expm1(-2.0 * self._period / times)[:, np.newaxis]
         )
-        # A sample needs the random numbers of all processes: fewer of them fit into the cache.
-        self._rows = BLOCK // 2
 
     @property
     def components(self) -> int:
@@ -302,8 +191,8 @@ class BiasInstability(NoiseProcess):
         self._values = values
 
     def _fill(self, block):
-        for first in range(0, len(block), self._rows):
-            total = block[first : first + self._rows]
+        for first in range(0, len(block), BLOCK):
+            total = block[first : first + BLOCK]
             innovations = self._generator.standard_normal((len(total), *self._sigma.shape))
             innovations *= self._innovation
             last = np.empty(self._values.shape)
@@ -391,6 +280,28 @@ class Quantisation(NoiseProcess):
             self._last = numbers[-1].copy()
 
 
+class _Factors:
+    """Three factors, for the axes of many samples."""
+
+    def __init__(self, factors):
+        self._factors = factors
+        self._repeated = np.tile(factors, _TOGETHER)
+
+    def scale(self, block):
+        """Multiply the rows of a block (n, 3) with them."""
+        # Of three numbers at a time, a loop's overhead is most of the time.
+        whole = 0
+        if block.flags.c_contiguous:
+            whole = len(block) - len(block) % _TOGETHER
+            several = block[:whole].reshape(-1, len(self._repeated))
+            several *= self._repeated
+        block[whole:] *= self._factors
+
+
+_TOGETHER = 64
+"""Samples."""
+
+
 def _draw(generator, block):
     """Overwrite a block with normal numbers."""
     if block.flags.c_contiguous:
@@ -401,7 +312,16 @@ def _draw(generator, block):
 
 def _recursion(phi, innovation, last):
     """Return ``y_k = phi y_(k-1) + innovation_k`` along the first axis after the value last."""
+    feedback, state = np.array([1.0, -phi]), (phi * last)[np.newaxis]
+    return _lfilter()(_ONE, feedback, innovation, axis=0, zi=state)[0]
+
+
+@lru_cache(maxsize=1)
+def _lfilter():
     # Imported here, since every node knows the models, and it takes 40 MB.
     from scipy.signal import lfilter
 
-    return lfilter([1.0], [1.0, -phi], innovation, axis=0, zi=(phi * last)[np.newaxis])[0]
+    return lfilter
+
+
+_ONE = np.ones(1)

@@ -11,10 +11,9 @@ from imu_simulation_framework.angles import unwrap, yaw_from_quaternion
 from imu_simulation_framework.columns import QUATERNION
 from imu_simulation_framework.errors import RecordingError
 from imu_simulation_framework.motion.positioning.course import NoHeadingError
-from imu_simulation_framework.motion.positioning.fixes import (
+from imu_simulation_framework.motion.positioning.fixes import FixSettings, trajectory_from_fixes
+from imu_simulation_framework.motion.positioning.received_fixes import (
     UNKNOWN_VARIANCE,
-    FixSettings,
-    trajectory_from_fixes,
     variances_from_quality,
 )
 from imu_simulation_framework.motion.stamps import StampLimits
