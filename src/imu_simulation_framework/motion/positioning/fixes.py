@@ -207,7 +207,7 @@ class FixTrajectory:
 
 
 def trajectory_from_fixes(
-    fix, settings=None, places=None, rate: float = TRAJECTORY_RATE
+    fix, settings=None, places=None, rate: float = TRAJECTORY_RATE, assumed: bool = False
 ) -> FixTrajectory:
     """Return the trajectory of a robot, from its fixes.
 
@@ -223,6 +223,8 @@ def trajectory_from_fixes(
         Number of each fix in the recording, for the report.
     rate : float
         Samples of the trajectory per second.
+    assumed : bool
+        Whether the variances are assumed and nobody states them, for the report.
 
     Returns
     -------
@@ -326,6 +328,7 @@ def trajectory_from_fixes(
         heading_speed=above,
         antennas=check,
         backwards=0.0 if len(headings) else float(backwards.sum() / rate),
+        assumed=assumed,
     )
     poses = pd.DataFrame(
         {"x": splines[0](grid), "y": splines[1](grid), "yaw": yaw, "yaw_known": known * 1.0},
