@@ -130,13 +130,14 @@ def parse_table(path, text, names=None, rows_at_once=ROWS_AT_ONCE) -> TextTable:
     if given is not None or _is_data(names):
         rows = itertools.chain([first], rows)
     if given is None and _is_data(names):
-        names = _names(comment, separator, len(names))
+        names = _names(comment, separator, names)
 
     blocks, numbers = [], []
     while True:
         block = list(itertools.islice(rows, rows_at_once))
         if not block:
             break
+        block = [(number, _ended(line, separator, len(names))) for number, line in block]
         for number, line in block:
             if _width(line, separator) > len(names):
                 raise RecordingError(
@@ -235,12 +236,20 @@ def _is_data(cells) -> bool:
     return bool(numbers) and all(_NUMBER.match(cell) or _DATE.match(cell) for cell in given)
 
 
-def _names(comment, separator, width) -> list[str]:
+def _names(comment, separator, cells) -> list[str]:
     """Names of columns that have none: from the comment above, if it fits, else their places."""
     names = _cells(comment.strip().lstrip("#"), separator) if comment else []
-    if len(names) == width and not _is_data(names):
+    fits = len(names) == len(cells) or (len(names) == len(cells) - 1 and not cells[-1])
+    if fits and not _is_data(names):
         return names
-    return [f"col{place}" for place in range(1, width + 1)]
+    return [f"col{place}" for place in range(1, len(cells) + 1)]
+
+
+def _ended(line, separator, width):
+    """Return a line without the separator that ends it, where that begins no cell with a name."""
+    if separator == r"\s+" or not line.rstrip(" \r").endswith(separator):
+        return line
+    return line.rstrip(" \r")[:-1] if _width(line, separator) == width + 1 else line
 
 
 def _distinct(names):

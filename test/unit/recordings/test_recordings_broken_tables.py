@@ -168,3 +168,19 @@ def test_lines_are_those_of_splitlines(monkeypatch):
     monkeypatch.setattr(text_table, "_LONGEST_LINE", 3)
     assert list(text_table._lines(text)) == text.splitlines()
     assert list(text_table._lines("")) == []
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize("mark", ["", "#"])
+def test_separators_at_the_ends_of_lines_begin_no_cell(separator, mark):
+    lines = [mark + "a,b,c", "1,2,3,", "4,5,,", "6,7,8"]
+    table = parse_table("a.csv", "\n".join(lines).replace(",", separator))
+    assert list(table.cells.columns) == ["a", "b", "c"]
+    np.testing.assert_array_equal(table.numbers("b"), [2, 5, 7])
+    np.testing.assert_array_equal(table.numbers("c"), [3, np.nan, 8])
+
+
+def test_a_cell_too_many_is_refused_with_or_without_a_separator_behind_it():
+    for end in ("", ","):
+        with pytest.raises(RecordingError, match="line 3 has"):
+            parse_table("a.csv", f"a,b\n1,2,\n1,2,3{end}\n")

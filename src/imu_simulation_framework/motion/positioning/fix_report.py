@@ -109,9 +109,9 @@ class FixReport:
             )
         if self.estimated and not self.doppler and self.residual_rms > _FAR_RESIDUAL * taken:
             sentences.append(
-                f"the path leaves the positions by {self.residual_rms / taken:.1f} times what their "
-                "errors are taken for, so it is too smooth; a larger acceleration_density follows "
-                "them"
+                f"the path leaves the positions by {self.residual_rms / taken:.1f} times what "
+                "their errors are taken for, so it is too smooth; a larger acceleration_density "
+                "follows them"
             )
         if self.repeated:
             rows = "row repeats" if self.repeated == 1 else "rows repeat"

@@ -12,7 +12,7 @@ _MEDIAN = 0.6745
 
 
 def jitter(times, positions) -> float:
-    """Standard deviation of the white error of positions, per coordinate.
+    """Return the standard deviation of the white error of positions, per coordinate.
 
     A motion that is a parabola in time drops out of the third divided difference of four positions
     in a row; white errors remain, with weights whose squares are made to add up to 1. The median
