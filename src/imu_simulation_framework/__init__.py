@@ -71,6 +71,12 @@ name                 columns
                      velocity_variance_up [m^2/s^2], heading [rad, unwrapped],
                      heading_variance [rad^2], quality (GGA's number),
                      arrival [s]; indexed by the times of measurement
+``GnssTold``         latitude, longitude [deg], altitude [m], status (of
+                     NavSatStatus), variance_east, variance_north, variance_up
+                     [m^2], velocity_east, velocity_north, velocity_up [m/s],
+                     velocity_variance (of east and of north),
+                     velocity_variance_up [m^2/s^2], heading [rad, unwrapped]; what
+                     the messages of a receiver say, by their stamps
 ``FlightTruth``      latitude, longitude [deg], altitude [m above the ellipsoid],
                      velocity_east, velocity_north, velocity_up [m/s], qx, qy, qz, qw
                      [from the body to east, north, up], gyro_x, gyro_y, gyro_z

@@ -29,6 +29,9 @@ FLIGHT = (
 )
 PLACE = ("latitude", "longitude", "altitude")
 LOCAL_VELOCITY = ("velocity_east", "velocity_north", "velocity_up")
+GNSS_TOLD_POSITION = (*PLACE, "status", "variance_east", "variance_north", "variance_up")
+GNSS_TOLD_VELOCITY = (*LOCAL_VELOCITY, "velocity_variance", "velocity_variance_up")
+GNSS_TOLD = (*GNSS_TOLD_POSITION, *GNSS_TOLD_VELOCITY, "heading")
 FLIGHT_TRUTH = (*PLACE, *LOCAL_VELOCITY, *QUATERNION, *GYRO, *ACCEL)
 INCREMENTS = (
     *("delta_theta_x", "delta_theta_y", "delta_theta_z"),

@@ -14,6 +14,7 @@ STATIC_TRANSFORMS = "/tf_static"
 IMU = "imu/data"
 IMU_IDEAL = "imu/ideal"
 IMU_MAG = "imu/mag"
+IMU_CALIBRATION = "imu/calib_status"
 IMU_BIAS = "imu/data/bias"
 IMU_CALIBRATE = "imu/data/calibrate"
 IMU_SET_RATE_BIAS = "imu/data/set_rate_bias"
@@ -42,3 +43,9 @@ MAGNETIC_ARROW = "imu/mag/arrow"
 def in_root(topic: str) -> str:
     """Return a topic's full name in the root namespace."""
     return f"/{topic.lstrip('/')}"
+
+
+def beside(topic: str, other: str) -> str:
+    """Return the name of a topic with the last part of another: ``/imu/mag`` for ``/imu/data``."""
+    namespace, slash, _ = topic.rpartition("/")
+    return f"{namespace}{slash}{other.rpartition('/')[2]}"

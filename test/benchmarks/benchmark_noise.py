@@ -12,8 +12,8 @@ from imu_simulation_framework.configuration.imu_specification_file import (
     find_imu_specification,
     load_imu_specification,
 )
+from imu_simulation_framework.noise.base import BLOCK
 from imu_simulation_framework.noise.processes import (
-    BLOCK,
     BiasInstability,
     GaussMarkov,
     Quantisation,

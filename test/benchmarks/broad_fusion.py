@@ -12,9 +12,9 @@ over the phases of movement of its whole angle, of its heading 2 atan(z / w) and
 2 acos(sqrt(w^2 + z^2)); then means over the trials. Ours starts from its first reading. Without a
 magnetometer there is no north, so that the heading is the true one where the first movement begins.
 
-The set's own results are those of Mahony's filter with the parameters that are best for all 39
-trials together, from example_code/out, over the same trials. The library's are its filter's called
-by itself; ours has to be equal, and our Mahony filter no worse than the set's.
+The set's own results are those of Mahony's and Madgwick's filters with the parameters that are best
+for all 39 trials together, from example_code/out, over the same trials. The library's are its
+filter's called by itself; ours has to be equal, and our Mahony filter no worse than the set's.
 """
 
 import json
@@ -41,6 +41,7 @@ FILTERS = {
     "mahony 9D, rejecting, no bias": REJECTING,
 }
 METRICS = ("total", "heading", "inclination")
+THEIRS = ("mahony", "madgwick")
 
 
 def errors(quaternions, truth, moving, has_north):
@@ -69,10 +70,13 @@ def by_the_library(period, rate, force, field):
 
 def main(folder, wanted):
     trials = json.loads((folder / "data_mat" / "trials.json").read_text())["trials"]
-    published = json.loads(
-        (folder / "example_code" / "out" / "results_mahony_average_rmse.json").read_text()
-    )["trials"]
-    absent, table = [], {name: [] for name in (*FILTERS, "library 6D", "library 9D", "set's")}
+    published = {
+        f"set's {name}": json.loads(
+            (folder / "example_code" / "out" / f"results_{name}_average_rmse.json").read_text()
+        )["trials"]
+        for name in THEIRS
+    }
+    absent, table = [], {name: [] for name in (*FILTERS, "library 6D", "library 9D", *published)}
     done = []
     for trial in trials:
         if wanted and not any(trial.startswith(start) for start in wanted):
@@ -97,8 +101,9 @@ def main(folder, wanted):
             table[name].append(errors(fused, truth, moving, has_north))
         for name, fused in zip("69", by_the_library(period, rate, force, field)):
             table[f"library {name}D"].append(errors(fused, truth, moving, name == "9"))
-        theirs = published[trial]["tagp_parameters"]
-        table["set's"].append([theirs[f"{metric}_rmse_deg"] for metric in METRICS])
+        for name, results in published.items():
+            theirs = results[trial]["tagp_parameters"]
+            table[name].append([theirs[f"{metric}_rmse_deg"] for metric in METRICS])
         row = "  ".join(f"{table[name][-1][0]:6.2f}" for name in table)
         print(f"{trial:44} {row}", flush=True)
     print(f"{len(done)} trials; total error [deg] of {', '.join(table)}")

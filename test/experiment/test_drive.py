@@ -7,10 +7,17 @@ import numpy as np
 import pytest
 from rosbags.highlevel import AnyReader
 
+import imu_simulation_framework as isf
+from imu_simulation_framework.configuration.imu_specification_file import imu_specification_text
 from imu_simulation_framework.configuration.load import load_configuration
 from imu_simulation_framework.experiment.in_process import run_in_process
 from imu_simulation_framework.files.locations import urdf_path
+from imu_simulation_framework.plots.figures import FIGURES
 from imu_simulation_framework.results.folder import ResultFolder
+from imu_simulation_framework.sensors.imu_models.bno055_modes import (
+    bno055_calibration,
+    bno055_in_mode,
+)
 
 DURATION = 8.0
 SHORT = f"settings:={{trajectory: {{stop: {DURATION}}}}}"
@@ -23,18 +30,6 @@ TABLES = (
     "wheel_velocities",
     "wheel_velocities_actual",
     "control_error",
-)
-FIGURES = (
-    "control_error",
-    "imu_yaw",
-    "trajectory",
-    "wheel_velocities",
-    "yaw_error",
-    "yaw_error_along_path",
-    "yaw_error_relative",
-    "yaw_errors_difference",
-    "yaw_errors_psd",
-    "yaw_psd",
 )
 
 
@@ -111,6 +106,21 @@ def bag(result):
             message = reader.deserialize(raw, connection.msgtype)
             messages.setdefault(connection.topic, []).append(message)
     return messages
+
+
+def test_the_bag_says_latched_at_its_beginning_what_is_fixed_on_the_robot(result):
+    with AnyReader([result.path("experiment.bag")]) as reader:
+        static = [known for known in reader.connections if known.topic == "/tf_static"]
+        assert static and {known.ext.latching for known in static} == {1}
+        told = [
+            (time, reader.deserialize(raw, connection.msgtype))
+            for connection, time, raw in reader.messages(connections=static)
+        ]
+        begin = reader.start_time
+    # rviz and tf know the robot from the first message on.
+    assert {time for time, _ in told} == {begin}
+    fixed = {t.child_frame_id for _, message in told for t in message.transforms}
+    assert "imu_link" in fixed
 
 
 def nanoseconds(stamp):
@@ -234,6 +244,30 @@ def test_a_magnetometer_gives_the_same_files_both_ways(experiment, tmp_path):
     assert csv_files(again) == csv_files(result)
     name = "magnetometer_simulated.csv"
     assert result.path(name).read_bytes() == again.path(name).read_bytes()
+
+
+def test_a_bno055s_calibration_is_in_the_bag(experiment, tmp_path):
+    mode = bno055_in_mode(isf.read_imu_specification("bno055_magnetometer"), "NDOF")
+    (tmp_path / "ndof.yaml").write_text(imu_specification_text(mode))
+    (tmp_path / "mine.ini").write_text(
+        "[imu]\nmodel = specification\n[imu_specification]\nfile = ndof.yaml\n"
+        "[trajectory]\nstop = 40.0\n"
+    )
+    result = succeeded(experiment.run("config:=mine.ini", "record:=true")).result()
+    with AnyReader([result.path("experiment.bag")]) as reader:
+        said = [known for known in reader.connections if known.topic == "/imu/calib_status"]
+        told = [
+            (time, json.loads(reader.deserialize(raw, connection.msgtype).data))
+            for connection, time, raw in reader.messages(connections=said)
+        ]
+        begin = reader.start_time
+    samples = result.read_table("imu_simulated").join(result.read_table("magnetometer_simulated"))
+    expected = bno055_calibration(samples, "NDOF")
+    # The first turn of drive A shows the magnetometer three octants at least.
+    assert expected["magnetometer"].iloc[-1] >= 2
+    statuses = [tuple(status.values()) for _, status in told]
+    assert statuses == [tuple(row) for row in expected.drop_duplicates().to_numpy().tolist()]
+    assert told[0][0] == begin
 
 
 @pytest.mark.slow

@@ -14,13 +14,18 @@ from imu_simulation_framework.configuration.load import load_configuration
 from imu_simulation_framework.experiment.from_configuration import experiment_gnss
 from imu_simulation_framework.experiment.in_process import drive_in_process, prepared
 from imu_simulation_framework.experiment.session.simulation import SimulatedRobot
+from imu_simulation_framework.results.tables import ExperimentTables
 from imu_simulation_framework.ros.gnss_messages import (
     UNTOLD,
     antenna_transform,
     heading_message,
+    heading_row,
     position_message,
+    position_row,
     velocity_message,
+    velocity_row,
 )
+from imu_simulation_framework.sensors.gnss.messages import told_fixes
 
 DURATION = 20.0
 RECEIVER = """
@@ -129,6 +134,28 @@ def test_in_one_process_there_are_the_same_fixes(result, bag):
     np.testing.assert_array_equal(velocities, fixes["velocity_east"])
 
 
+def test_the_result_has_them_as_a_table_and_so_has_one_process(result, bag):
+    table = ExperimentTables.load(result).gnss_simulated
+    configuration = load_configuration(result.path("config.ini"))
+    alone = isf.run_in_process(configuration).gnss_simulated
+    pd.testing.assert_frame_equal(table, alone, check_exact=True)
+    times = np.arange(0.0, DURATION + 0.01, 0.2)
+    received = times[((times < 8.0) | (times >= 9.1)) & (times <= DURATION - 0.1)]
+    np.testing.assert_allclose(table.index, received, atol=1e-9)
+    positions, velocities, headings = (
+        bag[f"/gnss/{name}"][: len(table)] for name in ("fix", "velocity", "heading")
+    )
+    for name in ("latitude", "longitude", "altitude"):
+        np.testing.assert_array_equal([getattr(m, name) for m in positions], table[name])
+    assert set(table["status"]) == {2.0}
+    spread = [m.position_covariance[8] for m in positions]
+    np.testing.assert_array_equal(spread, table["variance_up"])
+    linear = [m.twist.twist.linear.y for m in velocities]
+    np.testing.assert_array_equal(linear, table["velocity_north"])
+    turns = np.unwrap([2.0 * math.atan2(m.quaternion.z, m.quaternion.w) for m in headings])
+    np.testing.assert_allclose(turns, table["heading"], atol=1e-12)
+
+
 def test_fixes_are_those_of_the_robots_motion(result, bag):
     configuration = load_configuration(result.path("config.ini"))
     gnss, seed = experiment_gnss(configuration), configuration.experiment.seed
@@ -172,6 +199,34 @@ def test_a_message_says_what_the_table_says():
     )
     turn = heading_message(stamp, fix).quaternion
     assert 2.0 * math.atan2(turn.z, turn.w) == pytest.approx(fix["heading"])
+
+
+def test_what_is_recorded_of_a_message_is_what_the_fix_tells():
+    motion = isf.rounds(1, 5.0)
+    gnss = isf.GnssSpecification(
+        qualities=(isf.FixQuality("rtk", 0.01), isf.FixQuality("single", 1.0)),
+        schedule=((0.0, "rtk"), (2.0, "none"), (4.0, "single")),
+        heading=isf.GnssHeading("course", minimum_speed=0.0),
+    )
+    table = isf.simulate_gnss(motion, gnss)
+    told = told_fixes(table)
+    stamps = [rospy.Time(0, round(time * 1e9)) for time in table.index]
+    fixes = table.to_dict("records")
+    kinds = (
+        (told.positions, position_message, position_row, "quality"),
+        (told.velocities, velocity_message, velocity_row, "velocity_east"),
+        (told.headings, heading_message, heading_row, "heading"),
+    )
+    for expected, message, row, needed in kinds:
+        rows = [
+            row(message(stamp, fix))
+            for stamp, fix in zip(stamps, fixes)
+            if math.isfinite(fix[needed])
+        ]
+        np.testing.assert_array_equal(np.concatenate([r.stamps for r in rows]), expected.stamps)
+        np.testing.assert_array_equal(np.concatenate([r.rows for r in rows]), expected.rows)
+    assert set(told.positions.rows[:, 3]) == {-1.0, 0.0, 2.0}
+    assert 0 < len(told.velocities.stamps) < len(told.positions.stamps)
 
 
 def test_the_antenna_is_where_its_lever_arm_is():

@@ -20,7 +20,8 @@ from imu_simulation_framework.experiment.in_process import (
 )
 from imu_simulation_framework.experiment.preparation.check import ensure_plausible
 from imu_simulation_framework.experiment.preparation.drive import prepare_drive
-from imu_simulation_framework.experiment.report import evaluate, terminal_table
+from imu_simulation_framework.experiment.summary import evaluate
+from imu_simulation_framework.experiment.terminal_table import terminal_table
 from imu_simulation_framework.files.locations import default_configuration_path, urdf_path
 from imu_simulation_framework.mujoco_simulator.simulator import MujocoSimulator
 from imu_simulation_framework.robot.parameters import load_robot_parameters

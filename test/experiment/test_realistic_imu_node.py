@@ -10,7 +10,19 @@ import pytest
 import yaml
 from scipy.spatial.transform import Rotation
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tools"))
+
+from recording_writers import STORE, imu, magnetic_field, odometry, write_bag
+from rosbags import rosbag1
+from tool_calls import call_tool
+
 import imu_simulation_framework as isf
+from imu_simulation_framework.configuration.imu_specification_file import imu_specification_text
+from imu_simulation_framework.sensors.imu_models.bno055_modes import (
+    bno055_calibration,
+    bno055_in_mode,
+)
 from imu_simulation_framework.sensors.simulation import imu_truth
 
 LAUNCH = ["roslaunch", "imu_simulation_framework", "realistic_imu.launch"]
@@ -191,6 +203,120 @@ def test_iron_and_vibration_need_the_robots_pose(experiment, motion, tmp_path, k
     force = np.array([message["signals"] for message in heard["imu"]])[:, 3:]
     shaken = force - imu_truth(motion).specific_force[first:]
     assert shaken.std() > 0.1
+    assert ended(running).code == 0
+
+
+def test_motors_make_their_field_with_the_efforts_of_the_joints(experiment, motion, tmp_path):
+    earth, left = [1e-6, 2e-5, -4e-5], [1e-6, 0.0, 0.0]
+    hall = {"earth": earth, "motors": {"left": left, "right": [0.0, 0.0, -3e-6]}}
+    (tmp_path / "hall.yaml").write_text(yaml.safe_dump(hall))
+    environment = isf.read_magnetic_environment(tmp_path / "hall.yaml")
+    efforts = np.column_stack([np.sin(motion.time), 0.5 * motion.time])
+    heard, running = beside(
+        experiment,
+        stamps_of(motion),
+        np.hstack([*imu_truth(motion), efforts]),
+        len(motion),
+        "specification:=ideal",
+        "magnetometer:=true",
+        f"magnetic_environment:={tmp_path / 'hall.yaml'}",
+        "joint_states:=/joint_states",
+        kind="pulled_imu",
+    )
+    found = np.array([message["field"] for message in heard["fields"]])
+    expected = environment.felt(motion.position, motion.orientation, efforts)
+    np.testing.assert_allclose(found, expected, atol=1e-17)
+    ending = ended(running)
+    assert ending.code == 0 and "the fields of motors are left out" not in ending.output
+
+
+def test_a_bno055_says_how_far_it_is_calibrated(experiment, tmp_path):
+    motion = isf.at_rest(4.0)
+    mode = bno055_in_mode(isf.read_imu_specification("bno055_magnetometer"), "NDOF")
+    path = tmp_path / "ndof.yaml"
+    path.write_text(imu_specification_text(mode))
+    heard, running = beside(
+        experiment,
+        stamps_of(motion),
+        np.hstack(imu_truth(motion)),
+        len(motion),
+        f"specification:={path}",
+        "magnetometer:=true",
+    )
+    table = isf.simulate_imu(
+        motion, mode, seed=1, magnetic_environment=isf.read_magnetic_environment("clean")
+    )
+    expected = bno055_calibration(table, "NDOF").drop_duplicates()
+    # Three seconds at rest calibrate the gyroscope, a second each.
+    assert expected["gyroscope"].tolist()[-1] == 3
+    found = [json.loads(text) for text in heard["statuses"]]
+    assert [list(status) for status in found] == len(found) * [["sys", "gyro", "accel", "mag"]]
+    changes = [tuple(status.values()) for status in found]
+    assert changes == [tuple(row) for row in expected.to_numpy().tolist()][-len(changes) :]
+    assert ended(running).code == 0
+
+
+HALL = {
+    "dipoles": [{"position": [2.5, 0.0, 0.1], "moment": [0.0, 3.0, 1.0]}],
+    "bars": [{"position": [-2.5, 1.0, 0.1], "size": [0.1, 2.0, 0.1], "permeability": 200.0}],
+}
+
+
+def messages_of(path, topic):
+    with rosbag1.Reader(path) as reader:
+        chosen = [known for known in reader.connections if known.topic == topic]
+        return [
+            STORE.deserialize_ros1(data, connection.msgtype)
+            for connection, _, data in reader.messages(connections=chosen)
+        ]
+
+
+@pytest.mark.parametrize("kind", ["imu", "placed_imu", "field_imu"])
+def test_a_bag_of_the_same_messages_becomes_the_same_to_the_bit(experiment, motion, tmp_path, kind):
+    path, stamps = heading_imu(tmp_path), stamps_of(motion)
+    (tmp_path / "hall.yaml").write_text(yaml.safe_dump(HALL))
+    hall = isf.read_magnetic_environment(tmp_path / "hall.yaml")
+    parts, node, tool = list(imu_truth(motion)), ["magnetometer:=true"], ["--magnetometer"]
+    ideal = {"/imu": [imu(stamp, *row) for stamp, row in zip(stamps, zip(*parts))]}
+    if kind == "placed_imu":
+        node += ["pose:=/pose", f"magnetic_environment:={tmp_path / 'hall.yaml'}"]
+        tool += ["--pose", "/pose", "--magnetic-environment", tmp_path / "hall.yaml"]
+        parts.append(odometry_rows(motion))
+        poses = zip(stamps, motion.position, motion.orientation)
+        ideal["/pose"] = [odometry(*pose) for pose in poses]
+    if kind == "field_imu":
+        node, tool = [*node, "magnetic_input:=/field"], [*tool, "--magnetic-input", "/field"]
+        parts.append(hall.felt(motion.position, motion.orientation))
+        ideal["/field"] = [magnetic_field(stamp, row) for stamp, row in zip(stamps, parts[-1])]
+    heard, running = beside(
+        experiment,
+        stamps,
+        np.hstack(parts),
+        (len(motion) + 1) // 2,
+        f"specification:={path}",
+        "drop_repeated:=true",
+        "frame_id:=chip",
+        *node,
+        kind=kind,
+    )
+    # With "drop_repeated" as in the node's argument.
+    path.write_text(path.read_text().replace("true}", "true, drop_repeated: true}"))
+    bag = write_bag(tmp_path / "in.bag", ideal)
+    out = tmp_path / "out.bag"
+    done = call_tool(
+        "apply_imu_errors.py", bag, "--imu", path, "--out", out, "--frame-id", "chip", *tool
+    )
+    assert done.returncode == 0, done.stderr
+    fields, readings = messages_of(out, "/imu/mag"), messages_of(out, "/imu/data")
+    assert len(fields) == len(heard["fields"]) == (len(motion) + 1) // 2
+    for found, reading, online, online_imu in zip(fields, readings, heard["fields"], heard["imu"]):
+        b, q = found.magnetic_field, reading.orientation
+        stamp = found.header.stamp.sec * 10**9 + found.header.stamp.nanosec
+        assert (stamp, found.header.frame_id) == (online["stamp"], online["frame"])
+        assert [b.x, b.y, b.z] == online["field"]
+        assert found.magnetic_field_covariance.tolist() == online["covariance"]
+        assert [q.x, q.y, q.z, q.w] == online_imu["orientation"]
+        assert reading.header == found.header
     assert ended(running).code == 0
 
 

@@ -23,9 +23,11 @@ if __name__ == "__main__":
     for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ[_name] = "1"
 
-import kinds
+import kinds_of_settings
 import targets
 from harm_values import MADE
+from kinds import KINDS
+from trials import GRAVE, Trial
 from verdict import Limits, Verdict, command_text, tried
 
 REAL = 0.03
@@ -40,7 +42,7 @@ class Judgement:
     """A trial's kind, what was run, and the verdict."""
 
     kind: str
-    trial: kinds.Trial
+    trial: Trial
     verdict: Verdict
 
 
@@ -58,8 +60,8 @@ def judge(seed, number, folder, experiments=False) -> Judgement:
     """
     chance = random.Random(f"{seed}:{number}")
     whole = chance.random() < EXPERIMENTS and experiments
-    (kind,) = chance.choices(list(kinds.KINDS), list(kinds.KINDS.values()))
-    kind = kinds.experiments if whole else kind
+    (kind,) = chance.choices(list(KINDS), list(KINDS.values()))
+    kind = kinds_of_settings.experiments if whole else kind
     trial = kind(chance, folder)
     real = trial.tool == targets.EXPERIMENT
     real = real or (trial.tool in targets.TOOLS and chance.random() < REAL)
@@ -114,7 +116,7 @@ class Table:
         """Count a trial."""
         verdict, row = judgement.verdict, self.rows[judgement.kind]
         row["trials"] += 1
-        row["done" if verdict.code in (0, kinds.GRAVE) else "refused"] += 1
+        row["done" if verdict.code in (0, GRAVE) else "refused"] += 1
         row["short"] += bool(verdict.short)
         row["cpu"] += verdict.cpu
         row["memory"] = max(row["memory"], verdict.memory)

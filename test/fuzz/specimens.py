@@ -20,13 +20,10 @@ from imu_simulation_framework.configuration.imu_specification_file import (
     load_imu_specification,
 )
 from imu_simulation_framework.experiment.flight.tables import truth_table
-from imu_simulation_framework.experiment.report import RunDescription, write_report
+from imu_simulation_framework.experiment.report import write_report
+from imu_simulation_framework.experiment.summary import RunDescription
 from imu_simulation_framework.files.locations import package_share
-from imu_simulation_framework.imu_formats import (
-    FORMATS,
-    WriteOptions,
-    write_imu_parameters,
-)
+from imu_simulation_framework.imu_formats import FORMATS, WriteOptions, write_imu_parameters
 from imu_simulation_framework.motion.earth.sources import circling
 from imu_simulation_framework.recordings.simulated.imu_writer import write_imu_recording
 from imu_simulation_framework.results.folder import create_result_folder

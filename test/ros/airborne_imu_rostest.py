@@ -38,6 +38,8 @@ class Airborne(unittest.TestCase):
         imu_truths = Collector("flown/ground_truth/imu", Odometry)
         origins = Collector("flown/ground_truth/origin", NavSatFix)
         transforms = Collector("/tf", TFMessage)
+        for_good: list = []
+        rospy.Subscriber("/tf_static", TFMessage, for_good.append)
         answer = connected_publisher("flown/answer", Empty)
         answered: list = []
         published: list = []
@@ -98,6 +100,7 @@ class Airborne(unittest.TestCase):
         (origin,) = origins.messages
         self.assertAlmostEqual(origin.latitude, np.degrees(expected.origin[0]))
         self._transforms_lead_to_the_imu(transforms, expected)
+        self._every_frame_has_one_parent(transforms.messages + for_good)
 
     def _transforms_lead_to_the_imu(self, transforms, expected):
         messages = [
@@ -116,6 +119,12 @@ class Airborne(unittest.TestCase):
         np.testing.assert_allclose(place, truth[:3], rtol=0.0, atol=1e-8)
         off = (turned.inv() * Rotation.from_quat(truth[3:7])).magnitude()
         self.assertLess(off, 1e-12)
+
+    def _every_frame_has_one_parent(self, messages):
+        pairs = {(t.child_frame_id, t.header.frame_id) for m in messages for t in m.transforms}
+        self.assertEqual(len(pairs), len({child for child, _ in pairs}), pairs)
+        # Nothing but odom is without a parent: rviz warns of each frame that is not led to it.
+        self.assertEqual({parent for _, parent in pairs} - {child for child, _ in pairs}, {"odom"})
 
     def test_a_flight_that_nobody_answers_ends(self):
         self.assertIn("no message on answer for 1 s at", self.failure_of("alone"))

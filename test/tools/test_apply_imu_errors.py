@@ -14,7 +14,13 @@ from tool_calls import call_tool, run_as_process
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit"))
 
 from ideal_recordings import START, curve, ideal_messages, poses, stamps_of
-from recording_writers import STORE, write_bag, write_ros2_bag
+from recording_writers import (
+    STORE,
+    magnetic_field,
+    odometry,
+    write_bag,
+    write_ros2_bag,
+)
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.angles import yaw_from_quaternion
@@ -357,3 +363,174 @@ def test_what_cannot_be_is_refused_in_a_sentence(bag, motion, tmp_path, monkeypa
     done = run(bag, "--imu", "bno055", "--out", bag)
     assert done.returncode == 2 and "is the input" in done.stderr
     assert sorted(tmp_path.iterdir()) == before
+
+
+FIELD = "sensor_msgs/msg/MagneticField"
+MAG = ["mag_x", "mag_y", "mag_z"]
+MAGNETIC = ("--imu", "bno055_magnetometer", "--magnetometer")
+
+
+def fields(path, topic="/imu/mag"):
+    return [STORE.deserialize_ros1(data, FIELD) for _, data in contents(path)[topic]]
+
+
+def vectors(messages):
+    parts = [message.magnetic_field for message in messages]
+    return np.array([(b.x, b.y, b.z) for b in parts])
+
+
+def ideal_fields(motion, environment, every=1):
+    felt = environment.felt(motion.position, motion.orientation)
+    return [
+        magnetic_field(stamp, row) for stamp, row in list(zip(stamps_of(motion), felt))[::every]
+    ]
+
+
+def test_the_magnetometer_measures_the_ideal_field_of_the_bag(motion, tmp_path):
+    clean = isf.read_magnetic_environment("clean")
+    given = {"/imu": ideal_messages(motion), "/ideal": ideal_fields(motion, clean)}
+    bag = write_bag(tmp_path / "in.bag", given)
+    done = run(bag, *MAGNETIC, "--out", tmp_path / "out.bag", "--seed", 4, "--frame-id", "chip")
+    assert done.returncode == 0, done.stderr
+    assert "/imu/mag is its magnetometer, which measures the field on /ideal, in tesla" in (
+        done.stdout
+    )
+    assert "the field is in the frame base_link, which was taken for chip" in done.stdout
+    imu = isf.read_imu_specification("bno055_magnetometer")
+    table = isf.simulate_imu(motion, imu, seed=4, magnetic_environment=clean)
+    found = fields(tmp_path / "out.bag")
+    np.testing.assert_array_equal(vectors(found), table[MAG])
+    np.testing.assert_array_equal(signals(imus(tmp_path / "out.bag")), table[SIX])
+    assert {message.header.frame_id for message in found} == {"chip"}
+    covariance = imu.magnetic_covariance(0.01)
+    np.testing.assert_array_equal(found[5].magnetic_field_covariance, covariance)
+    before, after = contents(bag), contents(tmp_path / "out.bag")
+    assert {topic: after[topic] for topic in before} == before
+    assert [time for time, _ in after["/imu/mag"]] == [time for time, _ in before["/imu"]]
+    ((_, data),) = after["/imu/data/errors"]
+    told = json.loads(STORE.deserialize_ros1(data, "std_msgs/msg/String").data)
+    assert told["magnetic_input"] == "/ideal" and "magnetic_environment" not in told
+
+
+def test_without_an_ideal_field_it_is_that_of_the_environment(bag, motion, tmp_path):
+    done = run(bag, *MAGNETIC, "--out", tmp_path / "out.bag", "--magnetic-output", "/chip/mag")
+    assert done.returncode == 0, done.stderr
+    assert "/chip/mag is its magnetometer, which measures the field of the environment clean" in (
+        done.stdout
+    )
+    imu = isf.read_imu_specification("bno055_magnetometer")
+    clean = isf.read_magnetic_environment("clean")
+    table = isf.simulate_imu(motion, imu, seed=1, magnetic_environment=clean)
+    found = vectors(fields(tmp_path / "out.bag", "/chip/mag"))
+    np.testing.assert_allclose(found, table[MAG], atol=1e-17)
+
+
+def test_iron_needs_the_pose_which_may_end_before_the_imu(motion, tmp_path):
+    hall = isf.read_magnetic_environment("steel_beam")
+    robot = zip(stamps_of(motion), motion.position, motion.orientation)
+    poses = [odometry(*pose) for pose in robot][:-10]
+    bag = write_bag(tmp_path / "in.bag", {"/imu": ideal_messages(motion), "/odom": poses})
+    arguments = [*MAGNETIC, "--magnetic-environment", "steel_beam", "--out", tmp_path / "out.bag"]
+    done = run(bag, *arguments)
+    assert done.returncode == 2 and "depends on the place" in done.stderr
+    done = run(bag, *arguments, "--pose", "/odom")
+    assert done.returncode == 0, done.stderr
+    assert "of whose time the bag does not tell the rest: 10\n" in done.stdout
+    imu = isf.read_imu_specification("bno055_magnetometer")
+    table = isf.simulate_imu(motion, imu, seed=1, magnetic_environment=hall)
+    found = vectors(fields(tmp_path / "out.bag"))
+    np.testing.assert_allclose(found, table[MAG].iloc[:-10], atol=1e-17)
+
+
+def test_a_field_of_few_messages_is_between_them(motion, tmp_path):
+    clean = isf.read_magnetic_environment("clean")
+    given = {"/imu": ideal_messages(motion), "/mag": ideal_fields(motion, clean, every=10)}
+    bag = write_bag(tmp_path / "in.bag", given)
+    done = run(bag, "--imu", "ideal", "--magnetometer", "--out", tmp_path / "out.bag")
+    assert done.returncode == 0, done.stderr
+    found = vectors(fields(tmp_path / "out.bag"))
+    assert len(found) == len(motion)
+    expected = clean.felt(motion.position, motion.orientation)
+    # A chord of the field's turn: at most (0.1 s * 0.314 rad/s)^2 / 8 of its level 20 uT.
+    assert np.abs(found - expected).max() < 0.0314**2 / 8.0 * 2.1e-5
+
+
+def test_a_told_field_needs_no_orientation_and_can_be_replaced(tmp_path):
+    clean = isf.read_magnetic_environment("clean")
+    turn = Rotation.from_euler("z", 0.4).as_quat()
+    time = np.arange(200) / 100.0
+    motion = isf.Motion.from_poses(time, np.zeros((200, 3)), np.tile(turn, (200, 1)))
+    imus_without = ideal_messages(motion, unknown=("orientation",))
+    given = {"/imu": imus_without, "/imu/mag": ideal_fields(motion, clean)}
+    bag = write_bag(tmp_path / "in.bag", given)
+    (tmp_path / "heading.yaml").write_text(
+        "magnetometer: {}\noutput: {filter: mahony, magnetic_heading: true}\n"
+    )
+    done = run(bag, "--imu", tmp_path / "heading.yaml", "--magnetometer", "--out", tmp_path / "o")
+    assert done.returncode == 0, done.stderr
+    assert "so the fused one begins at magnetic north" in done.stdout
+    assert set(contents(tmp_path / "o")) == {"/imu", "/imu/mag", "/imu/data", "/imu/data/errors"}
+    q = imus(tmp_path / "o")[0].orientation
+    # The world's y axis is true north, which magnetic north is east of by the declination.
+    east, north, _ = clean.undisturbed
+    yaw = float(yaw_from_quaternion(np.array([[q.x, q.y, q.z, q.w]]))[0])
+    assert yaw - 0.4 == pytest.approx(np.arctan2(east, north), abs=1e-9)
+    done = run(
+        *(bag, *MAGNETIC, "--out", tmp_path / "e", "--magnetic-environment", "clean"),
+        *("--magnetic-output", "/other"),
+    )
+    assert done.returncode == 2 and "nobody knows the magnetic field in its axes" in done.stderr
+    assert "in.bag" in done.stderr
+
+
+def test_a_ros_2_bag_gets_the_same_field(motion, tmp_path):
+    clean = isf.read_magnetic_environment("clean")
+    robot = zip(stamps_of(motion), motion.position, motion.orientation)
+    given = {
+        "/imu": ideal_messages(motion),
+        "/ideal": ideal_fields(motion, clean),
+        "/odom": [odometry(*pose) for pose in robot],
+    }
+    one = write_bag(tmp_path / "one.bag", given)
+    two = write_ros2_bag(tmp_path / "two", given)
+    hall = ("--magnetic-environment", "steel_beam", "--pose", "odom")
+    store = get_typestore(Stores.ROS2_HUMBLE)
+    for number, more in enumerate(((), hall)):
+        outs = tmp_path / f"{number}.bag", tmp_path / f"{number}"
+        for source, out in zip((one, two), outs):
+            done = run(source, *MAGNETIC, "--out", out, *more)
+            assert done.returncode == 0, done.stderr
+        found = [
+            store.deserialize_cdr(data, FIELD)
+            for _, data in contents(outs[1], ros2=True)["/imu/mag"]
+        ]
+        np.testing.assert_array_equal(vectors(found), vectors(fields(outs[0])))
+        assert found[0].header.frame_id == "imu_link"
+
+
+def test_a_magnetometer_that_cannot_be_is_refused_in_a_sentence(bag, motion, tmp_path):
+    clean = isf.read_magnetic_environment("clean")
+    ideal, field = ideal_messages(motion), ideal_fields(motion, clean)
+    gauss = [magnetic_field(stamp, (0.2, 0.0, -0.4)) for stamp in stamps_of(motion)]
+    many = write_bag(tmp_path / "many.bag", {"/imu": ideal, "/a": field, "/b": field})
+    wrong = write_bag(tmp_path / "wrong.bag", {"/imu": ideal, "/a": gauss})
+    magnetic = ("--imu", "bno055_magnetometer")
+    for words, *arguments in (
+        ("has a magnetometer, as bno055_magnetometer; bno055 has none", bag, "--magnetometer"),
+        ("plug-ins' models have none", bag, "--imu", "hector", "--magnetometer"),
+        ("several topics can be used, say which: /a, /b", many, *MAGNETIC),
+        ("no topic /none", many, *magnetic, "--magnetic-input", "/none"),
+        ("is of type sensor_msgs/Imu, expected sensor_msgs/MagneticField", many, *magnetic)
+        + ("--magnetic-input", "/imu"),
+        ("topic /a: the ideal magnetic field is 0.447214, expected it in tesla", wrong, *MAGNETIC),
+        ("not allowed with argument", bag, *MAGNETIC, "--magnetic-input", "/a")
+        + ("--magnetic-environment", "clean"),
+        ("there is no such file", bag, *magnetic, "--magnetic-environment", "hall"),
+        ("the topic /pose is in the bag already", bag, *MAGNETIC, "--magnetic-output", "/pose"),
+        ("the topic /imu/data is the IMU's", bag, *MAGNETIC, "--magnetic-output", "/imu/data"),
+        ("topic /pose is of type geometry_msgs/PoseStamped", bag, *MAGNETIC, "--pose", "/pose"),
+    ):
+        done = run("--imu", "bno055", "--out", tmp_path / "out.bag", *arguments)
+        assert (done.returncode, done.stdout) == (2, ""), arguments
+        assert words in done.stderr, (arguments, done.stderr)
+        assert not (tmp_path / "out.bag").exists()

@@ -9,7 +9,7 @@ from tool_calls import call_tool
 from written_results import drive_recordings as drives
 from written_results import make_tables, write_result
 
-from imu_simulation_framework.evaluation.comparison import ComparisonSettings, compare_yaw
+from imu_simulation_framework.evaluation.yaw_comparison import ComparisonSettings, compare_yaw
 from imu_simulation_framework.results.tum import tum_text
 
 PNG = b"\x89PNG\r\n\x1a\n"

@@ -5,7 +5,7 @@ from evo.tools import file_interface
 from tool_calls import call_tool
 from written_results import make_tables, write_result
 
-from imu_simulation_framework.experiment.report import evaluate
+from imu_simulation_framework.experiment.summary import evaluate
 from imu_simulation_framework.recordings import read_reference
 
 

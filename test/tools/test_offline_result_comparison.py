@@ -14,7 +14,8 @@ sys.path.insert(0, str(ROOT / "test" / "unit"))
 from synthetic_experiment import make_tables  # noqa: E402
 
 from imu_simulation_framework.errors import ResultError  # noqa: E402
-from imu_simulation_framework.experiment.report import RunDescription, write_report  # noqa: E402
+from imu_simulation_framework.experiment.report import write_report  # noqa: E402
+from imu_simulation_framework.experiment.summary import RunDescription  # noqa: E402
 from imu_simulation_framework.results.folder import (  # noqa: E402
     ResultFolder,
     create_result_folder,

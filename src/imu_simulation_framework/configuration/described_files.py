@@ -8,9 +8,7 @@ from typing import Any, Callable, TypeVar
 
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.files.locations import package_share
-from imu_simulation_framework.files.plain_yaml import NOT_YAML, load_plain, yaml_fault
-from imu_simulation_framework.files.reading import read_settings
-from imu_simulation_framework.files.whole_files import reason_of
+from imu_simulation_framework.files.yaml_files import read_yaml
 
 Described = TypeVar("Described")
 
@@ -72,36 +70,42 @@ def read_described(
         There is no such file, it cannot be read, or ``make`` refuses what it holds.
     """
     path = find_description(name, folder, kind)
-    content = read_description(path, f"the {kind.split(' ', 1)[1]}")
-    content = {} if content is None else content
-    try:
-        if named and isinstance(content, dict):
-            content.setdefault("name", path.stem)
-        return make(content)
-    except ConfigurationError as error:
-        raise ConfigurationError(f"{path}: {error}") from None
+    return load_described(path, f"the {kind.split(' ', 1)[1]}", make, named, may_be_empty=True)
 
 
-def read_description(path: str | os.PathLike[str], what: str) -> Any:
-    """Return what a YAML file holds.
+def load_described(
+    path: str | os.PathLike[str],
+    what: str,
+    make: Callable[[Any], Described],
+    named: bool = False,
+    may_be_empty: bool = False,
+) -> Described:
+    """Return what a file describes.
 
     Parameters
     ----------
     path : str or Path
     what : str
         What it describes, for the sentence: "the GNSS receiver".
+    make, named
+        As for :func:`read_described`.
+    may_be_empty : bool
+        Whether a file that says nothing is one in which every key is left out.
 
     Raises
     ------
     ConfigurationError
-        The file cannot be read, or is not YAML.
+        The file cannot be read, or ``make`` refuses what it holds.
     """
+    content = read_yaml(path, what)
+    if content is None and may_be_empty:
+        content = {}
     try:
-        return load_plain(read_settings(path))
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"{path}: {what} cannot be read: {reason_of(error)}.") from error
-    except NOT_YAML as error:
-        raise ConfigurationError(f"{path}: not valid YAML: {yaml_fault(error)}.") from error
+        if named and isinstance(content, dict):
+            content.setdefault("name", Path(path).stem)
+        return make(content)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{path}: {error}") from None
 
 
 def _bundled(folder: str) -> Path:

@@ -19,15 +19,11 @@ A table that commands the joints is a CSV file beside it, ``table: angles.csv``,
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 import numpy as np
 import yaml
 
-from imu_simulation_framework.configuration.described_files import (
-    find_description,
-    read_description,
-)
+from imu_simulation_framework.configuration.described_files import find_description, load_described
 from imu_simulation_framework.errors import ConfigurationError, ResultError
 from imu_simulation_framework.files.csv_tables import read_csv
 from imu_simulation_framework.files.whole_files import write_whole
@@ -40,21 +36,6 @@ from imu_simulation_framework.sentences import shown
 LONGEST_STEP = 10.0
 """Of a table's times, in median steps; a longer one is a gap, through which no spline is led."""
 MOST_ROWS = 1_000_000
-
-
-def find_gimbal(name: str | os.PathLike[str]) -> Path:
-    """Return the file that is meant: a path, or the name of one in the package's config/gimbals.
-
-    Parameters
-    ----------
-    name : str or Path
-
-    Raises
-    ------
-    ConfigurationError
-        There is neither.
-    """
-    return find_description(name, "gimbals", "a gimbal")
 
 
 def read_gimbal(name: str | os.PathLike[str]) -> GimbalSpecification:
@@ -70,16 +51,14 @@ def read_gimbal(name: str | os.PathLike[str]) -> GimbalSpecification:
     ConfigurationError
         There is neither, it cannot be read, or it is no description of one; the same of its table.
     """
-    path = find_gimbal(name)
-    content = read_description(path, "the gimbal")
-    if isinstance(content, dict):
-        content.setdefault("name", path.stem)
-        if "table" in content and not isinstance(content["table"], dict):
-            content["table"] = _table(path, content["table"])
-    try:
-        return gimbal_from_mapping({} if content is None else content)
-    except ConfigurationError as error:
-        raise ConfigurationError(f"{path}: {error}") from None
+    path = find_description(name, "gimbals", "a gimbal")
+
+    def gimbal_of(content):
+        if isinstance(content, dict) and not isinstance(content.get("table", {}), dict):
+            content["table"] = _table(path.parent, content["table"])
+        return gimbal_from_mapping(content)
+
+    return load_described(path, "the gimbal", gimbal_of, named=True, may_be_empty=True)
 
 
 def read_joint_table(path: str | os.PathLike[str]) -> TabulatedJoints:
@@ -146,10 +125,7 @@ def save_gimbal(gimbal: GimbalSpecification, path: str | os.PathLike[str]) -> No
     write_whole(path, text.encode("utf-8"))
 
 
-def _table(path, name):
+def _table(folder, name):
     if not isinstance(name, str):
-        raise ConfigurationError(f"{path}: table is {shown(name)}, but it must be a file's name.")
-    try:
-        return read_joint_table(path.parent / name)
-    except ConfigurationError as error:
-        raise ConfigurationError(f"{path}: {error}") from None
+        raise ConfigurationError(f"table is {shown(name)}, but it must be a file's name.")
+    return read_joint_table(folder / name)

@@ -20,8 +20,7 @@ import os
 
 import yaml
 
-from imu_simulation_framework.configuration.described_files import read_description
-from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.configuration.described_files import load_described
 from imu_simulation_framework.identification.calibration.correction import (
     ImuCorrection,
     correction_from_mapping,
@@ -43,11 +42,7 @@ def read_imu_correction(path: str | os.PathLike[str]) -> ImuCorrection:
     ConfigurationError
         The file cannot be read, has an unknown key, or a value is not what it must be.
     """
-    content = read_description(path, "the IMU's correction")
-    try:
-        return correction_from_mapping(content)
-    except ConfigurationError as error:
-        raise ConfigurationError(f"{path}: {error}") from None
+    return load_described(path, "the IMU's correction", correction_from_mapping)
 
 
 def imu_correction_text(correction: ImuCorrection, comment: str = "") -> str:

@@ -29,11 +29,12 @@ import yaml
 from imu_simulation_framework.configuration.described_files import (
     bundled_names,
     find_description,
-    read_description,
+    load_described,
 )
 from imu_simulation_framework.configuration.stated_values import in_si
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.files.whole_files import write_whole
+from imu_simulation_framework.files.yaml_files import read_yaml
 from imu_simulation_framework.sensors.imu_specification import PARTS, ImuSpecification
 from imu_simulation_framework.sensors.specification_mapping import (
     specification_from_mapping,
@@ -41,6 +42,7 @@ from imu_simulation_framework.sensors.specification_mapping import (
 )
 from imu_simulation_framework.sensors.triads import TRIADS
 
+_WHAT = "the IMU's specification"
 # Of what is no error of a triad; with its part where the name alone does not tell.
 _UNITS = {
     "hard_iron": "T",
@@ -113,14 +115,14 @@ def load_imu_specification(path) -> ImuSpecification:
     ConfigurationError
         The file cannot be read, has an unknown key, or a value is not what it must be.
     """
-    content = read_content(path)
-    try:
-        if isinstance(content, dict):
-            content.setdefault("name", Path(path).stem)
-            _to_si(content)
-        return specification_from_mapping(content)
-    except ConfigurationError as error:
-        raise ConfigurationError(f"{path}: {error}") from None
+    return load_described(path, _WHAT, _specification_of, named=True)
+
+
+def _specification_of(content):
+    """Return the specification of a file's keys and values, whose numbers may be in other units."""
+    if isinstance(content, dict):
+        _to_si(content)
+    return specification_from_mapping(content)
 
 
 def _to_si(content):
@@ -183,7 +185,7 @@ def read_content(path) -> dict:
     ConfigurationError
         The file cannot be read, or is not YAML.
     """
-    return read_description(path, "the IMU's specification")
+    return read_yaml(path, _WHAT)
 
 
 def _text(text) -> str:

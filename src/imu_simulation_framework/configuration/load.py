@@ -34,13 +34,9 @@ from imu_simulation_framework.configuration.sections import (
     TerrainSection,
     TrajectorySection,
 )
-from imu_simulation_framework.declared_settings import (
-    keys_of,
-    number_of_text,
-    setting_of_text,
-)
+from imu_simulation_framework.declared_settings import keys_of, number_of_text, setting_of_text
 from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.evaluation.comparison import ComparisonSettings
+from imu_simulation_framework.evaluation.yaw_comparison import ComparisonSettings
 from imu_simulation_framework.files.locations import default_configuration_path, plain_path
 from imu_simulation_framework.files.reading import read_settings
 from imu_simulation_framework.files.whole_files import reason_of

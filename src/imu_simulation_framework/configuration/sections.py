@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from imu_simulation_framework.constants import WORLD_GRAVITY
 from imu_simulation_framework.declared_settings import LARGEST_SEED, Settings, setting
-from imu_simulation_framework.evaluation.comparison import LONGEST_WINDOW, ComparisonSettings
+from imu_simulation_framework.evaluation.yaw_comparison import LONGEST_WINDOW, ComparisonSettings
 from imu_simulation_framework.motion.drives import MOST_LAPS
 from imu_simulation_framework.motion.positioning.fixes import FixSettings
 from imu_simulation_framework.motion.terrain import Terrain

@@ -6,10 +6,7 @@ and its 95 % interval; a limit that the data do not give is ``.inf``, or 0 for a
     kind: yaw_error_model
     name: husky
     drives: [husky.bag]
-
-Parameters
-----------
-      angle_random_walk: {value: 1.2e-3, low: 1.1e-3, high: 1.3e-3}  # rad/s/sqrt(Hz)
+    parameters: {angle_random_walk: {value: 1.2e-3, low: 1.1e-3, high: 1.3e-3}}  # rad/s/sqrt(Hz)
 
 What stands beside these keys says how the model came about, and is not read.
 """
@@ -24,9 +21,7 @@ import yaml
 
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.evaluation.yaw_error_model import YawErrorParameters
-from imu_simulation_framework.files.plain_yaml import NOT_YAML, load_plain, yaml_fault
-from imu_simulation_framework.files.reading import read_settings
-from imu_simulation_framework.files.whole_files import reason_of
+from imu_simulation_framework.files.yaml_files import read_yaml
 from imu_simulation_framework.sentences import shown
 
 KIND = "yaw_error_model"
@@ -45,12 +40,7 @@ def read_yaw_error_model(path: str | os.PathLike[str]) -> YawErrorParameters:
     ConfigurationError
         The file cannot be read, or is no such model.
     """
-    try:
-        content = load_plain(read_settings(path))
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"{path}: cannot be read: {reason_of(error)}") from error
-    except NOT_YAML as error:
-        raise ConfigurationError(f"{path}: not valid YAML: {yaml_fault(error)}") from error
+    content = read_yaml(path, "the model of a yaw error")
     if not _is_model(content):
         raise ConfigurationError(
             f"{path}: is no model of a yaw error; expected a mapping with kind: {KIND}"
@@ -79,8 +69,8 @@ def read_yaw_error_model(path: str | os.PathLike[str]) -> YawErrorParameters:
 def is_yaw_error_model_file(path: str | os.PathLike[str]) -> bool:
     """Return whether a file says that it is a model of a yaw error; False if it is no YAML."""
     try:
-        return _is_model(load_plain(read_settings(path)))
-    except (OSError, UnicodeDecodeError, *NOT_YAML):
+        return _is_model(read_yaml(path, "the model"))
+    except ConfigurationError:
         return False
 
 

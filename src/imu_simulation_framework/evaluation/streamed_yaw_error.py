@@ -16,7 +16,7 @@ class StreamedYawError:
     """Pairs two streams of yaws whose stamps need not agree.
 
     Two sensors of a simulator may each have a phase of their own, so the truth is interpolated at
-    the IMU's stamp, as :func:`.evaluation.comparison.compare_yaw` does with
+    the IMU's stamp, as :func:`.evaluation.yaw_comparison.compare_yaw` does with
     whole tables; a sample of the IMU waits for the truth that follows it. Each stream is in order
     by itself, but one may be far ahead of the other. When more than ``WAITING`` samples wait the
     oldest is given up. A stamp that is older than its stream's last one is a clock that was

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.configuration.load import Configuration
-from imu_simulation_framework.experiment.from_configuration import make_follower
+from imu_simulation_framework.experiment.from_configuration import experiment_gnss, make_follower
 from imu_simulation_framework.experiment.preparation.drive import PreparedDrive
 from imu_simulation_framework.experiment.session.driving import DriveSession
 from imu_simulation_framework.experiment.session.preparation import PreparationSession
@@ -50,7 +50,7 @@ def drive_in_process(
     follower = make_follower(configuration, reference)
     leader = DriveSession(follower)
     tracking = TrackingSession(1.0 / configuration.control.rate, lock_step=True)
-    recording = RecordingSession(1.0 / configuration.control.rate)
+    recording = RecordingSession(1.0 / configuration.control.rate, experiment_gnss(configuration))
     observe = observe or (lambda _: None)
 
     tracking.follow(follower.reference)
@@ -65,6 +65,8 @@ def drive_in_process(
         magnetic = samples.magnetic_rows()
         if magnetic is not None:
             recording.add_magnetic_field(*magnetic)
+        for kind, told in samples.told_fixes().items():
+            recording.add_fixes(kind, *told)
         observe(samples.state)
         if tracked is not None:
             recording.add_error(tracked.stamp, tracked.time, tracked.error)

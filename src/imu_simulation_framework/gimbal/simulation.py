@@ -12,11 +12,8 @@ from imu_simulation_framework.gimbal.geometry import GimbalGeometry
 from imu_simulation_framework.gimbal.joints import JointMotion
 from imu_simulation_framework.gimbal.platform import AnyMotion, world_to_inertial
 from imu_simulation_framework.gimbal.specification import GimbalSpecification
-from imu_simulation_framework.gimbal.stabilisation.rate_loop import (
-    GyroscopeErrors,
-    run_loop,
-    servo,
-)
+from imu_simulation_framework.gimbal.stabilisation.one_axis import servo
+from imu_simulation_framework.gimbal.stabilisation.rate_loop import GyroscopeErrors, run_loop
 from imu_simulation_framework.gimbal.stabilisation.residual import Residual, at_limits, at_rates
 from imu_simulation_framework.gimbal.stabilisation.settings import Stabilisation
 from imu_simulation_framework.gimbal.stabilisation.targets import (

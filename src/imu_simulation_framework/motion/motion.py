@@ -268,23 +268,5 @@ class Motion(SampledMotion):
             self.gravity,
         )
 
-    def resampled(self, rate: float) -> Motion:
-        """Return the motion at other, even times, from the first to at most the last.
-
-        Parameters
-        ----------
-        rate : float
-            Samples per second [Hz].
-
-        Raises
-        ------
-        MotionError
-            The rate is not positive, or the motion has less than three samples.
-        """
-        time, within = self._even_times(rate)
-        values = {
-            name: CubicSpline(self.time, getattr(self, name))(within)
-            for name in ("position", "velocity", "angular_velocity", "specific_force")
-        }
-        orientation = unit(quaternion_spline(self.time, self.orientation)(within))
-        return Motion(time=time, orientation=orientation, gravity=self.gravity, **values)
+    def _positions_at(self, times):
+        return CubicSpline(self.time, self.position)(times)

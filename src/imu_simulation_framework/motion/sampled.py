@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from abc import ABC, abstractmethod
+from dataclasses import fields, replace
+from typing import TypeVar
 
 import numpy as np
 from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.errors import MotionError
-from imu_simulation_framework.motion.kinematics import slopes
+from imu_simulation_framework.motion.kinematics import quaternion_spline, slopes, unit
+
+Sampled = TypeVar("Sampled", bound="SampledMotion")
 
 _WIDTHS = {
     "position": 3,
@@ -22,7 +26,7 @@ _UNEVEN = 1e-6
 """Share of a period by which even time steps may differ: stamps are rounded to nanoseconds."""
 
 
-class SampledMotion:
+class SampledMotion(ABC):
     """What :class:`.Motion` and :class:`.EarthMotion`, dataclasses both, have in common."""
 
     time: np.ndarray
@@ -84,6 +88,36 @@ class SampledMotion:
                 f"{period:g} s; resample it with resampled(rate)"
             )
         return period
+
+    def resampled(self: Sampled, rate: float) -> Sampled:
+        """Return the motion at other, even times, from the first to at most the last.
+
+        Parameters
+        ----------
+        rate : float
+            Samples per second [Hz].
+
+        Raises
+        ------
+        MotionError
+            The rate is not positive, or the motion has less than three samples.
+        """
+        time, within = self._even_times(rate)
+        values = {
+            name: CubicSpline(self.time, getattr(self, name))(within)
+            for name in ("velocity", "angular_velocity", "specific_force")
+        }
+        return replace(  # type: ignore[type-var]
+            self,
+            time=time,
+            position=self._positions_at(within),
+            orientation=unit(quaternion_spline(self.time, self.orientation)(within)),
+            **values,
+        )
+
+    @abstractmethod
+    def _positions_at(self, times):
+        """Return the positions (n, 3) at times within the motion (n,)."""
 
     def _mounting(self, lever_arm, rotation):
         """Return a lever arm and a mounting as they have to be."""

@@ -103,8 +103,6 @@ class MujocoSimulator:
         The robot does not stand still on the ground.
     """
 
-    _state: SimulatorState | None
-
     def __init__(
         self,
         parameters: RobotParameters,
@@ -303,17 +301,20 @@ class MujocoSimulator:
         self._base_position[2] += self._terrain.height
         time = self._data.time
         self._data.ctrl[:] = 0.0
-        steps = round(_SETTLING_TIME * self._sample_rate * self._steps_per_sample)
-        mujoco.mj_step(self._model, self._data, steps)
+        self._wait_until_settled()
         self._data.time = time
         self._data.qvel[:] = 0.0
         self._data.qacc_warmstart[:] = 0.0
 
-    def _settle(self):
-        # MuJoCo's contacts are compliant: the robot sinks in a little before it stands.
-        mujoco.mj_resetData(self._model, self._data)
+    def _wait_until_settled(self):
         steps = round(_SETTLING_TIME * self._sample_rate * self._steps_per_sample)
         mujoco.mj_step(self._model, self._data, steps)
+
+    def _settle(self):
+        """Return the place and the orientation of the base of a robot that stands at the origin."""
+        # MuJoCo's contacts are compliant: the robot sinks in a little before it stands.
+        mujoco.mj_resetData(self._model, self._data)
+        self._wait_until_settled()
         if not np.all(np.abs(self._data.qvel) < _REST):
             raise SimulatorError(
                 "The robot does not stand still on the ground with the given parameters."

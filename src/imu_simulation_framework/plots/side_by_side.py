@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from imu_simulation_framework.evaluation.comparison import YawComparison
 from imu_simulation_framework.evaluation.spectrum import logarithmic_average
+from imu_simulation_framework.evaluation.yaw_comparison import YawComparison
 from imu_simulation_framework.plots import colours, style
 from imu_simulation_framework.plots.figures import BANDS
 

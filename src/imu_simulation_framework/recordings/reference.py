@@ -11,14 +11,13 @@ from imu_simulation_framework.angles import unwrap, yaw_from_quaternion
 from imu_simulation_framework.columns import QUATERNION
 from imu_simulation_framework.errors import RecordingError
 from imu_simulation_framework.motion.positioning.course import NoHeadingError
-from imu_simulation_framework.motion.positioning.fixes import (
+from imu_simulation_framework.motion.positioning.fixes import FixSettings, trajectory_from_fixes
+from imu_simulation_framework.motion.positioning.jitter import jitter
+from imu_simulation_framework.motion.positioning.received_fixes import (
     UNKNOWN_VARIANCE,
-    FixSettings,
     repeated_fixes,
-    trajectory_from_fixes,
     variances_from_quality,
 )
-from imu_simulation_framework.motion.positioning.jitter import jitter
 from imu_simulation_framework.motion.stamps import StampLimits
 from imu_simulation_framework.recordings.cleaning import MINIMUM_SAMPLES, Cleaner
 from imu_simulation_framework.recordings.conventions import (
@@ -133,7 +132,7 @@ def _from_fixes(samples, settings, limits, minimum_samples, time_offset):
     if heading is not None:
         fix["heading"] = heading[order]
     try:
-        made = trajectory_from_fixes(fix, settings, samples.places[order], assumed=not known.any())
+        made = trajectory_from_fixes(fix, settings, samples.places[order])
     except NoHeadingError:
         held = int((np.diff(fix[list(names)].to_numpy(), axis=0) == 0.0).all(axis=1).sum())
         if held > 0.5 * len(fix):
@@ -152,11 +151,12 @@ def _from_fixes(samples, settings, limits, minimum_samples, time_offset):
         ) from None
     except ValueError as error:
         raise RecordingError(f"{samples.source}: {error}") from None
-    sentences = made.report.sentences(samples.place_name)
+    positioning = replace(made.report, assumed=not known.any())
+    sentences = positioning.sentences(samples.place_name)
     return made.poses, replace(
         report,
         remarks=report.remarks + tuple(sentences),
-        positioning=made.report.to_dict(),
+        positioning=positioning.to_dict(),
         fixes=made.fixes,
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Callable
 
@@ -13,7 +14,17 @@ from imu_simulation_framework.angles import (
     roll_pitch_yaw_from_quaternion,
     unwrap,
 )
-from imu_simulation_framework.columns import ACCEL, CONTROL_ERROR, GYRO, MAG, QUATERNION, WHEELS
+from imu_simulation_framework.columns import (
+    ACCEL,
+    CONTROL_ERROR,
+    GNSS_TOLD,
+    GNSS_TOLD_POSITION,
+    GNSS_TOLD_VELOCITY,
+    GYRO,
+    MAG,
+    QUATERNION,
+    WHEELS,
+)
 from imu_simulation_framework.errors import ResultError
 from imu_simulation_framework.motion.stamps import NANOSECONDS
 from imu_simulation_framework.results.sample_store import SampleStore
@@ -34,6 +45,13 @@ STORED = {
 NOT_ALWAYS = ("wheel_velocities_actual", "magnetometer_simulated")
 """Tables that an experiment may lack: not every simulator tells how fast the wheels turn, and not
 every IMU has a magnetometer."""
+
+STORED_OF_RECEIVER = {
+    "gnss_position": GNSS_TOLD_POSITION,
+    "gnss_velocity": GNSS_TOLD_VELOCITY,
+    "gnss_heading": QUATERNION[2:],
+}
+"""The same of a GNSS receiver on the robot, whose messages become one table."""
 
 ENDING = "samples"
 
@@ -146,11 +164,38 @@ class ExperimentRecord:
     the four tracking errors and the time from the start; ``wheels`` how fast they turn, left and
     right [rad/s]; ``magnetometer`` the field in the IMU's axes [T]. Commands have no stamp: the
     first is given at time zero, and each further one answers one tracking error, so they are
-    numbered.
+    numbered. A GNSS receiver has streams of its own if there is one (:meth:`add_receiver`).
     """
 
     def __init__(self) -> None:
         self._streams = {name: Stream(columns) for name, columns in STORED.items()}
+        self._longest_delay = 0.0
+
+    def add_receiver(self, longest_delay: float) -> None:
+        """Say that there is a GNSS receiver, before :meth:`keep_in`.
+
+        Parameters
+        ----------
+        longest_delay : float
+            From a measurement to its arrival [s]. Fixes that are measured less than this before
+            the end do not count: some of them have not arrived.
+        """
+        self._longest_delay = longest_delay
+        for name, columns in STORED_OF_RECEIVER.items():
+            self._streams[name] = Stream(columns)
+
+    def append_fixes(self, kind: str, stamps, rows) -> None:
+        """Add what a receiver said.
+
+        Parameters
+        ----------
+        kind : str
+            One of :data:`STORED_OF_RECEIVER`.
+        stamps : ndarray of int, shape (n,)
+            [ns]
+        rows : ndarray, shape (n, columns)
+        """
+        self._streams[kind].append_rows(stamps, rows)
 
     @property
     def imu(self) -> Stream:
@@ -211,7 +256,13 @@ class ExperimentRecord:
         if not any(path.exists() for path in paths.values()):
             return None
         record = cls()
-        for name, columns in STORED.items():
+        of_receiver = {name: folder.path(f"{name}.{ENDING}") for name in STORED_OF_RECEIVER}
+        stored = dict(STORED)
+        if any(path.exists() for path in of_receiver.values()):
+            record.add_receiver(0.0)
+            stored.update(STORED_OF_RECEIVER)
+            paths.update(of_receiver)
+        for name, columns in stored.items():
             if name in NOT_ALWAYS and not paths[name].exists():
                 continue
             store = SampleStore.open(paths[name])
@@ -249,8 +300,8 @@ class ExperimentRecord:
         -------
         dict of RecordedTable
             imu_simulated, ground_truth, control_error, wheel_velocities and, if they were
-            recorded, wheel_velocities_actual and magnetometer_simulated; columns as in the
-            package's docstring.
+            recorded, wheel_velocities_actual, magnetometer_simulated and gnss_simulated; columns
+            as in the package's docstring.
         """
         tables = {
             "imu_simulated": RecordedTable(lambda: self._imu_blocks(zero, end)),
@@ -264,7 +315,30 @@ class ExperimentRecord:
             tables["magnetometer_simulated"] = RecordedTable(
                 lambda: self._magnetometer_blocks(zero, end)
             )
+        arrived = end - math.ceil(self._longest_delay * NANOSECONDS)
+        position = self._streams.get("gnss_position")
+        if position is not None and len(range(*position.span(zero, arrived))):
+            tables["gnss_simulated"] = RecordedTable(lambda: [self._fixes(zero, arrived)])
         return tables
+
+    def _fixes(self, zero, end):
+        """Return what the receiver said, a row for each position."""
+        columns: dict[str, np.ndarray] = {}
+        spans = {name: self._streams[name].span(zero, end) for name in STORED_OF_RECEIVER}
+        stamps, _ = self._streams["gnss_position"].store.rows(*spans["gnss_position"])
+        for name, names in STORED_OF_RECEIVER.items():
+            own, values = self._streams[name].store.rows(*spans[name])
+            found = np.full((len(stamps), len(names)), np.nan)
+            place = np.minimum(np.searchsorted(stamps, own), len(stamps) - 1)
+            known = stamps[place] == own
+            found[place[known]] = values[known]
+            columns.update(zip(names, found.T))
+        z, w = (columns.pop(name) for name in STORED_OF_RECEIVER["gnss_heading"])
+        heading = 2.0 * np.arctan2(z, w)
+        known = np.isfinite(heading)
+        heading[known] = unwrap(heading[known])
+        columns["heading"] = heading
+        return _table((stamps - zero) / NANOSECONDS, {name: columns[name] for name in GNSS_TOLD})
 
     def _imu_blocks(self, zero, end):
         attitude = _Attitude()

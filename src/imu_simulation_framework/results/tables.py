@@ -6,7 +6,14 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from imu_simulation_framework.columns import CONTROL_ERROR, MAG, POSES, TRAJECTORY, WHEELS
+from imu_simulation_framework.columns import (
+    CONTROL_ERROR,
+    GNSS_TOLD,
+    MAG,
+    POSES,
+    TRAJECTORY,
+    WHEELS,
+)
 from imu_simulation_framework.errors import ResultError
 from imu_simulation_framework.results.record import NOT_ALWAYS, STORED, ExperimentRecord
 
@@ -21,10 +28,11 @@ REQUIRED_COLUMNS = {
     "wheel_velocities_actual": WHEELS,
     "control_error": CONTROL_ERROR,
     "magnetometer_simulated": MAG,
+    "gnss_simulated": GNSS_TOLD,
 }
 """Table name -> the columns that its evaluation needs."""
 
-OPTIONAL = ("reference", "fixes", "imu_real", *NOT_ALWAYS)
+OPTIONAL = ("reference", "fixes", "imu_real", *NOT_ALWAYS, "gnss_simulated")
 """Tables that a result may lack."""
 
 
@@ -57,6 +65,8 @@ class ExperimentTables:
         ``WheelVelocities`` as the wheels turned; None where nobody has recorded them.
     magnetometer_simulated : DataFrame or None
         ``MagneticField`` of the simulated IMU; None if it has no magnetometer.
+    gnss_simulated : DataFrame or None
+        ``GnssTold`` of the simulated GNSS receiver; None if there is none.
     """
 
     trajectory_data: pd.DataFrame
@@ -69,6 +79,7 @@ class ExperimentTables:
     fixes: pd.DataFrame | None = None
     wheel_velocities_actual: pd.DataFrame | None = None
     magnetometer_simulated: pd.DataFrame | None = None
+    gnss_simulated: pd.DataFrame | None = None
 
     def save(self, folder):
         """Write each table as CSV into a :class:`.ResultFolder`; ResultError if not possible."""

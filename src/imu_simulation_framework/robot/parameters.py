@@ -11,9 +11,7 @@ from typing import Mapping
 from imu_simulation_framework.checked_values import checked_numbers
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.files.locations import urdf_path
-from imu_simulation_framework.files.plain_yaml import NOT_YAML, load_plain, yaml_fault
-from imu_simulation_framework.files.reading import read_settings
-from imu_simulation_framework.files.whole_files import reason_of
+from imu_simulation_framework.files.yaml_files import read_yaml
 from imu_simulation_framework.robot_names import wheel_joints
 from imu_simulation_framework.sentences import shown
 from imu_simulation_framework.tracking.drivetrain import DifferentialDrivetrain, RobotLimits
@@ -138,7 +136,7 @@ def load_robot_parameters(path=None) -> RobotParameters:
         robot could have.
     """
     path = urdf_path("robot.yaml") if path is None else Path(os.path.abspath(path))
-    values = _check(_read(path), path)
+    values = _check(read_yaml(path, "the robot's parameters"), path)
     wheel, motors = values["wheel"], values["drive"]
     _check_balance(values, path)
     return RobotParameters(
@@ -156,19 +154,6 @@ def load_robot_parameters(path=None) -> RobotParameters:
         wheel_friction=values["contact"]["wheel_friction"],
         caster_friction=values["contact"].get("caster_friction", 0.0),
     )
-
-
-def _read(path):
-    try:
-        return load_plain(read_settings(path))
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(
-            f"{path}: the robot's parameters cannot be read: {reason_of(error)}."
-        ) from error
-    except NOT_YAML as error:
-        raise ConfigurationError(
-            f"{path}: the robot's parameters are no valid YAML: {yaml_fault(error)}."
-        ) from error
 
 
 def _check(content, path):

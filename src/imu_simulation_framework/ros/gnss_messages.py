@@ -15,19 +15,15 @@ from imu_simulation_framework import topics
 from imu_simulation_framework.motion.stamps import NANOSECONDS
 from imu_simulation_framework.robot_names import GNSS_FRAME, ROBOT_FRAME, WORLD_FRAME
 from imu_simulation_framework.ros.node import advertise
-from imu_simulation_framework.sensors.gnss.specification import QUALITIES, GnssSpecification
+from imu_simulation_framework.sensors.gnss.messages import (
+    STATUS,
+    Told,
+    heading_quaternion,
+)
+from imu_simulation_framework.sensors.gnss.specification import GnssSpecification
 
 if TYPE_CHECKING:
     import pandas as pd
-
-STATUS = {
-    QUALITIES["none"]: NavSatStatus.STATUS_NO_FIX,
-    QUALITIES["single"]: NavSatStatus.STATUS_FIX,
-    QUALITIES["differential"]: NavSatStatus.STATUS_SBAS_FIX,
-    QUALITIES["float"]: NavSatStatus.STATUS_GBAS_FIX,
-    QUALITIES["rtk"]: NavSatStatus.STATUS_GBAS_FIX,
-}
-"""Quality -> what sensor_msgs/NavSatStatus has for it, which does not tell float from fixed."""
 
 UNTOLD = 1e6
 """Variance of what the receiver does not measure, the robot's turning [rad^2/s^2]."""
@@ -44,16 +40,20 @@ class GnssPublisher:
     Parameters
     ----------
     gnss : GnssSpecification
+    on_robot : bool
+        Whether the antenna is on a robot that drives; where it is on anything else is for others to
+        say, as a frame of tf can have one parent only.
     """
 
-    def __init__(self, gnss: GnssSpecification) -> None:
+    def __init__(self, gnss: GnssSpecification, on_robot: bool = True) -> None:
         self._fix = advertise(topics.GNSS_FIX, NavSatFix)
         self._velocity = advertise(topics.GNSS_VELOCITY, TwistWithCovarianceStamped)
         self._heading = None
         if gnss.heading.source != "none":
             self._heading = advertise(topics.GNSS_HEADING, QuaternionStamped)
-        self._transforms = advertise(topics.STATIC_TRANSFORMS, TFMessage, latch=True)
-        self._transforms.publish(antenna_transform(gnss))
+        if on_robot:
+            self._transforms = advertise(topics.STATIC_TRANSFORMS, TFMessage, latch=True)
+            self._transforms.publish(antenna_transform(gnss))
 
     @property
     def publishers(self) -> tuple[rospy.Publisher, ...]:
@@ -113,6 +113,29 @@ def heading_message(stamp: rospy.Time, fix) -> QuaternionStamped:
     """Return a fix's heading, which it has to have, as a message."""
     message = QuaternionStamped()
     message.header.stamp, message.header.frame_id = stamp, WORLD_FRAME
-    message.quaternion.z = math.sin(0.5 * fix["heading"])
-    message.quaternion.w = math.cos(0.5 * fix["heading"])
+    message.quaternion.z, message.quaternion.w = heading_quaternion(fix["heading"])
     return message
+
+
+def position_row(message: NavSatFix) -> Told:
+    """Return what a position's message says; see :class:`.ToldFixes`."""
+    variances = 3 * [math.nan]
+    if message.position_covariance_type != NavSatFix.COVARIANCE_TYPE_UNKNOWN:
+        variances = message.position_covariance[::4]
+    place = (message.latitude, message.longitude, message.altitude)
+    return _row(message, (*place, message.status.status, *variances))
+
+
+def velocity_row(message: TwistWithCovarianceStamped) -> Told:
+    """Return what a velocity's message says; see :class:`.ToldFixes`."""
+    linear, covariance = message.twist.twist.linear, message.twist.covariance
+    return _row(message, (linear.x, linear.y, linear.z, covariance[0], covariance[14]))
+
+
+def heading_row(message: QuaternionStamped) -> Told:
+    """Return what a heading's message says; see :class:`.ToldFixes`."""
+    return _row(message, (message.quaternion.z, message.quaternion.w))
+
+
+def _row(message, values) -> Told:
+    return Told(np.array([message.header.stamp.to_nsec()]), np.array([values], dtype=float))

@@ -13,6 +13,8 @@ from imu_simulation_framework.sentences import shown
 ORIENTATION_REFERENCES = ("fusion", "truth")
 GYROSCOPE_FILTERS = ("mahony", "vqf")
 FILTERS = (*GYROSCOPE_FILTERS, "compass")
+BNO055_MODES = ("IMU", "COMPASS", "M4G", "NDOF_FMC_OFF", "NDOF")
+"""By the data sheet's names; see :mod:`.sensors.imu_models.bno055_modes`."""
 
 _TOPIC = re.compile(r"[~/]?[A-Za-z0-9_][A-Za-z0-9_./:-]{0,199}")
 
@@ -67,6 +69,9 @@ class OutputSpecification:
     topic : str
         Of its messages at whoever states the parameters, which conversions keep; empty for none.
         Nothing is published on it here.
+    bno055_mode : str
+        One of :data:`BNO055_MODES`, as which the sensor says how far it is calibrated
+        (:class:`.Bno055Calibration`); empty for a sensor that does not. It changes no reading.
 
     Raises
     ------
@@ -88,6 +93,7 @@ class OutputSpecification:
     topic: str = ""
     random_start_offset: float = 0.0
     repeat_samples: bool = False
+    bno055_mode: str = ""
 
     def __post_init__(self) -> None:
         bounds: dict[str, dict[str, float]] = {
@@ -109,6 +115,7 @@ class OutputSpecification:
             checked_choice(name, getattr(self, name), (False, True))
         checked_choice("orientation_reference", self.orientation_reference, ORIENTATION_REFERENCES)
         checked_choice("filter", self.filter, FILTERS)
+        checked_choice("bno055_mode", self.bno055_mode, ("", *BNO055_MODES))
         if not (isinstance(self.topic, str) and (not self.topic or is_topic(self.topic))):
             raise ConfigurationError(
                 f"topic is {shown(self.topic)}, but it must be the name of a topic, as /imu/data."

@@ -6,8 +6,8 @@ import copy
 
 import numpy as np
 
+from imu_simulation_framework.noise.base import BLOCK
 from imu_simulation_framework.noise.processes import (
-    BLOCK,
     BiasInstability,
     GaussMarkov,
     Quantisation,

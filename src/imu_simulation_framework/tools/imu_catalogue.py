@@ -31,7 +31,7 @@ from imu_simulation_framework.evaluation.yaw_error_model import (
     YawErrorModel,
     yaw_error_model,
 )
-from imu_simulation_framework.evaluation.yaw_error_model.of_imu import (
+from imu_simulation_framework.evaluation.yaw_error_model.of_specification import (
     G_SENSITIVITY,
     MISALIGNMENT,
     RATE_BIAS,

@@ -16,7 +16,8 @@ from pathlib import Path
 
 from imu_simulation_framework.configuration.sections import FIGURE_FORMATS
 from imu_simulation_framework.errors import ResultError
-from imu_simulation_framework.experiment.report import terminal_table, write_report
+from imu_simulation_framework.experiment.report import write_report
+from imu_simulation_framework.experiment.terminal_table import terminal_table
 from imu_simulation_framework.results.folder import ResultFolder, find_result
 from imu_simulation_framework.results.tables import ExperimentTables, complete_tables
 from imu_simulation_framework.tools.previous_summary import (

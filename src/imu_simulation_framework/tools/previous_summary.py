@@ -6,8 +6,8 @@ import json
 import math
 
 from imu_simulation_framework.errors import ConfigurationError, ResultError
-from imu_simulation_framework.evaluation.comparison import ComparisonSettings
-from imu_simulation_framework.experiment.report import RunDescription
+from imu_simulation_framework.evaluation.yaw_comparison import ComparisonSettings
+from imu_simulation_framework.experiment.summary import RunDescription
 from imu_simulation_framework.sentences import shown
 
 DEEPEST = 30

@@ -12,7 +12,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from imu_simulation_framework.experiment.report import caption, evaluate
+from imu_simulation_framework.experiment.report import caption
+from imu_simulation_framework.experiment.summary import evaluate
 from imu_simulation_framework.files.whole_files import refuse_overwriting, write_whole
 from imu_simulation_framework.pages.experiment_page import experiment_page
 from imu_simulation_framework.pages.page_text import page_html

@@ -53,11 +53,14 @@ WHITE_NOISE = {
     "icm20948": (0.015 * DEG / ROOT2, 230e-6 * G / ROOT2),
     "icm42688p": (0.0028 * DEG / ROOT2, 65e-6 * G / ROOT2),
     "lsm6ds3": (0.007 * DEG / ROOT2, 90e-6 * G / ROOT2),
+    "lsm6dso": (0.0038 * DEG / ROOT2, 70e-6 * G / ROOT2),
     "mpu6050": (0.005 * DEG / ROOT2, 400e-6 * G / ROOT2),
     "mpu9250": (0.01 * DEG / ROOT2, 300e-6 * G / ROOT2),
     "mti1": (0.007 * DEG / ROOT2, 120e-6 * G / ROOT2),
+    "mti3": (0.01 * DEG / ROOT2, 200e-6 * G / ROOT2),
     "mti300": (0.01 * DEG / ROOT2, 60e-6 * G / ROOT2),
     "stim300": (0.15 / 60.0 * DEG, 0.07 / 60.0),
+    "vn100": (0.0035 * DEG / ROOT2, 140e-6 * G / ROOT2),
 }
 
 
@@ -74,6 +77,7 @@ def test_white_noise_is_what_a_hand_computes():
 
 def test_other_numbers_are_what_a_hand_computes():
     adis, mpu, stim = (ENTRIES[n].specification for n in ("adis16448", "mpu6050", "stim300"))
+    lsm, mti, vn = (ENTRIES[n].specification for n in ("lsm6dso", "mti3", "vn100"))
     plateau = math.sqrt(2.0 * math.log(2.0) / math.pi)
     for values, expected in (
         (adis.gyroscope.bias_instability, 14.5 * DEG / 3600.0 / plateau),
@@ -98,6 +102,18 @@ def test_other_numbers_are_what_a_hand_computes():
         (stim.gyroscope.turn_on_bias_sigma, 4.0 * DEG / 3600.0),
         (np.diag(stim.gyroscope.scale_factor_and_misalignment), 5e-4),
         (stim.gyroscope.g_sensitivity, DEG / 3600.0 / G),
+        (lsm.gyroscope.temperature_bias, 0.01 * DEG),
+        (lsm.gyroscope.resolution, 8.75e-3 * DEG),
+        (lsm.accelerometer.temperature_bias, 1e-4 * G),
+        (np.diag(lsm.accelerometer.scale_factor_and_misalignment), 0.0),
+        (mti.gyroscope.scale_factor_and_misalignment[1], (0.05 * DEG, 0.0, 0.05 * DEG)),
+        (mti.gyroscope.g_sensitivity, 1e-3 * DEG / G),
+        (mti.accelerometer.bias_instability, 1e-4 * G / plateau),
+        (mti.magnetometer.white_noise, 2e-8 / ROOT2),
+        (vn.gyroscope.bias_instability, 10.0 * DEG / 3600.0 / plateau),
+        (vn.accelerometer.bias_instability, 4e-5 * G / plateau),
+        (vn.magnetometer.white_noise, 1.4e-8 / ROOT2),
+        (vn.magnetometer.saturation, 2.5e-4),
     ):
         np.testing.assert_allclose(values, expected, rtol=1e-12)
 

@@ -4,12 +4,7 @@ import pytest
 from synthetic_experiment import cut, make_tables
 
 from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.evaluation.comparison import (
-    ComparisonSettings,
-    compare,
-    compare_yaw,
-    yaw_error_difference,
-)
+from imu_simulation_framework.evaluation.comparison import compare, yaw_error_difference
 from imu_simulation_framework.evaluation.error_statistics import error_statistics
 from imu_simulation_framework.evaluation.median_trend import median_filter_samples, median_trend
 from imu_simulation_framework.evaluation.spectrum import (
@@ -18,6 +13,7 @@ from imu_simulation_framework.evaluation.spectrum import (
     power_spectral_density,
 )
 from imu_simulation_framework.evaluation.time_alignment import find_time_shift
+from imu_simulation_framework.evaluation.yaw_comparison import ComparisonSettings, compare_yaw
 
 
 def yaw(values, rate=100.0, start=0.0):

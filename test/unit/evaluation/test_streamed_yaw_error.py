@@ -6,8 +6,8 @@ import pytest
 
 from imu_simulation_framework.angles import unwrap, wrap
 from imu_simulation_framework.evaluation import streamed_yaw_error
-from imu_simulation_framework.evaluation.comparison import ComparisonSettings, compare_yaw
 from imu_simulation_framework.evaluation.streamed_yaw_error import StreamedYawError
+from imu_simulation_framework.evaluation.yaw_comparison import ComparisonSettings, compare_yaw
 
 PERIOD = 10_000_000
 

@@ -98,3 +98,55 @@ def test_it_is_complete_when_the_last_error_is_answered(session):
     assert not session.complete
     session.take(topics.WHEEL_COMMAND, None, "the answer to the last one")
     assert session.complete
+
+
+def test_static_transforms_are_of_the_first_messages_time_whenever_they_are_said():
+    session = MessageSession(PERIOD)
+    for robot in ("robot", "antenna"):
+        assert session.take(topics.STATIC_TRANSFORMS, None, robot) == []
+    session.ends_after(DURATION)
+    session.take(topics.CLOCK, at(0.0), "clock")
+    assert session.take(topics.IMU, at(0.0), "first") == []
+    messages = session.take(topics.IMU, at(0.01), "second")
+    assert contents(messages) == ["robot", "antenna", "first"]
+    assert {message.stamp for message in messages} == {at(0.0)}
+    session.take(topics.CLOCK, at(1.0), "clock")
+    (message,) = session.take(topics.STATIC_TRANSFORMS, None, "late")
+    assert (message.stamp, message.content) == (at(0.0), "late")
+    assert contents(session.rest()) == ["clock", "second"]
+    # Where nothing is driven there are none.
+    nothing = MessageSession(PERIOD)
+    nothing.take(topics.STATIC_TRANSFORMS, None, "robot")
+    nothing.ends_after(DURATION)
+    assert nothing.rest() == []
+
+
+def test_what_holds_on_counts_from_the_first_message_and_then_as_it_comes():
+    session = MessageSession(PERIOD)
+    session.take(topics.STATIC_TRANSFORMS, None, "robot")
+    for status in ("off", "on"):
+        assert session.take(topics.IMU_CALIBRATION, None, status) == []
+    session.ends_after(DURATION)
+    session.take(topics.IMU, at(0.0), "first")
+    assert contents(session.take(topics.IMU, at(0.01), "second")) == ["robot", "on", "first"]
+    session.take(topics.CLOCK, at(1.0), "clock")
+    (message,) = session.take(topics.IMU_CALIBRATION, None, "calibrated")
+    assert (message.stamp, message.content) == (at(1.0), "calibrated")
+
+
+def test_a_command_that_is_read_after_the_clock_has_gone_on_counts(session):
+    last = round(DURATION / PERIOD)
+    for number in range(1, last + 1):
+        session.take(topics.TRAJECTORY_ERROR, at(number * PERIOD), "error")
+    # After the drive zero commands keep the simulator going, and the clock with it.
+    session.take(topics.CLOCK, at(DURATION + 3 * PERIOD), "clock")
+    heard = [session.take(topics.WHEEL_COMMAND, None, number) for number in range(last + 3)]
+    assert [content for some in heard for content in contents(some)] == list(range(last + 1))
+    assert heard[0][0].stamp <= at(DURATION + PERIOD)
+    assert session.complete
+
+
+def test_a_command_that_is_read_before_the_errors_counts(session):
+    last = round(DURATION / PERIOD)
+    heard = [session.take(topics.WHEEL_COMMAND, None, number) for number in range(last + 1)]
+    assert [content for some in heard for content in contents(some)] == list(range(last + 1))

@@ -187,6 +187,8 @@ def test_without_an_orientation_there_is_no_field():
     session = RealisticImu(named_imu("bno055_magnetometer").errors, field=True)
     with pytest.raises(RecordingError, match="nobody knows the magnetic field"):
         session.without_orientation()
+    told = RealisticImu(named_imu("bno055_magnetometer").errors, field=True, field_told=True)
+    told.without_orientation()
 
 
 def numbers_of(truth, orientation_covariance=0.0):

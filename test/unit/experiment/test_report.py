@@ -7,8 +7,11 @@ import pytest
 from synthetic_experiment import cut, make_tables
 
 from imu_simulation_framework.errors import ResultError
-from imu_simulation_framework.evaluation.comparison import ComparisonSettings
+from imu_simulation_framework.evaluation.yaw_comparison import ComparisonSettings
 from imu_simulation_framework.experiment import report
+from imu_simulation_framework.experiment.report import caption, write_report
+from imu_simulation_framework.experiment.summary import RunDescription, evaluate
+from imu_simulation_framework.experiment.terminal_table import terminal_table
 from imu_simulation_framework.plots.figures import FIGURES
 from imu_simulation_framework.results.folder import create_result_folder
 from imu_simulation_framework.results.tables import ExperimentTables
@@ -33,7 +36,7 @@ def folder(tmp_path):
 
 
 def information(seed=1, wall_time=2.0):
-    return report.RunDescription(
+    return RunDescription(
         {"seed": seed, "imu": "generic"},
         {"start": "2019-05-16T17:42:58", "wall_time_s": wall_time},
         {"imu_simulated": 2002},
@@ -41,7 +44,7 @@ def information(seed=1, wall_time=2.0):
 
 
 def test_a_report_writes_all_files_of_a_result(folder):
-    summary = report.write_report(folder, make_tables(20.0), None, information())
+    summary = write_report(folder, make_tables(20.0), None, information())
     names = {path.name for path in folder.folder.iterdir()}
     assert names == (
         {f"20190516-174258_{name}.csv" for name in TABLES}
@@ -54,15 +57,15 @@ def test_a_report_writes_all_files_of_a_result(folder):
 
 def test_tables_read_back_give_the_same_summary(folder):
     tables = make_tables(20.0)
-    summary = report.write_report(folder, tables, None, information())
-    again, _ = report.evaluate(ExperimentTables.load(folder), None, information())
+    summary = write_report(folder, tables, None, information())
+    again, _ = evaluate(ExperimentTables.load(folder), None, information())
     assert again == summary
 
 
 def test_summary_tells_errors_counts_and_speed():
     tables = make_tables(20.0)
     settings = ComparisonSettings(median_window=2.0, align=True)
-    summary, comparison = report.evaluate(tables, settings, information())
+    summary, comparison = evaluate(tables, settings, information())
     simulated = summary["yaw_error"]["simulated"]
     assert simulated["rms_rad"] == comparison.simulated.statistics.rms
     assert simulated["drift_rad_per_s"] == comparison.simulated.statistics.drift
@@ -89,7 +92,7 @@ def test_summary_tells_errors_counts_and_speed():
 
 
 def test_drift_over_distance_and_turn_is_in_the_summary():
-    summary, comparison = report.evaluate(make_tables(60.0), None, information())
+    summary, comparison = evaluate(make_tables(60.0), None, information())
     for name in ("real", "simulated"):
         result, told = getattr(comparison, name), summary["yaw_error"][name]
         assert [entry["length_m"] for entry in told["over_distance"]] == [
@@ -111,7 +114,7 @@ def test_figures_are_written_in_the_formats_that_are_asked_for(folder, monkeypat
     formats = ("png", "pdf", "svg")
     written = []
     for _ in range(2):
-        report.write_report(folder, make_tables(5.0), None, information(), formats=formats)
+        write_report(folder, make_tables(5.0), None, information(), formats=formats)
         written.append({name: folder.path(f"imu_yaw.{name}").read_bytes() for name in formats})
     assert written[0] == written[1]
     for name, beginning in (("png", b"\x89PNG"), ("pdf", b"%PDF"), ("svg", b"<?xml")):
@@ -123,11 +126,9 @@ def test_a_figure_says_drive_model_seed_and_date(folder, monkeypatch):
     monkeypatch.setattr(report, "FIGURES", shown)
     run = {"drive": "mine_gps", "imu": {"model": "hector", "label": "hector_sigma0.5"}, "seed": 7}
     run["trajectory_scale"] = 0.5
-    report.write_report(
-        folder, make_tables(5.0), None, report.RunDescription(run), formats=("svg",)
-    )
+    write_report(folder, make_tables(5.0), None, RunDescription(run), formats=("svg",))
     summary = json.loads(folder.read_text("summary.json"))
-    footer = report.caption(folder, summary)
+    footer = caption(folder, summary)
     assert footer == (
         "drive mine_gps · 5 s · path scaled by 0.5 · simulated IMU hector_sigma0.5 · seed 7 · "
         "2019-05-16 17:42:58"
@@ -139,7 +140,7 @@ def test_a_figure_says_drive_model_seed_and_date(folder, monkeypatch):
 def test_lost_messages_are_counted():
     tables = make_tables(20.0)
     tables.ground_truth = tables.ground_truth.drop(tables.ground_truth.index[[50, 51, 52, 700]])
-    messages = report.evaluate(tables, None, information())[0]["messages"]
+    messages = evaluate(tables, None, information())[0]["messages"]
     assert messages["ground_truth"] == {
         "expected": 2001,
         "received": 1997,
@@ -155,8 +156,8 @@ def test_lost_messages_are_counted():
 
 def test_dates_speed_and_versions_are_apart_from_what_repeats():
     tables = make_tables(20.0)
-    first, _ = report.evaluate(tables, None, information(wall_time=2.0))
-    second, _ = report.evaluate(tables, None, information(wall_time=3.0))
+    first, _ = evaluate(tables, None, information(wall_time=2.0))
+    second, _ = evaluate(tables, None, information(wall_time=3.0))
     assert first != second
     first.pop("execution")
     second.pop("execution")
@@ -165,7 +166,7 @@ def test_dates_speed_and_versions_are_apart_from_what_repeats():
 
 def test_summary_is_strict_json_whatever_it_is_told(folder):
     told = {"seed": np.int64(3), "speed": np.float32(0.5), "bad": float("nan"), "path": START}
-    report.write_report(folder, cut(make_tables(5.0), 0.0), None, report.RunDescription(told))
+    write_report(folder, cut(make_tables(5.0), 0.0), None, RunDescription(told))
     run = json.loads(folder.read_text("summary.json"), parse_constant=pytest.fail)["run"]
     assert run == {"seed": 3, "speed": 0.5, "bad": None, "path": str(START)}
 
@@ -173,16 +174,16 @@ def test_summary_is_strict_json_whatever_it_is_told(folder):
 @pytest.mark.parametrize("stop", [3.0, 0.05, 0.0, -1.0])
 def test_an_experiment_that_ended_early_is_reported(folder, stop):
     tables = cut(make_tables(20.0), stop)
-    summary = report.write_report(folder, tables, None, information())
+    summary = write_report(folder, tables, None, information())
     assert all(folder.path(f"{name}.png").exists() for name in FIGURES)
     assert not any("could not be drawn" in note for note in summary["notes"])
     assert summary["notes"]
-    assert "yaw error, simulated IMU" in report.terminal_table(summary)
+    assert "yaw error, simulated IMU" in terminal_table(summary)
     assert len(ExperimentTables.load(folder).imu_simulated) == len(tables.imu_simulated)
 
 
 def test_without_a_recorded_imu(folder):
-    summary = report.write_report(folder, make_tables(20.0, with_real_imu=False))
+    summary = write_report(folder, make_tables(20.0, with_real_imu=False))
     assert not folder.path("imu_real.csv").exists()
     assert summary["yaw_error"]["real"] is None
     assert ExperimentTables.load(folder).imu_real is None
@@ -193,7 +194,7 @@ def test_a_figure_that_fails_costs_nothing_else(folder, monkeypatch, capsys):
         raise ZeroDivisionError("a defect")
 
     monkeypatch.setitem(FIGURES, "imu_yaw", fail)
-    summary = report.write_report(folder, make_tables(20.0))
+    summary = write_report(folder, make_tables(20.0))
     assert [note for note in summary["notes"] if "imu_yaw could not be drawn" in note]
     assert json.loads(folder.read_text("summary.json")) == summary
     assert not folder.path("imu_yaw.png").exists()
@@ -207,7 +208,7 @@ def test_tables_and_summary_are_there_when_the_disk_fills_with_figures(folder, m
 
     monkeypatch.setattr(folder, "write_figure", full)
     with pytest.raises(ResultError, match="control_error: the disk is full"):
-        report.write_report(folder, make_tables(20.0))
+        write_report(folder, make_tables(20.0))
     assert ExperimentTables.load(folder).imu_real is not None
     assert json.loads(folder.read_text("summary.json"))["yaw_error"]["real"]
 
@@ -248,7 +249,7 @@ def test_terminal_table_is_aligned_and_in_degrees():
         },
         "execution": {"real_time_factor": 38.04},
     }
-    assert report.terminal_table(summary).splitlines() == [
+    assert terminal_table(summary).splitlines() == [
         "                                rms         max        final           drift"
         "  over 50 m  over 180 deg",
         "yaw error, recorded IMU   7.500 deg  14.250 deg  -14.000 deg  -1.250 deg/min"

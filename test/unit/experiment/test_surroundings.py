@@ -11,6 +11,7 @@ from imu_simulation_framework.experiment.realistic_imu.session import RealisticI
 from imu_simulation_framework.experiment.realistic_imu.surroundings import Surroundings
 from imu_simulation_framework.magnetism.dipoles import Dipole
 from imu_simulation_framework.magnetism.environment import MagneticEnvironment
+from imu_simulation_framework.magnetism.motors import MotorField
 from imu_simulation_framework.sensors.imu_models import ImuTruth
 from imu_simulation_framework.sensors.simulation import imu_truth
 
@@ -129,3 +130,56 @@ def test_poses_that_nobody_tells_are_said(motion):
     with pytest.raises(ConfigurationError, match="the speed is not known"):
         Surroundings(None, speed=True, poses=False)
     assert not Surroundings(None, poses=False).has_field
+
+
+def test_a_field_that_is_told_is_that_between_its_messages(motion):
+    surroundings = Surroundings(None, poses=False, fields=True)
+    assert surroundings.has_field and surroundings.is_told_field and not surroundings.needs_poses
+    first, second = truths(motion)[:2]
+    assert surroundings.add(0, first) == []
+    ((stamp, truth),) = surroundings.add_field(0, (1e-5, 2e-5, -4e-5))
+    assert stamp == 0
+    np.testing.assert_array_equal(truth.magnetic_field, (1e-5, 2e-5, -4e-5))
+    assert surroundings.add(PERIOD, second) == []
+    assert surroundings.add_field(2 * PERIOD, (np.nan, 0.0, 0.0)) == []
+    ((_, truth),) = surroundings.add_field(2 * PERIOD, (3e-5, 2e-5, -2e-5))
+    np.testing.assert_allclose(truth.magnetic_field, (2e-5, 2e-5, -3e-5), rtol=1e-12)
+
+
+def test_a_field_and_poses_are_both_waited_for(motion):
+    surroundings = Surroundings(None, speed=True, fields=True)
+    surroundings.mount((0.0, 0.0, 0.0))
+    first = truths(motion)[0]
+    assert surroundings.add(0, first) == []
+    assert surroundings.add_pose(0, motion.position[0], motion.orientation[0], 0.5) == []
+    ((_, truth),) = surroundings.add_field(0, (1e-5, 2e-5, -4e-5))
+    assert truth.speed == 0.5 and truth.magnetic_field[0] == 1e-5
+
+
+def test_motors_pull_with_what_is_told_without_any_pose(motion):
+    motors = MotorField((1e-6, 0.0, 0.0), (0.0, 2e-6, 0.0))
+    pulled = MagneticEnvironment(earth=EARTH.earth, motors=motors)
+    surroundings = Surroundings(pulled, poses=False, torques=True)
+    assert surroundings.needs_torques and not surroundings.needs_poses
+    first, second, third = truths(motion)[:3]
+    assert surroundings.add(0, first) == []
+    ((_, truth),) = surroundings.add_torques(0, 3.0, 0.5)
+    earth = EARTH.felt(np.zeros((3, 3)), motion.orientation[:3])
+    np.testing.assert_allclose(truth.magnetic_field - earth[0], (3e-6, 1e-6, 0.0), atol=1e-15)
+    assert surroundings.add(PERIOD, second) == surroundings.add(2 * PERIOD, third) == []
+    _, (_, truth) = surroundings.add_torques(2 * PERIOD, -1.0, 0.0)
+    np.testing.assert_allclose(truth.magnetic_field - earth[2], (-1e-6, 0.0, 0.0), atol=1e-15)
+    # Where there are no motors nobody waits.
+    assert not Surroundings(EARTH, poses=False, torques=True).needs_torques
+
+
+def test_a_field_that_is_none_or_does_not_come_is_said(motion):
+    for field in ((0.0, 0.0, 0.0), (20.0, 0.0, -40.0), (0.2, 0.0, -0.4)):
+        with pytest.raises(RecordingError, match="expected it in tesla"):
+            Surroundings(None, poses=False, fields=True).add_field(0, field)
+    surroundings = Surroundings(None, poses=False, fields=True)
+    surroundings.add(0, truths(motion)[0])
+    with pytest.raises(RecordingError, match="the magnetic field was not told for 10 s"):
+        surroundings.add(11 * 10**9, truths(motion)[0])
+    with pytest.raises(ConfigurationError, match="either told or that of an environment"):
+        Surroundings(EARTH, fields=True)

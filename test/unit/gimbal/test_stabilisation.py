@@ -9,7 +9,7 @@ from shaken_platforms import shaken, shaken_on_earth
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.errors import ConfigurationError, MotionError
-from imu_simulation_framework.gimbal.stabilisation.rate_loop import residual_gain
+from imu_simulation_framework.gimbal.stabilisation.one_axis import residual_gain
 from imu_simulation_framework.motion.earth.ellipsoid import EARTH_RATE
 
 SHAKEN = (0.05, 0.04, 0.03)  # rad

@@ -6,12 +6,9 @@ import numpy as np
 import pytest
 
 from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.noise.flicker import (
-    FLICKER_PLATEAU,
-    gauss_markov_allan_variance,
-)
+from imu_simulation_framework.noise.base import BLOCK
+from imu_simulation_framework.noise.flicker import FLICKER_PLATEAU, gauss_markov_allan_variance
 from imu_simulation_framework.noise.processes import (
-    BLOCK,
     BiasInstability,
     GaussMarkov,
     Quantisation,

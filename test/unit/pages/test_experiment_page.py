@@ -6,7 +6,7 @@ import plotly.graph_objects
 import pytest
 from synthetic_experiment import cut, make_tables
 
-from imu_simulation_framework.experiment.report import RunDescription, evaluate
+from imu_simulation_framework.experiment.summary import RunDescription, evaluate
 from imu_simulation_framework.pages.experiment_page import experiment_page
 from imu_simulation_framework.pages.page_text import page_html
 

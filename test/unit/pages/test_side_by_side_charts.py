@@ -5,7 +5,7 @@ import pandas as pd
 import plotly.graph_objects
 import pytest
 
-from imu_simulation_framework.evaluation.comparison import ComparisonSettings, compare_yaw
+from imu_simulation_framework.evaluation.yaw_comparison import ComparisonSettings, compare_yaw
 from imu_simulation_framework.pages import side_by_side_charts
 from imu_simulation_framework.plots.side_by_side import ShownError
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import recording_writers as writers
 
-from imu_simulation_framework.motion.positioning.fixes import UNKNOWN_VARIANCE
+from imu_simulation_framework.motion.positioning.received_fixes import UNKNOWN_VARIANCE
 from imu_simulation_framework.recordings import ImuConventions, read_imu, read_reference
 
 COUNT = 60

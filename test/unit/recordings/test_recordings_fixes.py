@@ -9,7 +9,7 @@ import pytest
 from imu_simulation_framework.angles import quaternion_from_roll_pitch_yaw, wrap
 from imu_simulation_framework.columns import QUATERNION
 from imu_simulation_framework.errors import RecordingError
-from imu_simulation_framework.motion.positioning.fixes import RANGE_ERROR, UNKNOWN_VARIANCE
+from imu_simulation_framework.motion.positioning.received_fixes import RANGE_ERROR, UNKNOWN_VARIANCE
 from imu_simulation_framework.recordings.reference import reference_table
 from imu_simulation_framework.recordings.samples import Samples
 

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from imu_simulation_framework.angles import quaternion_from_roll_pitch_yaw, unwrap
+from imu_simulation_framework.columns import GNSS_TOLD
 from imu_simulation_framework.errors import ResultError
 from imu_simulation_framework.results import sample_store
 from imu_simulation_framework.results.folder import create_result_folder
@@ -148,3 +149,52 @@ def test_other_columns_than_today_are_refused(folder):
     folder.path("ground_truth.samples").write_bytes(b'{"columns": ["x"]}\n')
     with pytest.raises(ResultError, match="has the columns x, but x, y, z"):
         complete_tables(folder)
+
+
+def record_with_a_receiver(folder=None, delay=0.0):
+    """A fix each 200 ms; the third has a position only, the fifth says that there is none."""
+    record = ExperimentRecord()
+    record.add_receiver(delay)
+    if folder is not None:
+        record.keep_in(folder)
+    for k in range(-1, 51):
+        stamp = np.array([ZERO + 200 * k * MILLISECOND])
+        place = (50.0, 14.0 + 1e-6 * k, 200.0, 2.0, 1e-4, 1e-4, 4e-4)
+        if k == 5:
+            place = (*3 * [np.nan], -1.0, *3 * [np.nan])
+        record.append_fixes("gnss_position", stamp, np.array([place]))
+        if k in (3, 5):
+            continue
+        record.append_fixes("gnss_velocity", stamp, np.array([(1.0, 2.0, 3.0, 0.1, 0.2)]))
+        half = 0.5 * yaw_at(0.2 * k)
+        record.append_fixes("gnss_heading", stamp, np.array([(np.sin(half), np.cos(half))]))
+    return record
+
+
+def test_what_a_receiver_said_is_one_table_of_its_fixes():
+    end = ZERO + 10_000 * MILLISECOND
+    table = record_with_a_receiver().tables(ZERO, end)["gnss_simulated"].whole()
+    np.testing.assert_allclose(table.index, 0.2 * np.arange(51))
+    assert tuple(table.columns) == GNSS_TOLD
+    np.testing.assert_array_equal(table["status"].iloc[[4, 5, 6]], [2.0, -1.0, 2.0])
+    missing = table["heading"].isna().to_numpy()
+    assert np.flatnonzero(missing).tolist() == [3, 5]
+    np.testing.assert_allclose(table["heading"][~missing], yaw_at(table.index[~missing]))
+    assert np.isfinite(table["latitude"].iloc[3]) and np.isnan(table["latitude"].iloc[5])
+    # What may not have arrived does not count, neither does what has no fix at all.
+    late = record_with_a_receiver(delay=0.3).tables(ZERO, end)["gnss_simulated"].whole()
+    assert late.index[-1] == pytest.approx(9.6)
+    assert "gnss_simulated" not in record_with_a_receiver(delay=11.0).tables(ZERO, end)
+    assert "gnss_simulated" not in record_of_a_drive().tables(ZERO, end)
+
+
+def test_fixes_are_left_behind_as_the_rest(folder):
+    record_with_a_receiver(folder).flush()
+    left = ExperimentRecord.left_behind(folder)
+    end = ZERO + 10_000 * MILLISECOND
+    pd.testing.assert_frame_equal(
+        left.tables(ZERO, end)["gnss_simulated"].whole(),
+        record_with_a_receiver().tables(ZERO, end)["gnss_simulated"].whole(),
+    )
+    left.discard()
+    assert not list(folder.folder.glob("*.samples"))

@@ -10,10 +10,7 @@ import yaml
 
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.files.locations import urdf_path
-from imu_simulation_framework.robot.description import (
-    expand_xacro,
-    robot_description,
-)
+from imu_simulation_framework.robot.description import expand_xacro, robot_description
 from imu_simulation_framework.robot.parameters import load_robot_parameters
 
 
@@ -225,7 +222,7 @@ def test_missing_file_and_broken_yaml_are_said_with_the_file_name(tmp_path):
         load_robot_parameters(tmp_path / "nowhere.yaml")
     broken = tmp_path / "broken.yaml"
     broken.write_text("wheel: [0.1", encoding="utf-8")
-    with pytest.raises(ConfigurationError, match="broken.yaml: .* no valid YAML"):
+    with pytest.raises(ConfigurationError, match="broken.yaml: not valid YAML"):
         load_robot_parameters(broken)
     empty = tmp_path / "empty.yaml"
     empty.write_text("", encoding="utf-8")

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from imu_simulation_framework.noise.processes import BLOCK
+from imu_simulation_framework.noise.base import BLOCK
 from imu_simulation_framework.sensors.imu_specification import TriadSpecification
 from imu_simulation_framework.sensors.triad_noise import TriadNoise
 

@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 
 from imu_simulation_framework.errors import RecordingError
-from imu_simulation_framework.evaluation.comparison import (
+from imu_simulation_framework.evaluation.time_alignment import TimeShift, find_time_shift
+from imu_simulation_framework.evaluation.yaw_comparison import (
     ComparisonSettings,
     YawComparison,
     compare_yaw,
 )
-from imu_simulation_framework.evaluation.time_alignment import TimeShift, find_time_shift
 
 FEWEST_COMMON = 2
 

@@ -78,8 +78,8 @@ def started_at_zero(time, errors, window=3.0):
     """Return errors that are zero on the median over their beginning, as recorded ones are.
 
     Recorded yaw errors start at zero that way
-    (:func:`~imu_simulation_framework.evaluation.comparison.compare_yaw`), and only what was treated
-    alike can be compared.
+    (:func:`~imu_simulation_framework.evaluation.yaw_comparison.compare_yaw`), and only what was
+    treated alike can be compared.
 
     Parameters
     ----------

@@ -26,9 +26,9 @@ from dataclasses import replace
 import numpy as np
 from scipy.signal import lfilter
 
-from imu_simulation_framework.angles import difference, unwrap, yaw_from_quaternion
 from imu_simulation_framework.constants import STANDARD_GRAVITY
 from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.evaluation.yaw_error_model.of_specification import error_of_filter
 from imu_simulation_framework.evaluation.yaw_error_model.sources import (
     AngleRandomWalk,
     KnownError,
@@ -43,7 +43,6 @@ from imu_simulation_framework.sensors.imu_specification import (
     ImuSpecification,
     MagnetometerSpecification,
 )
-from imu_simulation_framework.sensors.simulation import imu_model, imu_truth
 
 MAGNETOMETER_NOISE = "magnetometer noise"
 MAGNETIC_FIELD = "magnetic field"
@@ -124,6 +123,24 @@ def with_heading(
     curve = _of_the_field(imu, magnetometer, motion, time, environment)
     if np.any(curve):
         kept.append(KnownError(MAGNETIC_FIELD, curve))
+    return kept, limits + _left_out(imu, magnetometer, dip)
+
+
+def high_passed(curve: np.ndarray, time: np.ndarray, constant: float) -> np.ndarray:
+    """Return what of a curve (n,) a high-pass of a time constant [s] leaves, from zero.
+
+    Exact for a curve that is straight between its times, which have even steps.
+    """
+    ratio = (time[1] - time[0]) / constant
+    keep = np.exp(-ratio)
+    left = np.zeros(len(curve))
+    left[1:] = lfilter([-np.expm1(-ratio) / ratio], [1.0, -keep], np.diff(curve))
+    return left
+
+
+def _left_out(imu, magnetometer, dip) -> list[str]:
+    """Return sentences on what of a magnetic heading's errors the sources do not have."""
+    limits = []
     left_out = [
         name
         for name in ("bias_instability", "random_walk", "gauss_markov_sigma", "turn_on_bias_sigma")
@@ -149,22 +166,10 @@ def with_heading(
             "is left out."
         )
     limits.append(
-        f"In the first {constant:g} s the heading is a mean of all readings so far, the first "
-        "of them a noisy one: the errors there are larger than these."
+        f"In the first {imu.output.magnetic_time_constant:g} s the heading is a mean of all "
+        "readings so far, the first of them a noisy one: the errors there are larger than these."
     )
-    return kept, limits
-
-
-def high_passed(curve: np.ndarray, time: np.ndarray, constant: float) -> np.ndarray:
-    """Return what of a curve (n,) a high-pass of a time constant [s] leaves, from zero.
-
-    Exact for a curve that is straight between its times, which have even steps.
-    """
-    ratio = (time[1] - time[0]) / constant
-    keep = np.exp(-ratio)
-    left = np.zeros(len(curve))
-    left[1:] = lfilter([-np.expm1(-ratio) / ratio], [1.0, -keep], np.diff(curve))
-    return left
+    return limits
 
 
 def _tilt(imu):
@@ -186,10 +191,4 @@ def _of_the_field(imu, magnetometer, motion, time, environment):
         scale_factor_and_misalignment=magnetometer.scale_factor_and_misalignment,
     )
     ideal = ImuSpecification(output=imu.output, magnetometer=known)
-    orientation = (
-        imu_model(ideal, motion.period)
-        .batch(imu_truth(motion, environment), 1, parts=("orientation",))
-        .orientation[0]
-    )
-    error = unwrap(difference(motion.yaw, yaw_from_quaternion(orientation)))
-    return np.interp(time, motion.time - motion.time[0], error)
+    return error_of_filter(ideal, motion, time, environment)

@@ -154,8 +154,6 @@ class YawErrorModel:
         )
         return replace(self, time=self.time[:samples], sources=sources)
 
-    # What every run has, and by source.
-
     def mean(self) -> np.ndarray:
         """Return the mean yaw error, (n,) [rad]."""
         return np.sum([s.curve for s in self._known()], axis=0) + np.zeros(len(self.time))
@@ -166,8 +164,6 @@ class YawErrorModel:
         for source in self._known():
             table[source.name] = table.get(source.name, 0.0) + source.curve
         return table
-
-    # The covariance.
 
     def variance(self) -> np.ndarray:
         """Return the variance of the yaw error, (n,) [rad^2], from all sources at once."""
@@ -265,8 +261,6 @@ class YawErrorModel:
         """
         return normal_within(self.mean(), np.sqrt(self.variance()), limit)
 
-    # Realisations.
-
     def realisations(self, runs: int, seed: int = 1, first_run: int = 0) -> np.ndarray:
         """Return yaw errors, (runs, n) [rad].
 
@@ -297,8 +291,6 @@ class YawErrorModel:
         """How many normal numbers a realisation takes."""
         constants = [(s.name, s.sigma) for s in self._constants()]
         return numbers_per_run(self.state_space, constants, len(self.time))
-
-    # The likelihood.
 
     def likelihood(self, observed: np.ndarray) -> Likelihood:
         """Return how well the model explains an observed yaw error.

@@ -11,18 +11,16 @@ from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.checked_values import checked_choice, checked_number
 from imu_simulation_framework.columns import GNSS_RECORD
-from imu_simulation_framework.errors import ConfigurationError, MotionError
+from imu_simulation_framework.errors import MotionError
 from imu_simulation_framework.gimbal.simulation import simulate_gimbal
 from imu_simulation_framework.gimbal.specification import GimbalSpecification
 from imu_simulation_framework.motion.earth.earth_motion import EarthMotion
 from imu_simulation_framework.motion.earth.ellipsoid import geodetic_of
-from imu_simulation_framework.motion.earth.frames import enu_to_ecef
 from imu_simulation_framework.motion.flight.states import FlightStates
 from imu_simulation_framework.motion.motion import Motion
 from imu_simulation_framework.motion.stamps import NANOSECONDS
 from imu_simulation_framework.noise.streams import child_seed, run_seed
-from imu_simulation_framework.sensors.gnss.earth_fixes import antenna_on
-from imu_simulation_framework.sensors.gnss.receiver import AntennaMotion, GnssReceiver
+from imu_simulation_framework.sensors.gnss.earth_fixes import record_earth_fixes
 from imu_simulation_framework.sensors.gnss.specification import GnssSpecification
 from imu_simulation_framework.sensors.imu_models import SIGNALS
 from imu_simulation_framework.sensors.simulation import ImuErrors, imu_model, imu_truth
@@ -138,7 +136,7 @@ class AirborneImu:
         self.fixes = pd.DataFrame(columns=list(GNSS_RECORD), index=pd.Index([], name="time"))
         if gnss is not None:
             receiver = self.body if gnss_on == "body" else self.imu_motion
-            self.fixes = fixes_on_earth(
+            self.fixes = record_earth_fixes(
                 receiver, gnss, child_seed(run_seed(seed, run), _GNSS_CHILD)
             )
 
@@ -193,58 +191,6 @@ class AirborneImu:
                 links[index],
             )
             imu_from, fixes_from = imu_to, fixes_to
-
-
-def fixes_on_earth(
-    motion: EarthMotion, gnss: GnssSpecification, seed: int | np.random.SeedSequence
-) -> pd.DataFrame:
-    """Return what a receiver says of a motion on the Earth, as a table GnssRecord without heading.
-
-    Parameters
-    ----------
-    motion : EarthMotion
-        Of the body in whose axes the antenna's lever arm is given, evenly sampled.
-    gnss : GnssSpecification
-        Its origin is not used: x, y, z are those of the world of the motion, ECEF.
-    seed : int or numpy.random.SeedSequence
-
-    Raises
-    ------
-    MotionError
-        The motion is not evenly sampled.
-    ConfigurationError
-        The motion's rate is no multiple of the receiver's.
-    """
-    ratio = 1.0 / (motion.period * gnss.rate)
-    step = round(ratio)
-    if step < 1 or abs(ratio - step) > 1e-6 * ratio:
-        raise ConfigurationError(
-            f"the receiver's rate is {gnss.rate:g} Hz, but the motion has {1.0 / motion.period:g} "
-            "samples per second, which is no multiple of it."
-        )
-    antenna = antenna_on(motion, gnss)
-    time, position = antenna.time[::step], antenna.position[::step]
-    still = np.zeros((len(time), 3))
-    receiver = GnssReceiver(gnss, run_seed(seed, 0))
-    # Of a receiver that stands still at the origin what it says is its error.
-    table = receiver.measure(time, AntennaMotion(still, still, np.zeros(len(time))))
-    rows = np.searchsorted(time, table.index.to_numpy())
-    latitude, longitude, _ = geodetic_of(position[rows]).T
-    local = enu_to_ecef(latitude, longitude)
-    place = position[rows] + local.apply(table[["x", "y", "z"]].to_numpy())
-    ways = ["velocity_east", "velocity_north", "velocity_up"]
-    velocity = local.inv().apply(antenna.velocity[::step][rows]) + table[ways].to_numpy()
-    geodetic = geodetic_of(place)
-    table = table.assign(
-        **dict(zip("xyz", place.T)),
-        latitude=np.degrees(geodetic[:, 0]),
-        longitude=np.degrees(geodetic[:, 1]),
-        altitude=geodetic[:, 2],
-        **dict(zip(ways, velocity.T)),
-        heading=np.nan,
-        heading_variance=np.nan,
-    )
-    return table[list(GNSS_RECORD)]
 
 
 def _rows(motion: Motion) -> np.ndarray:

@@ -63,6 +63,8 @@ class RealisticImu:
         The sensor's samples per second [Hz] instead of its specification's.
     field, speed : bool
         Whether the truths have a magnetic field, and the speed.
+    field_told : bool
+        Whether somebody told the field in the IMU's axes, so that no orientation is needed for it.
 
     Raises
     ------
@@ -80,6 +82,7 @@ class RealisticImu:
         rate: float | None = None,
         field: bool = False,
         speed: bool = False,
+        field_told: bool = False,
     ):
         if rate is not None:
             if not isinstance(errors, ImuSpecification):
@@ -89,8 +92,8 @@ class RealisticImu:
                 )
             output = dataclasses.replace(errors.output, rate=rate)
             errors = dataclasses.replace(errors, output=output)
-        _require_feelable(errors, field, speed)
-        self._has_field = field
+        require_feelable(errors, field, speed)
+        self._turns_field = field and not field_told
         self._errors, self._seed, self._run = errors, seed, run
         self._fuses = (
             isinstance(errors, ImuSpecification) and errors.output.orientation_reference == "fusion"
@@ -111,6 +114,11 @@ class RealisticImu:
     def sensor_rate(self) -> float | None:
         """The specification's samples per second [Hz]; None for a plug-in's model."""
         return self._errors.output.rate if isinstance(self._errors, ImuSpecification) else None
+
+    @property
+    def fuses_field(self) -> bool:
+        """Whether the orientation is fused with the magnetometer."""
+        return self._fuses and self._errors.output.fuses_magnetometer
 
     @property
     def gives_orientation(self) -> bool:
@@ -161,9 +169,9 @@ class RealisticImu:
         Raises
         ------
         RecordingError
-            They have a magnetic field: nobody knows it in the IMU's axes.
+            Their magnetic field was not told: nobody knows it in the IMU's axes.
         """
-        if self._has_field:
+        if self._turns_field:
             raise RecordingError(
                 "the ideal IMU has no orientation, so that nobody knows the magnetic field in its "
                 "axes"
@@ -293,8 +301,20 @@ class _Steps:
         return reading
 
 
-def _require_feelable(errors, field, speed) -> None:
-    """Refuse what a specification makes of a field or a speed that nobody tells."""
+def require_feelable(errors, field: bool, speed: bool) -> None:
+    """Refuse what a specification makes of a field or a speed that nobody tells.
+
+    Parameters
+    ----------
+    errors : ImuErrors
+    field, speed : bool
+        Whether they are told.
+
+    Raises
+    ------
+    ConfigurationError
+        The errors depend on one that is not told, or there is a field and no magnetometer.
+    """
     if not isinstance(errors, ImuSpecification):
         if field and not isinstance(errors, IdealParameters):
             raise ConfigurationError(f"{_NO_MAGNETOMETER}; plug-ins' models have none")

@@ -28,28 +28,45 @@ AT_ONCE = 50
 """Truths that are then completed together."""
 
 
+_LEAST_FIELD, _LARGEST_FIELD = 1e-6, 1e-2
+"""Of an ideal magnetic field [T]; Earth's is 2e-5 to 7e-5, beside a magnet it is some more."""
+
+
 class Surroundings:
     """Gives the truths of an ideal IMU the field and the speed of where the robot was.
 
     Parameters
     ----------
     environment : MagneticEnvironment, optional
-        Without one there is no field. The fields of its motors are left out.
+        Without one there is no field, unless it is told.
     speed : bool
         Whether the truths shall have the speed.
     poses : bool
         Whether somebody tells poses.
+    fields : bool
+        Whether somebody tells the field itself, in the IMU's axes.
+    torques : bool
+        Whether somebody tells what the motors pull with; without, their fields are left out.
 
     Raises
     ------
     ConfigurationError
-        Without poses it cannot be known.
+        Without poses it cannot be known, or the field is to come from two places.
     """
 
     def __init__(
-        self, environment: MagneticEnvironment | None, speed: bool = False, poses: bool = True
+        self,
+        environment: MagneticEnvironment | None,
+        speed: bool = False,
+        poses: bool = True,
+        fields: bool = False,
+        torques: bool = False,
     ) -> None:
         uniform = environment is None or not environment.has_bodies
+        if fields and environment is not None:
+            raise ConfigurationError(
+                "the magnetic field is either told or that of an environment, not both"
+            )
         if not poses and not uniform:
             raise ConfigurationError(
                 "the field of iron and of magnets depends on the place, which an ideal IMU does "
@@ -62,17 +79,29 @@ class Surroundings:
         """Whether the truths get a speed."""
         self.needs_poses = speed or not uniform
         """Whether the truths wait for poses."""
-        self._way = AlongTheWay(environment, speed=speed)
+        self.is_told_field = fields
+        """Whether the truths wait for the field."""
+        self.needs_torques = torques and environment is not None and bool(environment.motors)
+        """Whether the truths wait for what the motors pull with."""
+        self._way = AlongTheWay(
+            environment,
+            speed=speed,
+            torques=self.needs_torques,
+            fields=fields,
+            poses=self.needs_poses,
+        )
+        self._waits = self.needs_poses or self.needs_torques or fields
+        self._is_checked = False
         self._waiting: deque[tuple[int, ImuTruth | None]] = deque()
 
     @property
     def has_field(self) -> bool:
         """Whether the truths get a magnetic field."""
-        return self._environment is not None
+        return self._environment is not None or self.is_told_field
 
     def mount(self, lever_arm) -> None:
         """Say where the IMU is on what the poses are of [m]; the poses before are forgotten."""
-        self._way = AlongTheWay(self._environment, lever_arm, speed=self.has_speed)
+        self._way.mount(lever_arm)
 
     def add(self, stamp: int, truth: ImuTruth | None) -> list[tuple[int, AnyTruth | None]]:
         """Take an ideal IMU's truth at a stamp [ns]; return those that are complete by now.
@@ -80,17 +109,19 @@ class Surroundings:
         Raises
         ------
         RecordingError
-            Nobody has told poses for a long time.
+            Nobody has told what is needed for a long time.
         """
-        if not self.needs_poses:
+        if not self._waits:
             return [(stamp, self._with_earth(truth))]
         if self._waiting:
-            elapsed = (stamp - self._waiting[0][0]) / NANOSECONDS
+            first = self._waiting[0][0]
+            elapsed = (stamp - first) / NANOSECONDS
             if elapsed < -FIRST_AGAIN:
                 self._waiting.clear()
-            elif elapsed > LONGEST_GAP:
+            elif elapsed > LONGEST_GAP and not self._way.knows(first):
                 raise RecordingError(
-                    f"where the robot is was not told for {LONGEST_GAP:g} s of the ideal IMU's time"
+                    f"{' and '.join(self._way.lacking(first))} was not told for {LONGEST_GAP:g} s "
+                    "of the ideal IMU's time"
                 )
         self._waiting.append((stamp, truth))
         # Who is behind catches up: many at once cost little more than one.
@@ -103,6 +134,35 @@ class Surroundings:
     ) -> list[tuple[int, AnyTruth | None]]:
         """Take the robot's pose and speed [m/s] at a stamp [ns]; return what is complete by now."""
         self._way.add(stamp, position, orientation, speed)
+        return self._complete()
+
+    def add_torques(
+        self, stamp: int, left: float, right: float
+    ) -> list[tuple[int, AnyTruth | None]]:
+        """Take what the motors pulled with [N m] until a stamp [ns]; return what is complete."""
+        self._way.add_torques(stamp, left, right)
+        return self._complete()
+
+    def add_field(self, stamp: int, field) -> list[tuple[int, AnyTruth | None]]:
+        """Take the field [T] at a stamp [ns], in the IMU's axes; return what is complete by now.
+
+        One with values that are no numbers is left out.
+
+        Raises
+        ------
+        RecordingError
+            The first of them is none that Earth and what lies about may have.
+        """
+        size = float(np.linalg.norm(field))
+        if not np.isfinite(size):
+            return []
+        if not self._is_checked and not _LEAST_FIELD <= size <= _LARGEST_FIELD:
+            raise RecordingError(
+                f"the ideal magnetic field is {size:g}, expected it in tesla (REP-103), where "
+                "Earth's is 2e-5 to 7e-5"
+            )
+        self._is_checked = True
+        self._way.add_field(stamp, field)
         return self._complete()
 
     def _complete(self):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 from imu_simulation_framework import topics
@@ -19,6 +20,10 @@ _NOT_TO_THE_END = (
 and a receiver has few fixes, which come late."""
 
 
+_LATCHED = (topics.STATIC_TRANSFORMS, topics.IMU_CALIBRATION)
+"""Topics whose messages hold until another one comes: those before the drive count, too."""
+
+
 class HeardMessage(NamedTuple):
     """A message: its topic, its stamp [ns], or that of the clock, and what it says."""
 
@@ -32,7 +37,8 @@ class MessageSession:
 
     A simulator that waits for its first command repeats itself: of several messages with one stamp
     on one topic the last counts. What is sent later than a control period after the drive's end
-    belongs to no drive.
+    belongs to no drive. Static transforms hold at all times, whenever they are said: they count as
+    of its first message, and so does what else was said before it and holds on.
 
     Parameters
     ----------
@@ -44,14 +50,19 @@ class MessageSession:
         self._period = round(control_period * NANOSECONDS)
         self._wheels_period = ticks_between_wheels(control_period) * self._period
         self._duration: float | None = None
+        self._most_commands = 0
         self._end: int | None = None
         self._now = 0
         self._newest: dict[str, HeardMessage] = {}
         self._errors = self._commands = 0
+        self._static: list[tuple[str, Any]] = []
+        self._first: int | None = None
 
     def ends_after(self, duration: float) -> None:
         """Say how long the whole drive takes [s]; before, nothing is chosen."""
         self._duration = duration
+        # The first, an answer to each control period, and one where those are not in step with it.
+        self._most_commands = 2 + math.ceil(duration * NANOSECONDS / self._period)
 
     @property
     def is_end_known(self) -> bool:
@@ -73,13 +84,24 @@ class MessageSession:
             [ns]; None for a message without one, which is of the time that the clock says.
         content : object
         """
+        is_static = topic == topics.STATIC_TRANSFORMS
+        if is_static or (topic in _LATCHED and self._first is None):
+            self._static = [one for one in self._static if is_static or one[0] != topic]
+            self._static.append((topic, content))
+            return self._with_static([])
+        return self._with_static(self._take(topic, stamp, content))
+
+    def _take(self, topic, stamp, content):
         if topic == topics.CLOCK and stamp is not None:
             self._now = stamp
         self._commands += topic == topics.WHEEL_COMMAND
         if self._duration is None:
             return []
         if stamp is None:
-            return self._of_the_drive(HeardMessage(topic, self._now, content))
+            message = HeardMessage(topic, self._now, content)
+            if topic == topics.WHEEL_COMMAND:
+                return self._commanded(message)
+            return self._of_the_drive(message)
         earlier = self._newest.get(topic)
         if topic == topics.TRAJECTORY_ERROR and (earlier is None or earlier.stamp != stamp):
             self._errors += 1
@@ -90,7 +112,18 @@ class MessageSession:
 
     def rest(self) -> list[HeardMessage]:
         """Return the last message of each topic, once nothing follows."""
-        return [m for message in self._newest.values() for m in self._of_the_drive(message)]
+        last = [m for message in self._newest.values() for m in self._of_the_drive(message)]
+        return self._with_static(last)
+
+    def _with_static(self, messages):
+        """Put before the messages that count what was said of all times, as of the first of all."""
+        if self._first is None and messages:
+            self._first = min(message.stamp for message in messages)
+        if self._first is None:
+            return []
+        static, self._static = self._static, []
+        said = [HeardMessage(topic, self._first, content) for topic, content in static]
+        return [*said, *messages]
 
     @property
     def over(self) -> bool:
@@ -114,6 +147,18 @@ class MessageSession:
             for topic, message in self._newest.items()
             if topic not in _NOT_TO_THE_END
         )
+
+    def _commanded(self, command) -> list[HeardMessage]:
+        """Return a command if it is of the drive, which its number tells.
+
+        On a busy machine the clock may have been read up to its end, and beyond, before it.
+        """
+        answers_nothing = self.over and self._commands > self._errors + 1
+        if answers_nothing or self._commands > self._most_commands:
+            return []
+        if self._end is None:
+            return [command]
+        return [command._replace(stamp=min(command.stamp, self._end + self._period))]
 
     def _of_the_drive(self, message) -> list[HeardMessage]:
         late = self._end is not None and message.stamp > self._end + self._period

@@ -10,6 +10,7 @@ from imu_simulation_framework import topics
 from imu_simulation_framework.errors import SimulatorError
 from imu_simulation_framework.motion.stamps import NANOSECONDS
 from imu_simulation_framework.results.record import ExperimentRecord, Stream
+from imu_simulation_framework.sensors.gnss.specification import GnssSpecification
 from imu_simulation_framework.tracking.reference import TrackingError
 
 LONGEST_GAP = 5 * NANOSECONDS
@@ -48,6 +49,8 @@ class RecordingSession:
     ----------
     control_period : float
         [s]
+    gnss : GnssSpecification, optional
+        Of a receiver on the robot.
 
     Attributes
     ----------
@@ -58,11 +61,13 @@ class RecordingSession:
         Whether what still comes belongs to no drive any more.
     """
 
-    def __init__(self, control_period: float) -> None:
+    def __init__(self, control_period: float, gnss: GnssSpecification | None = None) -> None:
         self._control_period = control_period
         self._wheels_period = ticks_between_wheels(control_period) * control_period
         self._duration: float | None = None
         self.record = ExperimentRecord()
+        if gnss is not None:
+            self.record.add_receiver(gnss.latency + gnss.latency_jitter)
         self.zero: int | None = None
         self.over = False
 
@@ -142,6 +147,14 @@ class RecordingSession:
         if len(stamps):
             rows = velocities_of_sides(rows)
         self._add(self.record.wheels, topics.JOINT_STATES, stamps, rows)
+
+    def add_fixes(self, kind: str, stamps, rows) -> None:
+        """Record what a GNSS receiver said; see :meth:`.ExperimentRecord.append_fixes`.
+
+        In an outage it says nothing for any time.
+        """
+        if not self.over and len(stamps):
+            self.record.append_fixes(kind, stamps, rows)
 
     def add_error(self, stamp: int, time: float, error: TrackingError) -> None:
         """Record a tracking error at a stamp [ns], ``time`` [s] after the drive's beginning."""

@@ -45,7 +45,8 @@ def write_results(
         A file cannot be written; what was recorded stays.
     """
     # Imported here: before the drive's end nothing is written and drawn, which takes 150 MB.
-    from imu_simulation_framework.experiment.report import RunDescription, write_report
+    from imu_simulation_framework.experiment.report import write_report
+    from imu_simulation_framework.experiment.summary import RunDescription
     from imu_simulation_framework.results.tables import (
         ExperimentTables,
         load_table,

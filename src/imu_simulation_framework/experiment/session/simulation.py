@@ -18,6 +18,7 @@ from imu_simulation_framework.experiment.session.recording import ticks_between_
 from imu_simulation_framework.magnetism.environment import turned
 from imu_simulation_framework.motion.stamps import NANOSECONDS
 from imu_simulation_framework.mujoco_simulator.simulator import MujocoSimulator, SimulatorState
+from imu_simulation_framework.results.record import STORED_OF_RECEIVER
 from imu_simulation_framework.robot.parameters import load_robot_parameters
 from imu_simulation_framework.sensors.imu_models import (
     AnyTruth,
@@ -71,6 +72,15 @@ class SimulatedSamples(NamedTuple):
         if not self.has_magnetic_field:
             return None
         return self._published(self.reading.magnetic_field)
+
+    def told_fixes(self) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+        """Stamps and rows of what the receiver said meanwhile, by kind, as it is recorded."""
+        if self.fixes is None:
+            return {}
+        # Imported here, as the receiver itself.
+        from imu_simulation_framework.sensors.gnss.messages import told_fixes
+
+        return dict(zip(STORED_OF_RECEIVER, told_fixes(self.fixes)))
 
     def _published(self, *parts) -> tuple[np.ndarray, np.ndarray]:
         rows = np.concatenate(parts, axis=1)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import queue
 import socket
 import threading
-import time
 from typing import Iterator
 
 from imu_simulation_framework.checked_values import checked_number
@@ -110,7 +109,7 @@ class PacketReceiver:
             except socket.timeout:
                 continue
             except OSError:
-                time.sleep(_LOOK)
+                self._stop.wait(_LOOK)
                 continue
             self._sender = self._sender or sender
             if sender != self._sender:

@@ -29,6 +29,7 @@ from typing import Union
 
 from imu_simulation_framework.checked_values import (
     Axes,
+    check_numbers,
     checked_choice,
     checked_number,
     checked_numbers,
@@ -67,11 +68,8 @@ class HeldAttitude:
     yaw: float | None = None
 
     def __post_init__(self) -> None:
-        for name in ("roll", "pitch", "yaw"):
-            value = getattr(self, name)
-            if value is not None or name != "yaw":
-                value = checked_number(name, value, maximum=2.0 * math.pi)
-            object.__setattr__(self, name, value)
+        given = ("roll", "pitch") if self.yaw is None else ("roll", "pitch", "yaw")
+        check_numbers(self, {name: {"maximum": 2.0 * math.pi} for name in given})
 
 
 @dataclass(frozen=True)
@@ -94,9 +92,7 @@ class PointAhead:
     up: float = 0.0
 
     def __post_init__(self) -> None:
-        for name in ("ahead", "left", "up"):
-            value = checked_number(name, getattr(self, name), maximum=1e7)
-            object.__setattr__(self, name, value)
+        check_numbers(self, {name: {"maximum": 1e7} for name in ("ahead", "left", "up")})
 
 
 @dataclass(frozen=True)
@@ -121,8 +117,8 @@ class PointOnEarth:
     height: float = 0.0
 
     def __post_init__(self) -> None:
-        for name, bound in {"latitude": 90.0, "longitude": 360.0, "height": 1e7}.items():
-            object.__setattr__(self, name, checked_number(name, getattr(self, name), maximum=bound))
+        bounds = {"latitude": 90.0, "longitude": 360.0, "height": 1e7}
+        check_numbers(self, {name: {"maximum": size} for name, size in bounds.items()})
 
 
 Target = Union[HeldAttitude, PointAhead, PointOnEarth]

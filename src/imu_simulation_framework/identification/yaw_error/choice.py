@@ -122,9 +122,20 @@ class _Search:
             if part is not None and found.log_likelihood < part.log_likelihood - _SAME:
                 # It holds its part, so the search has gone astray: from next to that, then.
                 found = _from_part(likelihood, part)
+            found = self._not_below_larger(found, spread)
             self._fits[key] = found
             self._mend(ordered, spread, found)
         return self._fits[key]
+
+    def _not_below_larger(self, found, spread):
+        """Look again where a larger model, without what it has more, is likelier than this one."""
+        likelihood = found.likelihood
+        for (terms, spreads), other in self._fits.items():
+            if set(terms) >= set(likelihood.random) and spreads >= spread:
+                values = {name: other.values[name] for name in likelihood.names}
+                if likelihood(values) > found.log_likelihood + _SAME:
+                    found = refit(likelihood, values)
+        return found
 
     def _mend(self, ordered, spread, found):
         """Look again for models that hold this one, and were found less likely."""

@@ -49,6 +49,12 @@ _WAYS = 2
 """Of the places to begin with, the most likely ones are tried."""
 _FEW, _ENOUGH = 8, 200
 """Iterations of a search that only compares where to begin, and of one to its end."""
+_LOST = 2
+"""Status of scipy's search by slopes that ended neither at a summit nor at its last iteration."""
+_STRIDE = 0.3
+"""Of logarithms, where slopes lead nowhere."""
+_STEEP = 0.1
+"""A slope that is no rounding: of log-likelihood per logarithm of a value."""
 
 
 class Likelihood:
@@ -348,15 +354,42 @@ def maximise(function, first, bounds, iterations=_ENOUGH):
     if len(first) == 0:
         return first, function(first)
     lower, upper = np.array(bounds).T
-    first = np.clip(first, lower, upper)
-    result = minimize(
-        lambda x: -function(x),
-        first,
-        method="L-BFGS-B",
-        bounds=bounds,
-        options={"ftol": 1e-9, "gtol": 1e-4, "eps": 1e-4, "maxiter": iterations},
-    )
+
+    def by_slopes(start):
+        return minimize(
+            lambda x: -function(x),
+            start,
+            method="L-BFGS-B",
+            bounds=bounds,
+            options={"ftol": 1e-9, "gtol": 1e-4, "eps": 1e-4, "maxiter": iterations},
+        )
+
+    result = by_slopes(np.clip(first, lower, upper))
+    if result.status == _LOST and _slope(result, lower, upper) > _STEEP:
+        # Its search along a line may give up on a slope, depending on a last digit; from where one
+        # without slopes gets to, it goes on.
+        stride = np.where(result.x + _STRIDE > upper, -_STRIDE, _STRIDE)
+        simplex = minimize(
+            lambda x: -function(x),
+            result.x,
+            method="Nelder-Mead",
+            bounds=bounds,
+            options={
+                "initial_simplex": result.x + stride * np.eye(len(first) + 1, len(first), -1),
+                "xatol": 1e-2,
+                "fatol": 1e-2,
+                "maxfev": _ENOUGH * len(first),
+            },
+        )
+        result = by_slopes(simplex.x)
     return result.x, -float(result.fun)
+
+
+def _slope(result, lower, upper):
+    """Return the steepest slope at a result that leads to no bound."""
+    downhill = -result.jac
+    blocked = ((result.x <= lower) & (downhill < 0.0)) | ((result.x >= upper) & (downhill > 0.0))
+    return float(np.max(np.where(blocked, 0.0, np.abs(downhill))))
 
 
 def _named(names, logarithms):

@@ -319,28 +319,10 @@ class EarthMotion(SampledMotion):
             force,
         )
 
-    def resampled(self, rate: float) -> EarthMotion:
-        """Return the motion at other, even times, from the first to at most the last.
-
-        Parameters
-        ----------
-        rate : float
-            Samples per second [Hz].
-
-        Raises
-        ------
-        MotionError
-            The rate is not positive, or the motion has less than three samples.
-        """
-        time, within = self._even_times(rate)
-        values = {
-            name: CubicSpline(self.time, getattr(self, name))(within)
-            for name in ("velocity", "angular_velocity", "specific_force")
-        }
-        place = CubicHermiteSpline(self.time, self.position - self.position[0], self.velocity)
-        orientation = unit(quaternion_spline(self.time, self.orientation)(within))
-        position = self.position[0] + place(within)
-        return EarthMotion(time=time, position=position, orientation=orientation, **values)
+    def _positions_at(self, times):
+        # Less of the rounding of numbers as large as the Earth's radius is in the differences.
+        path = CubicHermiteSpline(self.time, self.position - self.position[0], self.velocity)
+        return self.position[0] + path(times)
 
     def _to_local(self):
         latitude, longitude, _ = self.latitude_longitude_height.T

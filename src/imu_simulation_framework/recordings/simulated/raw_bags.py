@@ -18,7 +18,7 @@ from imu_simulation_framework.errors import RecordingError
 from imu_simulation_framework.files.whole_files import written_aside
 from imu_simulation_framework.recordings.file_access import is_ros2_bag, read_start, unpacked
 from imu_simulation_framework.recordings.formats import bag, ros2_bag
-from imu_simulation_framework.recordings.messages import IMU
+from imu_simulation_framework.recordings.messages import IMU, MessageType
 
 STRING = "std_msgs/String"
 _CDR_HEADER = b"\0\1\0\0"
@@ -135,6 +135,7 @@ class BagCopy:
 
     def __init__(self, writer, ros2: bool):
         self._writer, self._ros2 = writer, ros2
+        self._store = get_typestore(Stores.ROS2_HUMBLE if ros2 else Stores.ROS1_NOETIC)
         self._connections: dict[tuple, Any] = {}
 
     def write(self, message: RawMessage, topic: str | None = None, data: bytes | None = None):
@@ -165,9 +166,11 @@ class BagCopy:
             data = _CDR_HEADER + size.to_bytes(4, "little") + content + b"\0"
         else:
             data = len(content).to_bytes(4, "little") + content
-        store = get_typestore(Stores.ROS2_HUMBLE if self._ros2 else Stores.ROS1_NOETIC)
-        kind = STRING.replace("/", "/msg/")
-        target = self._connection(topic, kind, typestore=store)
+        self.write_new(topic, STRING, receipt, data)
+
+    def write_new(self, topic: str, kind: str, receipt: int, data: bytes) -> None:
+        """Write a message that no other bag has; its type as ROS 1 writes it."""
+        target = self._connection(topic, kind.replace("/", "/msg/"), typestore=self._store)
         self._writer.write(target, receipt, data)
 
     def _connection(self, topic, kind, **more):
@@ -177,48 +180,73 @@ class BagCopy:
         return self._connections[key]
 
 
-class ImuMessage(NamedTuple):
-    """A sensor_msgs/Imu in its bytes.
+class NumbersMessage(NamedTuple):
+    """A message of header, perhaps a text, and numbers, in its bytes.
 
     Attributes
     ----------
     stamp : int
         [ns]
     frame : str
-    numbers : ndarray, shape (37,)
-        What is behind the header, as ``IMU`` of :mod:`.recordings.messages` has it.
+    numbers : ndarray, shape (n,)
+        What is behind the header and the text, as :mod:`.recordings.messages` has it.
     place : int
         Where these begin.
+    child : str
+        The text, if there is one: an odometry's child_frame_id.
     """
 
     stamp: int
     frame: str
     numbers: np.ndarray
     place: int
+    child: str = ""
 
 
-def read_imu_message(data: bytes, ros2: bool) -> ImuMessage | None:
-    """Return what a message says; None if it is not laid out as a sensor_msgs/Imu.
+def read_imu_message(data: bytes, ros2: bool) -> NumbersMessage | None:
+    """Return what a message says; None if it is not laid out as a sensor_msgs/Imu."""
+    return read_numbers_message(data, IMU, ros2)
+
+
+def read_numbers_message(data: bytes, kind: MessageType, ros2: bool) -> NumbersMessage | None:
+    """Return what a message says; None if it is not laid out as it should be.
 
     ROS 2 aligns numbers to their size, counted from behind four bytes, and ends a text with a
     NUL; see :mod:`.recordings.formats.cdr`.
+
+    Parameters
+    ----------
+    data : bytes
+    kind : MessageType
+        One whose payload is numbers of eight bytes.
+    ros2 : bool
+        Whether it is one of ROS 2.
     """
     begin, spare = (4, 8) if ros2 else (4, 1)
     if len(data) < begin + 12 or (ros2 and data[1] != 1):
         return None
-    seconds, nanoseconds, length = np.frombuffer(data, "<u4", 3, begin).tolist()
-    end = begin + 12 + length
+    seconds, nanoseconds = np.frombuffer(data, "<u4", 2, begin).tolist()
+    end = begin + 8
+    texts = []
+    for _ in range(1 + kind.strings):
+        if ros2:
+            end += -(end - begin) % 4
+        start = end + 4
+        if start > len(data):
+            return None
+        end = start + int.from_bytes(data[end:start], "little")
+        texts.append(data[start:end])
     place = begin - (-(end - begin) // 8) * 8 if ros2 else end
-    if not 0 <= len(data) - place - IMU.payload.itemsize < spare:
+    if not 0 <= len(data) - place - kind.payload.itemsize < spare:
         return None
-    frame = data[begin + 12 : end].rstrip(b"\0").decode("utf-8", "replace")
-    numbers = np.frombuffer(data, "<f8", IMU.payload.itemsize // 8, place)
-    return ImuMessage(seconds * 10**9 + nanoseconds, frame, numbers, place)
+    frame, *children = (text.rstrip(b"\0").decode("utf-8", "replace") for text in texts)
+    numbers = np.frombuffer(data, "<f8", kind.payload.itemsize // 8, place)
+    return NumbersMessage(seconds * 10**9 + nanoseconds, frame, numbers, place, *children)
 
 
 def changed_imu_message(
     data: bytes,
-    message: ImuMessage,
+    message: NumbersMessage,
     numbers: Iterable[float],
     ros2: bool,
     frame: str | None = None,
@@ -226,7 +254,8 @@ def changed_imu_message(
 ) -> bytes:
     """Return the message with other numbers and, if said, in another frame or of another time.
 
-    The stamp [ns] stands at the same place in both versions of ROS.
+    With as many numbers as a sensor_msgs/MagneticField has it is one. The stamp [ns] stands at the
+    same place in both versions of ROS.
     """
     if stamp is not None:
         data = data[:4] + np.array(divmod(stamp, 10**9), "<u4").tobytes() + data[12:]

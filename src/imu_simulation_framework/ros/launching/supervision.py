@@ -21,12 +21,8 @@ import roslaunch.pmon
 from roslaunch.pmon import ProcessListener
 
 from imu_simulation_framework.errors import FrameworkError
-from imu_simulation_framework.ros.answers import (
-    MASTER_TIMEOUT,
-    NoAnswerError,
-    answers,
-    ask_master,
-)
+from imu_simulation_framework.experiment.terminal_table import terminal_table
+from imu_simulation_framework.ros.answers import MASTER_TIMEOUT, NoAnswerError, answers, ask_master
 from imu_simulation_framework.ros.launching.guardian import MARKED
 from imu_simulation_framework.ros.launching.outcome import LEADER, Outcome
 from imu_simulation_framework.ros.launching.processes import (
@@ -358,9 +354,6 @@ def _code_of(process):
 def report(outcome: Outcome) -> int:
     """Print the results and, last, why the experiment ended early; return the exit code."""
     if outcome.summary is not None:
-        # Imported late: it loads matplotlib, for which nobody should wait at the start.
-        from imu_simulation_framework.experiment.report import terminal_table
-
         print(terminal_table(outcome.summary))
     if outcome.folder is not None:
         print(f"results: {outcome.folder.folder}")

@@ -28,6 +28,7 @@ from imu_simulation_framework.ros.participant import (
 from imu_simulation_framework.ros.raw_messages import tracking_error
 from imu_simulation_framework.ros.simulators import (
     make_simulator_interface,
+    publishes_calibration,
     publishes_magnetic_field,
 )
 from imu_simulation_framework.ros.unfinished import ACTIVE, BAG
@@ -35,9 +36,11 @@ from imu_simulation_framework.ros.unfinished import ACTIVE, BAG
 RECORDED_TOPICS = (
     topics.CLOCK,
     topics.TRANSFORMS,
+    topics.STATIC_TRANSFORMS,
     topics.IMU,
     topics.IMU_BIAS,
     topics.IMU_MAG,
+    topics.IMU_CALIBRATION,
     topics.GROUND_TRUTH,
     topics.GNSS_FIX,
     topics.GNSS_VELOCITY,
@@ -63,8 +66,9 @@ class ExperimentRecorder(Participant):
     ``rosbag record`` beside a run that is much faster than real time drops messages, since
     its queue is bounded; here a publisher waits until the recorder has read its message.
     A simulator that waits for its first command repeats itself: of several messages with
-    one stamp on one topic the last is recorded. The bag is written under another name and
-    renamed when it is complete.
+    one stamp on one topic the last is recorded. Static transforms are at the beginning of the bag,
+    latched, as they are played again. The bag is written under another name and renamed when it
+    is complete.
     """
 
     name = "experiment_recorder"
@@ -83,6 +87,8 @@ class ExperimentRecorder(Participant):
             silent.add(topics.IMU_BIAS)
         if not publishes_magnetic_field(self.configuration, simulator):
             silent.add(topics.IMU_MAG)
+        if not publishes_calibration(self.configuration, simulator):
+            silent.add(topics.IMU_CALIBRATION)
         self.inputs = tuple(
             subscribe(topic, rospy.AnyMsg, lambda message, t=topic: self._on_message(t, message))
             for topic in RECORDED_TOPICS

@@ -19,6 +19,7 @@ from imu_simulation_framework.experiment.from_configuration import (
 from imu_simulation_framework.experiment.session.along_the_way import AlongTheWay
 from imu_simulation_framework.motion.stamps import NANOSECONDS
 from imu_simulation_framework.robot.parameters import load_robot_parameters
+from imu_simulation_framework.ros.calibration_messages import CalibrationPublisher
 from imu_simulation_framework.ros.node import advertise, subscribe
 from imu_simulation_framework.ros.participant import Participant
 from imu_simulation_framework.ros.simulator_messages import ImuMessages
@@ -69,6 +70,10 @@ class ImuErrorModel(Participant):
             )
         if self._has_field:
             self._imu_mag = advertise(topics.IMU_MAG, MagneticField)
+        self._calibration: CalibrationPublisher | None = None
+        if self._imu.bno055_mode:
+            mode = self._imu.bno055_mode
+            self._calibration = CalibrationPublisher(topics.IMU_CALIBRATION, mode)
         self._stamp = None
         self._samples = 0
         self._imu_data = advertise(topics.IMU, Imu)
@@ -156,6 +161,8 @@ class ImuErrorModel(Participant):
 
     def _restart(self) -> None:
         self._imu = make_experiment_imu(self.configuration)
+        if self._calibration is not None:
+            self._calibration.restart(self._imu.bno055_mode)
         self._samples = 0
 
     def _publish(self, stamp, reading) -> None:
@@ -171,6 +178,10 @@ class ImuErrorModel(Participant):
         )
         signals = (reading.orientation, reading.angular_velocity, reading.specific_force)
         self._messages.publish_bias(self._imu_bias, stamps, np.concatenate(bias))
+        if self._calibration is not None:
+            rate, force = reading.angular_velocity[np.newaxis], reading.specific_force[np.newaxis]
+            field = reading.magnetic_field[np.newaxis] if self._has_field else None
+            self._calibration.add(stamps[:1], rate, force, field)
         if self._has_field:
             self._messages.publish_field(self._imu_mag, stamps, reading.magnetic_field)
         self._messages.publish_data(self._imu_data, stamps, np.concatenate(signals))

@@ -18,6 +18,7 @@ from imu_simulation_framework import topics
 from imu_simulation_framework.errors import ConfigurationError, FrameworkError
 from imu_simulation_framework.experiment.session.simulation import SimulatedRobot
 from imu_simulation_framework.files.plain_yaml import NOT_YAML, load_plain
+from imu_simulation_framework.ros.calibration_messages import CalibrationPublisher
 from imu_simulation_framework.ros.gnss_messages import GnssPublisher
 from imu_simulation_framework.ros.node import Node, advertise
 from imu_simulation_framework.ros.simulator_messages import ImuMessages, RobotMessages
@@ -71,6 +72,8 @@ class MujocoSimulatorNode(Node):
         self._imu_mag = advertise(topics.IMU_MAG, MagneticField)
         self._ground_truth = advertise(topics.GROUND_TRUTH, Odometry)
         positioning = self._robot.positioning
+        self._calibration: CalibrationPublisher | None = None
+        self._begin_calibration()
         self._gnss = None if positioning is None else GnssPublisher(positioning.gnss)
         self._joint_states = advertise(topics.JOINT_STATES, JointState)
         self._transforms = advertise(topics.TRANSFORMS, TFMessage)
@@ -174,12 +177,17 @@ class MujocoSimulatorNode(Node):
         self._clock.publish(messages.clock(stamps[-1]))
         if samples.has_magnetic_field and self._imu_mag.get_num_connections():
             self._imu_messages.publish_field(self._imu_mag, *samples.magnetic_rows())
-        if self._imu_data.get_num_connections():
-            self._imu_messages.publish_data(self._imu_data, *samples.imu_rows())
-        if self._imu_bias.get_num_connections():
-            self._imu_messages.publish_bias(self._imu_bias, *samples.bias_rows())
         if self._gnss is not None and samples.fixes is not None:
             self._gnss.publish(samples.fixes)
+        if self._imu_data.get_num_connections():
+            self._imu_messages.publish_data(self._imu_data, *samples.imu_rows())
+        if self._calibration is not None:
+            stamps, rows = samples.imu_rows()
+            field = samples.magnetic_rows()
+            fields = None if field is None else field[1]
+            self._calibration.add(stamps, rows[:, 4:7], rows[:, 7:], fields)
+        if self._imu_bias.get_num_connections():
+            self._imu_messages.publish_bias(self._imu_bias, *samples.bias_rows())
         if samples.shows_wheels:
             self._joint_states.publish(messages.joint_states(state))
         if self._transforms.get_num_connections():
@@ -236,6 +244,16 @@ class MujocoSimulatorNode(Node):
         ):
             rospy.Service(name, kind, answering(response, drift))
 
+    def _begin_calibration(self) -> None:
+        """Say from now on how far this IMU is calibrated, if it does."""
+        mode = self._robot.imu.bno055_mode
+        if not mode:
+            self._calibration = None
+        elif self._calibration is None:
+            self._calibration = CalibrationPublisher(topics.IMU_CALIBRATION, mode)
+        else:
+            self._calibration.restart(mode)
+
     def _on_end_drive(self, _):
         """No command follows that would have to come in time."""
         self._drive_ended = True
@@ -249,6 +267,7 @@ class MujocoSimulatorNode(Node):
             return SetPoseResponse(success=False, message=f"expected finite numbers, got {pose}")
         with self._lock:
             self._robot.set_pose(pose.x, pose.y, pose.theta)
+            self._begin_calibration()
         return SetPoseResponse(success=True, message="")
 
     def _on_set_imu_parameters(self, request):
@@ -261,6 +280,7 @@ class MujocoSimulatorNode(Node):
             with self._lock:
                 self._robot.set_imu(request.model, parameters, request.seed)
                 self._imu_messages = _imu_messages(self._robot.imu)
+                self._begin_calibration()
         except (FrameworkError, *NOT_YAML) as error:
             return SetImuParametersResponse(success=False, message=str(error))
         return SetImuParametersResponse(success=True, message="")

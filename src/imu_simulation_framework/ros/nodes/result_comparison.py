@@ -7,18 +7,24 @@ import time
 from typing import Any
 
 import rospy
+from geometry_msgs.msg import QuaternionStamped, TwistWithCovarianceStamped
 from nav_msgs.msg import Odometry
-from sensor_msgs.msg import Imu, JointState, MagneticField
+from sensor_msgs.msg import Imu, JointState, MagneticField, NavSatFix
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger, TriggerResponse
 
 from imu_simulation_framework import topics
 from imu_simulation_framework.errors import FrameworkError, SimulatorError
-from imu_simulation_framework.experiment.from_configuration import imu_model_and_parameters
+from imu_simulation_framework.experiment.from_configuration import (
+    experiment_gnss,
+    imu_model_and_parameters,
+)
 from imu_simulation_framework.experiment.session.recording import RecordingSession
 from imu_simulation_framework.experiment.session.results import write_results
+from imu_simulation_framework.experiment.terminal_table import terminal_table
 from imu_simulation_framework.msg import ErrorCoordinates2
 from imu_simulation_framework.robot.parameters import load_robot_parameters
+from imu_simulation_framework.ros.gnss_messages import heading_row, position_row, velocity_row
 from imu_simulation_framework.ros.node import experiment_parameter
 from imu_simulation_framework.ros.participant import (
     EARLY_END_TIMEOUT,
@@ -59,7 +65,8 @@ class ResultComparison(Participant):
         super().__init__()
         self._lock = threading.Lock()
         self._simulator = make_simulator_interface(self.configuration)
-        self._session = RecordingSession(1.0 / self.configuration.control.rate)
+        self._gnss = experiment_gnss(self.configuration)
+        self._session = RecordingSession(1.0 / self.configuration.control.rate, self._gnss)
         robot = load_robot_parameters(self.configuration.robot.parameters or None)
         self._wheel_joints = robot.wheel_joints
         self._imu_messages: list[bytes] = []
@@ -84,8 +91,33 @@ class ResultComparison(Participant):
         if publishes_magnetic_field(self.configuration, self._simulator):
             field = self.subscribe(topics.IMU_MAG, MagneticField, self._on_magnetic_field, raw=True)
             self.inputs = (*self.inputs, field)
+        if self._gnss is not None:
+            self.inputs = (*self.inputs, *self._subscribe_to_receiver())
         rospy.Service(f"{self.name}/stop", Trigger, self._on_stop)
         self.offer_start()
+
+    def _subscribe_to_receiver(self):
+        """Listen to what the GNSS receiver publishes: few messages, each read at once."""
+
+        def recording(kind, row):
+            def record(message):
+                with self._lock:
+                    self._received += 1
+                    self._session.add_fixes(kind, *row(message))
+
+            return record
+
+        assert self._gnss is not None
+        kinds = [
+            (topics.GNSS_FIX, NavSatFix, "gnss_position", position_row),
+            (topics.GNSS_VELOCITY, TwistWithCovarianceStamped, "gnss_velocity", velocity_row),
+        ]
+        if self._gnss.heading.source != "none":
+            kinds.append((topics.GNSS_HEADING, QuaternionStamped, "gnss_heading", heading_row))
+        return [
+            self.subscribe(topic, message, recording(kind, row))
+            for topic, message, kind, row in kinds
+        ]
 
     def prepare(self, start, stop):
         configuration = self.configuration
@@ -161,6 +193,9 @@ class ResultComparison(Participant):
         except FrameworkError as error:
             # Whoever has asked in the middle of the drive changes nothing.
             return TriggerResponse(success=False, message=str(error))
+        if self._gnss is not None:
+            # They have been sent, but on other connections than what tells the end.
+            self.read_what_is_there(lambda: self._received, EARLY_END_TIMEOUT)
         # In the main thread, where a signal can break it off.
         self._stopping.set()
         self.wake()
@@ -246,7 +281,5 @@ class ResultComparison(Participant):
         )
         self._warn_of_losses(summary["messages"])
         if self._prints_table:
-            from imu_simulation_framework.experiment.report import terminal_table
-
             print(terminal_table(summary), flush=True)
             print(f"results: {self.folder.folder}", flush=True)

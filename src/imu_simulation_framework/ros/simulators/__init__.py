@@ -8,6 +8,7 @@ from imu_simulation_framework import topics
 from imu_simulation_framework.configuration.load import Configuration
 from imu_simulation_framework.experiment.from_configuration import (
     SPECIFICATION,
+    make_experiment_imu,
     measures_magnetic_field,
 )
 from imu_simulation_framework.ros.simulators.interface import SimulatorInterface
@@ -45,3 +46,9 @@ def publishes_magnetic_field(configuration: Configuration, simulator: SimulatorI
     """
     ours = simulator.applies_specification or needs_error_model(configuration, simulator)
     return ours and measures_magnetic_field(configuration)
+
+
+def publishes_calibration(configuration: Configuration, simulator: SimulatorInterface) -> bool:
+    """Return whether there is a topic on which a BNO055 says how far it is calibrated."""
+    ours = simulator.applies_specification or needs_error_model(configuration, simulator)
+    return ours and bool(make_experiment_imu(configuration).bno055_mode)

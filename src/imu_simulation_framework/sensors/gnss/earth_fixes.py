@@ -1,21 +1,24 @@
-"""What a GNSS receiver says of a motion on the Earth: many runs of fixes in ECEF."""
+"""What a GNSS receiver says of a motion on the Earth: many runs in ECEF, or a record of one."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.columns import GNSS_LOCAL
+from imu_simulation_framework.columns import GNSS_LOCAL, GNSS_RECORD
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.motion.earth.earth_motion import EarthMotion
+from imu_simulation_framework.motion.earth.ellipsoid import geodetic_of
 from imu_simulation_framework.motion.earth.frames import enu_to_ecef
 from imu_simulation_framework.noise.streams import run_seed
 from imu_simulation_framework.sensors.gnss.receiver import AntennaMotion, GnssReceiver
 from imu_simulation_framework.sensors.gnss.specification import GnssSpecification
 
-_ERRORS = ["x", "y", "z", "velocity_east", "velocity_north", "velocity_up"]
+_PLACE = ["x", "y", "z"]
+_VELOCITY = ["velocity_east", "velocity_north", "velocity_up"]
 _VARIANCES = [
     "variance_east",
     "variance_north",
@@ -84,26 +87,78 @@ def simulate_earth_fixes(
     ConfigurationError
         The motion's rate is no multiple of the receiver's.
     """
-    ratio = 1.0 / (motion.period * gnss.rate)
-    step = round(ratio)
-    if step < 1 or abs(ratio - step) > 1e-6 * ratio:
-        raise ConfigurationError(
-            f"rate is {gnss.rate:g} Hz, but the motion has {1.0 / motion.period:g} samples per "
-            "second, which is no multiple of it."
-        )
-    antenna = antenna_on(motion, gnss)
+    antenna, step = _antenna_at(motion, gnss)
     time = antenna.time[::step]
     latitude, longitude, _ = antenna.latitude_longitude_height[::step].T
     local: Rotation = enu_to_ecef(latitude, longitude)
-    still = np.zeros((len(time), 3))
-    nothing = AntennaMotion(still, still, np.zeros(len(time)))
     position, velocity, variance = (np.full((runs, len(time), k), np.nan) for k in (3, 3, 6))
     for index, run in enumerate(range(first_run, first_run + runs)):
-        table = GnssReceiver(gnss, run_seed(seed, run)).measure(time, nothing)
-        # Of a receiver that stands still at the origin what it says is its error.
-        table = table.reindex(time)[list(GNSS_LOCAL)]
-        errors = table[_ERRORS].to_numpy()
+        table = _errors(gnss, time, run_seed(seed, run)).reindex(time)[list(GNSS_LOCAL)]
+        errors = table[_PLACE + _VELOCITY].to_numpy()
         position[index] = antenna.position[::step] + local.apply(errors[:, :3])
         velocity[index] = antenna.velocity[::step] + local.apply(errors[:, 3:])
         variance[index] = table[_VARIANCES].to_numpy()
     return EarthFixes(time, position, velocity, variance)
+
+
+def record_earth_fixes(
+    motion: EarthMotion, gnss: GnssSpecification, seed: int | np.random.SeedSequence
+) -> pd.DataFrame:
+    """Return what a receiver says of a motion on the Earth, as a table GnssRecord without heading.
+
+    It is the first run of :func:`simulate_earth_fixes`, with the times at which fixes arrive.
+
+    Parameters
+    ----------
+    motion : EarthMotion
+        Of the body in whose axes the antenna's lever arm is given, evenly sampled.
+    gnss : GnssSpecification
+        Its origin is not used: x, y, z are those of the world of the motion, ECEF.
+    seed : int or numpy.random.SeedSequence
+
+    Raises
+    ------
+    MotionError
+        The motion is not evenly sampled.
+    ConfigurationError
+        The motion's rate is no multiple of the receiver's.
+    """
+    antenna, step = _antenna_at(motion, gnss)
+    time = antenna.time[::step]
+    table = _errors(gnss, time, run_seed(seed, 0))
+    rows = np.searchsorted(time, table.index.to_numpy())
+    true_place = antenna.position[::step][rows]
+    latitude, longitude, _ = geodetic_of(true_place).T
+    local: Rotation = enu_to_ecef(latitude, longitude)
+    place = true_place + local.apply(table[_PLACE].to_numpy())
+    true_velocity = local.inv().apply(antenna.velocity[::step][rows])
+    geodetic = geodetic_of(place)
+    table = table.assign(
+        **dict(zip(_PLACE, place.T)),
+        latitude=np.degrees(geodetic[:, 0]),
+        longitude=np.degrees(geodetic[:, 1]),
+        altitude=geodetic[:, 2],
+        **dict(zip(_VELOCITY, (true_velocity + table[_VELOCITY].to_numpy()).T)),
+        heading=np.nan,
+        heading_variance=np.nan,
+    )
+    return table[list(GNSS_RECORD)]
+
+
+def _antenna_at(motion, gnss) -> tuple[EarthMotion, int]:
+    """Return the antenna's motion, and every how many of its samples there is a fix."""
+    ratio = 1.0 / (motion.period * gnss.rate)
+    step = round(ratio)
+    if step < 1 or abs(ratio - step) > 1e-6 * ratio:
+        raise ConfigurationError(
+            f"the receiver's rate is {gnss.rate:g} Hz, but the motion has {1.0 / motion.period:g} "
+            "samples per second, which is no multiple of it."
+        )
+    return antenna_on(motion, gnss), step
+
+
+def _errors(gnss, time, seed) -> pd.DataFrame:
+    """Return a receiver's errors, east, north, up, in the columns of what it would say."""
+    # Of a receiver that stands still at the origin what it says is its error.
+    still = np.zeros((len(time), 3))
+    return GnssReceiver(gnss, seed).measure(time, AntennaMotion(still, still, np.zeros(len(time))))

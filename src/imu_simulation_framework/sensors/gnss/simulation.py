@@ -25,7 +25,7 @@ def simulate_gnss(
     ----------
     motion : Motion
         Of the robot, to whose axes the antenna's lever arm belongs, evenly sampled. Where its
-        rate is no multiple of the receiver's it is interpolated (:meth:`.Motion.resampled`).
+        rate is no multiple of the receiver's it is interpolated (:meth:`.SampledMotion.resampled`).
     gnss : GnssSpecification
     seed : int or numpy.random.SeedSequence
         Of all runs.

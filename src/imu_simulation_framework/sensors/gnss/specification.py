@@ -242,7 +242,7 @@ class GnssHeading:
             "across_noise": {"minimum": 0.0},
             "across_drift": {"minimum": 0.0},
             "correlation_time": {"above": 0.0},
-            "misalignment": {"minimum": -math.pi, "maximum": math.pi},
+            "misalignment": {"maximum": math.pi},
         }
         check_numbers(self, bounds)
 
@@ -270,9 +270,7 @@ class GnssOrigin:
 
     def __post_init__(self) -> None:
         bounds = {"latitude": 90.0, "longitude": 360.0, "height": 1e5}
-        check_numbers(
-            self, {name: {"minimum": -size, "maximum": size} for name, size in bounds.items()}
-        )
+        check_numbers(self, {name: {"maximum": size} for name, size in bounds.items()})
 
 
 PARTS = {"outages": GnssOutages, "heading": GnssHeading, "origin": GnssOrigin}

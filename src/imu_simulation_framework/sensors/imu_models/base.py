@@ -86,6 +86,11 @@ class ImuModel(ABC):
         return False
 
     @property
+    def bno055_mode(self) -> str:
+        """The mode as which it says how far it is calibrated; empty for one that does not."""
+        return ""
+
+    @property
     @abstractmethod
     def label(self) -> str:
         """Name and telling parameters, without blanks, commas and ``=``: it names a folder."""

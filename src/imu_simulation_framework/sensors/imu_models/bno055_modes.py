@@ -1,7 +1,7 @@
 """The modes of a Bosch BNO055 that fuse its sensors, and what it says of its calibration.
 
-Data sheet BST-BNO055-DS000-14, revision 1.4, June 2016: the modes in section 3.3.3, their rates in
-table 3-14, how long a change of the mode takes in table 3-6, how it is started in table 0-2,
+Data sheet BST-BNO055-DS000-18, revision 1.8, October 2021: the modes in section 3.3.3, their rates
+in table 3-14, how long a change of the mode takes in table 3-6, how it is started in table 0-2,
 how it is calibrated in section 3.11. Its fusion (BSXlite) is not published; here a mode is the
 filter of this package that uses the same sensors at the same rate:
 
@@ -16,15 +16,15 @@ NDOF         yes   yes   yes  100 magnetic north; the magnetometer is calibrated
 ============ ===== ===== ==== === ===================================================
 
 What the specification has as hard and soft iron is what the calibration has left. The sensor's own
-ongoing calibration does not change the readings here, and what it says of itself does not depend on
-them but in :func:`bno055_calibration`. Without a gyroscope the real sensor gives out no rate; here
+ongoing calibration does not change the readings here; what it says of itself is made of them
+(:func:`bno055_calibration`). Without a gyroscope the real sensor gives out no rate; here
 its readings go on.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, Sequence
 
 import numpy as np
 import pandas as pd
@@ -51,6 +51,12 @@ RESTING_RATE = np.radians(1.0)
 """[rad/s]"""
 RESTING_FORCE = 0.3
 """Change of the specific force [m/s^2]."""
+
+
+_GYROSCOPE_TIMES = RESTING_TIME / 3.0 * np.arange(1, 4)
+_POSITIONS = (2, 4, 6)
+_UPRIGHT = np.cos(np.radians(30.0)) * STANDARD_GRAVITY
+"""Along an axis, where it is within 30 degrees of the vertical [m/s^2]."""
 
 
 class Mode(NamedTuple):
@@ -93,7 +99,7 @@ def bno055_in_mode(
     Returns
     -------
     ImuSpecification
-        Its name has the mode, in small letters.
+        Its name has the mode, in small letters, and its output says it as ``bno055_mode``.
 
     Raises
     ------
@@ -116,6 +122,7 @@ def bno055_in_mode(
             and kind.magnetometer
         ),
         start_offset=START_UP + SWITCHING if start_up else specification.output.start_offset,
+        bno055_mode=mode,
     )
     if not kind.gyroscope:
         output = replace(output, filter="compass", filter_time_constant=COMPASS_TIME)
@@ -164,16 +171,88 @@ def bno055_calibration(samples: pd.DataFrame, mode: str) -> pd.DataFrame:
     if len(samples):
         force = samples[list(ACCEL)].to_numpy()
         resting = _resting(samples.index.to_numpy(), samples[list(GYRO)].to_numpy(), force)
-        table["accelerometer"] = _level(_positions(force, resting), (2, 4, 6))
+        table["accelerometer"] = _level(_positions(force, resting), _POSITIONS)
         if kind.gyroscope:
-            thirds = RESTING_TIME / 3.0 * np.arange(1, 4)
-            table["gyroscope"] = np.maximum.accumulate(_level(resting, thirds))
+            table["gyroscope"] = np.maximum.accumulate(_level(resting, _GYROSCOPE_TIMES))
         if kind.magnetometer:
             positive = samples[list(MAG)].to_numpy() > 0.0
             table["magnetometer"] = _level(_seen(positive @ [1, 2, 4], 8), kind.octants)
         used = [table["gyroscope"]] * kind.gyroscope + [table["magnetometer"]] * kind.magnetometer
         table["system"] = np.min(used, axis=0)
     return pd.DataFrame(table, index=samples.index)
+
+
+class CalibrationStatus(NamedTuple):
+    """What the register CALIB_STAT says of each, 0 (not) to 3 (fully calibrated)."""
+
+    system: int
+    gyroscope: int
+    accelerometer: int
+    magnetometer: int
+
+
+class Bno055Calibration:
+    """The same as :func:`bno055_calibration`, sample by sample.
+
+    Parameters
+    ----------
+    mode : str
+        One of :data:`MODES`.
+
+    Raises
+    ------
+    ConfigurationError
+        There is no such mode.
+    """
+
+    def __init__(self, mode: str) -> None:
+        self._mode = _mode(mode)
+        self._restless: float | None = None
+        self._force: np.ndarray | None = None
+        self._gyroscope = 0
+        self._positions: set[int] = set()
+        self._octants: set[int] = set()
+
+    def add(
+        self,
+        time: float,
+        angular_velocity: Sequence[float],
+        specific_force: Sequence[float],
+        magnetic_field: Sequence[float] | None = None,
+    ) -> CalibrationStatus:
+        """Take the next reading; return the status that it leads to.
+
+        Parameters
+        ----------
+        time : float
+            [s]
+        angular_velocity, specific_force, magnetic_field : sequence of 3 float
+            [rad/s, m/s^2, T]
+        """
+        force = np.asarray(specific_force, dtype=float)
+        calm = bool(np.linalg.norm(angular_velocity) < RESTING_RATE)
+        if self._force is not None:
+            calm = calm and bool(np.linalg.norm(force - self._force) < RESTING_FORCE)
+        self._force = force
+        if self._restless is None or not calm:
+            self._restless = time
+        resting = time - self._restless
+        axis = int(np.argmax(np.abs(force)))
+        if resting >= POSITION_TIME and abs(force[axis]) > _UPRIGHT:
+            self._positions.add(2 * axis + int(force[axis] > 0.0))
+        used = []
+        if self._mode.gyroscope:
+            self._gyroscope = max(self._gyroscope, int(_level(resting, _GYROSCOPE_TIMES)))
+            used.append(self._gyroscope)
+        magnetometer = 0
+        if self._mode.magnetometer:
+            if magnetic_field is not None:
+                octant = sum(1 << bit for bit, part in enumerate(magnetic_field) if part > 0.0)
+                self._octants.add(octant)
+            magnetometer = int(_level(len(self._octants), self._mode.octants))
+            used.append(magnetometer)
+        accelerometer = int(_level(len(self._positions), _POSITIONS))
+        return CalibrationStatus(min(used), self._gyroscope, accelerometer, magnetometer)
 
 
 def _mode(mode):
@@ -199,9 +278,7 @@ def _positions(force, resting):
     """In how many of six positions it has been at rest."""
     axis = np.argmax(np.abs(force), axis=1)
     along = force[np.arange(len(force)), axis]
-    # Within 30 degrees of an axis.
-    upright = np.abs(along) > np.cos(np.radians(30.0)) * STANDARD_GRAVITY
-    known = upright & (resting >= POSITION_TIME)
+    known = (np.abs(along) > _UPRIGHT) & (resting >= POSITION_TIME)
     return _seen(np.where(known, 2 * axis + (along > 0.0), -1), 6)
 
 

@@ -40,6 +40,7 @@ from imu_simulation_framework.sensors.imu_models.reading import (
     truth_of,
     untouched,
 )
+from imu_simulation_framework.sensors.imu_models.sample_instants import SampleInstants
 from imu_simulation_framework.sensors.imu_models.triad_model import (
     RealisedTriads,
     TriadModel,
@@ -91,9 +92,8 @@ class SpecificationImu(ImuModel):
         specification = cast(ImuSpecification, parameters.specification)
         self._specification = specification
         output = specification.output
-        self._stride = _stride(output.rate, period)
-        self._first = _first_sample(output, period, seed)
-        self._sensor_period = self._stride * period
+        self._instants = SampleInstants.of_output(output, period, seed)
+        self._sensor_period = self._instants.stride * period
         self._triads = [
             TriadModel(name, specification, self._sensor_period)
             for name in TRIADS
@@ -116,6 +116,10 @@ class SpecificationImu(ImuModel):
     @property
     def feels_speed(self) -> bool:
         return self._vibrates
+
+    @property
+    def bno055_mode(self) -> str:
+        return self._specification.output.bno055_mode
 
     @property
     def has_new_sample(self) -> bool:
@@ -148,23 +152,23 @@ class SpecificationImu(ImuModel):
 
     def step(self, truth: AnyTruth) -> ImuReading:
         truth = self._measured(truth)
-        since_first = self._count - self._first
-        self._new = since_first >= 0 and since_first % self._stride == 0
+        first, stride = self._instants
+        self._new = self._instants.has(self._count)
         self._recent.append((truth.angular_velocity, truth.specific_force))
         if self._new:
             self._held = self._sample(truth)
             self._recent = []
         elif self._held is None:
             self._held = untouched(truth)
-        if since_first < 0:
+        if self._count < first:
             self._held = untouched(truth)
-            self._recent = self._recent[-self._stride + 1 :] if self._stride > 1 else []
+            self._recent = self._recent[-stride + 1 :] if stride > 1 else []
         self._count += 1
         return self._held
 
     def steps(self, truth: AnyTruth) -> tuple[ImuReading, np.ndarray]:
         # A series with a magnetic heading has other last digits.
-        if self._stride > 1 or self._count < self._first or self._fuses_field:
+        if self._between_samples() or self._fuses_field:
             return super().steps(truth)
         return self.advance(truth), np.ones(len(truth.orientation), dtype=bool)
 
@@ -186,13 +190,16 @@ class SpecificationImu(ImuModel):
         samples = len(truth.orientation)
         if samples == 0:
             return untouched(truth)
-        if self._stride > 1 or self._count < self._first:
+        if self._between_samples():
             kind = type(truth)
             readings = [self.step(kind(*values)) for values in zip(*truth)]
             return joined(readings)
         time = (np.arange(self._count, self._count + samples) * self.period)[:, np.newaxis]
         reading = self._series(
-            self._series_of(truth, time), self._realised, self._filter, self._count > self._first
+            self._series_of(truth, time),
+            self._realised,
+            self._filter,
+            self._count > self._instants.first,
         )
         _ = reading.orientation  # now, as the filter goes on from here
         if truth.magnetic_field is not None:
@@ -202,13 +209,17 @@ class SpecificationImu(ImuModel):
         self._held = last_of(reading)
         return reading
 
+    def _between_samples(self):
+        """Whether samples of the simulation are, or are still, without one of the sensor."""
+        return self._instants.stride > 1 or self._count < self._instants.first
+
     def _prepared(self, truth):
         truth = self._measured(truth)
         due = np.flatnonzero(self.new_samples(len(truth.orientation)))
         at_due = type(truth)(*(values[due] for values in truth))
         at_due = at_due._replace(
-            angular_velocity=_means(truth.angular_velocity, due, self._stride),
-            specific_force=_means(truth.specific_force, due, self._stride),
+            angular_velocity=self._instants.means(truth.angular_velocity, due),
+            specific_force=self._instants.means(truth.specific_force, due),
         )
         time = (due * self.period)[:, np.newaxis]
         return truth, self._series_of(at_due, time)
@@ -221,9 +232,9 @@ class SpecificationImu(ImuModel):
         if len(series.time) == samples:
             return reading
         # The sensor's readings at all samples: the truth before the first, each held after.
-        before = type(truth)(*(values[: self._first] for values in truth))
+        before = type(truth)(*(values[: self._instants.first] for values in truth))
         early = untouched(before)
-        index = np.arange(samples - len(early.orientation)) // self._stride
+        index = self._instants.last_before(samples)
         return ImuReading(
             lambda _, name: np.concatenate([getattr(early, name), getattr(reading, name)[index]])
         )
@@ -300,7 +311,7 @@ class SpecificationImu(ImuModel):
         orientation = np.asarray(truth.orientation, dtype=float)
         if self._fuses:
             field = read[2][:1] if self._fuses_field and len(read) == 3 else ()
-            if self._count == self._first:
+            if self._count == self._instants.first:
                 orientation = self._filter.start(orientation, measured_force, *field)
             else:
                 orientation = self._filter.update(measured_rate, measured_force, *field)
@@ -315,9 +326,7 @@ class SpecificationImu(ImuModel):
         )
 
     def new_samples(self, samples: int) -> np.ndarray:
-        new = np.zeros(samples, dtype=bool)
-        new[self._first :: self._stride] = True
-        return new
+        return self._instants.among(samples)
 
     def covariances(self):
         """Return the covariances of the specification, row by row; the yaw's after 600 s."""
@@ -356,34 +365,3 @@ class SpecificationImu(ImuModel):
         if field is truth.magnetic_field and speed is truth.speed:
             return truth
         return truth_of(*truth[:3], field, speed)
-
-
-def _first_sample(output, period, seed) -> int:
-    """Return the number of the simulation's sample that is the sensor's first, in all runs."""
-    offset = output.start_offset
-    if output.random_start_offset > 0.0:
-        drawn = np.random.default_rng(child_seed(run_seed(seed, 0), len(TRIADS) + 1)).random()
-        offset += drawn * output.random_start_offset
-    return round(offset / period)
-
-
-def _stride(rate, period) -> int:
-    """How many of the simulation's samples make one of the sensor's."""
-    ratio = 1.0 / (rate * period)
-    stride = max(1, round(ratio))
-    if ratio > 1.0 and abs(ratio - stride) > 1e-6 * ratio:
-        raise ConfigurationError(
-            f"output.rate is {rate:g} Hz, but it must be a whole fraction of the simulation's "
-            f"{1.0 / period:g} Hz, or not below it."
-        )
-    return stride
-
-
-def _means(signal, due, stride):
-    """Means over the samples (n, 3) since the one before each that is due."""
-    if stride == 1:
-        return signal[due]
-    starts = np.maximum(due - stride + 1, 0)
-    return np.array(
-        [np.mean(signal[start : end + 1], axis=0) for start, end in zip(starts, due)]
-    ).reshape(-1, 3)

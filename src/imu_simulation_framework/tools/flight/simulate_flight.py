@@ -35,7 +35,7 @@ from imu_simulation_framework.experiment.flight.airborne import AirborneImu
 from imu_simulation_framework.experiment.flight.source import find_flight
 from imu_simulation_framework.experiment.flight.tables import flight_messages, flight_tables
 from imu_simulation_framework.experiment.named_imu import named_imu
-from imu_simulation_framework.experiment.report import versions
+from imu_simulation_framework.experiment.versions import versions
 from imu_simulation_framework.files.csv_tables import table_to_csv
 from imu_simulation_framework.files.json_text import json_text
 from imu_simulation_framework.files.whole_files import make_folder, picture, write_whole

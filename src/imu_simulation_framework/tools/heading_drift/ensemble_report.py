@@ -7,7 +7,7 @@ from typing import Any, Mapping
 
 from imu_simulation_framework import __version__
 from imu_simulation_framework.evaluation.ensemble import Reduction
-from imu_simulation_framework.experiment.report import versions
+from imu_simulation_framework.experiment.versions import versions
 from imu_simulation_framework.files.whole_files import write_whole
 from imu_simulation_framework.pages.ensemble_page import ShownEnsemble, ensemble_page
 from imu_simulation_framework.pages.page_text import page_html

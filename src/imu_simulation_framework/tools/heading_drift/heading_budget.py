@@ -34,7 +34,7 @@ from imu_simulation_framework.configuration.sections import FIGURE_FORMATS
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.evaluation.yaw_error_model import YawErrorModel, yaw_error_model
 from imu_simulation_framework.evaluation.yaw_error_model.requirements import requirements
-from imu_simulation_framework.experiment.report import versions
+from imu_simulation_framework.experiment.versions import versions
 from imu_simulation_framework.files.whole_files import (
     make_folder,
     picture,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Sequence
 
 from imu_simulation_framework import __version__
-from imu_simulation_framework.experiment.report import versions
+from imu_simulation_framework.experiment.versions import versions
 from imu_simulation_framework.identification.yaw_error import YawErrorIdentification
 from imu_simulation_framework.identification.yaw_error.parts import RESIDUAL
 from imu_simulation_framework.pages.identification_page import FittedDrive, identification_page

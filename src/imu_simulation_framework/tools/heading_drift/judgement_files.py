@@ -14,7 +14,7 @@ from imu_simulation_framework.evaluation.judgement.judge import Judgement
 from imu_simulation_framework.evaluation.judgement.looks import shown_looks
 from imu_simulation_framework.evaluation.judgement.statistics import curve_statistics
 from imu_simulation_framework.evaluation.yaw_error_model import Source
-from imu_simulation_framework.experiment.report import versions
+from imu_simulation_framework.experiment.versions import versions
 from imu_simulation_framework.files.json_text import json_text
 from imu_simulation_framework.files.whole_files import picture
 from imu_simulation_framework.pages.ensemble_page import ShownEnsemble, ensemble_page

@@ -12,8 +12,8 @@ import pandas as pd
 from imu_simulation_framework.angles import unwrap
 from imu_simulation_framework.columns import POSES
 from imu_simulation_framework.errors import RecordingError, ResultError
-from imu_simulation_framework.evaluation.comparison import ComparisonSettings, compare_yaw
 from imu_simulation_framework.evaluation.spectrum import median_rate
+from imu_simulation_framework.evaluation.yaw_comparison import ComparisonSettings, compare_yaw
 from imu_simulation_framework.experiment.preparation.check import ensure_plausible
 from imu_simulation_framework.experiment.preparation.drive import (
     chosen_part,

@@ -23,11 +23,11 @@ import yaml
 from tqdm import tqdm
 
 from imu_simulation_framework.errors import ConfigurationError, ResultError
-from imu_simulation_framework.evaluation.comparison import LONGEST_WINDOW
 from imu_simulation_framework.evaluation.statistics_at_rest import (
     DEVIATION_LIMIT,
     compare_with_model,
 )
+from imu_simulation_framework.evaluation.yaw_comparison import LONGEST_WINDOW
 from imu_simulation_framework.files.plain_yaml import NOT_YAML, load_plain
 from imu_simulation_framework.files.whole_files import write_whole
 from imu_simulation_framework.results.folder import find_result

@@ -9,14 +9,20 @@ NAME is a bundled specification (bno055), a specification's file, FORMAT:FILE fo
 another tool, or a plug-in's model: generic, hector, hector_slow, ideal. Model, parameters and seed
 are in the bag, as text on the topic OUTPUT/errors: the same seed gives the same bag.
 
+With --magnetometer the specification's magnetometer measures, too: the only ideal
+sensor_msgs/MagneticField of the bag or, where there is none, the field of a magnetic environment,
+in the axes that the IMU's orientation tells.
+
     apply_imu_errors.py drive.bag --imu bno055 --out realistic.bag
     apply_imu_errors.py drive.bag --imu hector --out realistic.bag --input /mobile_base/imu --seed 7
+    apply_imu_errors.py drive.bag --imu bno055_magnetometer --out realistic.bag --magnetometer
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+from collections import deque
 from typing import NamedTuple
 
 import numpy as np
@@ -27,14 +33,17 @@ from imu_simulation_framework.constants import WORLD_GRAVITY
 from imu_simulation_framework.errors import ConfigurationError, RecordingError
 from imu_simulation_framework.experiment.named_imu import named_imu
 from imu_simulation_framework.experiment.realistic_imu.messages import imu_numbers
-from imu_simulation_framework.experiment.realistic_imu.session import RealisticImu
+from imu_simulation_framework.experiment.realistic_imu.session import (
+    RealisticImu,
+    require_feelable,
+)
 from imu_simulation_framework.experiment.realistic_imu.stamps import usual_period
 from imu_simulation_framework.experiment.realistic_imu.truth import (
     ImuInput,
     check_frames,
 )
 from imu_simulation_framework.files.whole_files import refuse_overwriting
-from imu_simulation_framework.recordings.messages import IMU
+from imu_simulation_framework.recordings.messages import IMU, MAGNETIC_FIELD
 from imu_simulation_framework.recordings.simulated.raw_bags import (
     RawBag,
     bag_like,
@@ -45,6 +54,7 @@ from imu_simulation_framework.recordings.simulated.raw_bags import (
 from imu_simulation_framework.recordings.topics import choose_topic
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 from imu_simulation_framework.tools.arguments import whole_number
+from imu_simulation_framework.tools.realistic_imu.told_by_bag import CLEAN, ToldByBag, Wanted
 
 OUTPUT = topics.in_root(topics.IMU)
 ERRORS = "errors"
@@ -56,24 +66,63 @@ def main(arguments):
     options = _parser().parse_args(arguments)
     chosen = named_imu(options.imu)
     refuse_overwriting(options.out, [options.bag, *chosen.files])
+    if options.magnetic_output is None:
+        options.magnetic_output = topics.beside(options.output, topics.IMU_MAG)
+    wanted = Wanted(
+        options.magnetometer or bool(options.magnetic_input or options.magnetic_environment),
+        options.magnetic_environment,
+        options.magnetic_input,
+        options.pose,
+    )
     with opened_bag(options.bag) as bag:
-        present = bag.topics()
-        topic = choose_topic(options.bag, options.input, present, {IMU.name: IMU})
-        for taken in (options.output, f"{options.output}/{ERRORS}"):
-            if taken in present and taken != topic:
-                raise ConfigurationError(
-                    f"{options.bag}: the topic {taken} is in the bag already; choose another one "
-                    "with --output"
-                )
+        topic = choose_topic(options.bag, options.input, bag.topics(), {IMU.name: IMU})
+        told = ToldByBag(bag, chosen.errors, wanted)
+        given = told.surroundings
+        require_feelable(chosen.errors, given.has_field, given.has_speed)
+        _refuse_taken(bag, topic, told, options)
         ideal = _look_through(bag, topic, _source(options))
         sensor = chosen.errors.output.rate if isinstance(chosen.errors, ImuSpecification) else None
         period = _told(bag, topic, usual_period, ideal.stamps, options.rate or sensor)
-        session = RealisticImu(chosen.errors, options.seed, period, rate=options.rate)
+        session = RealisticImu(
+            chosen.errors,
+            options.seed,
+            period,
+            rate=options.rate,
+            field=given.has_field,
+            speed=given.has_speed,
+            field_told=given.is_told_field,
+        )
         if not ideal.has_orientation:
-            session.without_orientation()
-        written = _write(bag, topic, session, ideal, options)
-    for remark in (*chosen.remarks, *_sentences(topic, ideal, session, options, written)):
+            _told(bag, topic, session.without_orientation)
+        written = _Copying(bag, topic, told, session, ideal, options).write()
+    for remark in (
+        *chosen.remarks,
+        *told.remarks,
+        *_sentences(topic, ideal, told, session, options, written),
+    ):
         print(remark)
+
+
+def _refuse_taken(bag, topic, told, options) -> None:
+    """Refuse topics to write that are in the bag already, but those whose place is taken."""
+    outputs = [
+        (options.output, topic, "--output"),
+        (f"{options.output}/{ERRORS}", None, "--output"),
+    ]
+    if told.surroundings.has_field:
+        outputs.append((options.magnetic_output, told.field, "--magnetic-output"))
+        if options.magnetic_output == options.output:
+            raise ConfigurationError(
+                f"the topic {options.output} is the IMU's; choose another one with "
+                "--magnetic-output"
+            )
+    present = bag.topics()
+    for taken, replaced, option in outputs:
+        if taken in present and taken != replaced:
+            raise ConfigurationError(
+                f"{options.bag}: the topic {taken} is in the bag already; choose another one "
+                f"with {option}"
+            )
 
 
 class _Ideal(NamedTuple):
@@ -126,55 +175,102 @@ def _told(bag, topic, function, *arguments):
         raise RecordingError(f"{bag.path}, topic {topic}: {error}") from None
 
 
-def _write(bag, topic, session, ideal, options) -> int:
-    """Write the bag; return how many messages the realistic IMU has."""
-    source = _source(options)
-    source.has_orientation = ideal.has_orientation
-    covariances = session.covariances()
-    count = 0
-    with bag_like(bag, options.out) as copy:
-        told = False
-        for raw in bag.messages():
-            is_ideal = raw.connection.topic == topic
-            if not is_ideal or options.output != topic:
-                copy.write(raw)
-            if not is_ideal:
-                continue
-            if not told:
-                text = json.dumps(_record(topic, session), sort_keys=True)
-                copy.write_text(f"{options.output}/{ERRORS}", raw.receipt, text)
-                told = True
-            # All of them were understood before.
-            message = _understood(bag, topic, count + 1, raw)
-            truth = source.truth(message.stamp, message.numbers)
-            for stamp, reading in session.add(message.stamp, truth):
-                numbers = imu_numbers(reading, covariances, session.gives_orientation)
-                data = changed_imu_message(
-                    raw.data, message, numbers, bag.ros2, options.frame_id, stamp
-                )
-                copy.write(raw, options.output, data)
-                count += 1
-    return count
+class _Copying:
+    """Writes the bag again, with the realistic IMU; ``counts`` are its messages by topic."""
+
+    def __init__(self, bag, topic, told, session, ideal, options):
+        self._bag, self._topic, self._told, self._options = bag, topic, told, options
+        self._session = session
+        self._covariances = session.covariances()
+        self._field_covariance = session.magnetic_covariance()
+        self._source = _source(options)
+        self._source.has_orientation = ideal.has_orientation
+        # Those whose truth is not complete; it may wait for the field, or for where the robot is.
+        self._waiting: deque = deque()
+        self._count = 0
+
+    def write(self) -> _Written:
+        """Write the bag."""
+        replaced = {self._options.output, self._options.magnetic_output}
+        replaced &= {self._topic, self._told.field}
+        number = 0
+        with bag_like(self._bag, self._options.out) as copy:
+            for raw in self._bag.messages():
+                if raw.connection.topic not in replaced:
+                    copy.write(raw)
+                if raw.connection.topic != self._topic:
+                    self._add(copy, self._told.take(raw))
+                    continue
+                number += 1
+                if number == 1:
+                    record = _record(self._topic, self._told, self._session)
+                    text = json.dumps(record, sort_keys=True)
+                    copy.write_text(f"{self._options.output}/{ERRORS}", raw.receipt, text)
+                # All of them were understood before.
+                message = _understood(self._bag, self._topic, number, raw)
+                truth = self._source.truth(message.stamp, message.numbers)
+                self._waiting.append((raw, message))
+                add = self._told.surroundings.add
+                complete = _told(self._bag, self._topic, add, message.stamp, truth)
+                self._add(copy, complete)
+        return _Written(self._count, len(self._waiting))
+
+    def _add(self, copy, complete):
+        """Write what the IMU says of truths that are complete."""
+        for stamp, truth in complete:
+            # Where time began again, those before it are not completed any more.
+            while self._waiting[0][1].stamp != stamp:
+                self._waiting.popleft()
+            raw, message = self._waiting.popleft()
+            for read_at, reading in self._session.add(stamp, truth):
+                self._write_reading(copy, raw, message, read_at, reading)
+
+    def _write_reading(self, copy, raw, message, stamp, reading):
+        ros2, frame = self._bag.ros2, self._options.frame_id
+        numbers = imu_numbers(reading, self._covariances, self._session.gives_orientation)
+        data = changed_imu_message(raw.data, message, numbers, ros2, frame, stamp)
+        copy.write(raw, self._options.output, data)
+        if self._told.surroundings.has_field:
+            field = np.append(reading.magnetic_field, self._field_covariance)
+            data = changed_imu_message(raw.data, message, field, ros2, frame, stamp)
+            topic = self._options.magnetic_output
+            copy.write_new(topic, MAGNETIC_FIELD.name, raw.receipt, data)
+        self._count += 1
 
 
-def _record(topic, session) -> dict:
-    """Return what is needed to make the same topic again."""
+class _Written(NamedTuple):
+    """How many messages the realistic IMU has, and how many of the ideal one's wait for ever."""
+
+    published: int
+    incomplete: int
+
+
+def _record(topic, told, session) -> dict:
+    """Return what is needed to make the same topics again."""
+    field = {"magnetic_environment": told.environment, "magnetic_input": told.field}
     return {
         "input": topic,
         "imu_simulation_framework": imu_simulation_framework.__version__,
+        **{name: value for name, value in field.items() if value},
         **session.describe(),
     }
 
 
-def _sentences(topic, ideal, session, options, written):
+def _sentences(topic, ideal, told, session, options, written):
     """Yield what was done, and what there was in the recording."""
     frame = options.frame_id or ", ".join(ideal.frames) or "(no name)"
-    count = session.report.taken
+    count, label = session.report.taken, session.describe()["label"]
     yield (
-        f"{options.out}: {options.output} has {written} messages of {session.describe()['label']}, "
+        f"{options.out}: {options.output} has {written.published} messages of {label}, "
         f"seed {options.seed}, made of {count} of {len(ideal.stamps)} messages on {topic} at "
         f"{1.0 / session.period:g} Hz"
     )
+    yield from _of_field(told, options, frame)
+    if written.incomplete:
+        yield (
+            "messages left out at the end, of whose time the bag does not tell the rest: "
+            f"{written.incomplete}"
+        )
     if options.gazebo_ros_imu:
         yield "the input's vectors were turned back, as libgazebo_ros_imu.so turns them wrongly"
     if options.add_gravity or options.gazebo_ros_imu:
@@ -185,9 +281,11 @@ def _sentences(topic, ideal, session, options, written):
     elif ideal.has_orientation:
         yield f"frame {frame}: {axes}; orientation from it to the input's world (east, north, up)"
     else:
+        begins = "with a yaw of zero"
+        if session.fuses_field:
+            begins = "at magnetic north"
         yield (
-            f"frame {frame}: {axes}; the input has no orientation, so the fused one begins with a "
-            "yaw of zero"
+            f"frame {frame}: {axes}; the input has no orientation, so the fused one begins {begins}"
         )
     if len(ideal.frames) > 1:
         yield f"the input is in {len(ideal.frames)} frames, which were taken for one"
@@ -200,6 +298,19 @@ def _sentences(topic, ideal, session, options, written):
             f"{1e3 * session.period:.4g} ms; each message was taken for one step"
         )
     yield from session.report.sentences()
+
+
+def _of_field(told, options, frame):
+    """Yield where the magnetometer's field is from."""
+    if not told.surroundings.has_field:
+        return
+    place = f"the field of the environment {told.environment}"
+    if told.field:
+        place = f"the field on {told.field}, in tesla"
+    yield f"{options.magnetic_output} is its magnetometer, which measures {place}"
+    others = [name for name in told.frames if name != frame]
+    if others:
+        yield f"the field is in the frame {', '.join(others)}, which was taken for {frame}"
 
 
 def _rate(text: str) -> float:
@@ -246,6 +357,34 @@ def _parser():
         "--gazebo-ros-imu",
         action="store_true",
         help="for that of libgazebo_ros_imu.so: without gravity, and turned wrongly",
+    )
+    parser.add_argument(
+        "--magnetometer", action="store_true", help="the specification's magnetometer measures, too"
+    )
+    field = parser.add_mutually_exclusive_group()
+    field.add_argument(
+        "--magnetic-input",
+        default="",
+        metavar="TOPIC",
+        help="the ideal field that it measures (default: the only one in the bag)",
+    )
+    field.add_argument(
+        "--magnetic-environment",
+        default="",
+        metavar="NAME",
+        help=f"the field instead: a bundled one by name, or a file (without a topic: {CLEAN})",
+    )
+    parser.add_argument(
+        "--magnetic-output",
+        type=_topic,
+        metavar="TOPIC",
+        help="what it says (default: mag beside the output); that of its input takes its place",
+    )
+    parser.add_argument(
+        "--pose",
+        default="",
+        metavar="TOPIC",
+        help="the robot's true pose (nav_msgs/Odometry), for iron, magnets and vibration",
     )
     parser.add_argument("--frame-id", metavar="NAME", help="of the realistic IMU's messages")
     return parser

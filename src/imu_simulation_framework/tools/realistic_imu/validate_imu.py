@@ -20,10 +20,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from imu_simulation_framework.errors import ConfigurationError, RecordingError
+from imu_simulation_framework.configuration.described_files import load_described
+from imu_simulation_framework.errors import RecordingError
 from imu_simulation_framework.files.json_text import json_text
-from imu_simulation_framework.files.plain_yaml import NOT_YAML, load_plain, yaml_fault
-from imu_simulation_framework.files.reading import read_settings
 from imu_simulation_framework.files.whole_files import make_folder, picture, write_whole
 from imu_simulation_framework.recorded.imu_validation import (
     STATISTICS,
@@ -43,7 +42,9 @@ FAILED = 1
 def main(arguments):
     """Compare what the command line names; return the exit code."""
     options = _parser().parse_args(arguments)
-    limits = _limits(options.limits) if options.limits else []
+    limits = []
+    if options.limits:
+        limits = load_described(options.limits, "the file of limits", read_limits)
     imu, truth = (
         read_imu_table(text, truth) for text, truth in ((options.imu, False), (options.truth, True))
     )
@@ -59,17 +60,6 @@ def main(arguments):
     if options.out:
         _write(options, validation, judged, remarks)
     return 0 if all(one.passed for one in judged) else FAILED
-
-
-def _limits(path):
-    try:
-        content = load_plain(read_settings(path))
-    except NOT_YAML as error:
-        raise ConfigurationError(f"{path}: {yaml_fault(error)}") from None
-    try:
-        return read_limits(content)
-    except ConfigurationError as error:
-        raise ConfigurationError(f"{path}: {error}") from None
 
 
 def _rows(validation: ImuValidation):

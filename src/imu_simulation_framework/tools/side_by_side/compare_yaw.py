@@ -20,8 +20,8 @@ import argparse
 from pathlib import Path
 
 from imu_simulation_framework.configuration.sections import FIGURE_FORMATS
-from imu_simulation_framework.evaluation.comparison import ComparisonSettings
 from imu_simulation_framework.evaluation.differences.yaws import differences_table, yaw_differences
+from imu_simulation_framework.evaluation.yaw_comparison import ComparisonSettings
 from imu_simulation_framework.files.whole_files import (
     make_folder,
     picture,

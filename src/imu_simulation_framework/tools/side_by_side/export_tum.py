@@ -17,8 +17,8 @@ import argparse
 from pathlib import Path
 
 from imu_simulation_framework.errors import ResultError
-from imu_simulation_framework.evaluation.comparison import ComparisonSettings
-from imu_simulation_framework.experiment.report import evaluate
+from imu_simulation_framework.evaluation.yaw_comparison import ComparisonSettings
+from imu_simulation_framework.experiment.summary import evaluate
 from imu_simulation_framework.files.whole_files import make_folder, write_whole
 from imu_simulation_framework.results.folder import find_result
 from imu_simulation_framework.results.tables import ExperimentTables, complete_tables

@@ -24,12 +24,9 @@ import pandas as pd
 
 from imu_simulation_framework.configuration.sections import FIGURE_FORMATS
 from imu_simulation_framework.errors import ResultError
-from imu_simulation_framework.evaluation.comparison import (
-    Comparison,
-    ComparisonSettings,
-    YawComparison,
-)
-from imu_simulation_framework.experiment.report import evaluate
+from imu_simulation_framework.evaluation.comparison import Comparison
+from imu_simulation_framework.evaluation.yaw_comparison import ComparisonSettings, YawComparison
+from imu_simulation_framework.experiment.summary import evaluate
 from imu_simulation_framework.files.whole_files import make_folder, picture, write_whole
 from imu_simulation_framework.plots.side_by_side import (
     MOST_PANELS,

@@ -7,8 +7,8 @@ from typing import Any, Callable, Mapping, NamedTuple, Sequence
 
 from imu_simulation_framework.configuration.load import Configuration
 from imu_simulation_framework.errors import ConfigurationError, RecordingError
-from imu_simulation_framework.evaluation.comparison import (
-    Comparison,
+from imu_simulation_framework.evaluation.comparison import Comparison
+from imu_simulation_framework.evaluation.yaw_comparison import (
     ComparisonSettings,
     YawComparison,
     compare_yaw,
@@ -19,8 +19,8 @@ from imu_simulation_framework.experiment.preparation.setup import (
     RecordingSetup,
     set_up_named,
 )
-from imu_simulation_framework.experiment.report import evaluate
 from imu_simulation_framework.experiment.session.preparation import PreparationSession
+from imu_simulation_framework.experiment.summary import evaluate
 from imu_simulation_framework.motion.drives import DRIVES
 
 SHORT = 60.0

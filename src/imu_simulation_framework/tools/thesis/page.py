@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from imu_simulation_framework import __version__
-from imu_simulation_framework.experiment.report import versions
+from imu_simulation_framework.experiment.versions import versions
 from imu_simulation_framework.pages.ensemble_page import judged_section
 from imu_simulation_framework.pages.facts import facts
 from imu_simulation_framework.pages.page import Page, Section

@@ -61,8 +61,8 @@ def yaw_of_one_round(experiments: Experiments) -> Shown:
     real, simulated = comparison.real, comparison.simulated
     new = np.mean(np.diff(real.imu_yaw.to_numpy()) != 0.0) / np.median(np.diff(real.imu_yaw.index))
     ours = (
-        f"both follow what is right for them: {_degrees(real.statistics.final)} deg off "
-        f"(recorded) and {_degrees(simulated.statistics.final)} deg (simulated) at the end; the "
+        f"both follow what is right for them: {_end(real)} deg off "
+        f"(recorded) and {_end(simulated)} deg (simulated) at the end; the "
         f"recorded IMU has {new:.0f} new values in a second"
     )
     return _of_experiment("imu_yaw", comparison, ours)
@@ -85,8 +85,8 @@ def yaw_of_all_rounds(experiments: Experiments) -> Shown:
     truth, wanted = comparison.whole.ground_truth["yaw"], comparison.whole.trajectory["yaw"]
     delay = find_time_shift(truth.index, truth, wanted.index, wanted, _LONGEST_DELAY).shift
     ours = (
-        f"the recorded IMU ends {_degrees(comparison.real.statistics.final)} deg off, the "
-        f"simulated one {_degrees(comparison.simulated.statistics.final)} deg; the simulated "
+        f"the recorded IMU ends {_end(comparison.real)} deg off, the "
+        f"simulated one {_end(comparison.simulated)} deg; the simulated "
         f"robot is {1000.0 * delay:.0f} ms late"
     )
     return _of_experiment("imu_yaw", comparison, ours)
@@ -155,8 +155,7 @@ def recorded_errors(experiments: Experiments) -> Shown:
     """Return the recorded IMUs' errors on all drives."""
     errors = _recorded(experiments)
     ours = "at the end " + ", ".join(
-        f"{_degrees(error.comparison.statistics.final)} deg ({letter.upper()})"
-        for letter, error in zip(DRIVES, errors)
+        f"{_end(error.comparison)} deg ({letter.upper()})" for letter, error in zip(DRIVES, errors)
     )
     return _errors(errors, RECORDED_WINDOW, ours)
 
@@ -171,11 +170,7 @@ def recorded_spectra(experiments: Experiments) -> Shown:
         peak = spectrum.frequency[inside][np.argmax(spectrum.density[inside])]
         peaks.append(f"{peak:.4f} Hz ({letter.upper()})")
     ours = f"largest density from {SLOW[1]:g} to {LOW:g} Hz at {', '.join(peaks)}"
-    return Shown(
-        side_by_side.yaw_error_spectra(errors, LOW),
-        side_by_side_charts.yaw_error_spectra(errors, LOW),
-        ours,
-    )
+    return _spectra(errors, ours, LOW)
 
 
 def errors_with_hector(letter, imu):
@@ -183,11 +178,8 @@ def errors_with_hector(letter, imu):
 
     def make(experiments: Experiments) -> Shown:
         recorded, *simulated = errors = _with_hector(experiments, letter, imu)
-        ends = ", ".join(_degrees(error.comparison.statistics.final) for error in simulated)
-        ours = (
-            f"at the end {_degrees(recorded.comparison.statistics.final)} deg (recorded) and "
-            f"{ends} deg (simulated)"
-        )
+        ends = ", ".join(_end(error.comparison) for error in simulated)
+        ours = f"at the end {_end(recorded.comparison)} deg (recorded) and {ends} deg (simulated)"
         return _errors(errors, _first(letter, imu).window, ours)
 
     return make
@@ -207,11 +199,7 @@ def spectra_with_hector(letter, imu):
             f"below {SLOW[1]:g} Hz the recorded error has {_times(slow)} times the mean power of "
             f"the simulated ones, from {WANDER[0]:g} to {WANDER[1]:g} Hz {_times(wander)} times"
         )
-        return Shown(
-            side_by_side.yaw_error_spectra(errors),
-            side_by_side_charts.yaw_error_spectra(errors),
-            ours,
-        )
+        return _spectra(errors, ours)
 
     return make
 
@@ -222,8 +210,8 @@ def yaw_with_hector(letter, imu):
     def make(experiments: Experiments) -> Shown:
         comparison = experiments.comparison(_first(letter, imu))
         ours = (
-            f"the recorded IMU ends {_degrees(comparison.real.statistics.final)} deg off what is "
-            f"right for it, the simulated one {_degrees(comparison.simulated.statistics.final)} deg"
+            f"the recorded IMU ends {_end(comparison.real)} deg off what is "
+            f"right for it, the simulated one {_end(comparison.simulated)} deg"
         )
         return _of_experiment("imu_yaw", comparison, ours)
 
@@ -243,6 +231,14 @@ def _errors(errors, window, ours) -> Shown:
     return Shown(
         side_by_side.yaw_errors(errors, window),
         side_by_side_charts.yaw_errors(errors, window),
+        ours,
+    )
+
+
+def _spectra(errors, ours, highest=np.inf) -> Shown:
+    return Shown(
+        side_by_side.yaw_error_spectra(errors, highest),
+        side_by_side_charts.yaw_error_spectra(errors, highest),
         ours,
     )
 
@@ -285,6 +281,11 @@ def _power(spectrum: Spectrum | None, band) -> float:
 def _times(ratio) -> str:
     rounded = f"{ratio:.2g}"
     return rounded if ratio < 100.0 else f"{float(rounded):,.0f}"
+
+
+def _end(comparison) -> str:
+    """Return how far off a heading is at the end, in degrees."""
+    return _degrees(comparison.statistics.final)
 
 
 def _degrees(angle) -> str:

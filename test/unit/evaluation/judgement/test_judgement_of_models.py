@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from imu_simulation_framework.configuration.imu_specification_file import read_imu_specification
-from imu_simulation_framework.evaluation.comparison import ComparisonSettings, compare_yaw
 from imu_simulation_framework.evaluation.judgement.ensemble import started_at_zero
 from imu_simulation_framework.evaluation.judgement.judge import judge
+from imu_simulation_framework.evaluation.yaw_comparison import ComparisonSettings, compare_yaw
 from imu_simulation_framework.evaluation.yaw_error_model import yaw_error_model
 from imu_simulation_framework.motion.sources import read_drive, straight
 from imu_simulation_framework.recordings import read_imu, read_reference

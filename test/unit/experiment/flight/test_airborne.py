@@ -6,10 +6,13 @@ from earth_flights import flight
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.errors import ConfigurationError, MotionError
-from imu_simulation_framework.experiment.flight.airborne import AirborneImu, fixes_on_earth
+from imu_simulation_framework.experiment.flight.airborne import AirborneImu
 from imu_simulation_framework.motion.flight.states import FlightStates
 from imu_simulation_framework.noise.streams import run_seed
-from imu_simulation_framework.sensors.gnss.earth_fixes import simulate_earth_fixes
+from imu_simulation_framework.sensors.gnss.earth_fixes import (
+    record_earth_fixes,
+    simulate_earth_fixes,
+)
 
 SECONDS = 8.0
 RTK = isf.read_gnss_specification("rtk")
@@ -72,7 +75,7 @@ def test_the_world_begins_level_where_the_flight_does(airborne):
 
 def test_fixes_are_those_of_the_navigation_filter_in_other_words(airborne):
     seed = run_seed(5, 0)
-    table = fixes_on_earth(airborne.body, RTK, seed)
+    table = record_earth_fixes(airborne.body, RTK, seed)
     expected = simulate_earth_fixes(airborne.body, RTK, seed=seed)
     places = table[["x", "y", "z"]].to_numpy()
     np.testing.assert_allclose(places, expected.position[0], rtol=0.0, atol=1e-9)

@@ -73,7 +73,9 @@ class AirborneImuNode(Node):
         self._listeners = self._whole("listeners", 0)
         self._timeout = self._number("timeout", 60.0, above=0.0)
         self._imu = advertise(topics.IMU, Imu)
-        self._gnss = None if self._receiver is None else GnssPublisher(self._receiver)
+        self._gnss = None
+        if self._receiver is not None:
+            self._gnss = GnssPublisher(self._receiver, on_robot=False)
         self._answers = 0
         self._answered = threading.Condition()
         self._answer = str(rospy.get_param("~answer", ""))

@@ -1,7 +1,8 @@
 """Gives the ideal IMU that any simulator publishes the errors of a real one.
 
 Where there is no IMU, odometry will do: angular velocity and acceleration are made of it. A
-magnetometer is simulated beside it, in Earth's field or, where the robot's pose is told, in any.
+magnetometer is simulated beside it, in Earth's field or, where the robot's pose is told, in any, or
+in an ideal field that the simulator publishes.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import math
 import os
 import threading
 import time
+from collections import deque
 
 import numpy as np
 import rospy
@@ -19,7 +21,7 @@ import tf2_ros
 from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Clock
 from scipy.spatial.transform import Rotation
-from sensor_msgs.msg import Imu, MagneticField
+from sensor_msgs.msg import Imu, JointState, MagneticField
 from std_msgs.msg import String
 
 from imu_simulation_framework import topics
@@ -27,7 +29,7 @@ from imu_simulation_framework.configuration.magnetic_environment_file import (
     read_magnetic_environment,
 )
 from imu_simulation_framework.constants import WORLD_GRAVITY
-from imu_simulation_framework.errors import ConfigurationError, SimulatorError
+from imu_simulation_framework.errors import ConfigurationError, FrameworkError, SimulatorError
 from imu_simulation_framework.experiment.named_imu import named_imu
 from imu_simulation_framework.experiment.realistic_imu.session import RealisticImu
 from imu_simulation_framework.experiment.realistic_imu.surroundings import Surroundings
@@ -37,9 +39,12 @@ from imu_simulation_framework.experiment.realistic_imu.truth import (
     Mounting,
     OdometryTruth,
 )
+from imu_simulation_framework.experiment.realistic_imu.wheel_efforts import WheelEfforts
 from imu_simulation_framework.motion.stamps import NANOSECONDS
 from imu_simulation_framework.recordings.simulated.raw_bags import read_imu_message
-from imu_simulation_framework.ros.node import Node, advertise
+from imu_simulation_framework.robot_names import SIDES
+from imu_simulation_framework.ros.calibration_messages import CalibrationPublisher
+from imu_simulation_framework.ros.node import Node, advertise, subscribe
 from imu_simulation_framework.ros.node_configuration import node_configuration
 from imu_simulation_framework.ros.raw_messages import (
     Packer,
@@ -60,6 +65,9 @@ MOST_BEHIND = 1.0
 
 CLOCK_TIMEOUT = 1.0
 """Wall-clock seconds to wait for the clock."""
+
+EARLY_FIELDS = 1000
+"""Of an ideal magnetic field, before anything was heard of the IMU."""
 
 INPUTS = {"imu": Imu, "gazebo_ros_imu": Imu, "odometry": Odometry}
 
@@ -103,6 +111,7 @@ class RealisticImuNode(Node):
             rate=rate or None,
             field=self._surroundings.has_field,
             speed=self._surroundings.has_speed,
+            field_told=self._surroundings.is_told_field,
         )
         self._frame = str(rospy.get_param("~frame_id", ""))
         self._source: ImuInput | OdometryTruth | None = None
@@ -111,6 +120,8 @@ class RealisticImuNode(Node):
         self._use_twist = bool(rospy.get_param("~use_twist", True))
         self._is_oriented = True
         self._is_placed = False
+        self._field_mounting: Mounting | None = None
+        self._early_fields: deque[MagneticField] = deque(maxlen=EARLY_FIELDS)
         self._place: tuple[int, np.ndarray] | None = None
         self._stamp = 0
         self._told: list[str] = []
@@ -119,11 +130,23 @@ class RealisticImuNode(Node):
         self._output = advertise(output, Imu)
         if self._surroundings.has_field:
             magnetic = str(rospy.get_param("~magnetic_output", ""))
-            self._magnetic_output = advertise(magnetic or _beside(output), MagneticField)
+            self._magnetic_output = advertise(
+                magnetic or topics.beside(output, topics.IMU_MAG), MagneticField
+            )
+        self._calibration: CalibrationPublisher | None = None
+        if isinstance(errors, ImuSpecification) and errors.output.bno055_mode:
+            status = topics.beside(output, topics.IMU_CALIBRATION)
+            self._calibration = CalibrationPublisher(status, errors.output.bno055_mode)
         self._errors = rospy.Publisher(f"{output}/errors", String, latch=True, queue_size=1)
         self._input = str(rospy.get_param("~input"))
         if self._surroundings.needs_poses and not is_odometry:
             self.subscribe(pose, Odometry, self._on_pose)
+        if self._surroundings.is_told_field:
+            self.subscribe(_magnetic_input(), MagneticField, self._on_field)
+        if self._surroundings.needs_torques:
+            self._efforts = WheelEfforts(*(_words(f"{side}_joints") for side in SIDES))
+            # Several may publish states, each of joints of their own.
+            subscribe(_joint_states(), JointState, self._on_joints)
         callback = self._on_odometry if is_odometry else self._on_imu
         self.subscribe(self._input, INPUTS[self._kind], callback, raw=not is_odometry)
 
@@ -176,6 +199,7 @@ class RealisticImuNode(Node):
                 self._session.without_orientation()
                 self._packer = None
             self._take(self._surroundings.add(message.stamp, truth))
+            self._tell_fields()
             self._stamp = message.stamp
 
     def _imu_input(self, frame) -> ImuInput:
@@ -197,6 +221,7 @@ class RealisticImuNode(Node):
             if known is not None:
                 self._take(self._surroundings.add(*known))
             self._tell_pose(message)
+            self._tell_fields()
             self._stamp = stamp
 
     def _on_pose(self, message):
@@ -207,6 +232,34 @@ class RealisticImuNode(Node):
                 self._is_placed = True
                 self._surroundings.mount(self._mounting(message.child_frame_id).lever_arm)
             self._tell_pose(message)
+
+    def _on_field(self, message):
+        with self._lock:
+            self._early_fields.append(message)
+            if self._source is not None:
+                self._tell_fields()
+
+    def _tell_fields(self) -> None:
+        """Say what was heard of the field, once it is known in which axes it is wanted."""
+        while self._early_fields:
+            message = self._early_fields.popleft()
+            if self._field_mounting is None:
+                self._field_mounting = self._mounting(message.header.frame_id)
+            b = message.magnetic_field
+            field = np.array((b.x, b.y, b.z))
+            if not self._field_mounting.is_none:
+                field = self._field_mounting.rotation.inv().apply(field)
+            self._take(self._surroundings.add_field(message.header.stamp.to_nsec(), field))
+
+    def _on_joints(self, message):
+        with self._lock:
+            try:
+                torques = self._efforts.torques(message.name, message.effort)
+                if torques is not None:
+                    stamp = message.header.stamp.to_nsec()
+                    self._take(self._surroundings.add_torques(stamp, *torques))
+            except FrameworkError as error:
+                self.fail(f"{_joint_states()}: {error}")
 
     def _tell_pose(self, message) -> None:
         if not self._surroundings.needs_poses:
@@ -243,15 +296,22 @@ class RealisticImuNode(Node):
         ]
         stamps = np.array([stamp for stamp, _ in readings])
         publish_packed(self._output, self._packer.pack(stamps, np.array(rows)))
+        fields = None
         if self._magnetic_packer is not None:
             fields = np.array([reading.magnetic_field for _, reading in readings])
             publish_packed(self._magnetic_output, self._magnetic_packer.pack(stamps, fields))
+        if self._calibration is not None:
+            signals = np.array(rows)
+            self._calibration.add(stamps, signals[:, 4:7], signals[:, 7:], fields)
 
     def _begin(self) -> Packer:
         """Say what is done, and return what writes messages."""
         described = {"input": self._input, "frame_id": self._frame, **self._session.describe()}
         if self._surroundings.has_field:
-            described["magnetic_environment"] = str(rospy.get_param("~magnetic_environment"))
+            if self._surroundings.is_told_field:
+                described["magnetic_input"] = _magnetic_input()
+            else:
+                described["magnetic_environment"] = str(rospy.get_param("~magnetic_environment"))
             field = MagneticField()
             field.header.frame_id = self._frame
             field.magnetic_field_covariance = list(self._session.magnetic_covariance())
@@ -289,7 +349,7 @@ class RealisticImuNode(Node):
                     f"tf does not say within {TRANSFORM_TIMEOUT:g} s where {self._frame} is in "
                     f"{frame}, the frame of {self._input}"
                 )
-            time.sleep(0.05)
+            self._ended.wait(0.05)
         transform = buffer.lookup_transform(frame, self._frame, rospy.Time(0)).transform
         listener.unregister()
         t, q = transform.translation, transform.rotation
@@ -299,12 +359,31 @@ class RealisticImuNode(Node):
 def _surroundings(errors, told: bool) -> Surroundings:
     """Return what the IMU is in, if it was asked for; ``told`` is whether poses are."""
     environment = None
-    if rospy.get_param("~magnetometer", False):
+    is_told_field = bool(_magnetic_input())
+    if rospy.get_param("~magnetometer", False) and not is_told_field:
         environment = read_magnetic_environment(str(rospy.get_param("~magnetic_environment")))
-        if environment.motors:
+        if environment.motors and not _joint_states():
             rospy.logwarn("the fields of motors are left out: nothing tells what they pull with")
     vibrates = isinstance(errors, ImuSpecification) and errors.vibration.active
-    return Surroundings(environment, speed=vibrates and told, poses=told)
+    return Surroundings(
+        environment,
+        speed=vibrates and told,
+        poses=told,
+        fields=is_told_field,
+        torques=bool(_joint_states()),
+    )
+
+
+def _joint_states() -> str:
+    return str(rospy.get_param("~joint_states", ""))
+
+
+def _words(name) -> list[str]:
+    return str(rospy.get_param(f"~{name}", "")).replace(",", " ").split()
+
+
+def _magnetic_input() -> str:
+    return str(rospy.get_param("~magnetic_input", ""))
 
 
 def _with_output(errors):
@@ -319,12 +398,6 @@ def _with_output(errors):
         )
     output = dataclasses.replace(errors.output, drop_repeated=dropped == "true")
     return dataclasses.replace(errors, output=output)
-
-
-def _beside(output: str) -> str:
-    """Return the magnetometer's topic beside the IMU's: /imu/mag for /imu/data."""
-    namespace, slash, _ = output.rpartition("/")
-    return f"{namespace}{slash}mag"
 
 
 def _number(name, default) -> float:

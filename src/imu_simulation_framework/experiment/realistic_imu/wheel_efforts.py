@@ -1,0 +1,71 @@
+"""What the motors of any robot pull with, of its joints' states."""
+
+from __future__ import annotations
+
+import math
+from typing import Sequence
+
+from imu_simulation_framework.errors import RecordingError
+from imu_simulation_framework.robot_names import SIDES
+from imu_simulation_framework.sentences import listed
+
+_WHEEL = "wheel"
+
+
+class WheelEfforts:
+    """Sums the efforts of the wheels' joints on each side.
+
+    Parameters
+    ----------
+    left, right : sequence of str
+        Names of the driven wheels' joints. Without them they are those of the first joint states
+        with both that have ``wheel`` and the side in their names.
+    """
+
+    def __init__(self, left: Sequence[str] = (), right: Sequence[str] = ()) -> None:
+        self._sides = (tuple(left), tuple(right))
+        self._is_guessed = not (left or right)
+
+    @property
+    def joints(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Names of the joints, left and right; empty while they are not known."""
+        return self._sides
+
+    def torques(self, names: Sequence[str], efforts: Sequence[float]) -> tuple[float, float] | None:
+        """Return the torques of the motors, left and right [N m].
+
+        Parameters
+        ----------
+        names, efforts : sequence
+            As sensor_msgs/JointState has them.
+
+        Returns
+        -------
+        tuple of 2 float
+            None where the message is of other joints, or an effort is no number.
+
+        Raises
+        ------
+        RecordingError
+            The joints are there without efforts.
+        """
+        sides = self._sides
+        if self._is_guessed and not any(sides):
+            left, right = (
+                tuple(name for name in names if _WHEEL in name.lower() and side in name.lower())
+                for side in SIDES
+            )
+            if not left or not right:
+                return None
+            sides = (left, right)
+        if not all(name in names for side in sides for name in side):
+            return None
+        if len(efforts) != len(names):
+            raise RecordingError(
+                f"the joint states of {listed([*sides[0], *sides[1]])} have no effort, which tells "
+                "what the motors pull with"
+            )
+        self._sides = sides
+        of_joint = dict(zip(names, efforts))
+        torques = [float(sum(of_joint[name] for name in side)) for side in sides]
+        return (torques[0], torques[1]) if all(map(math.isfinite, torques)) else None

@@ -1,0 +1,222 @@
+"""Trials whose hostile inputs are what a person writes: parameters, settings, arguments."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import specimens
+import yaml
+from harm_settings import harmed_settings
+from harm_values import number, word
+from trials import GRAVE, OUT, Trial, as_values, harmed, put
+from verdict import Expected
+
+from imu_simulation_framework.configuration.sections import (
+    COLUMN_SECTIONS,
+    IMU_PARAMETER_SECTIONS,
+    SECTIONS,
+)
+from imu_simulation_framework.sensors.imu_models import IMU_MODELS
+
+_NAMED = ("[", "robot's parameters", "specification", "The IMU", "trajectory", "recording", "gain")
+"""What stands in a sentence about a setting instead of its section or file."""
+
+
+def parameters(random, folder) -> Trial:
+    """Files of IMU parameters in every format."""
+    source, specimen = random.choice(specimens.parameters())
+    name = put(folder, specimen.name, harmed_settings(random, specimen.content.decode()))
+    if random.random() < 0.1:
+        source = random.choice(specimens.parameters())[0]
+    if source == "specification" and random.random() < 0.3:
+        arguments = [f"./{name}", "--hours", "1e-3", "--out", "static.csv"]
+        return Trial("simulate_static.py", arguments, Expected(words=(name, "--")))
+    target = random.choice(
+        ("specification", "kalibr", "sdf", "hector", "rotors", "unity", "datasheet")
+    )
+    arguments = [name, "--from", source, "--to", target]
+    if random.random() < 0.5:
+        arguments += ["--rate", random.choice(("100", "200", number(random)))]
+    if random.random() < 0.4:
+        arguments += ["--correlation-time", random.choice(("100", number(random)))]
+    if random.random() < 0.5:
+        arguments += ["--out", "converted"]
+    words = (
+        name,
+        "--",
+        f"The format {target}",
+        "The samples' rate",
+        "[",
+        "random walk",
+        "rate",
+        "needs",
+    )
+    return Trial("convert_imu_parameters.py", as_values(arguments), Expected(words=words))
+
+
+def robots(random, folder) -> Trial:
+    """The robot's parameters."""
+    name = put(folder, "robot.yaml", harmed_settings(random, specimens.robot()))
+    if random.random() < 0.7:
+        return Trial("robot", [name], Expected(words=(name,)))
+    return _drive(random, folder, {"robot": {"parameters": name}}, (name,))
+
+
+def corrections(random, folder) -> Trial:
+    """The correction of an IMU, for a node and to be completed."""
+    name = put(folder, "mine.yaml", harmed_settings(random, specimens.CORRECTION))
+    if random.random() < 0.9:
+        return Trial("correction", [name], Expected(words=(name,)))
+    rest = put(folder, "rest.csv", specimens.at_rest()[0].content)
+    arguments = [rest, "--onto", name, "--out", OUT]
+    return Trial("calibrate_imu.py", arguments, Expected(words=(name, rest)), figures=True)
+
+
+def configurations(random, folder) -> Trial:
+    """Every key of config.ini, and the file as a whole."""
+    if random.random() < 0.35:
+        content = harmed_settings(random, specimens.configuration())
+        name = put(folder, "config.ini", content)
+        return Trial("load", [name], Expected(words=(name, *_NAMED)))
+    given = {}
+    for _ in range(random.choice((1, 1, 1, 2, 3))):
+        section, key, value = _setting(random)
+        given.setdefault(section, {})[key] = value
+    if random.random() < 0.6:
+        put(folder, "config.ini", _ini(given))
+        return Trial("load", ["config.ini"], Expected(words=("config.ini", *_NAMED)))
+    return _drive(random, folder, given, ("config.ini", *_NAMED))
+
+
+def arguments(random, folder) -> Trial:
+    """Tools with arguments that nobody should give them."""
+    rest = put(folder, "rest.csv", specimens.at_rest()[0].content)
+    drive = put(folder, "drive.csv", specimens.recordings()[0].content)
+    spec = put(folder, "imu.yaml", specimens.parameters()[0][1].content)
+    tool, positional, options = random.choice(
+        (
+            (
+                "allan_analysis.py",
+                (rest,),
+                ("--topic", "--column", "--rate", "--axis", "--name", "--outliers", "--band")
+                + ("--longest-gap",),
+            ),
+            ("check_recording.py", (drive,), ("--config",)),
+            (
+                "convert_imu_parameters.py",
+                (spec,),
+                ("--from", "--to", "--rate", "--correlation-time", "--yaw-drift"),
+            ),
+            (
+                "generate_world.py",
+                ("uneven",),
+                ("--height", "--spacing", "--radius", "--size", "--seed"),
+            ),
+            ("generate_drive.py", ("a",), ("--laps", "--seed")),
+            ("simulate_static.py", (spec,), ("--rate", "--seed", "--format", "--hours")),
+            ("compare_plugins.py", (), ("--results", "--imu", "--parameters", "--runs", "--seed")),
+        )
+    )
+    words = list(positional)
+    if words and random.random() < 0.15:
+        words[random.randrange(len(words))] = word(random) or "x"
+    given = {
+        "--out": {"generate_world.py": "a.world", "simulate_static.py": "static.csv"}.get(tool, OUT)
+    }
+    if tool == "simulate_static.py":
+        given["--hours"] = "1e-3"
+    if tool == "generate_drive.py":
+        given["--laps"] = "1"
+    if tool == "convert_imu_parameters.py":
+        given.update({"--from": "specification", "--to": "sdf", "--correlation-time": "100"})
+    if tool == "compare_plugins.py":
+        given.update({"--results": "nowhere"})
+    for option in random.sample(options, min(len(options), random.choice((1, 1, 2, 3)))):
+        given[option] = random.choice((number, number, word))(random)
+        if option in ("--hours", "--laps") and _huge(given[option], option):
+            del given[option]
+    listed = []
+    for option, value in given.items():
+        pair = option in ("--band", "--yaw-drift") and random.random() < 0.8
+        listed += [option, value, number(random)] if pair else [f"{option}={value}"]
+    if random.random() < 0.05:
+        listed.append(random.choice(("--nonsense", "--", "-x", "", "a b", "--out")))
+    Path(folder, OUT).mkdir()
+    everything = [item.replace("\0", "") for item in (*words, *listed)]
+    codes = (0, 1, 2) if tool == "compare_plugins.py" else (0, 2, GRAVE)
+    return Trial(tool, everything, Expected(codes))
+
+
+def experiments(random, folder) -> Trial:
+    """Whole experiments, with nodes and a ROS master of their own."""
+    specimen = random.choice(specimens.recordings())
+    good = random.random() < 0.3
+    name, content = (specimen.name, specimen.content) if good else harmed(random, specimen)
+    put(folder, name, content)
+    given = {"trajectory": {"stop": "3"}, "imu_recording": {"use": "false"}}
+    for _ in range(random.choice((0, 1, 1, 2))):
+        section, key, value = _setting(random)
+        given.setdefault(section, {})[key] = value
+    text = yaml.safe_dump(given, default_flow_style=True, width=10**7).strip()
+    listed = [f"recording:={name}", f"settings:={text}", f"output:={OUT}"]
+    if random.random() < 0.3:
+        argument = random.choice(("seed", "imu", "controller", "real_time_factor", "view", "laps"))
+        listed.append(f"{argument}:={word(random)}")
+    listed = [item.replace("\0", "") for item in listed]
+    return Trial("run_experiment.py", listed, Expected((0, 1, 2)))
+
+
+def _drive(random, folder, given, words) -> Trial:
+    specimen = specimens.recordings()[random.choice((0, 0, 1))]
+    name = put(folder, specimen.name, specimen.content)
+    settings = {
+        "recording": {"path": name},
+        "imu_recording": {"use": "false"},
+        "trajectory": {"stop": "4"},
+    }
+    for section, keys in given.items():
+        settings[section] = {**settings.get(section, {}), **keys}
+    put(folder, "config.ini", _ini(settings))
+    return Trial("drive", ["config.ini"], Expected(words=(*words, name)))
+
+
+def _setting(random):
+    """A section, a key of it, and a value that it perhaps should not have."""
+    kinds = [
+        (section, key.name, key)
+        for section, kind in SECTIONS.items()
+        for key in dataclasses.fields(kind)
+    ]
+    kinds += [
+        (section, key.name, key)
+        for section, model in IMU_PARAMETER_SECTIONS.items()
+        for key in dataclasses.fields(IMU_MODELS[model].parameters)
+    ] * 2
+    section, name, key = random.choice(kinds)
+    if random.random() < 0.05:
+        section = random.choice(COLUMN_SECTIONS)
+        return section, random.choice(("time", "x", "qx", "gyro_x", word(random))), word(random)
+    if name in ("drive", "output"):
+        return section, name, random.choice(("a", "e", "", "out"))
+    choices = key.metadata.get("choices")
+    if choices and random.random() < 0.6:
+        return section, name, str(random.choice(choices))
+    value = random.choice((number, number, word))(random)
+    return section, name, value
+
+
+def _ini(settings) -> bytes:
+    lines = []
+    for section, keys in settings.items():
+        lines += [f"[{section}]", *(f"{key} = {value}" for key, value in keys.items()), ""]
+    return "\n".join(lines).encode("utf-8", "surrogateescape")
+
+
+def _huge(value, option) -> bool:
+    """Whether a number is allowed, and means hours of work."""
+    try:
+        number = float(value)
+    except ValueError:
+        return False
+    return 0.02 < number <= 1e4 if option == "--hours" else 2 < number <= 1000
