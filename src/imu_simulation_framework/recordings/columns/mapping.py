@@ -133,7 +133,7 @@ def _parse(path, quantity, description, present):
     if linear:
         return MappedColumn(quantity, (Term(linear[0], unit, stated, *linear[1:]),), convention)
     parts = [_resolve(part.strip(), present) for part in name.split("+")]
-    if quantity.name == "time" and len(parts) == 2 and all(parts):
+    if quantity.name == "time" and len(parts) == 2 and None not in parts:
         return MappedColumn(quantity, tuple(Term(part, unit, stated) for part in parts))
     raise RecordingError(
         f"{path}: no column {shown(name.strip())}; its columns are {listed(present)}"
@@ -162,7 +162,7 @@ def _unit_and_words(path, quantity, text):
 def _linear(text, present):
     """Return column, factor and offset that an expression says; None if it has no column in it."""
     name = _resolve(text, present)
-    if name:
+    if name is not None:
         return name, 1.0, 0.0
     for pattern in (_SUM, _PRODUCT, _FACTOR_FIRST, _NEGATIVE, _BRACKETS):
         match = pattern.match(text)
@@ -185,7 +185,7 @@ def _linear(text, present):
 
 def _resolve(text, present):
     """Return the file's column that a text names or counts; None if there is none."""
-    if text in present:
+    if text and text in present:
         return text
     match = _PLACE.match(text)
     if match and int(match["place"]) <= len(present):
