@@ -2,6 +2,8 @@
 
 * six positions and ten turns either way about each axis, of a BNO055 with drawn biases, scale
   factors and misalignments, placed within half a degree, its noise ``known`` and ``found``;
+* ``rest``: five minutes at rest of gyroscopes whose specifications state flicker noise, of little
+  and of much, its noise found;
 * ``free``: fifteen positions of any kind, the noise known;
 * ``chamber``: six positions at each of three temperatures, the noise known, scale factors and
   biases that change with the temperature;
@@ -42,7 +44,7 @@ from imu_simulation_framework.identification.calibration.inertial import (
     calibrate_gyroscope,
     noise_of,
 )
-from imu_simulation_framework.identification.calibration.rest_times import find_rest
+from imu_simulation_framework.identification.calibration.rest_times import RestTime, find_rest
 from imu_simulation_framework.identification.calibration.slow_noise import SlowNoise
 from imu_simulation_framework.identification.calibration.sphere_fit import fit_to_sphere
 from imu_simulation_framework.identification.calibration.turns import whole_turns
@@ -52,6 +54,7 @@ from calibration_records import (
     chamber_record,
     free_record,
     magnetic_record,
+    rest_record,
     symmetric_part,
     table_record,
 )
@@ -91,6 +94,10 @@ def study(task):
             for what, triad in zip(found, triads)
             for one in held(what, triad.turn_on_bias, triad.scale_factor_and_misalignment)
         ]
+    if case.startswith("rest"):
+        times, values = rest_record(seed, case.split(", ")[1])
+        found = calibrate_gyroscope(times, values, [RestTime(0, len(times))])
+        return [one.low <= 0.0 <= one.high for one in found.bias]
     if case == "free":
         sensor, times, values = free_record(seed)
         rests = find_rest(times, values, [*GYRO, *ACCEL], "made")
@@ -123,6 +130,7 @@ SYMMETRIC = (0, 1, 2, 3, 4, 5, 7, 8, 11)
 NAMES = {
     "known": ("gyroscope", "accelerometer"),
     "found": ("gyroscope", "accelerometer"),
+    **{f"rest, {name}": ("gyroscope",) for name in ("bno055", "stim300", "adis16470", "mti300")},
     "free": ("accelerometer",),
     "chamber": ("accelerometer",),
     "magnetometer, known": ("magnetometer",),
@@ -139,11 +147,9 @@ def coverage(pool, case, count):
     for name, part in zip(NAMES[case], np.split(100.0 * found.mean(axis=0), len(NAMES[case]))):
         listed = [f"{share:.1f}" for share in part]
         over = f", both over temperature {' '.join(listed[12:])}" if len(part) > 12 else ""
-        print(
-            f"  {name:13s} bias {' '.join(listed[:3])}, scale factors and "
-            f"misalignments {' '.join(listed[3:12])}{over}",
-            flush=True,
-        )
+        if len(part) > 3:
+            over = f", scale factors and misalignments {' '.join(listed[3:12])}{over}"
+        print(f"  {name:13s} bias {' '.join(listed[:3])}{over}", flush=True)
 
 
 def residual(triad, correction):

@@ -121,6 +121,33 @@ def test_the_sizes_are_told_before_anything_is_installed(machine):
     assert all("--print-uris" in call or call.startswith("apt-get -y") for call in calls)
 
 
+def test_progress_does_not_sound_as_if_something_had_failed(machine):
+    machine.not_root()
+    machine.add("sudo", WITHOUT_PASSWORD)
+    said = """\
+echo "Installing collected packages: numpy, scipy"
+echo "  Attempting uninstall: numpy"
+echo "    Found existing installation: numpy 2.2.4"
+echo "    Not uninstalling numpy at /usr/lib/python3/dist-packages, outside environment"
+echo "    Can't uninstall 'numpy'. No files were found to uninstall."
+"""
+    wait = "until [ -e $CALLS.{} ]; do {} 0.05; done\n"
+    sleep = shutil.which("sleep")
+    to_the_list, _ = APT_GET.split("# So that")
+    machine.add(
+        "apt-get", f"{to_the_list}{said}: >$CALLS.said\n{wait.format('seen', sleep)}exit 100"
+    )
+    # Of ./run's own naps the first ends when there is something to tell, the second never began.
+    machine.add(
+        "sleep",
+        f"[ ! -e $CALLS.once ] || {{ : >$CALLS.seen; exit 1; }}\n: >$CALLS.once\n"
+        f"{wait.format('said', sleep)}",
+    )
+    done = machine.run("demo")
+    told = [line for line in done.stderr.splitlines() if line.startswith("run:   15 s: ")]
+    assert told == ["run:   15 s: Installing collected packages: numpy, scipy"]
+
+
 @pytest.mark.parametrize("sudo", [REFUSES, None])
 def test_without_sudo_the_administrators_command_is_told(machine, sudo):
     machine.not_root()
@@ -216,6 +243,19 @@ def test_the_tests_end_with_what_was_skipped_and_why(machine, summary, lines, co
         lines,
     ]
     assert done.returncode == code
+
+
+@pytest.mark.parametrize("command", ["nothing.py", "./nothing", "true"])
+def test_a_command_that_does_not_exist_is_named(machine, command):
+    text = (machine.checkout / "run").read_text()
+    definitions = text.partition('case "${1:-}" in')[0]
+    machine._add(machine.checkout / "run", f"{definitions}command=$1\nshift\nrun_command\n")
+    done = machine.run(command)
+    if command == "true":
+        assert (done.returncode, done.stderr) == (0, "")
+    else:
+        assert done.returncode == 127
+        assert done.stderr.startswith(f"run: there is no command {command}; ./run --help")
 
 
 def test_debians_helpers_of_pandas_are_not_found(tmp_path):

@@ -36,8 +36,18 @@ def recordings(tmp_path_factory):
     index = pd.Index(times, name="time")
     pd.DataFrame(readings, columns=MAG, index=index).to_csv(folder / "mag.csv")
     pd.DataFrame(readings * [1, 1, 0], columns=MAG, index=index).to_csv(folder / "flat.csv")
-    readings[10, 1] = np.nan
+    untimed = pd.DataFrame(1e6 * readings, columns=[f"{name} (uT)" for name in MAG])
+    untimed.to_csv(folder / "untimed.csv", index=False)
+    # As a driver that publishes a slow magnetometer with every sample of its IMU.
+    readings[np.arange(len(readings)) % 4 != 0] = np.nan
     pd.DataFrame(readings, columns=MAG, index=index).to_csv(folder / "nan.csv")
+    pd.DataFrame(readings * np.nan, columns=MAG, index=index).to_csv(folder / "nothing.csv")
+    foreign = pd.read_csv(folder / "table.csv")
+    foreign[list(ACCEL)] /= 9.80665
+    foreign.to_csv(folder / "g.csv", index=False)
+    foreign[list(ACCEL)] *= 9.80665
+    foreign[list(GYRO)] = np.degrees(foreign[list(GYRO)])
+    foreign.to_csv(folder / "deg.csv", index=False)
     return folder, sensor, hard
 
 
@@ -141,6 +151,86 @@ def test_positions_of_any_kind(tmp_path):
     assert done.returncode == 0, done.stderr
     found = read_imu_correction(tmp_path / "out" / "correction.yaml").accelerometer
     assert np.allclose(found.bias, sensor.accelerometer.turn_on_bias, atol=2e-3)
+    assert "the stated noise does" not in done.stdout
+    # The noise of a better one says too much.
+    quiet = tmp_path / "quiet.yaml"
+    quiet.write_text(
+        "name: quiet\ngyroscope: {white_noise: 1.0e-4}\naccelerometer: {white_noise: 1.0e-5}\n"
+    )
+    done = call_tool(TOOL, tmp_path / "free.csv", *options, "--noise", quiet)
+    assert done.returncode == 0, done.stderr
+    assert "accelerometer: readings at rest scatter 12 times as much as the stated" in done.stdout
+    assert "gyroscope: readings" not in done.stdout
+
+
+def test_a_magnetometer_with_gaps_of_nan_is_calibrated_and_they_are_told(recordings, tmp_path):
+    folder, _, hard = recordings
+    done = call_tool(TOOL, folder / "nan.csv", "--magnetometer", "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    assert "1125 samples with a value that is not a number, dropped" in done.stdout
+    assert "the first is line 3" in done.stdout
+    assert "the corrected field is 48.9" in done.stdout or "field is 49." in done.stdout
+    found = read_imu_correction(tmp_path / "out" / "correction.yaml").magnetometer
+    assert np.allclose(found.bias, hard, atol=1e-6)
+
+
+def test_readings_without_times_and_with_units_in_round_brackets(recordings, tmp_path):
+    folder, _, hard = recordings
+    options = ("--magnetometer", "--rate", 25, "--out", tmp_path / "out")
+    done = call_tool(TOOL, folder / "untimed.csv", *options)
+    assert done.returncode == 0, done.stderr
+    found = read_imu_correction(tmp_path / "out" / "correction.yaml").magnetometer
+    assert np.allclose(found.bias, hard, atol=1e-6)
+    assert "another unit" not in done.stdout
+
+
+def test_a_time_need_not_be_named_beside_columns_that_are(recordings, tmp_path):
+    folder, _, hard = recordings
+    columns = [option for axis in "xyz" for option in ("--column", f"mag_{axis}=mag_{axis} [T]")]
+    done = call_tool(TOOL, folder / "mag.csv", "--magnetometer", *columns, "--out", tmp_path / "o")
+    assert done.returncode == 0, done.stderr
+    found = read_imu_correction(tmp_path / "o" / "correction.yaml").magnetometer
+    assert np.allclose(found.bias, hard, atol=1e-6)
+
+
+def test_a_field_that_is_not_earths_is_told(tmp_path):
+    times, readings, _, _ = magnetic_record(2)
+    stamps = (1_600_000_000 * 10**9 + np.round(times * 1e9)).astype(np.int64).tolist()
+    # A driver that publishes microtesla where a message is in tesla.
+    messages = [magnetic_field(t, 1e6 * b) for t, b in zip(stamps, readings)]
+    write_bag(tmp_path / "microtesla.bag", {"/mag": messages})
+    options = ("--magnetometer", "--out", tmp_path / "out")
+    done = call_tool(TOOL, tmp_path / "microtesla.bag", *options)
+    assert done.returncode == 0, done.stderr
+    assert "T is not Earth's, which is 22 to 67 uT" in done.stdout
+
+
+@pytest.mark.parametrize("options", [("--accel-unit", "g"), ("--gyro-unit", "deg/s")])
+def test_units_that_a_recording_does_not_state(recordings, tmp_path, options):
+    folder, sensor, _ = recordings
+    name = "g.csv" if "g" in options else "deg.csv"
+    done = call_tool(TOOL, folder / name, "--six-positions", *options, "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    found = read_imu_correction(tmp_path / "out" / "correction.yaml")
+    assert np.allclose(found.gyroscope.bias, sensor.gyroscope.turn_on_bias, atol=1e-3)
+    assert np.allclose(found.accelerometer.bias, sensor.accelerometer.turn_on_bias, atol=0.02)
+    # How it lies does not matter to a calibration.
+    assert "mounted" not in done.stdout
+
+
+def test_columns_with_names_of_their_own_are_guessed_and_told(recordings, tmp_path):
+    folder, sensor, _ = recordings
+    table = pd.read_csv(folder / "table.csv")
+    foreign = pd.DataFrame({"Time (s)": table["time"]})
+    for axis in "xyz":
+        foreign[f"Gyroscope {axis.upper()} (deg/s)"] = np.degrees(table[f"gyro_{axis}"])
+        foreign[f"Accelerometer {axis.upper()} (g)"] = table[f"accel_{axis}"] / 9.80665
+    foreign.to_csv(tmp_path / "foreign.csv", index=False)
+    done = call_tool(TOOL, tmp_path / "foreign.csv", "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    assert "columns are guessed, say it with --column if not so: time=Time (s)" in done.stdout
+    found = read_imu_correction(tmp_path / "out" / "correction.yaml").gyroscope
+    assert np.allclose(found.bias, sensor.gyroscope.turn_on_bias, atol=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -156,7 +246,12 @@ def test_positions_of_any_kind(tmp_path):
         (("table.csv", "--temperature"), "temperature"),
         (("table.csv", "--magnetometer"), "mag_x mag_y mag_z"),
         (("flat.csv", "--magnetometer"), "does not span all directions"),
-        (("nan.csv", "--magnetometer"), "line 12 holds a value of the magnetometer that is not"),
+        (("nothing.csv", "--magnetometer"), "values of mag_x, mag_y, mag_z are not numbers"),
+        (("mag.csv", "--magnetometer", "--field", "0.5"), "is one of them in another unit?"),
+        (("mag.csv", "--magnetometer", "--rate", "0"), "--rate is 0"),
+        (("untimed.csv", "--magnetometer"), "but no time"),
+        (("g.csv",), "which is gravity in g"),
+        (("deg.csv",), "are in deg/s, expected rad/s"),
         (("table.csv", "--onto", "none.yaml"), "none.yaml"),
         (("none.csv",), "none.csv"),
     ],

@@ -107,6 +107,27 @@ def test_a_column_of_a_csv_is_named_with_its_unit_and_sense(tables):
     assert table["rms [deg]"].iloc[0] < 1e-6
 
 
+def test_degrees_without_a_unit_are_no_radians(tables):
+    truth = tables.ground_truth
+    log = pd.DataFrame(
+        {"swing": np.degrees(np.angle(np.exp(1j * (truth["yaw"] * 3.0 + 3.0))))}, index=truth.index
+    )
+    same = write_csv("log.csv", log)
+    table, printed = compared(f"{same}@swing [deg]", f"{same}@swing")
+    assert table["rms [deg]"].iloc[0] == 0.0
+    assert "swing is taken as swing [deg], by its name and numbers" in printed
+
+
+def test_a_yaw_alone_needs_no_unit_but_a_time():
+    count = np.arange(200)
+    log = pd.DataFrame({"t": count, "yaw": np.sin(0.1 * count)})
+    log.to_csv("log.csv", index=False)
+    _, printed = compared("log.csv@yaw [rad]", "log.csv@yaw")
+    assert "yaw is taken for radians; @yaw [deg] says degrees" in printed
+    log.assign(roll=0.01 * count % 0.1, pitch=0.0).to_csv("log.csv", index=False)
+    refused(run("log.csv@yaw [rad]", "log.csv@yaw"), "t is not taken as the time", "time [s]")
+
+
 def test_a_delay_is_told_and_with_align_taken_off(tables):
     write_tum("truth.tum", tables.ground_truth)
     write_tum("late.tum", tables.ground_truth, offset=0.4)

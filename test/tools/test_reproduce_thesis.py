@@ -125,4 +125,4 @@ def test_the_whole_chapter():
         rms = judged["model's rms at the end [deg]"][place]
         assert rms == pytest.approx(expected, rel=5.0 / np.sqrt(2.0 * 2000.0))
     assert "5.5e-03 deg/s/√Hz" in set(numbers["here"])
-    assert "21 pictures of 22" in output
+    assert "21 pictures of 22 (4.3 cannot be made), " in output

@@ -15,7 +15,10 @@ from imu_simulation_framework.experiment.preparation.drive import PreparedDrive
 from imu_simulation_framework.experiment.session.driving import DriveSession
 from imu_simulation_framework.experiment.session.preparation import PreparationSession
 from imu_simulation_framework.experiment.session.recording import RecordingSession
-from imu_simulation_framework.experiment.session.simulation import SimulatedRobot
+from imu_simulation_framework.experiment.session.simulation import (
+    MEASURED_AT_ONCE,
+    SimulatedRobot,
+)
 from imu_simulation_framework.experiment.session.tracking import (
     TrackedPose,
     TrackingSession,
@@ -55,36 +58,42 @@ def drive_in_process(
 
     tracking.follow(follower.reference)
     robot.set_pose(*leader.first_pose())
-    samples = robot.last
+    _record(robot.last, recording)
+    stamps, state = robot.last.stamps, robot.last.state
     command = leader.begin()
-    tracked = _answer(samples, tracking)
     while True:
-        recording.add_imu(*samples.imu_rows())
-        recording.add_ground_truth(*samples.ground_truth_rows())
-        recording.add_wheels(*samples.wheel_rows())
-        magnetic = samples.magnetic_rows()
-        if magnetic is not None:
-            recording.add_magnetic_field(*magnetic)
-        for kind, told in samples.told_fixes().items():
-            recording.add_fixes(kind, *told)
-        observe(samples.state)
+        tracked = _answer(stamps, state, tracking)
+        observe(state)
         if tracked is not None:
             recording.add_error(tracked.stamp, tracked.time, tracked.error)
             command = leader.answer(tracked.time, tracked.error)
         recording.add_command(*command)
+        # Nothing here waits for the IMU: a few seconds of its readings are made at once.
+        if robot.waiting and (leader.finished or robot.waiting >= MEASURED_AT_ONCE - len(stamps)):
+            _record(robot.measured(), recording)
         if leader.finished:
             return recording.record
         tracking.commanded()
-        samples = robot.tick(*command)
-        tracked = _answer(samples, tracking)
+        stamps, _, state, _ = robot.drive(*command)
 
 
-def _answer(samples, tracking) -> TrackedPose | None:
+def _record(samples, recording) -> None:
+    """Record samples of the robot."""
+    recording.add_imu(*samples.imu_rows())
+    recording.add_ground_truth(*samples.ground_truth_rows())
+    recording.add_wheels(*samples.wheel_rows())
+    magnetic = samples.magnetic_rows()
+    if magnetic is not None:
+        recording.add_magnetic_field(*magnetic)
+    for told in samples.told_fixes():
+        recording.add_fixes(*told)
+
+
+def _answer(stamps, state, tracking) -> TrackedPose | None:
     """Answer the ground truth of one control period."""
-    state = samples.state
     answer = None
     for stamp, position, orientation, velocity in zip(
-        samples.stamps.tolist(),
+        stamps.tolist(),
         state.position.tolist(),
         state.orientation.tolist(),
         state.linear_velocity.tolist(),

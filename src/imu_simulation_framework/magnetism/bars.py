@@ -86,13 +86,12 @@ class Bar(FerrousBody):
         middles[:, side] = 0.5 * (planes[1:] + planes[:-1])
         points = (middles[:, np.newaxis] + grid * lengths[:, np.newaxis]).reshape(-1, 3)
         # What a unit of magnetisation along each axis, ending on each plane, makes in each cell.
-        corners, signs = _corners(size, side, planes)
-        kernels = _kernels(corners, points)
+        kernels = _kernels(_corners(size, side, planes), points.T)
         made = np.empty((3, cells, cells + 1, 3))
         for axis, row in enumerate(_tensor(kernels)):
-            for component, terms in enumerate(row):
-                ending = (terms * signs).reshape(cells, len(weight), 4, cells + 1).sum(axis=2)
-                made[axis, ..., component] = np.einsum("q,cqp->cp", weight, ending) / (4.0 * np.pi)
+            for component, ending in enumerate(row):
+                means = ending.reshape(cells + 1, cells, len(weight)) @ weight
+                made[axis, ..., component] = means.T / (4.0 * np.pi)
         own = np.moveaxis(made[:, :, 1:] - made[:, :, :-1], 0, -1)  # by, of, component, axis
         own = np.swapaxes(own, 1, 2).reshape(3 * cells, 3 * cells)
         equations = np.eye(3 * cells) - (self.permeability - 1.0) * own
@@ -146,61 +145,87 @@ class BarFields:
         self._bars = []
         for bar in bars:
             planes, ending = bar.poles_in(field, most, cells)
-            corners, signs = _corners(np.array(bar.size), bar.long_side, planes)
-            signed = signs[:, np.newaxis] * np.tile(ending, (4, 1))
-            field_of_parts = _FIELD_OF_PARTS @ bar.rotation.T
+            corners = _corners(np.array(bar.size), bar.long_side, planes)
+            # What a kernel of each plane adds to the field, (6 planes, 3, 1).
+            field_of_kernels = np.einsum(
+                "kmi,pm->kpi", _FIELD_OF_PARTS.reshape(6, 3, 3) @ bar.rotation.T, ending
+            )
             self._bars.append(
-                (np.array(bar.position), bar.rotation, corners, signed, field_of_parts)
+                (
+                    np.array(bar.position)[:, np.newaxis],
+                    bar.rotation,
+                    corners,
+                    field_of_kernels.reshape(-1, 3, 1),
+                )
             )
 
     def __call__(self, position: np.ndarray) -> np.ndarray:
         """Return their field (n, 3) [T] at places (n, 3) [m], both in the world's axes."""
-        total = np.zeros(position.shape)
-        for place, rotation, corners, signed, field_of_parts in self._bars:
-            kernels = _kernels(corners, (position - place) @ rotation)
-            ending = kernels.reshape(-1, len(corners)) @ signed  # by kernel, place and component
-            parts = ending.reshape(6, -1, 3).transpose(1, 0, 2).reshape(-1, 18)
-            total += parts @ field_of_parts
-        return total
+        # By element, and sums row after row, so that the field at a place is the same to the bit
+        # whatever other places are asked for: no product of matrices promises that.
+        total = np.zeros((3, len(position)))
+        for place, rotation, corners, field_of_kernels in self._bars:
+            x, y, z = position.T - place
+            own = np.array([a * x + b * y + c * z for a, b, c in rotation.T])
+            kernels = _kernels(corners, own).reshape(-1, len(position))
+            total += (field_of_kernels * kernels[:, np.newaxis]).sum(axis=0)
+        return total.T
 
 
 def _corners(size, side, planes):
-    """Corners (4 planes, 3) [m] of all cells, and their signs (4 planes,) as a cell's far end."""
+    """Corners (3, 4, planes) [m] of all cells; the first and the last of the four count as plus."""
     second, third = (side + 1) % 3, (side + 2) % 3
-    corners = np.empty((2, 2, len(planes), 3))
-    corners[..., side] = planes
+    corners = np.empty((3, 2, 2, len(planes)))
+    corners[side] = planes
     ends = np.array([-0.5, 0.5])
-    corners[..., second] = size[second] * ends[:, np.newaxis, np.newaxis]
-    corners[..., third] = size[third] * ends[:, np.newaxis]
-    signs = np.multiply.outer(np.sign(ends), np.sign(ends))
-    return corners.reshape(-1, 3), np.repeat(signs, len(planes))
+    corners[second] = size[second] * ends[:, np.newaxis, np.newaxis]
+    corners[third] = size[third] * ends[:, np.newaxis]
+    return corners.reshape(3, 4, -1)
 
 
 def _kernels(corners, places):
-    """ln(R + w) along each axis, then arctan(v w / (u R)) about each, (6, places, corners).
+    """Four corners' s ln(R + w) along each axis, s arctan(v w / (u R)) about each: six.
 
-    Corners (corners, 3), places (places, 3).
+    Corners (3, 4, planes) of which each plane has four, places (3, n); kernels (6, planes, n).
     """
-    # One row for each axis, and the first two again, so that a view begins at each.
-    along = np.empty((5, len(places), len(corners)))
-    np.subtract(corners.T[:, np.newaxis], places.T[:, :, np.newaxis], out=along[:3])
+    # One row for each axis, and the first two again, so that a view begins at each. What is not
+    # needed any more is overwritten: memory that is asked for anew takes longer than a product.
+    along = np.empty((5, *corners.shape[1:], places.shape[-1]))
+    np.subtract(corners[..., np.newaxis], places[:, np.newaxis, np.newaxis], out=along[:3])
     along[3:] = along[:2]
     own, following, last = along[:3], along[1:4], along[2:]
     squares = along * along
     beside = squares[1:4] + squares[2:]
     distance = np.sqrt(squares[0] + beside[0])
-    size = np.abs(own)
+    size = np.abs(own, out=squares[:3])
+    near = distance + size
+    np.maximum(near, _TINY, out=near)
+    np.maximum(beside, _TINY, out=beside)
     # Without loss of digits where w is nearly -R; on the line through an edge it cancels.
-    length = np.maximum(distance + size, _TINY)
-    kernels = np.empty((6, *distance.shape))
-    near = np.divide(np.maximum(beside, _TINY), length, out=length, where=own < 0.0)
-    np.log(near, out=kernels[:3])
-    # In a face's own plane, where u is zero, those of its corners cancel.
-    product = np.copysign(1.0, own)
+    np.divide(beside, near, out=beside)
+    np.copyto(near, beside, where=own < 0.0)
+    kernels = np.empty((6, *along.shape[2:]))
+    # The logarithm of all four, as it takes longer than a product; none of these overflows.
+    ratio, other = kernels[:3], kernels[3:]
+    np.divide(near[:, 0], near[:, 1], out=ratio)
+    np.divide(near[:, 3], near[:, 2], out=other)
+    ratio *= other
+    np.log(ratio, out=ratio)
+    # Two angles' difference is that of a complex number times another's conjugate. In a face's own
+    # plane, where u is zero, those of its corners cancel.
+    product = np.copysign(1.0, own, out=beside)
     product *= following
     product *= last
     size *= distance
-    np.arctan2(product, size, out=kernels[3:])
+    plus, minus = product[:, ::3], product[:, 1:3]
+    to_plus, to_minus = size[:, ::3], size[:, 1:3]
+    sine, cosine, some = near[:, :2], near[:, 2:], along[:3, :2]
+    np.multiply(plus, to_minus, out=sine)
+    sine -= np.multiply(minus, to_plus, out=some)
+    np.multiply(to_plus, to_minus, out=cosine)
+    cosine += np.multiply(plus, minus, out=some)
+    np.arctan2(sine, cosine, out=sine)
+    np.add(sine[:, 0], sine[:, 1], out=kernels[3:])
     return kernels
 
 

@@ -68,8 +68,11 @@ class EllipsoidFields:
         """Return their field (n, 3) [T] at places (n, 3) [m], both in the world's axes."""
         # (n, bodies, 3), in the bodies' axes.
         offset = position[:, np.newaxis] - self._positions
-        own = np.einsum("bji,nbj->nbi", self._rotations, offset)
-        return np.einsum("bij,nbj->ni", self._rotations, self._own_fields(own))
+        # By element: the field at a place is the same to the bit whatever others there are.
+        turn = self._rotations
+        own = sum(offset[..., j, np.newaxis] * turn[:, j] for j in range(3))
+        fields = self._own_fields(own)
+        return sum(fields[..., j, np.newaxis] * turn[..., j] for j in range(3)).sum(axis=1)
 
     def _own_fields(self, offset):
         magnetisation = self._magnetisations

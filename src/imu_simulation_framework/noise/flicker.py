@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
 
@@ -64,8 +65,13 @@ def flicker_processes(band, period):
     Returns
     -------
     correlation_times, sigmas : ndarray (n,)
-        [s], [unit of B]
+        [s], [unit of B]; they cannot be changed, as they are kept for the next who asks.
     """
+    return _flicker_processes(tuple(band), period)
+
+
+@lru_cache(maxsize=64)
+def _flicker_processes(band, period):
     # Imported here, since every node knows the models, and it takes its time.
     from scipy.optimize import nnls
 
@@ -80,4 +86,7 @@ def flicker_processes(band, period):
     shares = gauss_markov_allan_variance(times, averaging_times[:, np.newaxis], period)
     variances, _ = nnls(shares, np.ones(len(averaging_times)))
     used = variances > 0.0
-    return times[used], FLICKER_PLATEAU * np.sqrt(variances[used])
+    processes = times[used], FLICKER_PLATEAU * np.sqrt(variances[used])
+    for values in processes:
+        values.flags.writeable = False
+    return processes

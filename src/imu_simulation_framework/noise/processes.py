@@ -8,6 +8,7 @@ MEMS applied to GPS/INS integrated systems (2013).
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
 
@@ -31,6 +32,7 @@ class WhiteNoise(NoiseProcess):
         super().__init__(period, generator)
         density = np.array(checked_axes("density", density, minimum=0.0))
         self._sigma = density / math.sqrt(self._period)
+        self._factors = _Factors(self._sigma)
 
     @property
     def active(self) -> bool:
@@ -41,7 +43,7 @@ class WhiteNoise(NoiseProcess):
 
     def _fill(self, block):
         _draw(self._generator, block)
-        block *= self._sigma
+        self._factors.scale(block)
 
 
 class RandomWalk(NoiseProcess):
@@ -59,6 +61,7 @@ class RandomWalk(NoiseProcess):
         super().__init__(period, generator)
         density = np.array(checked_axes("density", density, minimum=0.0))
         self._increment = density * math.sqrt(self._period)
+        self._factors = _Factors(self._increment)
 
     @property
     def active(self) -> bool:
@@ -73,7 +76,7 @@ class RandomWalk(NoiseProcess):
 
     def _fill(self, block):
         _draw(self._generator, block)
-        block *= self._increment
+        self._factors.scale(block)
         if len(block):
             block[0] += self._value
             np.add.accumulate(block, axis=0, out=block)
@@ -104,6 +107,7 @@ class GaussMarkov(NoiseProcess):
         time = np.array(checked_axes("correlation_time", correlation_time, above=0.0))
         self._phi = np.exp(-self._period / time)
         self._innovation = self._sigma * np.sqrt(-np.expm1(-2.0 * self._period / time))
+        self._factors = _Factors(self._innovation)
 
     @property
     def active(self) -> bool:
@@ -119,7 +123,7 @@ class GaussMarkov(NoiseProcess):
 
     def _fill(self, block):
         _draw(self._generator, block)
-        block *= self._innovation
+        self._factors.scale(block)
         if np.ptp(self._phi) == 0.0:
             block[...] = _recursion(self._phi[0], block, self._value)
         else:
@@ -159,8 +163,6 @@ class BiasInstability(NoiseProcess):
         self._innovation = self._sigma * np.sqrt(
             -np.expm1(-2.0 * self._period / times)[:, np.newaxis]
         )
-        # A sample needs the random numbers of all processes: fewer of them fit into the cache.
-        self._rows = BLOCK // 2
 
     @property
     def components(self) -> int:
@@ -189,8 +191,8 @@ class BiasInstability(NoiseProcess):
         self._values = values
 
     def _fill(self, block):
-        for first in range(0, len(block), self._rows):
-            total = block[first : first + self._rows]
+        for first in range(0, len(block), BLOCK):
+            total = block[first : first + BLOCK]
             innovations = self._generator.standard_normal((len(total), *self._sigma.shape))
             innovations *= self._innovation
             last = np.empty(self._values.shape)
@@ -278,6 +280,28 @@ class Quantisation(NoiseProcess):
             self._last = numbers[-1].copy()
 
 
+class _Factors:
+    """Three factors, for the axes of many samples."""
+
+    def __init__(self, factors):
+        self._factors = factors
+        self._repeated = np.tile(factors, _TOGETHER)
+
+    def scale(self, block):
+        """Multiply the rows of a block (n, 3) with them."""
+        # Of three numbers at a time, a loop's overhead is most of the time.
+        whole = 0
+        if block.flags.c_contiguous:
+            whole = len(block) - len(block) % _TOGETHER
+            several = block[:whole].reshape(-1, len(self._repeated))
+            several *= self._repeated
+        block[whole:] *= self._factors
+
+
+_TOGETHER = 64
+"""Samples."""
+
+
 def _draw(generator, block):
     """Overwrite a block with normal numbers."""
     if block.flags.c_contiguous:
@@ -288,7 +312,16 @@ def _draw(generator, block):
 
 def _recursion(phi, innovation, last):
     """Return ``y_k = phi y_(k-1) + innovation_k`` along the first axis after the value last."""
+    feedback, state = np.array([1.0, -phi]), (phi * last)[np.newaxis]
+    return _lfilter()(_ONE, feedback, innovation, axis=0, zi=state)[0]
+
+
+@lru_cache(maxsize=1)
+def _lfilter():
     # Imported here, since every node knows the models, and it takes 40 MB.
     from scipy.signal import lfilter
 
-    return lfilter([1.0], [1.0, -phi], innovation, axis=0, zi=(phi * last)[np.newaxis])[0]
+    return lfilter
+
+
+_ONE = np.ones(1)

@@ -44,10 +44,10 @@ def budget_figure(budgets: Sequence[ShownBudget], limit: float, title: str):
         time = budget.model.time / unit
         _bands(axes[2 * row], time, budget.model, np.degrees(limit))
         _shares(axes[2 * row + 1], time, budget.model, look)
-        style.label(axes[2 * row], y="yaw error in deg", title=budget.name)
-        style.label(axes[2 * row + 1], y="share of variance in %")
+        style.label(axes[2 * row], y="yaw error [deg]", title=budget.name)
+        style.label(axes[2 * row + 1], y="share of variance [%]")
     for axis in axes[-2:]:
-        style.label(axis, x=f"time in {name}")
+        style.label(axis, x=f"time [{name}]")
     style.outside_legend(figure, axes, columns=4)
     style.sign(figure, title)
     return figure

@@ -59,7 +59,7 @@ def _bands(axis, ensemble, limit):
     (median,) = np.degrees(ensemble.quantiles((0.5,))).T
     axis.plot(time / unit, median, color=colours.REAL, linewidth=1.6, label="median")
     _limit_lines(axis, limit, float(np.max(np.abs(axis.get_ylim()))))
-    style.label(axis, x=f"time in {name}", y="yaw error in deg")
+    style.label(axis, x=f"time [{name}]", y="yaw error [deg]")
 
 
 def _limit_lines(axis, limit, reach):
@@ -85,7 +85,7 @@ def _final(axis, ensemble):
     )  # fmt: skip
     for value in np.quantile(final, (0.025, 0.5, 0.975)):
         axis.axhline(value, color=colours.REAL, linewidth=1.0)
-    style.label(axis, x="runs", y="final error in deg", title="Final error; 2.5, 50, 97.5 %")
+    style.label(axis, x="runs", y="final error [deg]", title="Final error; 2.5, 50, 97.5 %")
 
 
 def _spectrum(axis, ensemble):

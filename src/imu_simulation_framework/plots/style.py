@@ -135,13 +135,28 @@ def legend(axis, columns=2):
 
 
 def outside_legend(figure, axes, columns=3):
-    """One legend above all axes of a figure, each name once."""
+    """One legend above all axes of a figure, each name once; in fewer columns if it is too wide.
+
+    If one column is too wide still, its font shrinks until it fits.
+    """
     labelled = [axis.get_legend_handles_labels() for axis in axes]
     handles = {name: handle for pair in labelled for handle, name in zip(*pair)}
-    box = figure.legend(
-        handles.values(), handles.keys(), loc="outside upper right", ncol=columns, fontsize=8,
-        frameon=False, handlelength=2.8,
-    )  # fmt: skip
+    # As many columns as its rows need, so that of four names in three columns none stands alone.
+    columns = -(-len(handles) // -(-len(handles) // columns)) if handles else 1
+    size = 8.0
+    while True:
+        box = figure.legend(
+            handles.values(), handles.keys(), loc="outside upper right", ncol=columns,
+            fontsize=size, frameon=False, handlelength=2.8,
+        )  # fmt: skip
+        taken = box.get_window_extent(figure.canvas.get_renderer()).width
+        if taken <= figure.bbox.width or size < 8.0:
+            break
+        box.remove()
+        if columns > 1:
+            columns -= 1
+        else:
+            size *= 0.95 * figure.bbox.width / taken
     for line in box.get_lines():
         line.set_linewidth(max(line.get_linewidth(), LEGEND_LINEWIDTH))
 

@@ -38,6 +38,7 @@ STATISTICS = ("mean", "standard_deviation", "rms", "maximum_absolute")
 ALLAN = "allan_deviation"
 
 MINIMUM_SAMPLES = 10
+_NEAR_THE_POLE = np.radians(75.0)
 
 _GAP = 3.0
 """Periods of the truth, in a longer gap of which nothing is compared."""
@@ -167,7 +168,12 @@ def validate_imu(
     columns = [name for group in QUANTITIES.values() for name in group]
     common = [name for name in columns if name in imu and name in truth]
     if not common:
-        raise RecordingError("the two have no axis in common")
+        of_imu, of_truth = (
+            ", ".join(name for name in columns if name in table) or "none" for table in (imu, truth)
+        )
+        raise RecordingError(
+            f"the two have no axis in common: the IMU has {of_imu}, the truth {of_truth}"
+        )
     remarks, shift = [], 0.0
     time = imu.index.to_numpy(dtype=float)
     true_time = truth.index.to_numpy(dtype=float)
@@ -207,6 +213,13 @@ def validate_imu(
         if len(given) == len(names):
             given[NORM] = np.linalg.norm(np.column_stack(list(given.values())), axis=1)
         axes += [_axis(quantity, axis, at, error, rate, parts) for axis, error in given.items()]
+    if "pitch" in truth and {"roll", "yaw"} & set(common):
+        steepest = float(np.abs(truth["pitch"].to_numpy()).max())
+        if steepest > _NEAR_THE_POLE:
+            remarks.append(
+                f"the truth pitches by up to {np.degrees(steepest):.0f} deg: near 90 deg roll and "
+                "yaw turn into each other, so that their errors there say nothing of the IMU"
+            )
     missing = [name for name in columns if name not in common]
     if missing:
         remarks.append(f"not compared, as one of the two has none: {', '.join(missing)}")

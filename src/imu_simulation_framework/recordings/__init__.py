@@ -22,7 +22,7 @@ from imu_simulation_framework.errors import RecordingError
 from imu_simulation_framework.motion.positioning.fixes import FixSettings
 from imu_simulation_framework.motion.stamps import StampLimits
 from imu_simulation_framework.recordings import messages
-from imu_simulation_framework.recordings.cleaning import MINIMUM_SAMPLES
+from imu_simulation_framework.recordings.cleaning import MINIMUM_SAMPLES, Cleaner
 from imu_simulation_framework.recordings.conventions import (
     ImuConventions,
     ReferenceConventions,
@@ -38,6 +38,7 @@ __all__ = [
     "ImuConventions",
     "RecordedImu",
     "RecordedReference",
+    "RecordedSensor",
     "RecordingReport",
     "ReferenceConventions",
     "imu_table",
@@ -61,6 +62,21 @@ class RecordedReference:
 @dataclass(frozen=True)
 class RecordedImu:
     """A recorded IMU: ``table`` is an ImuRecord on the recording's clock."""
+
+    table: pd.DataFrame
+    report: RecordingReport
+
+
+@dataclass(frozen=True)
+class RecordedSensor:
+    """A magnetometer or a thermometer.
+
+    Attributes
+    ----------
+    table : pandas.DataFrame
+        mag_x, mag_y, mag_z [T] or temperature [degC], over the recording's time [s].
+    report : RecordingReport
+    """
 
     table: pd.DataFrame
     report: RecordingReport
@@ -260,11 +276,7 @@ def read_imu_samples(
     samples = read_samples(
         path, topic, format, columns, messages.IMU_TYPES, "IMU", timed=rate is None
     )
-    if rate is not None:
-        timed = {**samples.columns, "stamp": np.arange(len(samples)) / rate}
-        timed.pop("receipt", None)
-        samples = replace(samples, columns=timed)
-    return samples
+    return _evenly_timed(samples, rate)
 
 
 def read_other_sensor(
@@ -272,8 +284,13 @@ def read_other_sensor(
     sensor: str,
     topic: str = "",
     columns: Mapping[str, str] | None = None,
-) -> pd.DataFrame:
+    *,
+    rate: float | None = None,
+) -> RecordedSensor:
     """Read a magnetometer or a thermometer, axes as they are recorded.
+
+    Some drivers publish a slow magnetometer as often as its IMU, with nan in between, as
+    sensor_msgs/MagneticField allows: such samples are left out and counted.
 
     Parameters
     ----------
@@ -286,37 +303,40 @@ def read_other_sensor(
     columns : mapping of str to str, optional
         For CSV: quantity -> ``"column [unit]"``: ``time``, and ``mag_x mag_y mag_z`` or
         ``temperature``.
+    rate : float, optional
+        As for :func:`read_imu_samples`.
 
     Returns
     -------
-    pandas.DataFrame
-        mag_x, mag_y, mag_z [T] or temperature [degC], over the recording's time [s].
+    RecordedSensor
 
     Raises
     ------
     RecordingError
-        The recording cannot be read, has no such samples, a value is not finite, or the times do
-        not grow.
+        The recording cannot be read, or has no such samples that can be used.
     """
     types = messages.OTHER_TYPES[sensor]
-    samples = read_samples(path, topic, "auto", columns, types, sensor)
-    stamp = samples.columns["stamp"]
-    times = np.where(np.isnan(stamp), samples.columns.get("receipt", stamp), stamp)
-    names = [quantity for quantity in types[0].quantities if quantity in samples]
-    values = samples.matrix(names)
-    if len(times) == 0:
+    samples = read_samples(path, topic, "auto", columns, types, sensor, timed=rate is None)
+    samples = _evenly_timed(samples, rate)
+    if len(samples) == 0:
         raise RecordingError(f"{samples.source}: has no sample of a {sensor}")
-    wrong = ~np.isfinite(np.column_stack([times, values])).all(axis=1)
-    if wrong.any():
-        place = samples.places[int(np.argmax(wrong))]
-        raise RecordingError(
-            f"{samples.source}: {samples.place_name} {place} holds a value of the {sensor} that is "
-            "not a finite number"
-        )
-    steps = np.diff(times)
-    if np.any(steps <= 0.0):
-        place = samples.places[int(np.argmax(steps <= 0.0)) + 1]
-        raise RecordingError(
-            f"{samples.source}: the time of {samples.place_name} {place} does not grow"
-        )
-    return pd.DataFrame(values, columns=names, index=pd.Index(times, name="time"))
+    names = [quantity for quantity in types[0].quantities if quantity in samples]
+    cleaner = Cleaner(samples)
+    cleaner.drop_nan(names)
+    # A temperature may be told now and then only.
+    order, report = cleaner.finish(StampLimits(longest_gap=float("inf")), 1)
+    table = pd.DataFrame(
+        samples.matrix(names)[order],
+        columns=names,
+        index=pd.Index(cleaner.times[order], name="time"),
+    )
+    return RecordedSensor(table, report)
+
+
+def _evenly_timed(samples, rate) -> Samples:
+    """Return samples at a rate from time 0 on, if one is given."""
+    if rate is None:
+        return samples
+    timed = {**samples.columns, "stamp": np.arange(len(samples)) / rate}
+    timed.pop("receipt", None)
+    return replace(samples, columns=timed)

@@ -21,6 +21,9 @@ from imu_simulation_framework.recordings.cleaning import MINIMUM_SAMPLES, Cleane
 from imu_simulation_framework.recordings.conventions import ImuConventions, conventional_imu
 from imu_simulation_framework.recordings.fusing import GRAVITY_SHOWS, made_orientation
 
+MOUNTED_TURNED = "the IMU is mounted turned"
+"""In the remark on gravity beside the z axis, which matters to a heading only."""
+
 _UPRIGHT = np.radians(30.0)
 
 
@@ -212,6 +215,6 @@ def _check_upright(cleaner, mounted):
     turn = " and ".join(f"{name} = {angle:.4f}" for name, angle in angles if angle)
     down = ", or sensor_axes = frd if they are forward, right, down" if up[2] < -0.5 else ""
     cleaner.remarks.append(
-        f"gravity lies {where}, so the IMU is mounted turned: [imu_recording] {turn} would put it "
-        f"upright{down}; how it is turned about the vertical, mounting_yaw, gravity does not tell"
+        f"gravity lies {where}, so {MOUNTED_TURNED}: [imu_recording] {turn} would put it upright"
+        f"{down}; how it is turned about the vertical, mounting_yaw, gravity does not tell"
     )

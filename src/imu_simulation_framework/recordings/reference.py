@@ -12,8 +12,10 @@ from imu_simulation_framework.columns import QUATERNION
 from imu_simulation_framework.errors import RecordingError
 from imu_simulation_framework.motion.positioning.course import NoHeadingError
 from imu_simulation_framework.motion.positioning.fixes import FixSettings, trajectory_from_fixes
+from imu_simulation_framework.motion.positioning.jitter import jitter
 from imu_simulation_framework.motion.positioning.received_fixes import (
     UNKNOWN_VARIANCE,
+    repeated_fixes,
     variances_from_quality,
 )
 from imu_simulation_framework.motion.stamps import StampLimits
@@ -111,21 +113,18 @@ def _from_fixes(samples, settings, limits, minimum_samples, time_offset):
     variances = _variances(samples, cleaner.remarks)
     known = (variances > 0.0).all(axis=1) & np.isfinite(variances).all(axis=1)
     cleaner.count(cleaner.keep & ~known, "unknown_variance")
-    if (cleaner.keep & ~known).any():
-        cleaner.remarks.append(
-            f"where the variance of a position is not known, {UNKNOWN_VARIANCE:g} m^2 is assumed"
-        )
-    variances = np.where(known[:, None], variances, UNKNOWN_VARIANCE)
     # A smooth path needs three positions, whatever the caller is content with.
     order, report = cleaner.finish(limits, max(3, minimum_samples))
     fix = pd.DataFrame(
-        {
-            **{name: samples.columns[name][order] for name in names},
-            "variance_east": variances[order, 0],
-            "variance_north": variances[order, 1],
-        },
+        {name: samples.columns[name][order] for name in names},
         index=pd.Index(cleaner.times[order], name="time"),
     )
+    known, variances = known[order], variances[order]
+    if not known.all():
+        usual, remark = _usual_variance(fix, settings)
+        variances = np.where(known[:, None], variances, usual)
+        report = replace(report, remarks=(*report.remarks, remark))
+    fix["variance_east"], fix["variance_north"] = variances.T
     for name in ("altitude", "velocity_east", "velocity_north"):
         if name in samples:
             fix[name] = samples.columns[name][order]
@@ -138,6 +137,12 @@ def _from_fixes(samples, settings, limits, minimum_samples, time_offset):
         held = int((np.diff(fix[list(names)].to_numpy(), axis=0) == 0.0).all(axis=1).sum())
         if held > 0.5 * len(fix):
             advice = f"{held} of {len(fix)} positions repeat the one before: did the receiver hang?"
+        elif not known.any():
+            advice = (
+                f"nothing tells how good the positions are, and {np.sqrt(variances.mean()):.2g} m "
+                "is assumed; expected a drive, a standard deviation beside them, or a smaller "
+                "minimum speed"
+            )
         else:
             advice = "expected a drive or a smaller minimum speed"
         raise RecordingError(
@@ -146,12 +151,33 @@ def _from_fixes(samples, settings, limits, minimum_samples, time_offset):
         ) from None
     except ValueError as error:
         raise RecordingError(f"{samples.source}: {error}") from None
-    sentences = made.report.sentences(samples.place_name)
+    positioning = replace(made.report, assumed=not known.any())
+    sentences = positioning.sentences(samples.place_name)
     return made.poses, replace(
         report,
         remarks=report.remarks + tuple(sentences),
-        positioning=made.report.to_dict(),
+        positioning=positioning.to_dict(),
         fixes=made.fixes,
+    )
+
+
+def _usual_variance(fix, settings):
+    """Return the variance of a position [m^2] that nothing tells, and a sentence on it.
+
+    Latitude and longitude are a receiver's, with a receiver's errors. Positions in metres may be a
+    total station's as well, whose drive of some metres were all error if it were taken for a
+    receiver: they are as good as they jitter.
+    """
+    if "x" not in fix:
+        return UNKNOWN_VARIANCE, (
+            f"where the variance of a position is not known, {UNKNOWN_VARIANCE:g} m^2 is assumed"
+        )
+    times, positions = fix.index.to_numpy(dtype=float), fix[list(POSITION)].to_numpy(dtype=float)
+    new = ~repeated_fixes(times, positions, settings.minimum_speed)
+    error = jitter(times[new] - times[0], positions[new])
+    return error**2, (
+        f"where the error of a position is not known, {error:.2g} m is assumed, by how much the "
+        "positions jitter"
     )
 
 

@@ -22,6 +22,11 @@ _LONGEST_CELL = 20  # lines; a quotation mark alone is no quotation
 _LONGEST_LINE = 100_000  # characters; Python's and pandas' readers give up beyond some more
 _SEPARATORS = (",", ";", "\t")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z")
+_FIRST_LINES = 100
+"""So many lines of numbers tell whether they have decimal commas."""
+
+_COMMENTS = ("#", "//")
+_WITH_COMMA = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?\Z")
 _DATE = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?")
 _MISSING = ("", "nan", "NaN", "NAN", "-nan", "NA", "N/A", "null", "None")
 
@@ -91,7 +96,7 @@ class TextTable:
 
 
 def parse_table(path, text, names=None, rows_at_once=ROWS_AT_ONCE) -> TextTable:
-    """Parse the text of a table; empty lines and lines that begin with ``#`` do not count.
+    """Parse the text of a table; empty lines and comments, behind ``#`` or ``//``, do not count.
 
     Parameters
     ----------
@@ -100,7 +105,8 @@ def parse_table(path, text, names=None, rows_at_once=ROWS_AT_ONCE) -> TextTable:
     text : str
     names : sequence of str, optional
         The columns' names, separated by white space in the file. Without them the first line
-        names the columns and its separator (comma, semicolon, tab or white space) counts; if it
+        names the columns and its separator (comma, semicolon, tab or white space) counts (between
+        semicolons or tabs numbers may have decimal commas); if it
         is one of numbers already, the comment above it names them, or they are ``col1``,
         ``col2``, ...
     rows_at_once : int, optional
@@ -113,14 +119,14 @@ def parse_table(path, text, names=None, rows_at_once=ROWS_AT_ONCE) -> TextTable:
     """
     comment, lines = "", _logical_lines(path, text)
     for first in lines:
-        if first[1].lstrip().startswith("#"):
+        if first[1].lstrip().startswith(_COMMENTS):
             comment = first[1]
         elif first[1].strip():
             break
     else:
         raise RecordingError(f"{path}: the recording is empty")
     rows: Iterator = (
-        row for row in lines if row[1].strip() and not row[1].lstrip().startswith("#")
+        row for row in lines if row[1].strip() and not row[1].lstrip().startswith(_COMMENTS)
     )
     separator = r"\s+"
     given = names
@@ -130,20 +136,24 @@ def parse_table(path, text, names=None, rows_at_once=ROWS_AT_ONCE) -> TextTable:
     if given is not None or _is_data(names):
         rows = itertools.chain([first], rows)
     if given is None and _is_data(names):
-        names = _names(comment, separator, len(names))
+        names = _names(comment, separator, names)
 
-    blocks, numbers = [], []
+    blocks, numbers, decimal = [], [], ""
     while True:
         block = list(itertools.islice(rows, rows_at_once))
         if not block:
             break
+        block = [(number, _ended(line, separator, len(names))) for number, line in block]
         for number, line in block:
             if _width(line, separator) > len(names):
                 raise RecordingError(
                     f"{path}: line {number} has {_width(line, separator)} cells, expected "
                     f"{len(names)}"
                 )
-        blocks.append(_read_block(path, [line for _, line in block], separator, len(names)))
+        decimal = decimal or _decimal([line for _, line in block[:_FIRST_LINES]], separator)
+        blocks.append(
+            _read_block(path, [line for _, line in block], separator, len(names), decimal)
+        )
         numbers.append(np.array([number for number, _ in block], dtype=int))
     if not blocks:
         raise RecordingError(f"{path}: the recording is empty but for its first line")
@@ -154,7 +164,16 @@ def parse_table(path, text, names=None, rows_at_once=ROWS_AT_ONCE) -> TextTable:
     return TextTable(str(path), cells, np.concatenate(numbers), namesakes)
 
 
-def _read_block(path, lines, separator, width):
+def _decimal(lines, separator) -> str:
+    """Return the sign before a number's fraction, as these lines have it."""
+    lines = lines if separator in (";", "\t") else []
+    cells = [cell for line in lines for cell in _cells(line, separator)]
+    commas = any(_WITH_COMMA.match(cell) for cell in cells)
+    points = any("." in cell and _NUMBER.match(cell) for cell in cells)
+    return "," if commas and not points else "."
+
+
+def _read_block(path, lines, separator, width, decimal):
     """Return cells of some lines."""
     try:
         cells = pd.read_csv(
@@ -164,6 +183,7 @@ def _read_block(path, lines, separator, width):
             names=range(width),
             index_col=False,
             skipinitialspace=True,
+            decimal=decimal,
             skip_blank_lines=False,
             # The default parser may be off by the last bit.
             float_precision="round_trip",
@@ -199,7 +219,7 @@ def _logical_lines(path, text):
             )
         parts.append(line)
         begun = begun or number
-        quoted = ('"' in line or len(parts) > 1) and not parts[0].lstrip().startswith("#")
+        quoted = ('"' in line or len(parts) > 1) and not parts[0].lstrip().startswith(_COMMENTS)
         if quoted and sum(p.count('"') for p in parts) % 2:
             if len(parts) == _LONGEST_CELL:
                 break
@@ -235,12 +255,20 @@ def _is_data(cells) -> bool:
     return bool(numbers) and all(_NUMBER.match(cell) or _DATE.match(cell) for cell in given)
 
 
-def _names(comment, separator, width) -> list[str]:
+def _names(comment, separator, cells) -> list[str]:
     """Names of columns that have none: from the comment above, if it fits, else their places."""
-    names = _cells(comment.strip().lstrip("#"), separator) if comment else []
-    if len(names) == width and not _is_data(names):
+    names = _cells(comment.strip().lstrip("#/"), separator) if comment else []
+    fits = len(names) == len(cells) or (len(names) == len(cells) - 1 and not cells[-1])
+    if fits and not _is_data(names):
         return names
-    return [f"col{place}" for place in range(1, width + 1)]
+    return [f"col{place}" for place in range(1, len(cells) + 1)]
+
+
+def _ended(line, separator, width):
+    """Return a line without the separator that ends it, where that begins no cell with a name."""
+    if separator == r"\s+" or not line.rstrip(" \r").endswith(separator):
+        return line
+    return line.rstrip(" \r")[:-1] if _width(line, separator) == width + 1 else line
 
 
 def _distinct(names):

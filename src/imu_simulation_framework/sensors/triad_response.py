@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from imu_simulation_framework.noise.base import BLOCK
 from imu_simulation_framework.sensors.imu_specification import (
     ImuSpecification,
     TriadSpecification,
@@ -48,11 +49,13 @@ class TriadResponse:
         self._rectification = _unless_zero(triad.vibration_rectification)
         self._vibration = specification.vibration
         self._mean_square = self._vibration.mean_square
-        self._saturation = None if triad.saturation is None else np.array(triad.saturation)
+        self._saturation = None if triad.saturation is None else _one_if_equal(triad.saturation)
         resolution = np.array(triad.resolution)
         self._rounded = resolution > 0.0
         self._all_rounded = bool(self._rounded.all())
-        self._steps = np.where(self._rounded, resolution, 1.0) if self._rounded.any() else None
+        self._steps = None
+        if self._rounded.any():
+            self._steps = _one_if_equal(np.where(self._rounded, resolution, 1.0))
 
     def of_truth(self, signal, force, time):
         """Return what it makes of signal and specific force, without noise, bias and limits.
@@ -89,11 +92,23 @@ class TriadResponse:
         return matrix_times(self._g_sensitivity, vibration)
 
     def read(self, of_truth, noise, bias, time):
-        """Return readings of that and their bias, with the noise and bias of a realisation."""
+        """Return readings of that and their bias, with the noise and bias of a realisation.
+
+        Readings of many samples are made where their noise was.
+        """
         for per_unit, _, condition in self._conditions:
             if per_unit is not None:
                 bias = bias + per_unit * (condition.at(time) - condition.reference)
-        reading = of_truth + bias
+        if np.ndim(noise) < 2:
+            return self._limited(of_truth + bias, noise), bias
+        # What is in the processor's cache is not fetched for each operation.
+        for first in range(0, len(noise), BLOCK):
+            some = slice(first, first + BLOCK)
+            noise[some] = self._limited(of_truth[some] + bias[some], noise[some])
+        return noise, bias
+
+    def _limited(self, reading, noise):
+        """Return what a sensor's range and resolution leave of readings and noise."""
         reading += noise
         if self._saturation is not None:
             np.maximum(reading, -self._saturation, out=reading)
@@ -104,7 +119,7 @@ class TriadResponse:
             rounded *= self._steps
             rounded += 0.0  # turns -0.0 into 0.0
             reading = rounded if self._all_rounded else np.where(self._rounded, rounded, reading)
-        return reading, bias
+        return reading
 
 
 FEW = 100
@@ -131,6 +146,12 @@ def matrix_times(matrix, vectors):
 def unless_identity(matrix: np.ndarray) -> np.ndarray | None:
     """Return a matrix for :func:`matrix_times`, None for the identity."""
     return None if np.array_equal(matrix, np.eye(3)) else matrix
+
+
+def _one_if_equal(values):
+    """Return three numbers as an array, or one for all three, which is faster."""
+    values = np.array(values)
+    return values[0] if (values == values[0]).all() else values
 
 
 def _unless_zero(values):

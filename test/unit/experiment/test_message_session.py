@@ -132,3 +132,21 @@ def test_what_holds_on_counts_from_the_first_message_and_then_as_it_comes():
     session.take(topics.CLOCK, at(1.0), "clock")
     (message,) = session.take(topics.IMU_CALIBRATION, None, "calibrated")
     assert (message.stamp, message.content) == (at(1.0), "calibrated")
+
+
+def test_a_command_that_is_read_after_the_clock_has_gone_on_counts(session):
+    last = round(DURATION / PERIOD)
+    for number in range(1, last + 1):
+        session.take(topics.TRAJECTORY_ERROR, at(number * PERIOD), "error")
+    # After the drive zero commands keep the simulator going, and the clock with it.
+    session.take(topics.CLOCK, at(DURATION + 3 * PERIOD), "clock")
+    heard = [session.take(topics.WHEEL_COMMAND, None, number) for number in range(last + 3)]
+    assert [content for some in heard for content in contents(some)] == list(range(last + 1))
+    assert heard[0][0].stamp <= at(DURATION + PERIOD)
+    assert session.complete
+
+
+def test_a_command_that_is_read_before_the_errors_counts(session):
+    last = round(DURATION / PERIOD)
+    heard = [session.take(topics.WHEEL_COMMAND, None, number) for number in range(last + 1)]
+    assert [content for some in heard for content in contents(some)] == list(range(last + 1))

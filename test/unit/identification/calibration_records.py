@@ -69,6 +69,21 @@ def free_record(seed, positions=15, rest=20.0):
     return sensor, table.index.to_numpy(), table[[*GYRO, *ACCEL]].to_numpy()
 
 
+def rest_record(seed, name, seconds=300.0):
+    """Noise of a sensor's gyroscope at rest, of all that its specification says; no bias."""
+    from imu_simulation_framework.noise.processes import BiasInstability, RandomWalk
+
+    triad = read_imu_specification(name).gyroscope
+    period = 0.04
+    count = round(seconds / period)
+    generator = np.random.default_rng(seed)
+    values = generator.normal(size=(count, 3)) * np.array(triad.white_noise) / np.sqrt(period)
+    band = triad.bias_instability_band
+    values += BiasInstability(triad.bias_instability, band, period, generator).batch(count, 1)[0]
+    values += RandomWalk(triad.random_walk, period, generator).batch(count, 1)[0]
+    return np.arange(count) * period, values
+
+
 def chamber_record(seed, temperatures=(0.0, 20.0, 40.0), rest=20.0):
     """Six positions at each of some temperatures, in a fixture that keeps its errors.
 

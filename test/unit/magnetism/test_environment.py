@@ -9,7 +9,11 @@ from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.magnetism.bars import Bar, BarFields
 from imu_simulation_framework.magnetism.dipoles import Dipole, DipoleFields
 from imu_simulation_framework.magnetism.ellipsoids import Ellipsoid, EllipsoidFields
-from imu_simulation_framework.magnetism.environment import MagneticEnvironment, Place
+from imu_simulation_framework.magnetism.environment import (
+    MagneticEnvironment,
+    Place,
+    turned,
+)
 from imu_simulation_framework.magnetism.motors import MotorField
 
 PLACES = np.array([[0.0, 0.0, 0.2], [3.0, 1.0, 0.2], [-5.0, 2.0, 0.4]])
@@ -47,6 +51,35 @@ def test_it_is_felt_in_the_sensors_axes_and_motors_in_those_alone():
     torque = np.array([[1.0, 0.0], [0.0, 1.0], [-0.5, 0.25]])
     with_motors = environment.felt(PLACES, turns.as_quat(), torque)
     assert np.allclose(with_motors - own, [[1e-6, 0, 0], [0, 2e-6, 0], [-5e-7, 5e-7, 0]])
+
+
+def _disturbed(bodies):
+    dipoles = [Dipole((1.0, k, 0.0), (0.0, 1.0, k)) for k in range(bodies)]
+    ellipsoids = [
+        Ellipsoid((2.0, -3.0 * k, 0.0), (0.3, 1.0, 0.5), (0.1, k, 0.2)) for k in range(bodies)
+    ]
+    bars = [Bar((-3.0, 3.0 * k, 0.0), (2.0, 0.1, 0.2), (0.3, k, 0.1)) for k in range(bodies)]
+    motors = MotorField((1e-6, 0.0, 0.0), (0.0, 2e-6, 0.0))
+    return MagneticEnvironment(dipoles=dipoles, ellipsoids=ellipsoids, bars=bars, motors=motors)
+
+
+@pytest.mark.parametrize("bodies", [0, 1, 2, 5])
+@pytest.mark.parametrize("at_once", [1, 2, 5, 11, 100])
+def test_it_is_the_same_to_the_bit_in_how_many_parts_it_is_asked_for(bodies, at_once):
+    hall, random = _disturbed(bodies), np.random.default_rng(1)
+    places, torques = random.normal(scale=3.0, size=(403, 3)), random.normal(size=(403, 2))
+    turns = Rotation.random(403, random_state=1).as_quat()
+    expected = hall.felt(places, turns, torques)
+    parts = [slice(first, first + at_once) for first in range(0, 403, at_once)]
+    felt = [hall.felt(places[part], turns[part], torques[part]) for part in parts]
+    np.testing.assert_array_equal(np.concatenate(felt), expected)
+
+
+def test_turned_vectors_are_those_of_scipys_rotations():
+    turns = Rotation.random(20, random_state=2)
+    vectors = np.random.default_rng(2).normal(size=(20, 3))
+    assert np.allclose(turned(turns.as_quat(), vectors), turns.apply(vectors), atol=1e-14)
+    assert np.allclose(turned(turns.as_quat(), vectors[0]), turns.apply(vectors[0]), atol=1e-14)
 
 
 def test_a_file_says_what_a_program_says(tmp_path):

@@ -205,6 +205,19 @@ def test_a_long_recording_is_judged_by_stretches_of_it():
     assert np.std(found) < 0.08
 
 
+def test_of_a_fast_recording_the_stretches_are_not_shorter():
+    # Quarter turns of two seconds every 35 s, which stretches of four seconds all miss.
+    times = np.arange(18000) / 100.0
+    turning = np.where((times + 20.0) % 35.2 > 33.2, np.pi / 4.0, 0.0)
+    yaw = np.cumsum(turning) / 100.0
+    velocities = 0.5 * np.column_stack([np.cos(yaw), np.sin(yaw)])
+    noise = 0.01 * np.random.default_rng(1).standard_normal((18000, 2))
+    given = fixes(times, np.cumsum(velocities, axis=0) / 100.0 + noise, 0.01)
+    found, used, left_out = estimate_robustly(given, 4.0)
+    for motion_found in smooth_plane(used, found, left_out):
+        assert np.sqrt(np.mean(motion_found.residuals**2)) < 0.02
+
+
 def test_a_drive_without_noise_is_left_as_it_is():
     times = np.arange(50) / 5.0
     positions = np.column_stack([3.0 * times, 4.0 * times])

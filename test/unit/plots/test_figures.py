@@ -265,6 +265,21 @@ def test_a_footer_fits_below_the_figure():
     assert box.y1 <= figure.axes[0].xaxis.label.get_window_extent(renderer).y0
 
 
+@pytest.mark.parametrize(("length", "columns"), [(20, 3), (45, 2), (100, 1), (250, 1)])
+def test_an_outside_legend_fits_into_the_figure(length, columns):
+    figure, (axis,) = style.make_figure()
+    for name in "abc":
+        axis.plot([0.0, 1.0], label=length * name)
+    style.outside_legend(figure, [axis])
+    figure.canvas.draw()
+    (box,) = figure.legends
+    extent = box.get_window_extent(figure.canvas.get_renderer())
+    assert extent.x0 >= 0.0 and extent.x1 <= figure.bbox.x1
+    assert extent.y1 <= figure.bbox.y1
+    assert axis.get_window_extent().y1 <= extent.y0
+    assert len({round(text.get_window_extent().x0) for text in box.get_texts()}) == columns
+
+
 def test_a_spectrum_says_how_it_was_estimated(figures):
     for name in ("yaw_errors_psd", "yaw_psd"):
         assert "1 segment of 65536 samples" in texts(figures[name])

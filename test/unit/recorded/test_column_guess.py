@@ -7,7 +7,7 @@ import pytest
 from column_tables import GRAVITY, RATE, TIME, Car, guess, wrapped, write
 
 from imu_simulation_framework.recordings import read_imu_samples, read_reference_samples
-from imu_simulation_framework.recordings.columns.guess import guess_columns
+from imu_simulation_framework.recordings.columns.guess import guess_angle, guess_columns
 
 KNOT = 1852.0 / 3600.0
 
@@ -222,6 +222,31 @@ def test_a_trajectory_with_units_in_its_header(car):
     assert found.unused == ["b_w_RS_S_x [rad s^-1]"]
 
 
+def test_an_imu_with_frames_in_its_header(car):
+    columns = {"timestamp [ns]": np.round(1e9 * (1.4e9 + TIME))}
+    for letter, unit, values in (("w", "rad s^-1", car.rates), ("a", "m s^-2", car.forces)):
+        columns.update({f"{letter}_RS_S_{a} [{unit}]": values[:, k] for k, a in enumerate("xyz")})
+    found = guess(**columns)
+    assert found.imu["gyro_z"] == "w_RS_S_z [rad s^-1] [rad/s]"
+    assert found.imu["accel_x"] == "a_RS_S_x [m s^-2] [m/s^2]"
+    assert found.unused == []
+
+
+def test_a_table_that_was_saved_with_its_index(car, tmp_path):
+    """Dates in a first column without a name, in a zone."""
+    stamps = np.datetime64("2020-07-16T12:35:00") + np.round(1e3 * TIME).astype("timedelta64[ms]")
+    columns = {
+        "": [f"{str(stamp).replace('T', ' ')}-12:00" for stamp in stamps],
+        "LAT": car.latitude,
+        "LON": car.longitude,
+    }
+    found = guess_columns(write(tmp_path / "a.csv", columns))
+    assert found.reference["time"] == "col1 [iso8601]"
+    read = read_reference_samples(tmp_path / "a.csv", columns=found.reference).columns
+    np.testing.assert_allclose(read["stamp"] - read["stamp"][0], TIME, atol=1e-3)
+    assert read["stamp"][0] == pytest.approx(1594946100.0)
+
+
 def test_without_a_time_there_is_an_imu_for_an_allan_analysis_only(car):
     found = guess(lat=car.latitude, lon=car.longitude, **car.inertial())
     assert found.reference == {}
@@ -290,6 +315,17 @@ def test_guessed_maps_read_what_is_in_the_file(tmp_path, car):
     np.testing.assert_allclose(imu["yaw"], wrapped(car.yaw), atol=1e-9)
     # The package's g is not this file's.
     np.testing.assert_allclose(imu["accel_z"], car.forces[:, 2], rtol=1e-3)
+
+
+def test_the_unit_of_one_angle_is_told_by_its_numbers(car, tmp_path):
+    azimuth = np.degrees(car.azimuth)
+    columns = {"time": TIME, "swing": np.degrees(wrapped(car.yaw)), "course": azimuth}
+    columns.update(lat=car.latitude, lon=car.longitude, speed=car.speed, still=0.0 * TIME)
+    path = write(tmp_path / "a.csv", columns)
+    assert guess_angle(path, "swing") == "swing [deg]"
+    assert guess_angle(path, "course") == "course [deg cw from north]"
+    assert guess_angle(path, "still") == "still"
+    assert guess_angle(path, "nowhere") == "nowhere"
 
 
 def test_a_long_packed_file_is_read_in_pieces_with_its_quotes_whole(tmp_path):

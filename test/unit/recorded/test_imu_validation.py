@@ -88,8 +88,16 @@ def test_what_one_of_the_two_lacks_is_told_and_has_no_length(truth):
     assert "not compared, as one of the two has none: gyro_x" in validation.remarks[-1]
 
 
+def test_where_roll_and_yaw_turn_into_each_other_is_told(truth):
+    tumbled = truth.copy()
+    tumbled["pitch"] = 1.5 * np.sin(0.5 * truth.index.to_numpy())
+    remarks = validate_imu(tumbled, tumbled).remarks
+    assert any("the truth pitches by up to 86 deg" in remark for remark in remarks)
+    assert not any("pitches" in remark for remark in validate_imu(truth, truth).remarks)
+
+
 def test_what_cannot_be_compared_is_refused(truth):
-    with pytest.raises(RecordingError, match="no axis in common"):
+    with pytest.raises(RecordingError, match="in common: the IMU has yaw, the truth gyro_z"):
         validate_imu(truth[["yaw"]], truth[["gyro_z"]])
     later = truth.copy()
     later.index = later.index + 1000.0

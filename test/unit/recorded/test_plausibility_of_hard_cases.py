@@ -183,3 +183,20 @@ def test_what_an_alternative_leaves_is_not_read_again():
 
 def test_the_drive_lasts_as_long_as_the_tests_take_it_to():
     assert elapsed(drive()[1])[-1] == pytest.approx(DURATION, abs=0.1)
+
+
+@pytest.mark.parametrize("factor", [0.5, 2.0, 180.0 / np.pi])
+def test_a_quaternion_of_another_angle_than_the_yaw_is_named(factor):
+    """sin(yaw) in place of sin(yaw / 2), or of degrees."""
+    reference, imu = drive()
+    wrong = with_yaw(imu, lambda yaw: factor * np.unwrap(yaw))
+    result = judged(reference, wrong)
+    assert names(result) == [faults.SCALE]
+    assert result.findings[0].grave
+    assert "the IMU's yaw turns" in result.findings[0].evidence
+    assert "fused" in result.findings[0].sentence()
+
+
+def test_a_yaw_that_is_a_little_off_in_scale_is_an_error_to_be_measured():
+    reference, imu = drive()
+    assert names(judged(reference, with_yaw(imu, lambda yaw: 1.2 * np.unwrap(yaw)))) == []

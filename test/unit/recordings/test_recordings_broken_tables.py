@@ -168,3 +168,39 @@ def test_lines_are_those_of_splitlines(monkeypatch):
     monkeypatch.setattr(text_table, "_LONGEST_LINE", 3)
     assert list(text_table._lines(text)) == text.splitlines()
     assert list(text_table._lines("")) == []
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize("mark", ["", "#"])
+def test_separators_at_the_ends_of_lines_begin_no_cell(separator, mark):
+    lines = [mark + "a,b,c", "1,2,3,", "4,5,,", "6,7,8"]
+    table = parse_table("a.csv", "\n".join(lines).replace(",", separator))
+    assert list(table.cells.columns) == ["a", "b", "c"]
+    np.testing.assert_array_equal(table.numbers("b"), [2, 5, 7])
+    np.testing.assert_array_equal(table.numbers("c"), [3, np.nan, 8])
+
+
+def test_a_cell_too_many_is_refused_with_or_without_a_separator_behind_it():
+    for end in ("", ","):
+        with pytest.raises(RecordingError, match="line 3 has"):
+            parse_table("a.csv", f"a,b\n1,2,\n1,2,3{end}\n")
+
+
+@pytest.mark.parametrize("separator", [";", "\t"])
+def test_decimal_commas_between_semicolons_or_tabs(separator):
+    lines = ['"Time (s)";"x (m)"', "0;1", "0,1;1", "2,5E-1;-3,25", "1e3;"]
+    table = parse_table("a.csv", "\n".join(lines).replace(";", separator))
+    np.testing.assert_array_equal(table.numbers("Time (s)"), [0.0, 0.1, 0.25, 1000.0])
+    np.testing.assert_array_equal(table.numbers("x (m)"), [1.0, 1.0, -3.25, np.nan])
+
+
+def test_a_comma_among_points_is_no_number():
+    table = parse_table("a.csv", "a;b\n0.1;1,000\n0.2;2,000\n")
+    with pytest.raises(RecordingError, match="'1,000' is no number"):
+        table.numbers("b")
+
+
+def test_lines_that_begin_with_two_slashes_are_comments():
+    table = parse_table("a.csv", "// Start Time: unknown\n// Rate: 50.0Hz\na,b\n1,2\n")
+    assert list(table.cells.columns) == ["a", "b"]
+    np.testing.assert_array_equal(table.lines, [4])

@@ -232,8 +232,9 @@ def test_names_in_the_comment_above_the_numbers(tmp_path):
     assert recorded["yaw"].to_numpy() == pytest.approx(np.radians(NUMBERS))
 
 
-def test_units_in_the_files_own_header_need_no_map(tmp_path):
-    columns = {"time [ms]": (1000.0 * SECONDS).tolist(), "yaw [deg cw]": NUMBERS.tolist()}
+@pytest.mark.parametrize("names", [("time [ms]", "yaw [deg cw]"), ("time (ms)", "yaw (deg cw)")])
+def test_units_in_the_files_own_header_need_no_map(tmp_path, names):
+    columns = {names[0]: (1000.0 * SECONDS).tolist(), names[1]: NUMBERS.tolist()}
     recorded = read_imu(writers.write_csv(tmp_path / "a.csv", columns)).table
     assert recorded.index.to_numpy() == pytest.approx(SECONDS)
     assert np.diff(recorded["yaw"]) == pytest.approx(np.full(COUNT - 1, -np.radians(1.0)))

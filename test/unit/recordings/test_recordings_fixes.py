@@ -8,6 +8,7 @@ import pytest
 
 from imu_simulation_framework.angles import quaternion_from_roll_pitch_yaw, wrap
 from imu_simulation_framework.columns import QUATERNION
+from imu_simulation_framework.errors import RecordingError
 from imu_simulation_framework.motion.positioning.received_fixes import RANGE_ERROR, UNKNOWN_VARIANCE
 from imu_simulation_framework.recordings.reference import reference_table
 from imu_simulation_framework.recordings.samples import Samples
@@ -75,6 +76,42 @@ def test_where_nothing_tells_a_variance_a_usual_one_is_assumed():
     assert (report.unknown_variance.count, report.unknown_variance.first_place) == (10, 52)
     usual = (10 * UNKNOWN_VARIANCE + 290 * (2.0 * RANGE_ERROR) ** 2) / COUNT
     assert stated(report) == pytest.approx(np.sqrt(usual))
+
+
+def on_the_floor(rate, error, seed=1):
+    """Positions of a robot that goes round a circle of a metre, by a total station."""
+    times = np.arange(0.0, 120.0, 1.0 / rate)
+    noise = error * np.random.default_rng(seed).standard_normal((len(times), 2))
+    x, y = (np.column_stack([np.cos(times / 2.0), np.sin(times / 2.0)]) + noise).T
+    recorded = Samples(
+        path="station.csv",
+        format="csv",
+        columns={"stamp": times, "x": x, "y": y},
+        places=np.arange(len(times)) + 2,
+        place_name="line",
+    )
+    return recorded, times, times / 2.0 + np.pi / 2.0
+
+
+@pytest.mark.parametrize("rate", [1.0, 10.0, 100.0])
+@pytest.mark.parametrize("error", [0.001, 0.01])
+def test_positions_in_metres_are_as_good_as_they_jitter(rate, error):
+    recorded, times, yaw = on_the_floor(rate, error)
+    table, report = reference_table(recorded)
+    difference = wrap(table["yaw"].to_numpy() - np.interp(table.index, times, yaw))
+    assert np.degrees(np.sqrt(np.mean(difference**2))) < 2.5
+    assert table["yaw_known"].mean() > 0.95
+    assert any("by how much the positions jitter" in s for s in report.sentences())
+    assert not any("receiver" in sentence for sentence in report.sentences())
+
+
+def test_a_path_that_is_smoothed_away_is_not_called_slow_without_a_reason():
+    recorded, _, _ = on_the_floor(1.0, 0.001)
+    x, y = recorded.columns.pop("x"), recorded.columns.pop("y")
+    latitude, longitude, _ = pymap3d.enu2geodetic(x, y, 0.0, 48.0, 11.0, 0.0)
+    recorded.columns.update(latitude=latitude, longitude=longitude)
+    with pytest.raises(RecordingError, match="nothing tells how good the positions are, and 2.5 m"):
+        reference_table(recorded)
 
 
 def test_doppler_velocities_are_used_and_told():

@@ -12,6 +12,7 @@ from imu_simulation_framework.identification.calibration.correction import (
     TriadCorrection,
 )
 from imu_simulation_framework.ros.nodes.any_robot.imu_corrector import (
+    another_unit,
     corrected_field,
     corrected_imu,
     needs_temperature,
@@ -79,3 +80,17 @@ def test_a_magnetic_field_is_corrected_too():
     done = corrected_field(raw, CORRECTION)
     assert np.allclose(numbers(done.magnetic_field), truth)
     assert done.header == raw.header and not any(done.magnetic_field_covariance)
+
+
+@pytest.mark.parametrize(
+    ("reading", "told"),
+    [(4.8e-5, False), (1.0e-3, False), (48.0, True), (0.48, True), (0.0, False), (np.nan, False)],
+)
+def test_a_field_in_another_unit_than_the_correction_is_told(reading, told):
+    correction = ImuCorrection(magnetometer=TriadCorrection(bias=(2e-5, 0.0, -1e-5)))
+    said = another_unit(MagneticField(magnetic_field=Vector3(0.0, reading, 0.0)), correction)
+    assert bool(said) == told
+    # A correction of readings in microtesla fits those, and no others.
+    other = ImuCorrection(magnetometer=TriadCorrection(bias=(20.0, 0.0, -10.0)))
+    said = another_unit(MagneticField(magnetic_field=Vector3(0.0, reading, 0.0)), other)
+    assert bool(said) == (0.0 < reading < 0.02)

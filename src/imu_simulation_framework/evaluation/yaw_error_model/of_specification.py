@@ -92,8 +92,7 @@ def of_specification(
             "a yaw error's model is that of a gyroscope, but the specification's filter is "
             "compass, which uses none"
         )
-    on_earth = isinstance(motion, EarthMotion)
-    level = motion.local_orientation if on_earth else motion.orientation
+    level = motion.local_orientation if isinstance(motion, EarthMotion) else motion.orientation
     up = Rotation.from_quat(level).as_matrix()[:, 2, :]
     vertical = _Vertical(motion, up, time)
     rate, force = motion.means()
@@ -106,7 +105,7 @@ def of_specification(
     if imu.output.magnetic_heading:
         return sources, _limits(imu, up, rate, sample)  # the rest is in the field's curve
     curve = _of_felt_acceleration(imu, motion, time, force)
-    if on_earth:
+    if isinstance(motion, EarthMotion):
         turning = rate.copy()
         turning[1:] -= turns(level[:-1], level[1:]) / motion.period
         sources += vertical.known(EARTH_TURNING, turning)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 from imu_simulation_framework import topics
@@ -49,6 +50,7 @@ class MessageSession:
         self._period = round(control_period * NANOSECONDS)
         self._wheels_period = ticks_between_wheels(control_period) * self._period
         self._duration: float | None = None
+        self._most_commands = 0
         self._end: int | None = None
         self._now = 0
         self._newest: dict[str, HeardMessage] = {}
@@ -59,6 +61,8 @@ class MessageSession:
     def ends_after(self, duration: float) -> None:
         """Say how long the whole drive takes [s]; before, nothing is chosen."""
         self._duration = duration
+        # The first, an answer to each control period, and one where those are not in step with it.
+        self._most_commands = 2 + math.ceil(duration * NANOSECONDS / self._period)
 
     @property
     def is_end_known(self) -> bool:
@@ -94,7 +98,10 @@ class MessageSession:
         if self._duration is None:
             return []
         if stamp is None:
-            return self._of_the_drive(HeardMessage(topic, self._now, content))
+            message = HeardMessage(topic, self._now, content)
+            if topic == topics.WHEEL_COMMAND:
+                return self._commanded(message)
+            return self._of_the_drive(message)
         earlier = self._newest.get(topic)
         if topic == topics.TRAJECTORY_ERROR and (earlier is None or earlier.stamp != stamp):
             self._errors += 1
@@ -140,6 +147,18 @@ class MessageSession:
             for topic, message in self._newest.items()
             if topic not in _NOT_TO_THE_END
         )
+
+    def _commanded(self, command) -> list[HeardMessage]:
+        """Return a command if it is of the drive, which its number tells.
+
+        On a busy machine the clock may have been read up to its end, and beyond, before it.
+        """
+        answers_nothing = self.over and self._commands > self._errors + 1
+        if answers_nothing or self._commands > self._most_commands:
+            return []
+        if self._end is None:
+            return [command]
+        return [command._replace(stamp=min(command.stamp, self._end + self._period))]
 
     def _of_the_drive(self, message) -> list[HeardMessage]:
         late = self._end is not None and message.stamp > self._end + self._period

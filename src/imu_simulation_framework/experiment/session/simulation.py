@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
     from imu_simulation_framework.experiment.session.positioning import PositioningSession
 
+MEASURED_AT_ONCE = 400
+"""Samples; of more than some the fusion takes them in another way, with other last digits."""
+
 
 class SimulatedSamples(NamedTuple):
     """Samples that follow each other.
@@ -40,18 +43,18 @@ class SimulatedSamples(NamedTuple):
     ``stamps`` (n,) [ns]. ``state`` and ``reading`` have the samples as the first axis of all their
     arrays. ``published``: numbers of the readings that the IMU gives away, some perhaps several
     times; None where it gives away each once.
-    ``shows_wheels``: whether the last sample is one at which the robot says how its wheels stand
-    and turn. ``has_magnetic_field``: whether the readings have one. ``fixes``: what
-    a GNSS receiver on the robot has said meanwhile, a table GnssRecord; None for nothing.
+    ``wheels``: at which of the samples the robot says how its wheels stand and turn.
+    ``has_magnetic_field``: whether the readings have one. ``fixes``: what a GNSS receiver on the
+    robot has said in each control period of them, tables GnssRecord.
     """
 
     stamps: np.ndarray
     state: SimulatorState
     reading: ImuReading
     published: np.ndarray | None
-    shows_wheels: bool
+    wheels: np.ndarray
     has_magnetic_field: bool
-    fixes: pd.DataFrame | None = None
+    fixes: tuple[pd.DataFrame, ...] = ()
 
     def imu_rows(self) -> tuple[np.ndarray, np.ndarray]:
         """Stamps and values of the IMU's readings, as an :class:`.ExperimentRecord` takes them."""
@@ -73,14 +76,18 @@ class SimulatedSamples(NamedTuple):
             return None
         return self._published(self.reading.magnetic_field)
 
-    def told_fixes(self) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-        """Stamps and rows of what the receiver said meanwhile, by kind, as it is recorded."""
-        if self.fixes is None:
-            return {}
+    def told_fixes(self) -> list[tuple[str, np.ndarray, np.ndarray]]:
+        """Kinds, stamps and rows of what the receiver said meanwhile, as they are recorded."""
+        if not self.fixes:
+            return []
         # Imported here, as the receiver itself.
         from imu_simulation_framework.sensors.gnss.messages import told_fixes
 
-        return dict(zip(STORED_OF_RECEIVER, told_fixes(self.fixes)))
+        return [
+            (kind, *told)
+            for fixes in self.fixes
+            for kind, told in zip(STORED_OF_RECEIVER, told_fixes(fixes))
+        ]
 
     def _published(self, *parts) -> tuple[np.ndarray, np.ndarray]:
         rows = np.concatenate(parts, axis=1)
@@ -95,10 +102,27 @@ class SimulatedSamples(NamedTuple):
         columns = (state.position, state.orientation, velocity, turning)
         return self.stamps, np.concatenate(columns, axis=1)
 
+    @property
+    def shows_wheels(self) -> bool:
+        """Whether there are any ``wheels``."""
+        return len(self.wheels) > 0
+
     def wheel_rows(self) -> tuple[np.ndarray, np.ndarray]:
-        """Stamps and velocities of the wheels that joint states have, (n, w): one row or none."""
-        shown = slice(-1 if self.shows_wheels else len(self.stamps), None)
-        return self.stamps[shown], self.state.wheel_velocities[shown]
+        """Stamps and velocities of the wheels that joint states have, (n, w)."""
+        return self.stamps[self.wheels], self.state.wheel_velocities[self.wheels]
+
+
+class DrivenSamples(NamedTuple):
+    """True samples of one control period, which the IMU has yet to measure.
+
+    ``stamps`` (n,) [ns], ``numbers`` (n,) counted from the drive's beginning, ``state`` and
+    ``fixes`` as of :class:`SimulatedSamples`.
+    """
+
+    stamps: np.ndarray
+    numbers: np.ndarray
+    state: SimulatorState
+    fixes: pd.DataFrame | None
 
 
 class SimulatedRobot:
@@ -140,6 +164,8 @@ class SimulatedRobot:
         self._environment = environment
         self._imu_place, _ = self._simulator.imu_mounting
         self._samples = 0
+        self._driven: list[DrivenSamples] = []
+        self._last: SimulatedSamples
         self.positioning = _positioning(configuration)
         model, parameters = imu_model_and_parameters(configuration)
         self.set_imu(model, parameters, configuration.experiment.seed)
@@ -178,8 +204,50 @@ class SimulatedRobot:
 
     def tick(self, left: float, right: float) -> SimulatedSamples:
         """Drive for one control period with these wheel velocities [rad/s]; return its samples."""
+        self.drive(left, right)
+        return self.measured()
+
+    def drive(self, left: float, right: float) -> DrivenSamples:
+        """Drive for one control period as :meth:`tick` does; its IMU's readings can wait.
+
+        What an IMU says does not move the robot, and several control periods are read faster at
+        once: see :meth:`measured`.
+        """
         self._simulator.set_wheel_velocities(left, right)
-        return self._take(self._simulator.steps(self._samples_per_tick), self._samples_per_tick)
+        state = self._simulator.steps(self._samples_per_tick)
+        numbers = np.arange(self._samples + 1, self._samples + 1 + self._samples_per_tick)
+        self._samples += self._samples_per_tick
+        return self._wait(numbers, state)
+
+    @property
+    def waiting(self) -> int:
+        """How many samples have been driven and not been measured."""
+        if not self._driven:
+            return 0
+        return int(self._driven[-1].numbers[-1] - self._driven[0].numbers[0]) + 1
+
+    def measured(self) -> SimulatedSamples:
+        """Return the samples since the last time; there must be any.
+
+        They are the same to the bit in how many parts one asks for them, as long as these have no
+        more than :data:`MEASURED_AT_ONCE` samples.
+        """
+        driven, self._driven = self._driven, []
+        state = driven[0].state
+        if len(driven) > 1:
+            state = SimulatorState(*map(np.concatenate, zip(*(part.state for part in driven))))
+        numbers = np.concatenate([part.numbers for part in driven])
+        reading, new = self._readings(state)
+        self._last = SimulatedSamples(
+            np.concatenate([part.stamps for part in driven]),
+            state,
+            reading,
+            self._imu.given_away(numbers / self._rate, new),
+            np.flatnonzero(numbers % self._samples_between_wheels == 0),
+            self._feels_field,
+            tuple(part.fixes for part in driven if part.fixes is not None),
+        )
+        return self._last
 
     def _restart_imu(self) -> None:
         self._read(make_imu_model(*self._imu_arguments))
@@ -191,31 +259,31 @@ class SimulatedRobot:
         standing = self._simulator.state
         if self.positioning is not None:
             self.positioning.restart()
-        self._take(SimulatorState(*(np.array([values]) for values in standing)), 0)
+        self._driven = []
+        state = SimulatorState(*(np.array([values]) for values in standing))
+        self._wait(np.array([self._samples]), state)
+        self.measured()
 
-    def _take(self, state, steps) -> SimulatedSamples:
-        numbers = np.arange(len(state.time)) + (self._samples + min(steps, 1))
-        self._samples += steps
+    def _wait(self, numbers, state) -> DrivenSamples:
         stamps = np.rint(numbers / self._rate * NANOSECONDS).astype(np.int64)
+        driven = DrivenSamples(stamps, numbers, state, self._fixes(stamps, state))
+        self._driven.append(driven)
+        return driven
+
+    @property
+    def _feels_field(self) -> bool:
+        return self._environment is not None and self._imu.has_magnetometer
+
+    def _readings(self, state) -> tuple[ImuReading, np.ndarray]:
+        """Return the IMU's readings of some samples, and which are new."""
         truth: AnyTruth = state.imu_truth
-        magnetic = self._environment is not None and self._imu.has_magnetometer
-        if magnetic or self._imu.feels_speed:
-            field = self._field(state) if magnetic else None
+        if self._feels_field or self._imu.feels_speed:
+            field = self._field(state) if self._feels_field else None
             speed = None
             if self._imu.feels_speed:
                 speed = np.linalg.norm(state.linear_velocity, axis=1)
             truth = truth_of(*truth[:3], field, speed)
-        reading, new = self._imu.steps(truth)
-        self._last = SimulatedSamples(
-            stamps,
-            state,
-            reading,
-            self._imu.given_away(numbers / self._rate, new),
-            self._samples % self._samples_between_wheels == 0,
-            magnetic,
-            self._fixes(stamps, state),
-        )
-        return self._last
+        return self._imu.steps(truth)
 
     def _field(self, state) -> np.ndarray:
         """Return the magnetic field in the IMU's axes, (n, 3) [T]."""

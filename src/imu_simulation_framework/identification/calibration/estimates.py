@@ -1,11 +1,8 @@
 """Linear least squares with noise that hangs together, and intervals that know of it.
 
-Where the noise is not given, it is found in the same recording: the likelihood of white noise,
-flicker and random walk on a grid of their ratios (restricted maximum likelihood, Patterson and
-Thompson, Biometrika 58, 1971), with a half-Cauchy distribution of each ratio beforehand, as is
-usual for scales of which nothing is known (Gelman, Bayesian Analysis 1, 2006). Estimates and
-intervals are means over that grid, so that they also know how little a short recording says of
-slow noise.
+Where the noise is not given, it is found in the same recording (:mod:`.calibration.found_noise`).
+Estimates and intervals are then means over all noise that is likely, so that they also know how
+little a short recording says of slow noise.
 """
 
 from __future__ import annotations
@@ -19,6 +16,12 @@ from scipy.optimize import brentq
 from scipy.stats import t as student
 
 from imu_simulation_framework.errors import RecordingError
+from imu_simulation_framework.identification.calibration.found_noise import (
+    INERTIAL,
+    Beforehand,
+    Likely,
+    found_noise,
+)
 from imu_simulation_framework.identification.calibration.slow_noise import (
     DEFAULT_BAND,
     SlowNoise,
@@ -27,20 +30,8 @@ from imu_simulation_framework.identification.calibration.slow_noise import (
 
 CONFIDENCE = 0.95
 _NORMAL = 1.959963984540054
-# Share of flicker noise and random walk in the error of a mean over all of the recording, over
-# that of white noise; and none.
-_RATIOS = np.concatenate([[0.0], np.geomspace(0.1, 1000.0, 13)])
-# A half-Cauchy density of the ratio, per step of its logarithm; without any noise of the kind
-# stands what is below the smallest ratio.
-_LOG_PRIOR = np.log(
-    np.concatenate(
-        [
-            [np.arctan(_RATIOS[1]) / np.log(_RATIOS[2] / _RATIOS[1])],
-            _RATIOS[1:] / (1.0 + _RATIOS[1:] ** 2),
-        ]
-    )
-)
 _LARGE_DOF = 1e6
+_LEAST_FREEDOM = 5
 
 
 @dataclass(frozen=True)
@@ -57,109 +48,125 @@ class FoundValue:
 
 
 @dataclass(frozen=True)
+class Axis:
+    """Means of one axis, and what they are fitted with.
+
+    Attributes
+    ----------
+    values : ndarray, shape (n,)
+    design : ndarray, shape (n, p)
+    beside : ndarray, shape (n, n), optional
+        Covariance of what else is uncertain, as how the sensor was placed. Of groups that have any,
+        noise is found within each only.
+    what : str
+        To begin a sentence with.
+    """
+
+    values: np.ndarray
+    design: np.ndarray
+    beside: np.ndarray | None = None
+    what: str = "the recording"
+
+
+@dataclass(frozen=True)
 class Means:
-    """Means of one axis over times that do not overlap, in their order.
+    """Times that do not overlap, in their order, and the means of one or more axes over them.
 
     Attributes
     ----------
     begin, end : ndarray, shape (n,)
         [s], zero at the recording's first sample.
-    values : ndarray, shape (n,)
     group : ndarray of int, shape (n,)
         Which time at rest, or which turn, each belongs to.
+    axes : sequence of Axis
     """
 
     begin: np.ndarray
     end: np.ndarray
-    values: np.ndarray
     group: np.ndarray
+    axes: Sequence[Axis]
 
 
 @dataclass(frozen=True)
 class Solution:
-    """What least squares found.
+    """What least squares found of an axis.
 
     Attributes
     ----------
     estimates : tuple of FoundValue
         Of the design's columns.
     noise : SlowNoise
-        As given, or as found.
-    covariance : ndarray, shape (n, n)
-        Of the means, what was given beside the noise included.
+        As given, or what is likeliest of what was found.
     residuals : ndarray, shape (n,)
     """
 
     estimates: tuple[FoundValue, ...]
     noise: SlowNoise
-    covariance: np.ndarray
     residuals: np.ndarray
 
 
 def solve(
     means: Means,
-    design: np.ndarray,
-    noise: SlowNoise | None = None,
-    beside: np.ndarray | None = None,
-    what: str = "the recording",
+    noise: Sequence[SlowNoise] | None = None,
     *,
     seen: np.ndarray | None = None,
     combinations: np.ndarray | None = None,
-    walks: bool = True,
-) -> Solution:
-    """Fit columns of a design to means.
+    beforehand: Beforehand = INERTIAL,
+) -> list[Solution]:
+    """Fit columns of designs to means.
 
     Parameters
     ----------
     means : Means
-    design : ndarray, shape (n, p)
-    noise : SlowNoise, optional
-        By default it is found in the means.
-    beside : ndarray, shape (n, n), optional
-        Covariance of what else is uncertain, as how the sensor was placed. Noise is then found
-        within the groups only.
-    what : str
-        To begin a sentence with.
+    noise : sequence of SlowNoise, optional
+        Of each axis. By default it is found in the means.
     seen : ndarray, shape (n, n), optional
         What slow noise's covariance is multiplied by, where the means see it from changing sides.
     combinations : ndarray, shape (q, p), optional
         Combinations of the columns' factors to estimate, by default each of these.
-    walks : bool
-        Whether noise that is found may have a random walk.
+    beforehand : Beforehand, optional
+        What is thought of noise that is to be found.
 
     Raises
     ------
     RecordingError
         The columns cannot be told apart, or there are too few means to find noise in.
     """
-    size = np.abs(design).max(axis=0)
-    if np.any(size == 0.0) or np.linalg.matrix_rank(design / size, tol=1e-6) < design.shape[1]:
-        raise RecordingError(
-            f"{what}: {len(set(means.group.tolist()))} times do not tell {design.shape[1]} numbers "
-            "of an axis apart, expected more positions or turns, or temperatures further apart"
-        )
-    scaled = design / size
-    beside = np.zeros((len(design), len(design))) if beside is None else beside
-    if noise is not None:
-        units = _units(means, seen, noise.band)
-        levels = (noise.white_noise, noise.bias_instability, noise.random_walk)
-        whole = sum(level**2 * unit for level, unit in zip(levels, units))
-        parts = [(1.0, whole + beside, noise)]
-        freedom = _LARGE_DOF
-    else:
-        groups = means.group[:, None] == np.unique(means.group)
-        contrast = groups.astype(float) if beside.any() else scaled
-        freedom = len(design) - contrast.shape[1]
-        if freedom < 5:
+    for axis in means.axes:
+        scaled = _scaled(axis.design)
+        if scaled is None or np.linalg.matrix_rank(scaled, tol=1e-6) < scaled.shape[1]:
             raise RecordingError(
-                f"{what}: is too short to find the noise in it, expected times at rest of 10 s "
-                "at least"
+                f"{axis.what}: {len(set(means.group.tolist()))} times do not tell "
+                f"{axis.design.shape[1]} numbers of an axis apart, expected more positions or "
+                "turns, or temperatures further apart"
             )
-        parts = _likely_noise(means, contrast, freedom, beside, seen, walks)
-    solutions = [_generalised(scaled, means.values, covariance) for _, covariance, _ in parts]
-    weights = np.array([weight for weight, _, _ in parts])
-    best = parts[int(np.argmax(weights))]
-    combined = (np.eye(design.shape[1]) if combinations is None else combinations) / size
+    if noise is not None:
+        likely = [[Likely(1.0, one)] for one in noise]
+        freedoms = [_LARGE_DOF] * len(means.axes)
+    else:
+        contrasts = [_contrast(means, axis) for axis in means.axes]
+        freedoms = [contrast.shape[1] for contrast in contrasts]
+        values = [axis.values for axis in means.axes]
+        likely = found_noise(_units(means, seen), values, contrasts, beforehand)
+    return [
+        _solved(means, axis, every, freedom, seen, combinations)
+        for axis, every, freedom in zip(means.axes, likely, freedoms)
+    ]
+
+
+def _solved(means, axis, likely, freedom, seen, combinations) -> Solution:
+    size = np.abs(axis.design).max(axis=0)
+    scaled = axis.design / size
+    units = _units(means, seen, likely[0].noise.band)
+    solutions = []
+    for one in likely:
+        levels = (one.noise.white_noise, one.noise.bias_instability, one.noise.random_walk)
+        covariance = sum(level**2 * unit for level, unit in zip(levels, units))
+        if axis.beside is not None:
+            covariance = covariance + axis.beside
+        solutions.append(_generalised(scaled, axis.values, covariance))
+    weights = np.array([one.weight for one in likely])
+    combined = (np.eye(len(size)) if combinations is None else combinations) / size
     values = np.array([combined @ solution[0] for solution in solutions])
     spreads = np.array(
         [np.sqrt(np.diag(combined @ solution[1] @ combined.T)) for solution in solutions]
@@ -167,55 +174,36 @@ def solve(
     estimates = tuple(
         _mixed(weights, values[:, k], spreads[:, k], freedom) for k in range(len(combined))
     )
-    covariance = sum(weight * matrix for weight, matrix, _ in parts)
     middle = weights @ np.array([solution[0] for solution in solutions])
-    residuals = means.values - scaled @ middle
-    return Solution(estimates, best[2], np.asarray(covariance), residuals)
+    best = likely[int(np.argmax(weights))].noise
+    return Solution(estimates, best, axis.values - scaled @ middle)
+
+
+def _scaled(design):
+    """Return columns of size 1, or None where one is zero."""
+    size = np.abs(design).max(axis=0)
+    return None if np.any(size == 0.0) else design / size
+
+
+def _contrast(means, axis):
+    """Return an orthonormal basis of what neither parameters nor anything beside noise touch."""
+    touched = _scaled(axis.design)
+    if axis.beside is not None:
+        uncertain = np.unique(means.group[np.diag(axis.beside) > 0.0])
+        touched = np.column_stack([touched, means.group[:, None] == uncertain])
+    basis, sizes, _ = np.linalg.svd(touched)
+    contrast = basis[:, np.count_nonzero(sizes > 1e-8 * sizes[0]) :]
+    if contrast.shape[1] < _LEAST_FREEDOM:
+        raise RecordingError(
+            f"{axis.what}: is too short to find the noise in it, expected times at rest of 10 s "
+            "at least"
+        )
+    return contrast
 
 
 def _units(means, seen, band=DEFAULT_BAND):
     white, flicker, walk = unit_covariances(means.begin, means.end, band)
     return (white, flicker, walk) if seen is None else (white, seen * flicker, seen * walk)
-
-
-def _likely_noise(means, contrast, freedom, beside, seen, walks):
-    """Return (weight, covariance, noise) for those ratios of noise that go with the means."""
-    white, flicker, walk = _units(means, seen)
-    length = means.end - means.begin
-    total = length.sum()
-    # Of a mean over all, in units of white noise's variance.
-    plain = unit_covariances(means.begin, means.end)[1:]
-    shares = [1.0 / total, *(length @ matrix @ length / total**2 for matrix in plain)]
-    found = []
-    most_walks = len(_RATIOS) if walks else 1
-    for first, first_prior in zip(_RATIOS, _LOG_PRIOR):
-        for second, second_prior in zip(_RATIOS[:most_walks], _LOG_PRIOR):
-            squares = first**2 * shares[0] / shares[1], second**2 * shares[0] / shares[2]
-            shape = white + squares[0] * flicker + squares[1] * walk
-            factor = cho_factor(shape, lower=True)
-            inner = contrast.T @ cho_solve(factor, contrast)
-            solved = cho_solve(factor, means.values)
-            projected = np.linalg.solve(inner, contrast.T @ solved)
-            rest = means.values @ solved - (contrast.T @ solved) @ projected
-            variance = max(float(rest), 1e-300) / freedom
-            likelihood = (first_prior + second_prior) - 0.5 * (
-                2.0 * np.sum(np.log(np.diag(factor[0])))
-                + np.linalg.slogdet(inner)[1]
-                + freedom * np.log(variance)
-            )
-            found.append((likelihood, variance, squares, shape))
-    top = max(entry[0] for entry in found)
-    likely = [
-        (
-            np.exp(likelihood - top),
-            variance * shape + beside,
-            SlowNoise(*np.sqrt(variance * np.array([1.0, *squares])).tolist()),
-        )
-        for likelihood, variance, squares, shape in found
-        if likelihood > top - 8.0
-    ]
-    total_weight = sum(weight for weight, _, _ in likely)
-    return [(weight / total_weight, matrix, noise) for weight, matrix, noise in likely]
 
 
 def _generalised(design, values, covariance):

@@ -71,7 +71,8 @@ def calibrate_accelerometer_freely(
     if len(positions) < LEAST_POSITIONS:
         raise RecordingError(
             f"{source}: the accelerometer takes {LEAST_POSITIONS} positions at rest or more, in "
-            f"all directions and 15 degrees apart, but there are {len(positions)}"
+            f"all directions and 15 degrees apart, but there are {len(positions)} in {len(rests)} "
+            "times at rest"
         )
     lengths = [rest.stop - rest.start for rest in rests]
     ends = np.cumsum(lengths).tolist()

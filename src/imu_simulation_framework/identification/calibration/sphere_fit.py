@@ -7,7 +7,7 @@ Gebre-Egziabher et al.,
 Journal of Aerospace Engineering 19, 2006). Nonlinear least squares of :math:`|A^{-1} (y - b)|` from
 the ellipsoid that fits best algebraically, by scipy.optimize.least_squares. Then steps that take
 away what noise does to lengths on average, and the intervals, with the noise that is given, or
-white and flicker noise as they are found in the residuals (:mod:`.calibration.estimates`): a bias
+white and flicker noise as they are found in the residuals (:mod:`.calibration.found_noise`): a bias
 of one axis that wanders is seen from changing sides. Libraries that fit ellipsoids, as there are,
 give no intervals.
 """
@@ -23,11 +23,13 @@ from scipy.optimize import least_squares
 from imu_simulation_framework.checked_values import checked_number
 from imu_simulation_framework.errors import RecordingError
 from imu_simulation_framework.identification.calibration.estimates import (
+    Axis,
     FoundValue,
     Means,
     block_means,
     solve,
 )
+from imu_simulation_framework.identification.calibration.found_noise import MAGNETIC
 from imu_simulation_framework.identification.calibration.rest_times import RestTime
 from imu_simulation_framework.identification.calibration.slow_noise import SlowNoise
 from imu_simulation_framework.identification.calibration.triad_fit import TriadCalibration
@@ -287,14 +289,12 @@ def _with_noise(times, seen, back, noise, said, parts):
     if noise:
         along_time = {one: one.covariance(begin, end) for one in set(noise)}
         beside = sum(np.outer(side, side) * along_time[one] for side, one in zip(sides.T, noise))
-    return solve(
-        Means(begin, end, means[:, 0], group),
-        means[:, 1:10],
-        SlowNoise(0.0) if noise else None,
-        beside,
-        said,
+    axis = Axis(means[:, 0], means[:, 1:10], beside, said)
+    (solution,) = solve(
+        Means(begin, end, group, [axis]),
+        [SlowNoise(0.0)] if noise else None,
         seen=sides @ sides.T,
         combinations=back,
-        # In minutes it does not show whether slow noise is flicker or a random walk.
-        walks=False,
+        beforehand=MAGNETIC,
     )
+    return solution

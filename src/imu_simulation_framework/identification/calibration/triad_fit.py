@@ -18,7 +18,12 @@ from typing import Sequence, Tuple
 import numpy as np
 
 from imu_simulation_framework.checked_values import AXES
-from imu_simulation_framework.identification.calibration.estimates import FoundValue, Means, solve
+from imu_simulation_framework.identification.calibration.estimates import (
+    Axis,
+    FoundValue,
+    Means,
+    solve,
+)
 from imu_simulation_framework.identification.calibration.slow_noise import SlowNoise
 
 Row = Tuple[FoundValue, ...]
@@ -168,27 +173,27 @@ def fit_triad(
     powers = [] if temperatures is None else _powers(temperatures)
     bias_degree = temperatures.bias_degree if temperatures else 0
     scale_degree = temperatures.scale_degree if temperatures else 0
-    found = []
+    axes = []
     for axis in range(3):
         columns = [np.ones(len(values)), *powers[:bias_degree]]
         columns += [truth.expected[:, j] for j in excited]
         scaled = axis in excited
         if scaled:
             columns += [truth.expected[:, axis] * power for power in powers[:scale_degree]]
-        means = Means(begin, end, values[:, axis] - truth.expected[:, axis], group)
+        off = values[:, axis] - truth.expected[:, axis]
         design = np.column_stack(columns)
         first = 1 + bias_degree
         # A rough misalignment is enough to know how a tilt shows.
         row = np.eye(3)[axis]
-        rough = np.linalg.lstsq(design, means.values, rcond=None)[0]
+        rough = np.linalg.lstsq(design, off, rcond=None)[0]
         row[excited] += rough[first : first + len(excited)]
         warm = np.zeros(len(values))
         if scaled:
             slopes = rough[first + len(excited) :]
             warm = sum((slope * power for slope, power in zip(slopes, powers)), warm)
         beside = truth.covariance(row + warm[:, None] * np.eye(3)[axis])
-        said = f"{what}, axis {AXES[axis]}"
-        found.append(solve(means, design, noise[axis] if noise else None, beside, said))
+        axes.append(Axis(off, design, beside, f"{what}, axis {AXES[axis]}"))
+    found = solve(Means(begin, end, group, axes), noise or None)
     rows = [one.estimates for one in found]
     first = 1 + bias_degree
     matrix = tuple(

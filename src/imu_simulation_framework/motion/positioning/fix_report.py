@@ -11,6 +11,7 @@ from imu_simulation_framework.motion.stamps import Occurrences
 
 _NOTABLE_SCALE = 4.0
 _NOTABLE_RESIDUAL = 2.0
+_FAR_RESIDUAL = 3.0
 _NOTABLE_OFFSET = np.radians(10.0)
 
 
@@ -32,6 +33,8 @@ class FixReport:
         Whether that and the errors were estimated, or given.
     stated_deviation : float
         Standard deviation of a coordinate as the receiver states it, rms [m].
+    assumed : bool
+        Whether that is assumed, since nothing states it.
     white_deviation, slow_deviation : float
         Of the error's white and of its slow part, as the smoothing takes them [m].
     residual_rms : float
@@ -73,6 +76,7 @@ class FixReport:
     held_courses: int = 0
     backwards: float = 0.0
     refused_velocity_scale: float | None = None
+    assumed: bool = False
     outliers: Occurrences = field(default_factory=Occurrences)
     velocity_outliers: Occurrences = field(default_factory=Occurrences)
 
@@ -91,15 +95,23 @@ class FixReport:
             doppler = f", with Doppler velocities of {self.velocity_deviation:.2g} m/s a component"
         sentences = [
             f"the path is smoothed with an acceleration density of {density}, {origin}{doppler}; "
-            f"positions are {self.residual_rms:.2g} m rms from it, the receiver states "
+            f"positions are {self.residual_rms:.2g} m rms from it, "
+            f"{'assumed are' if self.assumed else 'the receiver states'} "
             f"{self.stated_deviation:.2g} m"
         ]
         scale = self.variance_scale
+        taken = np.hypot(self.white_deviation, self.slow_deviation)
         if self.estimated and not 1.0 / _NOTABLE_SCALE < scale < _NOTABLE_SCALE:
-            taken = np.hypot(self.white_deviation, self.slow_deviation)
+            whose = "the assumed" if self.assumed else "the receiver's"
             sentences.append(
-                f"the receiver's variances fit {scale:.2g} times: its errors are taken as "
+                f"{whose} variances fit {scale:.2g} times: the errors are taken as "
                 f"{taken:.2g} m, as far as they change during the drive"
+            )
+        if self.estimated and not self.doppler and self.residual_rms > _FAR_RESIDUAL * taken:
+            sentences.append(
+                f"the path leaves the positions by {self.residual_rms / taken:.1f} times what "
+                "their errors are taken for, so it is too smooth; a larger acceleration_density "
+                "follows them"
             )
         if self.repeated:
             rows = "row repeats" if self.repeated == 1 else "rows repeat"

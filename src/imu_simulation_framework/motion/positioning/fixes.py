@@ -223,10 +223,12 @@ def _heading(fix, path, settings, rate) -> _Heading:
     NoHeadingError
         There is neither a course nor an antenna.
     """
+    import pandas as pd
+
     speeds, deviations = path.speeds, path.deviations
     moving = speeds >= settings.minimum_speed
     significant = moving & (speeds >= SIGNIFICANT_SPEED * deviations)
-    headings = fix["heading"].dropna() if "heading" in fix else ()
+    headings = fix["heading"].dropna() if "heading" in fix else pd.Series(dtype=float)
     # With a density that is given the errors are not known well enough to hold a heading by them.
     unsure = deviations if settings.acceleration_density is None else 0.0
     try:

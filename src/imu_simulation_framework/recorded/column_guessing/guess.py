@@ -27,6 +27,8 @@ class ColumnGuess:
     reference, imu : dict of str to str
         Column maps: quantity -> column with its unit. Empty if the table has none; that of an IMU
         may lack the time, which only an Allan analysis can do without.
+    time : str
+        The column that is the time, with its unit, whether or not it is in a map; empty if none.
     reasons : list of str
         Why, a sentence each.
     unused : list of str
@@ -35,6 +37,7 @@ class ColumnGuess:
 
     reference: dict[str, str] = field(default_factory=dict)
     imu: dict[str, str] = field(default_factory=dict)
+    time: str = ""
     reasons: list[str] = field(default_factory=list)
     unused: list[str] = field(default_factory=list)
 
@@ -60,6 +63,7 @@ def guess_from_table(names, values, pieces=None) -> ColumnGuess:
             used = _by_names(guess, candidates, pieces)
         else:
             used = guess_from_shapes(guess, candidates, pieces)
+            guess.time = {**guess.imu, **guess.reference}.get("time", "")
     else:
         used = set()
     guess.unused = [c.name for c in candidates if c not in used]
@@ -78,6 +82,7 @@ def _by_names(guess, candidates, pieces):
     guess.reasons += remarks
     seconds = time.seconds if time else np.full(len(pieces), np.nan)
     if time:
+        guess.time = time.written
         guess.reasons.append(f"time: {time.reason}")
     else:
         guess.reasons.append(

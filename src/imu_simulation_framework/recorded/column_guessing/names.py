@@ -84,9 +84,9 @@ _SHORT = {  # What a shortened unit means behind a name of this kind.
 _AXES = {"x": "x", "y": "y", "z": "z", "w": "w", "0": "x", "1": "y", "2": "z"}
 _STEMS = {
     "gyro": "gyro,gyr,gyroscope,gyros,g,w,omega,angular velocity,angular vel,ang vel,angvel,"
-    "angular rate,rotation rate,rot rate,gyro rotation,gyro rate,rate,body rate,turn rate",
+    "angular rate,rotation rate,rot rate,gyro rotation,gyro rate,rate,body rate,turn rate,w s",
     "accel": "a,acc,accel,acceleration,accelerometer,accelerometer acceleration,"
-    "linear acceleration,linear accel,lin acc,linacc,specific force",
+    "linear acceleration,linear accel,lin acc,linacc,specific force,a s",
     "quaternion": "q,quat,quaternion,orientation,attitude quaternion,orientation quaternion",
     "position": ",pos,position,p,p r,t,translation",
 }
@@ -94,7 +94,7 @@ _FUSED = {
     "gyro": "g gyro gyr w omega",
     "accel": "a acc accel",
     "quaternion": "q quat",
-    "position": "pos t",
+    "position": "pos t p",
 }
 _SCALARS = {
     "time": "time,t,stamp,timestamp,time stamp,receipt,receipt time,elapsed time,elapsed,"

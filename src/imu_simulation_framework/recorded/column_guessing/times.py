@@ -92,23 +92,26 @@ def find_time(candidates, pieces, usual):
 
 
 def _rank(time):
-    words = time.columns[0].meaning.stem.split()
+    meaning = time.columns[0].meaning
+    words = meaning.stem.split() if meaning else []
     return (
         -round(min(column.filled for column in time.columns), 1),
         "utc" in words,
         not time.since_1970,
         not _is_stamp(time),
-        len(time.columns[0].meaning.origin),
+        len(meaning.origin) if meaning else 0,
         time.columns[0].place,
     )
 
 
 def _is_stamp(time):
-    return "stamp" in time.columns[0].meaning.stem
+    meaning = time.columns[0].meaning
+    return bool(meaning) and "stamp" in meaning.stem
 
 
 def _is_other_clock(stamp, other):
-    words = other.columns[0].meaning.stem.split()
+    meaning = other.columns[0].meaning
+    words = meaning.stem.split() if meaning else []
     receipt = len(words) == 1 and words[0] in ("receipt", "time")
     apart = np.nanmedian(np.abs(stamp.seconds - other.seconds))
     return receipt and other.since_1970 and apart > _SAME_CLOCK
@@ -117,11 +120,13 @@ def _is_other_clock(stamp, other):
 def _of_dates(candidates, named):
     """Return times as text: date and clock in one column or in two."""
     found = []
-    for column in named:
+    # A table that was saved with its index has the time in a column without a name.
+    nameless = [c for c in candidates[:1] if not c.name or c.name.lower().startswith("unnamed: ")]
+    for column in named + [c for c in nameless if c.texts is not None]:
         if column.texts is None or not _all_match(_DATE_AND_CLOCK, column.texts):
             continue
         seconds = _seconds_of(column.texts)
-        reason = f"{column.name}, dates and times as text: [iso8601]"
+        reason = f"{column.name or 'the first column'}, dates and times as text: [iso8601]"
         found.append(TimeColumn(column.written("iso8601"), (column,), seconds, reason))
     dates = [c for c in candidates if c.meaning and c.meaning.kind == "date"]
     for date in dates:

@@ -24,6 +24,10 @@ SPINNING = 1.3
 SCALE = 0.1
 """Deviation of a scale from 1 that is worth a word."""
 
+OF_ANOTHER_SIZE = 1.5
+"""An IMU's yaw that turns by this factor further, or less far, than the gyroscope and the reference
+do is none: half angles that are whole ones, or degrees, went into its quaternions."""
+
 FROZEN_TIME = 1.5
 FROZEN_TURN = np.radians(15.0)
 """Values that stay the same to the last bit for this long [s], while something else turns so far,
@@ -60,7 +64,7 @@ def symptoms(observations, course_is_yaw=False, offsets=(0.0, 0.0)) -> list[Find
     found += clock_faults(observations, course_is_yaw, offsets)
     axis = _wrong_axis(observations)
     slip = _slip(observations, course_is_yaw)
-    found += axis + slip
+    found += axis + slip + _yaw_of_another_size(observations)
     rate = any(finding.fault == faults.CLOCK_RATE for finding in found)
     if not slip and not rate:
         found += _unrelated(observations, course_is_yaw, gyro=not axis and not _dead(found))
@@ -147,6 +151,18 @@ def _slip(observations, course_is_yaw):
     return []
 
 
+def _yaw_of_another_size(observations):
+    yaw, trusted = observations.imu_gyro, observations.reference_gyro
+    if yaw is None or trusted is None or not (yaw.conclusive and trusted.conclusive):
+        return []
+    fits = [1.0 / OF_ANOTHER_SIZE < r.scale < OF_ANOTHER_SIZE for r in (yaw, trusted)]
+    if fits != [False, True] or yaw.correlation < 0.95 or trusted.correlation < 0.8:
+        return []
+    evidence = f"{describe_relation(yaw)}, while {describe_relation(trusted)}"
+    return [Finding(faults.SCALE, evidence, _FUSED, True)]
+
+
+_FUSED = "orientation = fused takes the gyroscope's yaw instead"
 _CALIBRATE = (
     "calibrate the robot's track and wheels, or take a reference that does not come from wheels"
 )
@@ -282,8 +298,7 @@ def _unrelated(observations, course_is_yaw, gyro=True):
             trusted = observations.reference_gyro
             if relation is observations.reference_imu and trusted is not None and trusted.related:
                 evidence += f", while {describe_relation(trusted)}: a compass in it is disturbed"
-                remedy = "orientation = fused takes the gyroscope's yaw instead"
-                return [*found, Finding(faults.DISTURBED_YAW, evidence, remedy)]
+                return [*found, Finding(faults.DISTURBED_YAW, evidence, _FUSED)]
             if course_is_yaw and relation.correlation > 0.0:
                 evidence += ": too noisy a course to tell whether the IMU's conventions are right"
                 return [*found, Finding(faults.UNVERIFIED, evidence)]

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from imu_simulation_framework.recorded.column_guessing.candidates import candidates_of
 from imu_simulation_framework.recorded.column_guessing.guess import ColumnGuess, guess_from_table
+from imu_simulation_framework.recorded.column_guessing.times import find_time
+from imu_simulation_framework.recorded.column_guessing.units import IMU_STEPS, angle_unit
 from imu_simulation_framework.recordings.file_access import read_start, read_text
 from imu_simulation_framework.recordings.text_table import parse_table
 
@@ -25,12 +28,53 @@ def guess_columns(path) -> ColumnGuess:
     RecordingError
         The file cannot be read, or is no table.
     """
+    names, values, pieces = _table(path)
+    return guess_from_table(names, values, pieces)
+
+
+def guess_angle(path, column) -> str:
+    """Tell in which unit, and perhaps in which sense, a column of a text file has its angles.
+
+    Parameters
+    ----------
+    path : path-like
+    column : str
+        As the file's header names it.
+
+    Returns
+    -------
+    str
+        The column as a column map has it, ``yaw [deg]``; only its name if nothing can be told.
+
+    Raises
+    ------
+    RecordingError
+        The file cannot be read, or is no table.
+    """
+    names, values, pieces = _table(path)
+    guess = guess_from_table(names, values, pieces)
+    for written in (*guess.imu.values(), *guess.reference.values()):
+        if written.startswith(f"{column} ["):
+            return written
+    if column not in names:
+        return column
+    candidates = candidates_of(names, values)
+    time = find_time(candidates, pieces, IMU_STEPS)[0]
+    angles = candidates[names.index(column)]
+    if time is None or angles.texts is not None or angles.filled == 0.0:
+        return column
+    unit = angle_unit(angles.values, time.seconds, pieces)
+    return angles.written(unit) if unit else column
+
+
+def _table(path):
+    """Return names and values of the columns, and of which piece of the file each row is."""
     read_start(path)
     text, pieces = _spread(read_text(path).splitlines(keepends=True))
     table = parse_table(path, text)
-    numbers = np.searchsorted(pieces, table.lines, side="right")
     names = list(table.cells.columns)
-    return guess_from_table(names, [table.cells[name] for name in names], numbers)
+    pieces = np.searchsorted(pieces, table.lines, side="right")
+    return names, [table.cells[name] for name in names], pieces
 
 
 def _spread(lines):

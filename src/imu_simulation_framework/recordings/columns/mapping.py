@@ -19,6 +19,7 @@ from imu_simulation_framework.sentences import listed, shown
 
 _NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _WITH_UNIT = re.compile(r"(?P<name>.*?)\s*\[(?P<unit>[^\[\]]*)\]\s*\Z", re.DOTALL)
+_UNIT_IN_ROUND = re.compile(r"(?P<name>.*?)\s*\((?P<unit>[^()]*)\)\s*\Z", re.DOTALL)
 _TWO_UNITS = re.compile(r"(?P<first>.+?\])\s*\+\s*(?P<second>[^\[\]]+\[[^\[\]]*\])\s*\Z")
 _SUM = re.compile(rf"(?P<rest>.+?)\s*(?P<sign>[+-])\s*(?P<number>{_NUMBER})\Z")
 _PRODUCT = re.compile(rf"(?P<rest>.+?)\s*(?P<sign>[*/])\s*(?P<number>[+-]?{_NUMBER})\Z")
@@ -98,14 +99,17 @@ def parse_map(path, columns, present) -> list[MappedColumn]:
 def implied_map(present) -> dict[str, str]:
     """Return the map of a file with columns named as quantities, with units in brackets or not.
 
-    Of two columns that say the same the first one counts.
+    Brackets may be square or round. Of two columns that say the same the first one counts.
     """
     columns, targets = {}, set()
     for name in present:
-        match = _WITH_UNIT.match(name)
-        quantity = match["name"] if match else name
+        match, round_one = _WITH_UNIT.match(name), _UNIT_IN_ROUND.match(name)
+        quantity, description = match["name"] if match else name, name
+        if round_one and round_one["name"] in QUANTITIES:
+            quantity = round_one["name"]
+            description = f"{name} [{round_one['unit'].strip()}]"
         if quantity in QUANTITIES and QUANTITIES[quantity].target not in targets:
-            columns[quantity] = name
+            columns[quantity] = description
             targets.add(QUANTITIES[quantity].target)
     return columns
 
@@ -129,7 +133,7 @@ def _parse(path, quantity, description, present):
     if linear:
         return MappedColumn(quantity, (Term(linear[0], unit, stated, *linear[1:]),), convention)
     parts = [_resolve(part.strip(), present) for part in name.split("+")]
-    if quantity.name == "time" and len(parts) == 2 and all(parts):
+    if quantity.name == "time" and len(parts) == 2 and None not in parts:
         return MappedColumn(quantity, tuple(Term(part, unit, stated) for part in parts))
     raise RecordingError(
         f"{path}: no column {shown(name.strip())}; its columns are {listed(present)}"
@@ -158,7 +162,7 @@ def _unit_and_words(path, quantity, text):
 def _linear(text, present):
     """Return column, factor and offset that an expression says; None if it has no column in it."""
     name = _resolve(text, present)
-    if name:
+    if name is not None:
         return name, 1.0, 0.0
     for pattern in (_SUM, _PRODUCT, _FACTOR_FIRST, _NEGATIVE, _BRACKETS):
         match = pattern.match(text)
@@ -181,7 +185,7 @@ def _linear(text, present):
 
 def _resolve(text, present):
     """Return the file's column that a text names or counts; None if there is none."""
-    if text in present:
+    if text and text in present:
         return text
     match = _PLACE.match(text)
     if match and int(match["place"]) <= len(present):

@@ -177,15 +177,16 @@ class MujocoSimulatorNode(Node):
         self._clock.publish(messages.clock(stamps[-1]))
         if samples.has_magnetic_field and self._imu_mag.get_num_connections():
             self._imu_messages.publish_field(self._imu_mag, *samples.magnetic_rows())
-        if self._gnss is not None and samples.fixes is not None:
-            self._gnss.publish(samples.fixes)
+        if self._gnss is not None:
+            for fixes in samples.fixes:
+                self._gnss.publish(fixes)
         if self._imu_data.get_num_connections():
             self._imu_messages.publish_data(self._imu_data, *samples.imu_rows())
         if self._calibration is not None:
-            stamps, rows = samples.imu_rows()
+            read, rows = samples.imu_rows()
             field = samples.magnetic_rows()
             fields = None if field is None else field[1]
-            self._calibration.add(stamps, rows[:, 4:7], rows[:, 7:], fields)
+            self._calibration.add(read, rows[:, 4:7], rows[:, 7:], fields)
         if self._imu_bias.get_num_connections():
             self._imu_messages.publish_bias(self._imu_bias, *samples.bias_rows())
         if samples.shows_wheels:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from imu_simulation_framework.columns import (
     GNSS_TOLD_POSITION,
@@ -15,6 +14,9 @@ from imu_simulation_framework.columns import (
 )
 from imu_simulation_framework.motion.stamps import NANOSECONDS
 from imu_simulation_framework.sensors.gnss.specification import QUALITIES
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 STATUS = {
     QUALITIES["none"]: -1,

@@ -24,16 +24,18 @@ its readings go on.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple, Sequence
+from typing import TYPE_CHECKING, NamedTuple, Sequence
 
 import numpy as np
-import pandas as pd
 
 from imu_simulation_framework.columns import ACCEL, GYRO, MAG
 from imu_simulation_framework.constants import STANDARD_GRAVITY
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 from imu_simulation_framework.sentences import shown
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 START_UP = 0.4
 """From power to the mode for configuration [s], table 0-2; after a reset it is 0.65 s."""
@@ -179,6 +181,9 @@ def bno055_calibration(samples: pd.DataFrame, mode: str) -> pd.DataFrame:
             table["magnetometer"] = _level(_seen(positive @ [1, 2, 4], 8), kind.octants)
         used = [table["gyroscope"]] * kind.gyroscope + [table["magnetometer"]] * kind.magnetometer
         table["system"] = np.min(used, axis=0)
+    # Imported here, since every node knows the modes, and it takes 40 MB.
+    import pandas as pd
+
     return pd.DataFrame(table, index=samples.index)
 
 

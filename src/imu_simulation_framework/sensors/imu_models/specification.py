@@ -216,6 +216,8 @@ class SpecificationImu(ImuModel):
     def _prepared(self, truth):
         truth = self._measured(truth)
         due = np.flatnonzero(self.new_samples(len(truth.orientation)))
+        if len(due) == len(truth.orientation):
+            return truth, self._series_of(truth, (due * self.period)[:, np.newaxis])
         at_due = type(truth)(*(values[due] for values in truth))
         at_due = at_due._replace(
             angular_velocity=self._instants.means(truth.angular_velocity, due),

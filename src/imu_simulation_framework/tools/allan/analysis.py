@@ -23,7 +23,6 @@ from dataclasses import replace
 from tqdm import tqdm
 
 from imu_simulation_framework.errors import ConfigurationError, RecordingError
-from imu_simulation_framework.experiment.preparation.setup import guess_where_unknown
 from imu_simulation_framework.identification.allan.analysis import (
     AXES,
     DEFAULT_BAND,
@@ -33,10 +32,11 @@ from imu_simulation_framework.identification.allan.analysis import (
 from imu_simulation_framework.identification.samples_at_rest import RestSettings, prepare_at_rest
 from imu_simulation_framework.motion.stamps import StampLimits
 from imu_simulation_framework.recordings import read_imu
-from imu_simulation_framework.recordings.formats.listing import recording_format
+from imu_simulation_framework.recordings.imu import MOUNTED_TURNED
 from imu_simulation_framework.sentences import shown
 from imu_simulation_framework.tools.allan.report import write_allan_results
 from imu_simulation_framework.tools.allan.text import departures, findings, terminal_table
+from imu_simulation_framework.tools.arguments import guessed_columns
 
 LEAVES_THE_BAND = 3
 """Exit code where the identified sensor is not what was measured."""
@@ -66,7 +66,7 @@ def main(arguments):
             recorded = read_imu(
                 path,
                 options.topic,
-                columns=columns or _guessed(path, options.rate, sentences),
+                columns=columns or guessed_columns(path, options.rate, sentences),
                 rate=options.rate,
                 require=(),
                 stamp_limits=StampLimits(longest_gap=options.longest_gap),
@@ -77,7 +77,7 @@ def main(arguments):
             bar.update()
             bar.set_description("looking for gaps and outliers")
             # That there is no orientation, or that it is turned, does not matter here.
-            remarks = [r for r in recorded.report.remarks if "set its mounting" not in r]
+            remarks = [r for r in recorded.report.remarks if MOUNTED_TURNED not in r]
             report = replace(recorded.report, absent=(), remarks=tuple(remarks))
             sentences += report.sentences()[1:]
             recordings.append(
@@ -105,20 +105,6 @@ def main(arguments):
         print(sentence)
     print(options.out)
     return LEAVES_THE_BAND if outside else 0
-
-
-def _guessed(path, rate, sentences):
-    """Return columns of a text file with names of its own, as they seem to be."""
-    if recording_format(path) != "csv":
-        return None
-    guessed, _ = guess_where_unknown(path, "imu_recording")
-    columns = {name: column for name, column in guessed.items() if name in ("time", *AXES)}
-    if columns and "time" not in columns and rate is None:
-        raise RecordingError(f"{path}: no column is the time; state the rate with --rate HZ")
-    if columns:
-        listing = ", ".join(f"{name}={column}" for name, column in columns.items())
-        sentences.append(f"{path}: columns are guessed, say it with --column if not so: {listing}")
-    return columns or None
 
 
 def _check_duplicates(path, report):

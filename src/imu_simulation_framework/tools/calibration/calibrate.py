@@ -25,6 +25,7 @@ from imu_simulation_framework.configuration.imu_specification_file import read_i
 from imu_simulation_framework.constants import STANDARD_GRAVITY
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.identification.calibration.inertial import PLACEMENT
+from imu_simulation_framework.recorded.frames import ACCEL_UNITS, GYRO_UNITS, ImuConventions
 from imu_simulation_framework.sentences import shown
 from imu_simulation_framework.tools.calibration.report import write_calibration
 from imu_simulation_framework.tools.calibration.text import findings, table_text
@@ -47,6 +48,9 @@ def main(arguments):
         reference_sigma=np.radians(_number("--reference-sigma", options.reference_sigma, 0.0)),
         magnetometer=options.magnetometer,
         magnetic_topic=options.magnetic_topic,
+        rate=None if options.rate is None else _number("--rate", options.rate, 0.0, False),
+        gyro_unit=options.gyro_unit,
+        accel_unit=options.accel_unit,
         field=None
         if options.field is None
         else 1e-6 * _number("--field", options.field, 0.0, False),
@@ -118,8 +122,21 @@ def _parser():
         default=[],
         metavar="QUANTITY=NAME[UNIT]",
         help="column of a CSV file with names of its own, once for each: time, gyro_x to accel_z, "
-        "mag_x to mag_z, temperature",
+        "mag_x to mag_z, temperature; those of gyroscope and accelerometer are guessed where "
+        "nobody says them",
     )
+    add(
+        "--rate", type=float, metavar="HZ",
+        help="samples per second, for recordings without time stamps or with useless ones",
+    )  # fmt: skip
+    add(
+        "--gyro-unit", choices=tuple(GYRO_UNITS), default=ImuConventions.gyro_unit,
+        help="of a recording that does not state it, by default %(default)s",
+    )  # fmt: skip
+    add(
+        "--accel-unit", choices=tuple(ACCEL_UNITS), default=ImuConventions.accel_unit,
+        help="of a recording that does not state it, by default %(default)s",
+    )  # fmt: skip
     positions = parser.add_mutually_exclusive_group()
     positions.add_argument(
         "--six-positions",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pandas as pd
@@ -12,7 +12,7 @@ from imu_simulation_framework.errors import RecordingError, ResultError
 from imu_simulation_framework.evaluation.differences.yaws import FEWEST_COMMON
 from imu_simulation_framework.experiment.preparation.setup import guess_where_unknown
 from imu_simulation_framework.recordings import read_imu, read_reference
-from imu_simulation_framework.recordings.columns.guess import guess_columns
+from imu_simulation_framework.recordings.columns.guess import guess_angle, guess_columns
 from imu_simulation_framework.recordings.file_access import storage_files
 from imu_simulation_framework.recordings.formats.listing import (
     likely_topics,
@@ -183,11 +183,24 @@ def _of_bag(path, what):
 
 def _of_column(path, column):
     guess = guess_columns(path)
-    time = {**guess.imu, **guess.reference}.get("time")
-    if time is None:
-        raise RecordingError(f"{path}: no column could be told to be the time")
-    signal = _of_recording(read_imu, path, format="csv", columns={"time": time, "yaw": column})
-    return YawSignal(f"{signal.name} {column}", signal.yaw, None, signal.sources, signal.remarks)
+    if not guess.time:
+        why = [reason for reason in guess.reasons if "is not taken as the time" in reason]
+        raise RecordingError(
+            f"{path}: {'; '.join(['no column could be told to be the time', *why])}; a header "
+            "with its unit, as time [s], tells it"
+        )
+    remarks = ()
+    if "[" not in column:
+        named, column = column, guess_angle(path, column)
+        if column == named:
+            told = f"{named} [deg]"
+            remarks = (f"{path}: {named} is taken for radians; {SIGN}{told} says degrees",)
+        else:
+            remarks = (f"{path}: {named} is taken as {column}, by its name and numbers",)
+    columns = {"time": guess.time, "yaw": column}
+    signal = _of_recording(read_imu, path, format="csv", columns=columns)
+    remarks = signal.remarks + remarks
+    return YawSignal(f"{signal.name} {column}", signal.yaw, None, signal.sources, remarks)
 
 
 def _of_text(path, format):
@@ -199,7 +212,12 @@ def _of_text(path, format):
         try:
             columns = guess_where_unknown(path, section)[0] if format == "csv" else None
             options = {"format": "csv", "columns": columns} if columns else {}
-            readings.append(_of_recording(read, path, **options))
+            signal = _of_recording(read, path, **options)
+            if columns:
+                given = listed(f"{name} = {column}" for name, column in columns.items())
+                remark = f"{path}: the columns are guessed, look at them: {given}"
+                signal = replace(signal, remarks=(*signal.remarks, remark))
+            readings.append(signal)
         except RecordingError as error:
             refusals.append(error)
     if not readings:

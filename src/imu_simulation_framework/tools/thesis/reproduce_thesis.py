@@ -79,8 +79,10 @@ def main(arguments):
     write_whole(out / f"{NAME}.html", page_html(page).encode("utf-8"))
     print(out / f"{NAME}.html")
     wall = time.monotonic() - begin
+    left = ", ".join(one.item.label for one in made if one.shown is None)
     print(
-        f"{sum(one.shown is not None for one in made)} pictures of {len(made)}, "
+        f"{sum(one.shown is not None for one in made)} pictures of {len(made)}"
+        f"{f' ({left} {NOT_MADE})' if left else ''}, "
         f"{experiments.driven:.0f} s driven, all in {wall:.0f} s"
     )
 

@@ -31,6 +31,9 @@ TEMPERATURE = "imu/temperature"
 QUEUE = 100
 """Messages that wait, before the oldest is dropped."""
 
+_OTHER_UNIT = 1000.0
+_EARTHS_FIELD = 60e-6  # T
+
 
 class ImuCorrector(Node):
     """From raw messages to corrected ones, of an IMU of any robot; no experiment is needed."""
@@ -69,6 +72,9 @@ class ImuCorrector(Node):
         self._imu.publish(corrected_imu(message, self._correction, self._temperature))
 
     def _on_field(self, message):
+        wrong = another_unit(message, self._correction)
+        if wrong:
+            rospy.logwarn_once(f"{self.name}: {wrong}")
         self._field.publish(corrected_field(message, self._correction, self._temperature))
 
 
@@ -111,6 +117,23 @@ def corrected_field(
         header=message.header,
         magnetic_field=_corrected(message.magnetic_field, part, temperature),
         magnetic_field_covariance=_propagated(message.magnetic_field_covariance, part),
+    )
+
+
+def another_unit(message: MagneticField, correction: ImuCorrection) -> str:
+    """Return why a field cannot be in the correction's unit; empty if it may be.
+
+    Drivers are known that publish microtesla or gauss, and a correction of a table is in tesla.
+    """
+    vector = message.magnetic_field
+    size = float(np.linalg.norm([vector.x, vector.y, vector.z]))
+    bias = float(np.linalg.norm(correction.magnetometer.bias))
+    largest = _OTHER_UNIT * max(bias, _EARTHS_FIELD)
+    if not size or bias / _OTHER_UNIT <= size <= largest or not np.isfinite(size):
+        return ""
+    return (
+        f"the magnetometer reads {size:.3g}, where the correction's bias is {bias:.3g} T: one of "
+        "the two is in another unit, and the correction is of no use"
     )
 
 

@@ -1,0 +1,102 @@
+"""Noise that a calibration finds in its own recording."""
+
+import numpy as np
+import pytest
+
+from imu_simulation_framework.identification.calibration.estimates import Axis, Means, solve
+from imu_simulation_framework.identification.calibration.found_noise import (
+    INERTIAL,
+    MAGNETIC,
+    Beforehand,
+    found_noise,
+)
+from imu_simulation_framework.identification.calibration.slow_noise import (
+    SlowNoise,
+    unit_covariances,
+)
+
+BEGIN = 2.0 * np.arange(60)
+END = BEGIN + 2.0
+ONES = np.ones((60, 1))
+
+
+def drawn(noise, generator):
+    return np.linalg.cholesky(noise.covariance(BEGIN, END)) @ generator.normal(size=len(BEGIN))
+
+
+def solved(*values):
+    axes = [Axis(one, ONES) for one in values]
+    return solve(Means(BEGIN, END, np.zeros(60, int), axes))
+
+
+def test_weights_are_restricted_likelihood_times_what_was_thought_before():
+    values = drawn(SlowNoise(1.0, 0.5), np.random.default_rng(3))
+    units = unit_covariances(BEGIN, END)
+    contrast = np.linalg.svd(ONES)[0][:, 1:]
+    thought = Beforehand(1.0, tail=1, walks=False)
+    (likely,) = found_noise(units, [values], [contrast], thought)
+    assert sum(one.weight for one in likely) == pytest.approx(1.0)
+    # In other words: differences from the first mean, and the density B / (N + B) of log B.
+    differences = np.hstack([-np.ones((59, 1)), np.eye(59)])
+    constants = []
+    for one in likely:
+        ratio = one.noise.bias_instability / one.noise.white_noise
+        shape = differences @ (units[0] + ratio**2 * units[1]) @ differences.T
+        left = differences @ values
+        variance = left @ np.linalg.solve(shape, left) / 59
+        assert one.noise.white_noise == pytest.approx(np.sqrt(variance), rel=1e-6)
+        likelihood = -0.5 * (np.linalg.slogdet(shape)[1] + 59 * np.log(variance))
+        constants.append(np.log(one.weight) - likelihood - np.log(ratio / (1.0 + ratio)))
+    assert len(likely) > 5
+    assert np.ptp(constants) < 1e-6
+
+
+def test_a_quiet_axis_tells_a_noisy_one_how_little_it_wanders():
+    generator = np.random.default_rng(1)
+    noisy, *quiet = (drawn(SlowNoise(white, 0.01), generator) for white in (1.0, 0.05, 0.05))
+    alone, together = solved(noisy)[0].estimates[0], solved(noisy, *quiet)[0].estimates[0]
+    assert together.sigma < 0.8 * alone.sigma
+    # White noise of 1 over two minutes, which 59 differences tell to 9 %.
+    assert together.sigma > (1.0 - 3.0 * 0.09) / np.sqrt(120.0)
+
+
+def test_an_axis_that_says_nothing_leaves_the_others_as_they_are():
+    generator = np.random.default_rng(2)
+    two = [drawn(SlowNoise(1.0, 0.5), generator) for _ in range(2)]
+    plain = solved(*two)[0].estimates[0]
+    beside_a_dead_one = solved(*two, np.zeros(60))[0].estimates[0]
+    assert beside_a_dead_one.sigma == pytest.approx(plain.sigma, rel=0.3)
+
+
+def test_means_of_times_at_rest_show_slow_noise_unless_something_else_moves_them():
+    generator = np.random.default_rng(4)
+    group = np.repeat(np.arange(6), 10)
+    levels = generator.normal(0.0, 3.0, 6)[group]
+    values = generator.normal(0.0, np.sqrt(0.5), 60) + levels
+    placed = 9.0 * (group[:, None] == group)
+    free = solve(Means(BEGIN, END, group, [Axis(values, ONES)]))[0]
+    uncertain = solve(Means(BEGIN, END, group, [Axis(values, ONES, placed)]))[0]
+    slow = [one.noise.bias_instability + 100.0 * one.noise.random_walk for one in (free, uncertain)]
+    assert slow[0] > 3.0 * slow[1]
+
+
+@pytest.mark.parametrize(
+    "noise, beforehand",
+    [
+        (SlowNoise(1.0, 0.1, 0.0), INERTIAL),
+        (SlowNoise(1.0, 0.6, 0.0), INERTIAL),
+        (SlowNoise(1.0, 0.3, 0.005), INERTIAL),
+        (SlowNoise(1.0, 0.0, 0.0), MAGNETIC),
+        (SlowNoise(1.0, 1.0, 0.0), MAGNETIC),
+    ],
+)
+def test_intervals_of_noise_that_is_found_hold(noise, beforehand):
+    generator = np.random.default_rng(5)
+    runs, axes = 100, 3 if beforehand is INERTIAL else 1
+    held = 0
+    for _ in range(runs):
+        every = [Axis(drawn(noise, generator), ONES) for _ in range(axes)]
+        found = solve(Means(BEGIN, END, np.zeros(60, int), every), beforehand=beforehand)
+        held += sum(one.estimates[0].low <= 0.0 <= one.estimates[0].high for one in found)
+    count = runs * axes
+    assert held / count > 0.9 - 3.0 * np.sqrt(0.9 * 0.1 / count)
