@@ -25,7 +25,7 @@ class WhiteNoise(NoiseProcess):
     density : float or 3 float
         N, two-sided [unit/sqrt(Hz)].
     period, generator
-        As for every :class:`NoiseProcess`.
+        As for every :class:`.NoiseProcess`.
     """
 
     def __init__(self, density, period, generator):
@@ -54,7 +54,7 @@ class RandomWalk(NoiseProcess):
     density : float or 3 float
         K, two-sided [unit/s/sqrt(Hz)].
     period, generator
-        As for every :class:`NoiseProcess`.
+        As for every :class:`.NoiseProcess`.
     """
 
     def __init__(self, density, period, generator):
@@ -96,7 +96,7 @@ class GaussMarkov(NoiseProcess):
     correlation_time : float or 3 float
         tau_c [s].
     period, generator
-        As for every :class:`NoiseProcess`.
+        As for every :class:`.NoiseProcess`.
     """
 
     _filtered = True
@@ -149,7 +149,7 @@ class BiasInstability(NoiseProcess):
     band : 2 float
         Shortest and longest averaging time [s].
     period, generator
-        As for every :class:`NoiseProcess`.
+        As for every :class:`.NoiseProcess`.
     """
 
     _filtered = True
@@ -215,7 +215,7 @@ class RateRamp(NoiseProcess):
     slope : float or 3 float
         R [unit/s].
     period, generator
-        As for every :class:`NoiseProcess`; no random number is drawn.
+        As for every :class:`.NoiseProcess`; no random number is drawn.
     """
 
     def __init__(self, slope, period, generator=None):
@@ -250,7 +250,7 @@ class Quantisation(NoiseProcess):
     coefficient : float or 3 float
         Q [unit s].
     period, generator
-        As for every :class:`NoiseProcess`.
+        As for every :class:`.NoiseProcess`.
     """
 
     def __init__(self, coefficient, period, generator):
