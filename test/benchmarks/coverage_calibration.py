@@ -130,7 +130,7 @@ SYMMETRIC = (0, 1, 2, 3, 4, 5, 7, 8, 11)
 NAMES = {
     "known": ("gyroscope", "accelerometer"),
     "found": ("gyroscope", "accelerometer"),
-    **{f"rest, {name}": ("gyroscope",) for name in ("bno055", "stim300", "adis16470", "mti300")},
+    **{f"rest, {name}": ("gyroscope",) for name in ("bno055", "stim300", "adis16470")},
     "free": ("accelerometer",),
     "chamber": ("accelerometer",),
     "magnetometer, known": ("magnetometer",),
