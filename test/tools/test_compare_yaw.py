@@ -189,3 +189,34 @@ def test_what_cannot_be_compared_is_refused_in_a_sentence(tmp_path, tables):
     short = tables.ground_truth.iloc[-1:]
     write_csv("end.csv", pd.concat([short, short.set_axis(short.index + 100.0)]))
     refused(run("truth.tum", "end.csv"), "end.csv")
+
+
+def course_and_compass():
+    """A course that knows nothing before the start, and a compass, both clockwise from north."""
+    time = np.arange(0.0, 30.0, 0.05)
+    heading = np.degrees(0.5 * np.sin(time / 4.0)) + 130.0
+    noise = np.random.default_rng(3).normal(0.0, 1.0, len(time))
+    course = np.where(np.arange(len(time)) < 1, 0.0, heading)
+    table = pd.DataFrame({"time": time, "course": course, "yaw": heading + noise})
+    return write_csv("car.csv", table.set_index("time"))
+
+
+def test_a_yaw_that_jumps_as_no_vehicle_turns_is_told():
+    path = course_and_compass()
+    columns = [f"{path}@{column} [deg cw from north]" for column in ("course", "yaw")]
+    table, said = compared(*columns)
+    assert table["max [deg]"].iloc[0] > 100.0
+    (remark,) = [line for line in said.splitlines() if "jumps" in line]
+    for word in ("course", "once", "at 0.000 s", "-130.4 deg within 0.050 s"):
+        assert word in remark
+    assert "sign turned" not in said
+
+
+def test_a_yaw_that_counts_the_other_way_round_is_told():
+    path = course_and_compass()
+    _, right = compared(*[f"{path}@{name} [deg cw from north]" for name in ("course", "yaw")])
+    table, said = compared(f"{path}@course [deg cw from north]", f"{path}@yaw [deg]")
+    assert table["rms [deg]"].iloc[0] > 25.0
+    (remark,) = [line for line in said.splitlines() if "sign turned" in line]
+    as_it_is = float(right.splitlines()[-4].split()[-6])
+    assert float(remark.split("would be ")[1].split()[0]) == pytest.approx(as_it_is, abs=0.002)

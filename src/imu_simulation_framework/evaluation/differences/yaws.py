@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from imu_simulation_framework.errors import RecordingError
+from imu_simulation_framework.evaluation.differences.plausibility import rms_with_sign_turned
 from imu_simulation_framework.evaluation.time_alignment import TimeShift, find_time_shift
 from imu_simulation_framework.evaluation.yaw_comparison import (
     ComparisonSettings,
@@ -31,12 +32,16 @@ class YawDifference:
         How late it was found to be; subtracted from its stamps only if that was asked for.
     clock_offset : float
         What was added to its stamps [s] because the two had no time in common.
+    rms_with_sign_turned : float or None
+        How far apart the two are if this one counts the other way round [rad]; None unless that is
+        far less.
     """
 
     name: str
     comparison: YawComparison
     shift: TimeShift
     clock_offset: float
+    rms_with_sign_turned: float | None = None
 
 
 def yaw_differences(names, yaws, settings=None, first_known=None) -> list[YawDifference]:
@@ -85,7 +90,8 @@ def yaw_differences(names, yaws, settings=None, first_known=None) -> list[YawDif
             raise RecordingError(
                 f"{name}: has fewer than {FEWEST_COMMON} samples within the time of {names[0]}"
             )
-        found.append(YawDifference(name, comparison, shift, offset))
+        turned = rms_with_sign_turned(comparison, moved, first, settings, first_known)
+        found.append(YawDifference(name, comparison, shift, offset, turned))
     return found
 
 

@@ -19,7 +19,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+import numpy as np
+
 from imu_simulation_framework.configuration.sections import FIGURE_FORMATS
+from imu_simulation_framework.evaluation.differences.plausibility import FASTEST_TURN, jumps
 from imu_simulation_framework.evaluation.differences.yaws import differences_table, yaw_differences
 from imu_simulation_framework.evaluation.yaw_comparison import ComparisonSettings
 from imu_simulation_framework.files.whole_files import (
@@ -71,7 +74,7 @@ def main(arguments):
             print(remark)
     print(f"first: {names[0]}")
     print(table_text.table_text(table, COLUMNS), end="")
-    for remark in _remarks(differences, settings, names[0]):
+    for remark in [*_jumps(names, yaws), *_remarks(differences, settings, names[0])]:
         print(remark)
     figure = figures.yaws(names, yaws, differences)
     for format in dict.fromkeys(options.formats):
@@ -122,8 +125,28 @@ def _distinct(signals):
     return told_apart(names)
 
 
+def _jumps(names, yaws):
+    for name, yaw in zip(names, yaws):
+        found = jumps(yaw)
+        if len(found):
+            time, (turn, within) = found.index[0], found.iloc[0]
+            times = "once" if len(found) == 1 else f"{len(found)} times, the first"
+            yield (
+                f"{name}: jumps {times} at {time - yaw.index[0]:.3f} s after its beginning, by "
+                f"{np.degrees(turn):.1f} deg within {within:.3f} s, faster than "
+                f"{np.degrees(FASTEST_TURN):.0f} deg/s; that is in the differences and spoils "
+                "delay and correlation"
+            )
+
+
 def _remarks(differences, settings, first):
     for one in differences:
+        if one.rms_with_sign_turned is not None:
+            yield (
+                f"{one.name}: with its sign turned it would be "
+                f"{np.degrees(one.rms_with_sign_turned):.3f} deg rms from {first}, so one of the "
+                "two counts clockwise; [deg cw from north] after a column says that it does"
+            )
         if one.clock_offset:
             yield (
                 f"{one.name}: has no time in common with {first}, so that both begin together; "
