@@ -238,6 +238,7 @@ def test_a_slower_sensor_gives_its_own_rate_if_its_specification_drops_repeated_
     done = run(bag, "--imu", slow, "--out", tmp_path / "other.bag", "--rate", 30)
     assert done.returncode == 2
     assert "output.rate is 30 Hz, but it must be a whole fraction" in done.stderr
+    assert "100 Hz, as 33.3333 Hz, or" in done.stderr
 
 
 def changed(motion, change):

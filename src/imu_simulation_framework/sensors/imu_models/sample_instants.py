@@ -41,7 +41,8 @@ class SampleInstants(NamedTuple):
         if ratio > 1.0 and abs(ratio - stride) > 1e-6 * ratio:
             raise ConfigurationError(
                 f"output.rate is {output.rate:g} Hz, but it must be a whole fraction of the "
-                f"simulation's {1.0 / period:g} Hz, or not below it."
+                f"simulation's {1.0 / period:g} Hz, as {1.0 / (stride * period):g} Hz, or not "
+                "below it."
             )
         offset = output.start_offset
         if output.random_start_offset > 0.0:
