@@ -78,7 +78,7 @@ FORMATS = {
         "our own YAML, which can say everything", specification.read, specification.write
     ),
     "kalibr": Format(
-        "Kalibr's imu.yaml, and OpenVINS' files",
+        "Kalibr's imu.yaml, and the files of OpenVINS, EuRoC and Kimera-VIO",
         kalibr.read,
         kalibr.write,
         ("walk_of_instability",),

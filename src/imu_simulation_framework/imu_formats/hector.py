@@ -172,7 +172,10 @@ def _note_the_rest(plugin, rate, remarks):
                 )
         elif child.name not in known and child.name not in _PLACE:
             names = (*known, *yaw, *_PLACE, *_MOUNTING)
-            remarks.append(unknown_tag(child, names, "the plug-in does not know {}"))
+            # Robots that others ship have a heading where the plug-in reads a yaw.
+            of_yaw = child.name.replace("heading", "yaw", 1)
+            meant = of_yaw if of_yaw in yaw else None
+            remarks.append(unknown_tag(child, names, "the plug-in does not know {}", meant))
     offset, noise = (plugin.child(f"yaw{error}") for error in ("Offset", "GaussianNoise"))
     for found in (offset, noise):
         if found is not None and found.number() != 0.0:

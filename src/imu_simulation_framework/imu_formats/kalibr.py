@@ -7,7 +7,7 @@ key                             unit                 ours
 ``gyroscope_random_walk``       rad/s^2/sqrt(Hz)     ``gyroscope.random_walk``
 ``accelerometer_noise_density`` m/s^2/sqrt(Hz)       ``accelerometer.white_noise``
 ``accelerometer_random_walk``   m/s^3/sqrt(Hz)       ``accelerometer.random_walk``
-``update_rate``                 Hz                   ``output.rate``
+``update_rate`` or ``rate_hz``  Hz                   ``output.rate``
 ``rostopic``                                         ``output.topic``
 =============================== ==================== =================================
 
@@ -17,7 +17,8 @@ values are read off an Allan deviation.
 
 OpenVINS has the same keys in its ``kalibr_imu_chain.yaml``, in OpenCV's form of YAML and with the
 sensor's calibration (``Tw``, ``Ta``, ``Tg``, ...); an ``estimator_config.yaml``, which has none of
-them, names that file as ``relative_config_imu``.
+them, names that file as ``relative_config_imu``. The ``sensor.yaml`` of the EuRoC recordings and
+Kimera-VIO's ``ImuParams.yaml`` call the rate ``rate_hz``.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from imu_simulation_framework.imu_formats.base import (
     Reading,
     WriteOptions,
     Writing,
+    read_rate,
     shown,
     unsaid,
 )
@@ -51,6 +53,7 @@ from imu_simulation_framework.sentences import shown as shown_text
 _PARAMETERS = {"noise_density": "white_noise", "random_walk": "random_walk"}
 _PLACE = ("rostopic", "model")
 _FILE_OF_OPENVINS = "relative_config_imu"
+_RATES = ("update_rate", "rate_hz")
 
 
 def read(path, rate: float | None = None) -> Reading:
@@ -60,12 +63,13 @@ def read(path, rate: float | None = None) -> Reading:
     ----------
     path : str or Path
     rate : float, optional
-        Not needed: the format states the rate, and nothing depends on it.
+        Taken where the file does not state the rate; no other number depends on it [Hz].
 
     Raises
     ------
     ConfigurationError
-        A key is missing, or its value is not a number above zero.
+        A key is missing, its value is not a number above zero, the rate is stated twice, or
+        nobody states it.
     """
     values = read_mapping(path)
     remarks = []
@@ -78,8 +82,13 @@ def read(path, rate: float | None = None) -> Reading:
         raise values.error(inner[1], f"is a second IMU besides {inner[0]}; keep one in the file")
     if inner:
         values = values.mapping(inner[0])
-    needed = [f"{triad}_{key}" for triad in IMU_TRIADS for key in _PARAMETERS] + ["update_rate"]
-    values.require(needed, _PLACE)
+    needed = [f"{triad}_{key}" for triad in IMU_TRIADS for key in _PARAMETERS]
+    stated = [key for key in _RATES if key in values]
+    if len(stated) > 1:
+        raise values.error(stated[1], f"states the rate a second time, besides {stated[0]}")
+    if rate is None:
+        needed += stated or _RATES[:1]
+    values.require(needed, (*_PLACE, *_RATES))
     triads: dict[str, Any] = {}
     for triad in IMU_TRIADS:
         parameters: dict[str, Any] = {
@@ -90,8 +99,11 @@ def read(path, rate: float | None = None) -> Reading:
     if topic and not is_topic(topic):
         remarks.append(f"rostopic says {shown_text(topic)}, no topic; left out.")
         topic = ""
-    output = OutputSpecification(rate=values.positive("update_rate"), topic=topic)
-    others = [key for key in values.names() if key not in (*needed, *_PLACE)]
+    sample_rate = read_rate(
+        values.positive(stated[0]) if stated else None, rate, f"{path}: {_RATES[0]} is missing"
+    )
+    output = OutputSpecification(rate=sample_rate, topic=topic)
+    others = [key for key in values.names() if key not in (*needed, *_PLACE, *_RATES)]
     said = [values.path(key) for key in others if not values.is_neutral(key)]
     if said:
         remarks.append(f"No noise parameters, and left out: {', '.join(said)}.")

@@ -1,4 +1,4 @@
-"""Files as other packages ship them: OpenVINS, imu_utils, VINS, ORB-SLAM3, PX4 and RotorS."""
+"""Files as others ship them: OpenVINS, EuRoC, imu_utils, VINS, ORB-SLAM3, PX4, RotorS, Hector."""
 
 import math
 
@@ -73,6 +73,46 @@ def test_an_estimators_configuration_names_the_file(tmp_path):
     assert in_notes(reading, "chain.yaml")
     with pytest.raises(ConfigurationError, match=r"none\.yaml"):
         read(tmp_path, "kalibr", content.replace("chain", "none"))
+
+
+# --- EuRoC and Kimera-VIO -------------------------------------------------------------------------
+
+SENSOR = """%YAML:1.0
+sensor_type: imu
+T_BS:
+  cols: 2
+  rows: 2
+  data: [1.0, 0.0, 0.0, 1.0]
+rate_hz: 250
+gyroscope_noise_density: 1.5e-04
+gyroscope_random_walk: 2.5e-05
+accelerometer_noise_density: 2.5e-3
+accelerometer_random_walk: 3.5e-4
+"""
+
+
+def test_a_sensor_of_euroc_calls_the_rate_otherwise(tmp_path):
+    reading = read(tmp_path, "kalibr", SENSOR)
+    assert reading.specification.output.rate == 250.0
+    assert reading.specification.gyroscope.random_walk == (2.5e-5,) * 3
+    # What the file says is not what somebody says beside it.
+    assert read(tmp_path, "kalibr", SENSOR, 100.0).specification.output.rate == 250.0
+
+
+def test_a_file_without_a_rate_takes_the_one_that_is_given(tmp_path):
+    content = SENSOR.replace("rate_hz: 250\n", "")
+    assert read(tmp_path, "kalibr", content, 100.0).specification.output.rate == 100.0
+    with pytest.raises(ConfigurationError, match="update_rate is missing"):
+        read(tmp_path, "kalibr", content)
+
+
+def test_a_rate_that_is_stated_twice_is_refused(tmp_path):
+    with pytest.raises(ConfigurationError, match=r"line 12.*rate_hz.*update_rate"):
+        read(
+            tmp_path,
+            "kalibr",
+            SENSOR.replace("rate_hz: 250\n", "") + "update_rate: 1\nrate_hz: 2\n",
+        )
 
 
 # --- imu_utils ------------------------------------------------------------------------------------
@@ -312,3 +352,16 @@ def test_a_comment_begins_the_file_and_changes_nothing(name, tmp_path):
         tmp_path, name, without.text, 100.0
     )
     assert isinstance(read(tmp_path, name, with_comment.text, 100.0)[0], ImuSpecification)
+
+
+# --- robots with Hector's plug-in -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("error", ["Drift", "GaussianNoise"])
+def test_a_heading_is_perhaps_the_plug_ins_yaw(tmp_path, error):
+    content = (
+        '<plugin filename="libhector_gazebo_ros_imu.so"><updateRate>50</updateRate>'
+        f"<heading{error}>0.005</heading{error}></plugin>"
+    )
+    reading = read(tmp_path, "hector", content)
+    assert in_notes(reading, f"<heading{error}>", f"did you mean <yaw{error}>?")

@@ -26,7 +26,7 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     return lower[found[0]] if found else None
 
 
-def unknown_tag(tag, known: Iterable[str], fault: str) -> str:
+def unknown_tag(tag, known: Iterable[str], fault: str, meant: str | None = None) -> str:
     """Return a remark on a tag that says nothing here, with the known one that is most like it.
 
     Parameters
@@ -35,8 +35,10 @@ def unknown_tag(tag, known: Iterable[str], fault: str) -> str:
     known : iterable of str
     fault : str
         With ``{}`` where the tag shall stand.
+    meant : str, optional
+        The known tag that it stands for, where likeness does not tell.
     """
-    near = nearest(tag.name, known)
+    near = meant or nearest(tag.name, known)
     hint = "." if near is None else f"; did you mean <{near}>?"
     return f"Line {tag.line}: {fault.format(f'<{tag.name}>')}; left out{hint}"
 
