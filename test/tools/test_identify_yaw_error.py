@@ -93,6 +93,12 @@ def test_a_result_gives_a_model_that_others_can_use(tmp_path):
     assert list(table["chosen"].fillna("")).count("yes") == 1
     parts = pd.read_csv("found/parts.csv", index_col=0)
     assert len(parts) == 201 and parts["innovation"].notna().all()
+    # What a constant explains cannot make the rest larger: both are about their means.
+    left = parts["error"] - parts[["rate bias", "scale factor per net turn"]].sum(axis=1)
+    whole, rest = np.degrees([parts["error"].std(ddof=0), left.std(ddof=0)])
+    assert rest < whole
+    sentence = f"{whole:.3g} deg rms about its mean, {rest:.3g} deg without its constants"
+    assert sentence in text
 
     budget = call_tool(
         "heading_budget.py", "--straight", "100s", "--imu", "found/yaw_error_model.yaml",

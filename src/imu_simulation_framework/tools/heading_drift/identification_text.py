@@ -94,8 +94,8 @@ def explained_sentence(identification: YawErrorIdentification, index: int) -> st
     return (
         f"{drive.name}: {drive.time[-1]:.0f} s, turned {math.degrees(drive.net_turn[-1]):.0f} deg "
         f"net and {math.degrees(drive.absolute_turn[-1]):.0f} deg in all; yaw error "
-        f"{_rms(parts['error'] - parts['error'].mean()):.3g} deg rms, "
-        f"{_rms(left):.3g} deg without its constants"
+        f"{_rms(parts['error'] - parts['error'].mean()):.3g} deg rms about its mean, "
+        f"{_rms(left - left.mean()):.3g} deg without its constants"
     )
 
 
