@@ -95,6 +95,8 @@ def main(arguments):
     table = catalogue_table(entries, chosen.motion, options.at)
     if options.write is None:
         print(f"{chosen.name}: yaw error after {options.at:g} s, 50 and 95 %")
+        for remark in chosen.remarks:
+            print(f"note: {remark}")
         print(table_text.table_text(table, COLUMNS, options.table), end="")
         return
     page = read_settings(options.write)

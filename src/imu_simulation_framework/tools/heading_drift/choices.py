@@ -23,11 +23,13 @@ from imu_simulation_framework.experiment.flight.source import find_flight
 from imu_simulation_framework.experiment.from_configuration import UNDISTURBED
 from imu_simulation_framework.experiment.named_imu import NamedImu, named_imu
 from imu_simulation_framework.experiment.preparation.motion import read_motion
+from imu_simulation_framework.experiment.preparation.setup import guess_where_unknown
 from imu_simulation_framework.magnetism.environment import MagneticEnvironment
 from imu_simulation_framework.motion import sources
 from imu_simulation_framework.motion.drives import DRIVES
 from imu_simulation_framework.motion.earth.earth_motion import EarthMotion
 from imu_simulation_framework.motion.motion import Motion
+from imu_simulation_framework.recordings.formats.listing import recording_format
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 from imu_simulation_framework.units import factor
 
@@ -40,11 +42,12 @@ _ANGLES = ("deg", "rad", "mrad", "mdeg", "arcsec")
 
 
 class ChosenMotion(NamedTuple):
-    """``name`` for a person; ``motion``; ``files`` that it was read from."""
+    """``name`` for a person; ``motion``; ``files`` that it was read from; ``remarks`` on how."""
 
     name: str
     motion: Motion | EarthMotion
     files: tuple[str, ...]
+    remarks: tuple[str, ...] = ()
 
 
 def duration(text: str) -> float:
@@ -164,8 +167,27 @@ def chosen_motion(options: argparse.Namespace, rate: float = sources.RATE) -> Ch
         if rate != sources.RATE:
             motion = motion.resampled(rate)
         return ChosenMotion(f"drive {options.drive}", motion, ())
-    motion = read_motion(options.drive, rate, **settings(options.setting))
-    return ChosenMotion(Path(options.drive).name, motion, (options.drive,))
+    stated = settings(options.setting)
+    guessed, remarks = _guessed(options.drive, stated)
+    motion = read_motion(options.drive, rate, **{**stated, **guessed})
+    return ChosenMotion(Path(options.drive).name, motion, (options.drive,), remarks)
+
+
+def _guessed(path, stated):
+    """Return settings for a table with column names of its own that nobody maps, and remarks."""
+    of_reference = stated.get("reference", {})
+    described = "reference_columns" in stated or {"path", "format"} & set(of_reference)
+    if described or not Path(path).is_file() or recording_format(path) != "csv":
+        return {}, ()
+    columns, reasons = guess_where_unknown(path, "reference")
+    if not columns:
+        return {}, ()
+    listing = ", ".join(f"{name} = {column}" for name, column in columns.items())
+    first = f"{path}: the columns are guessed, say it with reference_columns if not so: {listing}"
+    return (
+        {"reference": {**of_reference, "format": "csv"}, "reference_columns": columns},
+        (first, *reasons),
+    )
 
 
 def _flight(name, rate):

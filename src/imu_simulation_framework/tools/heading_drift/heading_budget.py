@@ -100,6 +100,8 @@ def main(arguments):
     turn -= math.degrees(motion.yaw[0])
     words = f"{chosen.name}: yaw error after {at:g} s, in which it turns by {turn:.0f} deg"
     print(words)
+    for remark in chosen.remarks:
+        print(f"note: {remark}")
     names = told_apart([budget.name for budget in budgets])
     budgets = [budget._replace(name=name) for name, budget in zip(names, budgets)]
     answers = []
@@ -108,7 +110,7 @@ def main(arguments):
     if options.require is not None:
         answers.append(_requirements(options, out, motion, at))
     if options.report:
-        _write_report(options, out, words, at, period, budgets, answers)
+        _write_report(options, out, words, at, period, budgets, answers, chosen.remarks)
 
 
 def _show_budgets(options, out, title, budgets):
@@ -275,7 +277,7 @@ _REQUIREMENT_COLUMNS = (
 )
 
 
-def _write_report(options, out, words, at, period, budgets, answers):
+def _write_report(options, out, words, at, period, budgets, answers, remarks):
     page = budget_page(
         words + ".",
         [ShownBudget(budget.name, budget.model) for budget in budgets],
@@ -294,7 +296,7 @@ def _write_report(options, out, words, at, period, budgets, answers):
             },
             "versions": versions(),
         },
-        list(dict.fromkeys(remark for budget in budgets for remark in budget.remarks)),
+        list(dict.fromkeys([*remarks, *(r for budget in budgets for r in budget.remarks)])),
         f"{NAME}, imu_simulation_framework {__version__}, seed {options.seed}",
     )
     write_whole(out / f"{NAME}.html", page_html(page).encode("utf-8"))

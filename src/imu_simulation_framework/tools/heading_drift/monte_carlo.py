@@ -73,8 +73,8 @@ def main(arguments):
     imu, environment = named, None
     if configuration is None:
         ((imu, environment),) = choices.placed_imus([named], options)
-    name, drawing = _drawing(options, imu, environment, configuration)
-    remarks = [*imu.remarks]
+    name, drawing, of_motion = _drawing(options, imu, environment, configuration)
+    remarks = [*of_motion, *imu.remarks]
     if isinstance(imu.errors, ImuSpecification):
         remarks += filter(
             None, [without_wandering_bias(imu.errors), understated_in_motion(imu.errors)]
@@ -101,10 +101,10 @@ def main(arguments):
         print(write_report(options.out, ensemble, caption, parameters))
 
 
-def _drawing(options, imu, environment, configuration) -> tuple[str, Drawing]:
-    """Name of the motion, and what is drawn."""
+def _drawing(options, imu, environment, configuration) -> tuple[str, Drawing, tuple[str, ...]]:
+    """Name of the motion, what is drawn, and remarks on how the motion was read."""
     if configuration is not None:
-        return options.drive, ExperimentDrawing(configuration, options.seed, options.period)
+        return options.drive, ExperimentDrawing(configuration, options.seed, options.period), ()
     chosen = choices.chosen_motion(options)
     if options.what == "sensor":
         drawing = SensorDrawing(
@@ -114,9 +114,9 @@ def _drawing(options, imu, environment, configuration) -> tuple[str, Drawing]:
             options.period,
             magnetic_environment=environment,
         )
-        return chosen.name, drawing
+        return chosen.name, drawing, chosen.remarks
     model = yaw_error_model(imu.errors, chosen.motion, options.period, environment)
-    return chosen.name, LinearDrawing(model, options.seed)
+    return chosen.name, LinearDrawing(model, options.seed), chosen.remarks
 
 
 def _configuration(options) -> Configuration:
