@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -9,6 +10,7 @@ from imu_simulation_framework.configuration.imu_specification_file import read_i
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.imu_formats import FORMATS, read_imu_parameters
 from imu_simulation_framework.sensors.imu_models import IMU_MODELS, PRESETS
+from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 
 
 class NamedImu(NamedTuple):
@@ -45,7 +47,21 @@ def named_imu(text: str) -> NamedImu:
     if colon and format_name in FORMATS and not Path(text).exists():
         reading = read_imu_parameters(path, format_name)
         specification = reading.specification
-        return NamedImu(specification.name, specification, (path,), tuple(reading.remarks))
+        if specification.name == ImuSpecification().name:
+            # Most formats have no name; several such files shall be told apart.
+            specification = replace(specification, name=Path(path).stem)
+        return _of_specification(specification, (path,), reading.remarks)
     specification = read_imu_specification(text)
-    files = (text,) if Path(text).exists() else ()
-    return NamedImu(specification.name, specification, files, ())
+    return _of_specification(specification, (text,) if Path(text).exists() else (), [])
+
+
+def _of_specification(specification, files, remarks):
+    name = specification.name
+    if specification.output.orientation_reference == "truth":
+        remarks = [
+            *remarks,
+            f"{name} gives out the true orientation, as simulators' IMUs do, so that its heading "
+            "has no error; output.orientation_reference: fusion in a specification is what its "
+            "gyroscope would make of it",
+        ]
+    return NamedImu(name, specification, files, tuple(remarks))
