@@ -54,3 +54,16 @@ def test_an_effort_that_is_none_is_left_out_and_none_at_all_is_said():
     assert efforts.torques(names, [math.nan, 1.0]) is None
     with pytest.raises(RecordingError, match="wheel_left_joint, wheel_right_joint have no effort"):
         efforts.torques(names, [])
+
+
+def test_efforts_that_are_all_zero_are_known():
+    efforts = WheelEfforts()
+    names = ["wheel_left_joint", "wheel_right_joint"]
+    assert not efforts.only_zeros
+    efforts.torques(names, [math.nan, 1.0])
+    assert not efforts.only_zeros
+    efforts.torques(names, [0.0, 0.0])
+    assert efforts.only_zeros
+    efforts.torques(names, [0.0, 0.1])
+    efforts.torques(names, [0.0, 0.0])
+    assert not efforts.only_zeros

@@ -24,6 +24,10 @@ class WheelEfforts:
 
     def __init__(self, left: Sequence[str] = (), right: Sequence[str] = ()) -> None:
         self._sides = (tuple(left), tuple(right))
+        self.only_zeros = False
+        """Whether efforts were told, and all of them were zero: joints that a simulator moves by
+        their velocity have none."""
+        self._has_pulled = False
 
     @property
     def joints(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -60,7 +64,11 @@ class WheelEfforts:
         self._sides = sides
         of_joint = dict(zip(names, efforts))
         torques = [float(sum(of_joint[name] for name in side)) for side in sides]
-        return (torques[0], torques[1]) if all(map(math.isfinite, torques)) else None
+        if not all(map(math.isfinite, torques)):
+            return None
+        self._has_pulled = self._has_pulled or any(torques)
+        self.only_zeros = not self._has_pulled
+        return torques[0], torques[1]
 
 
 def _wheels(names, side, other) -> tuple[str, ...]:

@@ -143,6 +143,7 @@ class RealisticImuNode(Node):
             self.subscribe(pose, Odometry, self._on_pose)
         if self._surroundings.is_told_field:
             self.subscribe(_magnetic_input(), MagneticField, self._on_field)
+        self._efforts = WheelEfforts()
         if self._surroundings.needs_torques:
             self._efforts = WheelEfforts(*(_words(f"{side}_joints") for side in SIDES))
             # Several may publish states, each of joints of their own.
@@ -165,6 +166,11 @@ class RealisticImuNode(Node):
             if sentence not in self._told:
                 rospy.logwarn("%s: %s", self._input, sentence)
         self._told = told
+        if self._efforts.only_zeros:
+            rospy.logwarn_once(
+                f"{_joint_states()}: all efforts are zero, and so are the fields of the motors; a "
+                "simulator has none for joints that it moves by their velocity"
+            )
         self._warn_if_behind()
 
     def _warn_if_behind(self) -> None:
