@@ -16,8 +16,8 @@ def jitter(times, positions) -> float:
 
     A motion that is a parabola in time drops out of the third divided difference of four positions
     in a row; white errors remain, with weights whose squares are made to add up to 1. The median
-    of its lengths counts, so that neither outliers nor sharp turns do, nor that a robot drives along
-    an axis. Four positions that are one, as rounded ones or a filter's at rest, tell nothing.
+    of its lengths counts, so that neither outliers nor sharp turns do, nor that a robot drives
+    along an axis. Four positions that are one, as rounded ones or a filter's at rest, tell nothing.
 
     Parameters
     ----------
