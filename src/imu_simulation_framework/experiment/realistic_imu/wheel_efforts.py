@@ -18,17 +18,20 @@ class WheelEfforts:
     Parameters
     ----------
     left, right : sequence of str
-        Names of the driven wheels' joints. Without them they are those of the first joint states
-        with both that have ``wheel`` and the side in their names.
+        Names of the driven wheels' joints. On a side without them they are those of the first joint
+        states with both sides that have ``wheel`` and this side, but not the other, in their names.
     """
 
     def __init__(self, left: Sequence[str] = (), right: Sequence[str] = ()) -> None:
         self._sides = (tuple(left), tuple(right))
-        self._is_guessed = not (left or right)
+        self.only_zeros = False
+        """Whether efforts were told, and all of them were zero: joints that a simulator moves by
+        their velocity have none."""
+        self._has_pulled = False
 
     @property
     def joints(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Names of the joints, left and right; empty while they are not known."""
+        """Names of the joints, left and right; empty where they are not known yet."""
         return self._sides
 
     def torques(self, names: Sequence[str], efforts: Sequence[float]) -> tuple[float, float] | None:
@@ -49,16 +52,9 @@ class WheelEfforts:
         RecordingError
             The joints are there without efforts.
         """
-        sides = self._sides
-        if self._is_guessed and not any(sides):
-            left, right = (
-                tuple(name for name in names if _WHEEL in name.lower() and side in name.lower())
-                for side in SIDES
-            )
-            if not left or not right:
-                return None
-            sides = (left, right)
-        if not all(name in names for side in sides for name in side):
+        left, right = self._sides
+        sides = (left or _wheels(names, *SIDES), right or _wheels(names, *SIDES[::-1]))
+        if not all(sides) or not all(name in names for side in sides for name in side):
             return None
         if len(efforts) != len(names):
             raise RecordingError(
@@ -68,4 +64,14 @@ class WheelEfforts:
         self._sides = sides
         of_joint = dict(zip(names, efforts))
         torques = [float(sum(of_joint[name] for name in side)) for side in sides]
-        return (torques[0], torques[1]) if all(map(math.isfinite, torques)) else None
+        if not all(map(math.isfinite, torques)):
+            return None
+        self._has_pulled = self._has_pulled or any(torques)
+        self.only_zeros = not self._has_pulled
+        return torques[0], torques[1]
+
+
+def _wheels(names, side, other) -> tuple[str, ...]:
+    """Return which of the names are of wheels on a side."""
+    small = ((name, name.lower()) for name in names)
+    return tuple(name for name, n in small if _WHEEL in n and side in n and other not in n)

@@ -102,7 +102,7 @@ class RealisticImuNode(Node):
                 f"{self.name}: input_type is {self._kind}, expected {', '.join(others)} or {last}"
             )
         self._lock = threading.RLock()
-        pose = str(rospy.get_param("~pose", ""))
+        pose = _pose()
         is_odometry = self._kind == "odometry"
         self._surroundings = _surroundings(errors, told=is_odometry or bool(pose))
         self._session = RealisticImu(
@@ -143,6 +143,7 @@ class RealisticImuNode(Node):
             self.subscribe(pose, Odometry, self._on_pose)
         if self._surroundings.is_told_field:
             self.subscribe(_magnetic_input(), MagneticField, self._on_field)
+        self._efforts = WheelEfforts()
         if self._surroundings.needs_torques:
             self._efforts = WheelEfforts(*(_words(f"{side}_joints") for side in SIDES))
             # Several may publish states, each of joints of their own.
@@ -165,6 +166,11 @@ class RealisticImuNode(Node):
             if sentence not in self._told:
                 rospy.logwarn("%s: %s", self._input, sentence)
         self._told = told
+        if self._efforts.only_zeros:
+            rospy.logwarn_once(
+                f"{_joint_states()}: all efforts are zero, and so are the fields of the motors; a "
+                "simulator has none for joints that it moves by their velocity"
+            )
         self._warn_if_behind()
 
     def _warn_if_behind(self) -> None:
@@ -205,12 +211,14 @@ class RealisticImuNode(Node):
     def _imu_input(self, frame) -> ImuInput:
         is_plugin = self._kind == "gazebo_ros_imu"
         add_gravity = is_plugin or rospy.get_param("~add_gravity", False)
-        return ImuInput(self._mounting(frame), WORLD_GRAVITY if add_gravity else 0.0, is_plugin)
+        return ImuInput(
+            self._mounting(frame, self._input), WORLD_GRAVITY if add_gravity else 0.0, is_plugin
+        )
 
     def _on_odometry(self, message):
         with self._lock:
             if self._source is None:
-                mounting = self._mounting(message.child_frame_id)
+                mounting = self._mounting(message.child_frame_id, self._input)
                 self._surroundings.mount(mounting.lever_arm)
                 self._source = OdometryTruth(mounting, self._use_twist)
             p, q = message.pose.pose.position, message.pose.pose.orientation
@@ -230,7 +238,7 @@ class RealisticImuNode(Node):
                 return  # nothing was heard of the IMU
             if not self._is_placed:
                 self._is_placed = True
-                self._surroundings.mount(self._mounting(message.child_frame_id).lever_arm)
+                self._surroundings.mount(self._mounting(message.child_frame_id, _pose()).lever_arm)
             self._tell_pose(message)
 
     def _on_field(self, message):
@@ -244,7 +252,7 @@ class RealisticImuNode(Node):
         while self._early_fields:
             message = self._early_fields.popleft()
             if self._field_mounting is None:
-                self._field_mounting = self._mounting(message.header.frame_id)
+                self._field_mounting = self._mounting(message.header.frame_id, _magnetic_input())
             b = message.magnetic_field
             field = np.array((b.x, b.y, b.z))
             if not self._field_mounting.is_none:
@@ -334,8 +342,8 @@ class RealisticImuNode(Node):
         ) = map(list, self._session.covariances())
         return imu_packer(message)
 
-    def _mounting(self, frame) -> Mounting:
-        """Return where the IMU is on what is published, as tf says it."""
+    def _mounting(self, frame, topic) -> Mounting:
+        """Return where the IMU is on what is published on a topic, as tf says it."""
         if not self._frame:
             self._frame = frame
         if self._frame == frame or not rospy.get_param("~use_tf", False):
@@ -347,7 +355,7 @@ class RealisticImuNode(Node):
             if time.monotonic() > deadline or self.ended:
                 raise SimulatorError(
                     f"tf does not say within {TRANSFORM_TIMEOUT:g} s where {self._frame} is in "
-                    f"{frame}, the frame of {self._input}"
+                    f"{frame or '(no name)'}, the frame of {topic}"
                 )
             self._ended.wait(0.05)
         transform = buffer.lookup_transform(frame, self._frame, rospy.Time(0)).transform
@@ -372,6 +380,10 @@ def _surroundings(errors, told: bool) -> Surroundings:
         fields=is_told_field,
         torques=bool(_joint_states()),
     )
+
+
+def _pose() -> str:
+    return str(rospy.get_param("~pose", ""))
 
 
 def _joint_states() -> str:
