@@ -21,9 +21,10 @@ ROWS_AT_ONCE = 5_000
 _LONGEST_CELL = 20  # lines; a quotation mark alone is no quotation
 _LONGEST_LINE = 100_000  # characters; Python's and pandas' readers give up beyond some more
 _SEPARATORS = (",", ";", "\t")
+_BETWEEN_COMMAS = (";", "\t")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z")
 _FIRST_LINES = 100
-"""So many lines of numbers tell whether they have decimal commas."""
+"""So many lines of a kind tell whether numbers have decimal commas."""
 
 _COMMENTS = ("#", "//")
 _WITH_COMMA = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?\Z")
@@ -150,10 +151,9 @@ def parse_table(path, text, names=None, rows_at_once=ROWS_AT_ONCE) -> TextTable:
                     f"{path}: line {number} has {_width(line, separator)} cells, expected "
                     f"{len(names)}"
                 )
-        decimal = decimal or _decimal([line for _, line in block[:_FIRST_LINES]], separator)
-        blocks.append(
-            _read_block(path, [line for _, line in block], separator, len(names), decimal)
-        )
+        block_lines = [line for _, line in block]
+        decimal = decimal or _decimal(block_lines, separator)
+        blocks.append(_read_block(path, block_lines, separator, len(names), decimal or "."))
         numbers.append(np.array([number for number, _ in block], dtype=int))
     if not blocks:
         raise RecordingError(f"{path}: the recording is empty but for its first line")
@@ -165,12 +165,19 @@ def parse_table(path, text, names=None, rows_at_once=ROWS_AT_ONCE) -> TextTable:
 
 
 def _decimal(lines, separator) -> str:
-    """Return the sign before a number's fraction, as these lines have it."""
-    lines = lines if separator in (";", "\t") else []
-    cells = [cell for line in lines for cell in _cells(line, separator)]
-    commas = any(_WITH_COMMA.match(cell) for cell in cells)
-    points = any("." in cell and _NUMBER.match(cell) for cell in cells)
-    return "," if commas and not points else "."
+    """Return the sign before a number's fraction, as these lines have it; empty if there is none.
+
+    Whole numbers may come first, of a robot that is at rest.
+    """
+    if separator not in _BETWEEN_COMMAS:
+        return "."
+    telling = lines[:_FIRST_LINES]
+    for sign in (",", "."):
+        telling += itertools.islice((line for line in lines if sign in line), _FIRST_LINES)
+    cells = [cell for line in telling for cell in _cells(line, separator)]
+    if any("." in cell and _NUMBER.match(cell) for cell in cells):
+        return "."
+    return "," if any(_WITH_COMMA.match(cell) for cell in cells) else ""
 
 
 def _read_block(path, lines, separator, width, decimal):
@@ -251,8 +258,12 @@ def _cells(line, separator) -> list[str]:
 def _is_data(cells) -> bool:
     """Return whether a line holds numbers, and perhaps dates, instead of names."""
     given = [cell for cell in cells if cell not in _MISSING]
-    numbers = [cell for cell in given if _NUMBER.match(cell)]
-    return bool(numbers) and all(_NUMBER.match(cell) or _DATE.match(cell) for cell in given)
+    numbers = [cell for cell in given if _is_number(cell)]
+    return bool(numbers) and all(_is_number(cell) or _DATE.match(cell) for cell in given)
+
+
+def _is_number(cell) -> bool:
+    return bool(_NUMBER.match(cell) or _WITH_COMMA.match(cell))
 
 
 def _names(comment, separator, cells) -> list[str]:
@@ -285,6 +296,10 @@ def _distinct(names):
 
 
 def _separator(line) -> str:
+    for separator in _BETWEEN_COMMAS:
+        # Decimal commas may be more than what is between the numbers.
+        if separator in line and _is_data(_cells(line, separator)):
+            return separator
     counts = {separator: line.count(separator) for separator in _SEPARATORS}
     best = max(counts, key=counts.__getitem__)
     if counts[best]:

@@ -75,6 +75,24 @@ def test_only_turning_counts_of_a_magnetometer():
     assert turning_times(times[:2], readings[:2])[0].stop == 2
 
 
+@pytest.mark.parametrize("seconds", [5.0, 900.0])
+def test_how_long_a_magnetometer_lay_does_not_change_what_counts(seconds):
+    times, readings, _, _, count = rested(2, seconds)
+    spiked = readings[: count + 1500].copy()
+    spiked[count // 2] *= 50.0
+    parts = turning_times(times[: len(spiked)], spiked)
+    used = np.concatenate([np.arange(part.start, part.stop) for part in parts])
+    # Of three directions two seconds: before the spike, the spike, and behind it.
+    assert np.count_nonzero(used < count) * 0.04 < 3.0 * 2.0
+    assert np.count_nonzero(used >= count) >= 1500 - 14
+
+
+def test_an_accelerometer_that_says_nothing_tells_no_unit(tumbled):
+    times, gyro, accel = tumbled
+    check_inertial_units(times, gyro, 0.0 * accel)
+    check_inertial_units(times[:1], gyro[:1], accel[:1])
+
+
 def test_minutes_at_rest_neither_hide_the_motion_nor_move_what_is_found():
     times, readings, hard, matrix, count = rested(2, 240.0)
     with pytest.raises(RecordingError, match="does not span all directions"):

@@ -100,3 +100,22 @@ def test_intervals_of_noise_that_is_found_hold(noise, beforehand):
         held += sum(one.estimates[0].low <= 0.0 <= one.estimates[0].high for one in found)
     count = runs * axes
     assert held / count > 0.9 - 3.0 * np.sqrt(0.9 * 0.1 / count)
+
+
+def test_an_axis_that_says_nothing_tells_nothing_of_the_others():
+    generator = np.random.default_rng(1)
+    noisy = [drawn(SlowNoise(1.0, 0.1), generator) for _ in range(2)]
+    beside = solved(np.zeros(60), *noisy, np.full(60, 3.0))
+    for with_others, alone in zip(beside[1:3], solved(*noisy)):
+        assert with_others.estimates == alone.estimates
+    assert [beside[place].estimates[0].value for place in (0, 3)] == [0.0, pytest.approx(3.0)]
+    assert all(0.0 < beside[place].estimates[0].sigma < 1e-6 for place in (0, 3))
+
+
+def test_no_noise_at_all_leaves_what_else_is_uncertain():
+    group = np.repeat(np.arange(6), 10)
+    uncertain = 1e-4 * (group[:, None] == group)
+    axis = Axis(np.full(60, 2.0), ONES, uncertain)
+    (found,) = solve(Means(BEGIN, END, group, [axis]))
+    assert found.estimates[0].value == pytest.approx(2.0)
+    assert found.estimates[0].sigma == pytest.approx(0.01 / np.sqrt(6.0), rel=0.05)

@@ -39,3 +39,14 @@ def test_single_jumps_and_stretches_at_rest_do_not_count():
     positions = circle(times) + 0.02 * generator.standard_normal((2000, 2))
     positions[::50] += 5.0
     assert jitter(times, positions) == pytest.approx(0.02, rel=0.2)
+
+
+def test_errors_along_one_axis_and_positions_that_are_held_at_rest_do_not_hide_them():
+    generator = np.random.default_rng(4)
+    times = np.arange(2000) / 20.0
+    along = np.column_stack([times + 0.1 * generator.standard_normal(2000), np.zeros(2000)])
+    assert 0.04 < jitter(times, along) < 0.1
+    held = circle(times) + 0.1 * generator.standard_normal((2000, 2))
+    held[:1200] = held[1200]
+    assert jitter(times, held) == pytest.approx(0.1, rel=0.2)
+    assert jitter(times, np.zeros((2000, 2))) == SMALLEST_JITTER

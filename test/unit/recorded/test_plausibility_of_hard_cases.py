@@ -197,6 +197,20 @@ def test_a_quaternion_of_another_angle_than_the_yaw_is_named(factor):
     assert "fused" in result.findings[0].sentence()
 
 
+def test_a_yaw_that_follows_slowly_and_gets_there_is_an_error_to_be_measured():
+    """As of an IMU that trusts its magnetometer more than its gyroscope: amplitudes shrink."""
+    reference, imu = drive()
+    times = imu.columns["stamp"] - imu.columns["stamp"][0]
+
+    def slow(yaw):
+        # All that changes is nearly halved, but for the turn from beginning to end.
+        yaw = np.unwrap(yaw)
+        steady = yaw[0] + (yaw[-1] - yaw[0]) * times / times[-1]
+        return steady + 0.55 * (yaw - steady)
+
+    assert names(judged(reference, with_yaw(imu, slow))) == []
+
+
 def test_a_yaw_that_is_a_little_off_in_scale_is_an_error_to_be_measured():
     reference, imu = drive()
     assert names(judged(reference, with_yaw(imu, lambda yaw: 1.2 * np.unwrap(yaw)))) == []

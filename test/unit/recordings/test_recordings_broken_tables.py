@@ -194,6 +194,25 @@ def test_decimal_commas_between_semicolons_or_tabs(separator):
     np.testing.assert_array_equal(table.numbers("x (m)"), [1.0, 1.0, -3.25, np.nan])
 
 
+@pytest.mark.parametrize("separator", [";", "\t"])
+def test_decimal_commas_without_a_header(separator):
+    table = parse_table("a.csv", "0,01;0,5;-1,2\n0,02;;1e1\n".replace(";", separator))
+    assert list(table.cells.columns) == ["col1", "col2", "col3"]
+    np.testing.assert_array_equal(table.numbers("col1"), [0.01, 0.02])
+    np.testing.assert_array_equal(table.numbers("col2"), [0.5, np.nan])
+    np.testing.assert_array_equal(table.numbers("col3"), [-1.2, 10.0])
+
+
+@pytest.mark.parametrize("rows_at_once", [100, 5000])
+def test_decimal_commas_behind_many_whole_numbers(rows_at_once):
+    rows = [f"{k};0" for k in range(250)] + ["250;0,5"]
+    table = parse_table("a.csv", "a;b\n" + "\n".join(rows), rows_at_once=rows_at_once)
+    np.testing.assert_array_equal(table.numbers("a"), np.arange(251))
+    np.testing.assert_array_equal(table.numbers("b")[-2:], [0.0, 0.5])
+    with pytest.raises(RecordingError, match="line 253, column 'b': '1,000' is no number"):
+        parse_table("a.csv", "a;b\n" + "\n".join([*rows[:-1], "1.5;0", "1;1,000"])).numbers("b")
+
+
 def test_a_comma_among_points_is_no_number():
     table = parse_table("a.csv", "a;b\n0.1;1,000\n0.2;2,000\n")
     with pytest.raises(RecordingError, match="'1,000' is no number"):

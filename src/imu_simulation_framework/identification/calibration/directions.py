@@ -35,8 +35,8 @@ def turning_times(times: np.ndarray, readings: np.ndarray) -> list[RestTime]:
     period = float(np.median(np.diff(times)))
     size = max(1, round(_BLOCK / period))
     edges = np.arange(0, len(times), size)
-    unit = float(np.median(np.linalg.norm(readings - readings.mean(axis=0), axis=1)))
     levels = np.array([readings[edge : edge + size].mean(axis=0) for edge in edges])
+    unit = _field(levels)
     kept = np.ones(len(edges), dtype=bool)
     anchor, begun = levels[0], times[0]
     for place, (edge, level) in enumerate(zip(edges.tolist(), levels)):
@@ -48,3 +48,13 @@ def turning_times(times: np.ndarray, readings: np.ndarray) -> list[RestTime]:
         RestTime(first * size, min(last * size, len(times)))
         for first, last in zip(ends[::2].tolist(), ends[1::2].tolist())
     ]
+
+
+def _field(levels):
+    """Return about the size of the field: half of the widest axis, without its outermost levels.
+
+    However long the sensor lay, it counts how far it was turned, but single readings do not.
+    """
+    spare = min(3 + len(levels) // 1000, len(levels) // 10)
+    inner = np.sort(levels, axis=0)[spare : len(levels) - spare]
+    return 0.5 * float(np.ptp(inner, axis=0).max())

@@ -146,12 +146,35 @@ def solve(
     else:
         contrasts = [_contrast(means, axis) for axis in means.axes]
         freedoms = [contrast.shape[1] for contrast in contrasts]
-        values = [axis.values for axis in means.axes]
-        likely = found_noise(_units(means, seen), values, contrasts, beforehand)
+        likely = _found(means, contrasts, seen, beforehand)
     return [
         _solved(means, axis, every, freedom, seen, combinations)
         for axis, every, freedom in zip(means.axes, likely, freedoms)
     ]
+
+
+def _found(means, contrasts, seen, beforehand):
+    """Return likely noise of each axis; one that is constant tells nothing of the others."""
+    least = [_least_noise(axis) for axis in means.axes]
+    scatters = [
+        float(np.linalg.norm(contrast.T @ axis.values)) > one * np.sqrt(contrast.shape[1])
+        for axis, contrast, one in zip(means.axes, contrasts, least)
+    ]
+    values = [axis.values for axis, noisy in zip(means.axes, scatters) if noisy]
+    kept = [contrast for contrast, noisy in zip(contrasts, scatters) if noisy]
+    found = iter(found_noise(_units(means, seen), values, kept, beforehand) if kept else ())
+    return [
+        next(found) if noisy else [Likely(1.0, SlowNoise(one))]
+        for one, noisy in zip(least, scatters)
+    ]
+
+
+def _least_noise(axis):
+    """Return what is no noise but the rounding of numbers, so that matrices have an inverse."""
+    largest = float(np.abs(axis.values).max())
+    if axis.beside is not None:
+        largest = max(largest, float(np.sqrt(np.diag(axis.beside).max())))
+    return max(1e-7 * largest, 1e-15)
 
 
 def _solved(means, axis, likely, freedom, seen, combinations) -> Solution:

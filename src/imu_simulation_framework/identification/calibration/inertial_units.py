@@ -62,6 +62,8 @@ def check_inertial_units(
 
 def _turns_told_by_gravity(times, gyro, accel, usual):
     """Return how much further the gyroscope turns than gravity does; None where nothing turns."""
+    if len(times) < 2 * _LEAST_BLOCKS or usual <= 0.0:
+        return None
     period = float(np.median(np.diff(times)))
     size = max(2, round(_BLOCK / period))
     edges = np.arange(0, len(times) - size, size)

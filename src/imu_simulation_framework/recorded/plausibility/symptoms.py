@@ -28,6 +28,8 @@ OF_ANOTHER_SIZE = 1.5
 """An IMU's yaw that turns by this factor further, or less far, than the gyroscope and the reference
 do is none: half angles that are whole ones, or degrees, went into its quaternions."""
 
+_TELLING_TURN = np.radians(30.0)
+
 FROZEN_TIME = 1.5
 FROZEN_TURN = np.radians(15.0)
 """Values that stay the same to the last bit for this long [s], while something else turns so far,
@@ -157,6 +159,10 @@ def _yaw_of_another_size(observations):
         return []
     fits = [1.0 / OF_ANOTHER_SIZE < r.scale < OF_ANOTHER_SIZE for r in (yaw, trusted)]
     if fits != [False, True] or yaw.correlation < 0.95 or trusted.correlation < 0.8:
+        return []
+    own, gyro = np.abs(yaw.net)
+    if gyro > _TELLING_TURN and 1.0 / OF_ANOTHER_SIZE < own / gyro < OF_ANOTHER_SIZE:
+        # It follows slowly, and gets there.
         return []
     evidence = f"{describe_relation(yaw)}, while {describe_relation(trusted)}"
     return [Finding(faults.SCALE, evidence, _FUSED, True)]

@@ -1,4 +1,4 @@
-"""Whether the noise that somebody states is that of the sensor that was recorded."""
+"""Whether a sensor that was recorded has noise, and that which somebody states."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Sequence
 
 import numpy as np
 
+from imu_simulation_framework.checked_values import AXES
 from imu_simulation_framework.identification.calibration.rest_times import RestTime
 from imu_simulation_framework.identification.calibration.slow_noise import SlowNoise
 
@@ -43,4 +44,24 @@ def noise_remarks(
     return [
         f"{sensor}: readings at rest scatter {np.max(scatter / stated):.2g} times as much as the "
         "stated noise does; if it is another sensor's, the intervals are too narrow by as much"
+    ]
+
+
+def constant_remarks(sensor: str, readings: np.ndarray, rests: Sequence[RestTime]) -> list[str]:
+    """Return a remark where an axis says the same throughout each time at rest.
+
+    Parameters
+    ----------
+    sensor, readings, rests
+        As for :func:`noise_remarks`.
+    """
+    same = np.ones(3, dtype=bool)
+    for rest in rests:
+        same &= np.ptp(readings[rest.start : rest.stop], axis=0) == 0.0
+    axes = [name for name, constant in zip(AXES, same) if constant]
+    if not rests or not axes:
+        return []
+    return [
+        f"{sensor}: readings of {', '.join(axes)} do not change at all at rest, of an axis that is "
+        "not there or whose steps are larger than its noise: their intervals mean nothing"
     ]

@@ -44,7 +44,7 @@ from imu_simulation_framework.recordings.formats.listing import recording_format
 from imu_simulation_framework.recordings.imu import MOUNTED_TURNED
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 from imu_simulation_framework.tools.arguments import guessed_columns
-from imu_simulation_framework.tools.calibration.noise_check import noise_remarks
+from imu_simulation_framework.tools.calibration.noise_check import constant_remarks, noise_remarks
 
 _EARTHS_FIELD = (15e-6, 100e-6)
 """Sizes [T] that may be Earth's, with scale factors that are wrong by a third."""
@@ -254,8 +254,12 @@ def _inertial(wishes, found):
             wishes, times, accel, found.rests, temperature
         )
     for sensor, axes in (("gyroscope", GYRO), ("accelerometer", ACCEL)):
-        if noise is not None and sensor in found.sensors:
-            stated, values = noise_of(getattr(noise, sensor)), table[list(axes)].to_numpy()
+        if sensor not in found.sensors:
+            continue
+        values = table[list(axes)].to_numpy()
+        found.remarks += constant_remarks(sensor, values, found.rests)
+        if noise is not None:
+            stated = noise_of(getattr(noise, sensor))
             found.remarks += noise_remarks(sensor, stated, times, values, found.rests)
     if noise is None:
         found.remarks.append(
