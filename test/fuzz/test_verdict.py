@@ -64,8 +64,14 @@ def test_each_short_coming_is_seen(scratch, text, short):
     assert any(sentence.startswith(short) for sentence in found), found
 
 
+def test_memory_of_a_judge_is_not_the_programs(scratch):
+    held = b"1" * 2**30
+    verdict = tried(python("import time; time.sleep(0.2)"), scratch)
+    assert 2**20 < verdict.memory < 2**28 < len(held)
+
+
 def test_memory_is_seen(scratch):
-    # Much more than this process has: until a program starts it counts what its parent has.
+    # More than this process has is counted, not seen.
     (found,) = judged(python("b = b'1' * 2**30"), scratch, limits=Limits(memory=2**30))
     took, amount, *unit = found.split()
     assert (took, unit) == ("took", ["MiB", "of", "memory"])

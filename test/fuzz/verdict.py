@@ -44,7 +44,7 @@ class Limits:
     wall : float
         Seconds in which it must have ended; far more than it needs, to tell waiting for ever.
     memory : int
-        Bytes of resident memory.
+        Bytes of resident memory, of a command its own.
     address_space : int
         Bytes that it may ask for at all, so that no trial harms the machine.
     """
@@ -126,9 +126,13 @@ class Judged:
         self._ticks = int(time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK")) - 1
         sys.stdout.flush()
         sys.stderr.flush()
+        # Closed by the start of a command: the memory from then on is its own.
+        self._started_yet, until_then = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        self._seen = 0
         self.pid = os.fork()
         if not self.pid:
             self._be_the_program(changes)
+        os.close(until_then)
 
     def _be_the_program(self, changes):
         """What the new process does; does not return."""
@@ -171,6 +175,7 @@ class Judged:
         """Wait for the end; say what the program should not have done."""
         expected = expected or Expected()
         status, usage = self._wait()
+        os.close(self._started_yet)
         left = self._members()
         deadline = time.monotonic() + 2.0
         while left and time.monotonic() < deadline:
@@ -179,7 +184,7 @@ class Judged:
         self._kill(left)
         code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else -os.WTERMSIG(status)
         output, error = (self._printed(name) for name in ("output", "error"))
-        cpu, memory = usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
+        cpu, memory = usage.ru_utime + usage.ru_stime, self._memory(usage)
         verdict = Verdict(code, output, error, cpu, memory, ())
         short = [f"left running: {words}" for words in left.values()]
         if self._too_long:
@@ -204,11 +209,30 @@ class Judged:
             pid, status, usage = os.wait4(self.pid, os.WNOHANG)
             if pid:
                 return status, usage
+            self._look_at_memory()
             if time.monotonic() > deadline and not self._too_long:
                 self._too_long = True
                 self._kill({self.pid: ""})
             time.sleep(pause)
             pause = min(1.5 * pause, _LONGEST_POLL)
+
+    def _look_at_memory(self):
+        """See how much a command has had until now, once it is no copy of this process any more."""
+        if callable(self.program):
+            return
+        with contextlib.suppress(OSError, IndexError):
+            os.read(self._started_yet, 1)  # an error as long as it has not started
+            peak = _read(f"/proc/{self.pid}/status").split(b"VmHWM:")[1]
+            self._seen = max(self._seen, int(peak.split()[0]) * 1024)
+
+    def _memory(self, usage):
+        """Bytes that the program had at most.
+
+        The system counts a command's from the fork on, and so all that this process has had; of
+        less than that is known what was seen of it.
+        """
+        counted, own = usage.ru_maxrss, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return self._seen if self._seen and counted <= own else counted * 1024
 
     def _members(self) -> dict:
         """Command lines of the living processes that descend from the program."""
