@@ -9,7 +9,8 @@ import numpy as np
 from imu_simulation_framework import topics
 from imu_simulation_framework.errors import SimulatorError
 from imu_simulation_framework.motion.stamps import NANOSECONDS
-from imu_simulation_framework.results.record import ExperimentRecord, Stream
+from imu_simulation_framework.results.record import ExperimentRecord
+from imu_simulation_framework.results.stream import Stream
 from imu_simulation_framework.sensors.gnss.specification import GnssSpecification
 from imu_simulation_framework.tracking.reference import TrackingError
 

@@ -7,7 +7,6 @@ in an ideal field that the simulator publishes.
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import math
 import os
@@ -25,14 +24,10 @@ from sensor_msgs.msg import Imu, JointState, MagneticField
 from std_msgs.msg import String
 
 from imu_simulation_framework import topics
-from imu_simulation_framework.configuration.magnetic_environment_file import (
-    read_magnetic_environment,
-)
 from imu_simulation_framework.constants import WORLD_GRAVITY
 from imu_simulation_framework.errors import ConfigurationError, FrameworkError, SimulatorError
 from imu_simulation_framework.experiment.named_imu import named_imu
 from imu_simulation_framework.experiment.realistic_imu.session import RealisticImu
-from imu_simulation_framework.experiment.realistic_imu.surroundings import Surroundings
 from imu_simulation_framework.experiment.realistic_imu.truth import (
     NO_ORIENTATION,
     ImuInput,
@@ -46,6 +41,15 @@ from imu_simulation_framework.robot_names import SIDES
 from imu_simulation_framework.ros.calibration_messages import CalibrationPublisher
 from imu_simulation_framework.ros.node import Node, advertise, subscribe
 from imu_simulation_framework.ros.node_configuration import node_configuration
+from imu_simulation_framework.ros.nodes.any_robot.realistic_imu_arguments import (
+    joint_states_topic,
+    magnetic_input_topic,
+    number,
+    pose_topic,
+    surroundings,
+    with_output,
+    words,
+)
 from imu_simulation_framework.ros.raw_messages import (
     Packer,
     imu_packer,
@@ -87,9 +91,9 @@ class RealisticImuNode(Node):
         chosen = named_imu(str(rospy.get_param("~specification")))
         for remark in chosen.remarks:
             rospy.logwarn("%s", remark)
-        errors = _with_output(chosen.errors)
-        rate = _number("rate", 0.0)
-        seed = _number("seed", 1)
+        errors = with_output(chosen.errors)
+        rate = number("rate", 0.0)
+        seed = number("seed", 1)
         if seed != int(seed) or seed < 0 or rate < 0.0:
             raise ConfigurationError(
                 f"{self.name}: seed is {seed:g} and rate {rate:g}, expected a whole number and a "
@@ -102,9 +106,9 @@ class RealisticImuNode(Node):
                 f"{self.name}: input_type is {self._kind}, expected {', '.join(others)} or {last}"
             )
         self._lock = threading.RLock()
-        pose = _pose()
+        pose = pose_topic()
         is_odometry = self._kind == "odometry"
-        self._surroundings = _surroundings(errors, told=is_odometry or bool(pose))
+        self._surroundings = surroundings(errors, told=is_odometry or bool(pose))
         self._session = RealisticImu(
             errors,
             int(seed),
@@ -142,12 +146,12 @@ class RealisticImuNode(Node):
         if self._surroundings.needs_poses and not is_odometry:
             self.subscribe(pose, Odometry, self._on_pose)
         if self._surroundings.is_told_field:
-            self.subscribe(_magnetic_input(), MagneticField, self._on_field)
+            self.subscribe(magnetic_input_topic(), MagneticField, self._on_field)
         self._efforts = WheelEfforts()
         if self._surroundings.needs_torques:
-            self._efforts = WheelEfforts(*(_words(f"{side}_joints") for side in SIDES))
+            self._efforts = WheelEfforts(*(words(f"{side}_joints") for side in SIDES))
             # Several may publish states, each of joints of their own.
-            subscribe(_joint_states(), JointState, self._on_joints)
+            subscribe(joint_states_topic(), JointState, self._on_joints)
         callback = self._on_odometry if is_odometry else self._on_imu
         self.subscribe(self._input, INPUTS[self._kind], callback, raw=not is_odometry)
 
@@ -168,8 +172,8 @@ class RealisticImuNode(Node):
         self._told = told
         if self._efforts.only_zeros:
             rospy.logwarn_once(
-                f"{_joint_states()}: all efforts are zero, and so are the fields of the motors; a "
-                "simulator has none for joints that it moves by their velocity"
+                f"{joint_states_topic()}: all efforts are zero, and so are the fields of the "
+                "motors; a simulator has none for joints that it moves by their velocity"
             )
         self._warn_if_behind()
 
@@ -238,7 +242,9 @@ class RealisticImuNode(Node):
                 return  # nothing was heard of the IMU
             if not self._is_placed:
                 self._is_placed = True
-                self._surroundings.mount(self._mounting(message.child_frame_id, _pose()).lever_arm)
+                self._surroundings.mount(
+                    self._mounting(message.child_frame_id, pose_topic()).lever_arm
+                )
             self._tell_pose(message)
 
     def _on_field(self, message):
@@ -252,7 +258,9 @@ class RealisticImuNode(Node):
         while self._early_fields:
             message = self._early_fields.popleft()
             if self._field_mounting is None:
-                self._field_mounting = self._mounting(message.header.frame_id, _magnetic_input())
+                self._field_mounting = self._mounting(
+                    message.header.frame_id, magnetic_input_topic()
+                )
             b = message.magnetic_field
             field = np.array((b.x, b.y, b.z))
             if not self._field_mounting.is_none:
@@ -267,7 +275,7 @@ class RealisticImuNode(Node):
                     stamp = message.header.stamp.to_nsec()
                     self._take(self._surroundings.add_torques(stamp, *torques))
             except FrameworkError as error:
-                self.fail(f"{_joint_states()}: {error}")
+                self.fail(f"{joint_states_topic()}: {error}")
 
     def _tell_pose(self, message) -> None:
         if not self._surroundings.needs_poses:
@@ -317,7 +325,7 @@ class RealisticImuNode(Node):
         described = {"input": self._input, "frame_id": self._frame, **self._session.describe()}
         if self._surroundings.has_field:
             if self._surroundings.is_told_field:
-                described["magnetic_input"] = _magnetic_input()
+                described["magnetic_input"] = magnetic_input_topic()
             else:
                 described["magnetic_environment"] = str(rospy.get_param("~magnetic_environment"))
             field = MagneticField()
@@ -362,58 +370,3 @@ class RealisticImuNode(Node):
         listener.unregister()
         t, q = transform.translation, transform.rotation
         return Mounting(np.array([t.x, t.y, t.z]), Rotation.from_quat([q.x, q.y, q.z, q.w]))
-
-
-def _surroundings(errors, told: bool) -> Surroundings:
-    """Return what the IMU is in, if it was asked for; ``told`` is whether poses are."""
-    environment = None
-    is_told_field = bool(_magnetic_input())
-    if rospy.get_param("~magnetometer", False) and not is_told_field:
-        environment = read_magnetic_environment(str(rospy.get_param("~magnetic_environment")))
-        if environment.motors and not _joint_states():
-            rospy.logwarn("the fields of motors are left out: nothing tells what they pull with")
-    vibrates = isinstance(errors, ImuSpecification) and errors.vibration.active
-    return Surroundings(
-        environment,
-        speed=vibrates and told,
-        poses=told,
-        fields=is_told_field,
-        torques=bool(_joint_states()),
-    )
-
-
-def _pose() -> str:
-    return str(rospy.get_param("~pose", ""))
-
-
-def _joint_states() -> str:
-    return str(rospy.get_param("~joint_states", ""))
-
-
-def _words(name) -> list[str]:
-    return str(rospy.get_param(f"~{name}", "")).replace(",", " ").split()
-
-
-def _magnetic_input() -> str:
-    return str(rospy.get_param("~magnetic_input", ""))
-
-
-def _with_output(errors):
-    """Return the errors with the arguments that take the place of the specification's output."""
-    dropped = str(rospy.get_param("~drop_repeated", "")).lower()
-    if not dropped:
-        return errors
-    if dropped not in ("true", "false") or not isinstance(errors, ImuSpecification):
-        raise ConfigurationError(
-            f"realistic_imu: drop_repeated is {dropped}, expected true or false, of an IMU by a "
-            "specification"
-        )
-    output = dataclasses.replace(errors.output, drop_repeated=dropped == "true")
-    return dataclasses.replace(errors, output=output)
-
-
-def _number(name, default) -> float:
-    value = rospy.get_param(f"~{name}", default)
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not np.isfinite(value):
-        raise ConfigurationError(f"realistic_imu: {name} is {value!r}, expected a number")
-    return value
