@@ -54,13 +54,16 @@ setup(
         "defusedxml>=0.7",
         "lz4>=3.1",
         "matplotlib>=3.5",
+        "mcap>=1.1",
         "numpy>=1.21,<3",
         "pandas>=1.5,<3",
         "ppigrf>=2.0,<3",
         "pymap3d>=2.9",
         "pyyaml>=5.3",
-        "rosbags>=0.9.16,<0.10",
-        "scipy>=1.8,<2",
+        # 0.11 is for Python 3.10 and newer; the ones between have a third way to do things.
+        "rosbags>=0.9.20,!=0.10.*,<0.12",
+        # 1.17 takes no array that is read-only: those of a broadcast, of bytes, of pandas.
+        "scipy>=1.8,!=1.17.*,<2",
         "tqdm>=4.50",
         "statsmodels>=0.14,<0.15",
         "vqf>=2.0",
@@ -68,6 +71,7 @@ setup(
     ],
     extras_require={
         "cluster": ["dask[distributed]>=2023.5"],
+        "flight": ["jsbsim>=1.2.2,<2"],
         "report": ["plotly>=6.0,<7"],
         "simulator": ["mujoco>=3.2,<4", "xacro>=2.0"],
     },

@@ -1,5 +1,6 @@
 // Gazebo plug-in of a model: publishes the true pose and velocity of one of its links, and what the
-// motors of its joints pull with.
+// motors of its joints pull with; and holds simulated time at the limit that it is told, for nodes
+// that have to keep up.
 //
 // p3d of gazebo_plugins does so too, but lets one message wait: if the thread that writes to the
 // network is late by two sampling periods, as on a busy machine it is now and then, one is lost.
@@ -10,6 +11,10 @@
 // The IMU's plug-ins let few messages wait, too: ten of Hector's, one of the generic one's. So
 // physics waits while that thread is late. It hands messages to a subscriber in this process at
 // the moment at which it takes them for the others.
+//
+// Physics also waits at the simulated time that whoever drives the robot names on the topic of
+// limits, until a later one is named. A pause of physics by a service would come late by as much as
+// the processes that ask for it have to wait for the processor.
 
 #include <cmath>
 #include <cstddef>
@@ -25,6 +30,7 @@
 #include <ros/callback_queue.h>
 #include <ros/ros.h>
 #include <sensor_msgs/JointState.h>
+#include <std_msgs/Time.h>
 
 namespace imu_simulation_framework
 {
@@ -38,13 +44,18 @@ constexpr std::int64_t kLongestLag = 3;
 // Of wall clock, for a sample.
 const ros::WallDuration kLongestWait(1.0);
 
+// Of wall clock, since a limit was named: whoever names limits has ended or hangs.
+const ros::WallDuration kLongestSilence(10.0);
+
+constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
+
 constexpr std::int64_t kNanoseconds = 1000000000;
 
 class GroundTruth : public gazebo::ModelPlugin
 {
 public:
-  // Parameters: bodyName, topicName, frameName (of the world), updateRate [Hz]; for torques
-  // torqueTopicName and, of each joint, jointName.
+  // Parameters: bodyName, topicName, frameName (of the world), updateRate [Hz]; limitTopicName; for
+  // torques torqueTopicName and, of each joint, jointName.
   void Load(gazebo::physics::ModelPtr model, sdf::ElementPtr sdf) override
   {
     if (!ros::isInitialized())
@@ -78,6 +89,11 @@ public:
         [this](const nav_msgs::Odometry::ConstPtr& taken) { taken_ = Count(taken->header.stamp); },
         ros::VoidPtr(), &taken_messages_);
     own_subscriber_ = node_->subscribe(options);
+    const auto limits = sdf->Get<std::string>("limitTopicName", "simulation_limit").first;
+    options = ros::SubscribeOptions::create<std_msgs::Time>(
+        limits, 1, [this](const std_msgs::Time::ConstPtr& limit) { OnLimit(limit->data); },
+        ros::VoidPtr(), &limits_);
+    limit_subscriber_ = node_->subscribe(options);
     if (!LoadJoints(*model, *sdf))
     {
       return;
@@ -152,6 +168,7 @@ private:
   {
     const auto step = std::llround(kNanoseconds * world_->Physics()->GetMaxStepSize());
     const auto time = Count(now);
+    WaitForNodes(time);
     if (weighed_)
     {
       AddTorques();
@@ -175,6 +192,40 @@ private:
     Fill(message_.twist.twist.angular, link_->RelativeAngularVel());
     publisher_.publish(message_);
     PublishTorques();
+  }
+
+  void OnLimit(const ros::Time& limit)
+  {
+    limit_ = limit == ros::TIME_MAX ? kNoLimit : Count(limit);
+    heard_ = ros::WallTime::now();
+    if (limit_ == kNoLimit && held_ > ros::WallDuration(0.0))
+    {
+      ROS_INFO("Gazebo waited for the nodes for %.1f s in all", held_.toSec());
+      held_ = ros::WallDuration(0.0);
+    }
+  }
+
+  void WaitForNodes(std::int64_t now)
+  {
+    limits_.callAvailable();
+    if (now <= limit_)
+    {
+      return;
+    }
+    const auto begun = ros::WallTime::now();
+    while (now > limit_ && ros::ok())
+    {
+      const auto left = kLongestSilence - (ros::WallTime::now() - heard_);
+      if (left <= ros::WallDuration(0.0))
+      {
+        ROS_WARN("Gazebo waits no longer: for %.0f s nobody has said how far simulated time may go",
+                 kLongestSilence.toSec());
+        limit_ = kNoLimit;
+        break;
+      }
+      limits_.callAvailable(left);
+    }
+    held_ += ros::WallTime::now() - begun;
   }
 
   void WaitForNetwork(std::int64_t now)
@@ -220,9 +271,15 @@ private:
   int steps_ = 0;
   // Stamp of the newest message that the network's thread has taken; nothing to wait for at first.
   std::int64_t taken_ = std::numeric_limits<std::int64_t>::max() / 2;
+  // Simulated time at which physics has to wait [ns], when it was told so, and how long it waited.
+  std::int64_t limit_ = kNoLimit;
+  ros::WallTime heard_;
+  ros::WallDuration held_;
   // Destroyed from the last to the first: who uses another one stands below it.
   ros::CallbackQueue taken_messages_;
   ros::Subscriber own_subscriber_;
+  ros::CallbackQueue limits_;
+  ros::Subscriber limit_subscriber_;
   gazebo::event::ConnectionPtr connection_;
 };
 

@@ -52,7 +52,10 @@ name                 columns
                      them lacks those columns; with a magnetometer also
                      mag_x, mag_y, mag_z [T]
 ``GroundTruth``      x, y, z [m], roll, pitch [rad], yaw [rad, unwrapped],
-                     v [m/s], yaw_rate [rad/s]
+                     v [m/s], yaw_rate [rad/s]; v_y, v_z, gyro_x, gyro_y, the
+                     other components: of the velocity, and of the angular
+                     velocity, in the axes of the robot, where v and yaw_rate
+                     are along x and about z
 ``MagneticField``    mag_x, mag_y, mag_z [T], in the IMU's axes
 ``WheelVelocities``  left, right [rad/s], as commanded or as the wheels turned
 ``ControlError``     yaw_error [rad], distance_error, along_track_error,
@@ -128,16 +131,23 @@ if TYPE_CHECKING:  # who checks types does not ask __getattr__; a test holds bot
     )
     from imu_simulation_framework.errors import FrameworkError as FrameworkError
     from imu_simulation_framework.evaluation.judgement.judge import judge as judge
-    from imu_simulation_framework.evaluation.navigation.runs import navigate_runs as navigate_runs
     from imu_simulation_framework.evaluation.navigation.tuning import FilterTuning as FilterTuning
     from imu_simulation_framework.evaluation.navigation.tuning import (
         InitialUncertainty as InitialUncertainty,
     )
     from imu_simulation_framework.evaluation.yaw_error import yaw_error as yaw_error
     from imu_simulation_framework.evaluation.yaw_error_model import YawErrorModel as YawErrorModel
-    from imu_simulation_framework.evaluation.yaw_error_model import (
-        yaw_error_model as yaw_error_model,
+    from imu_simulation_framework.experiment.by_name import navigate_runs as navigate_runs
+    from imu_simulation_framework.experiment.by_name import (
+        simulate_earth_fixes as simulate_earth_fixes,
     )
+    from imu_simulation_framework.experiment.by_name import simulate_gimbal as simulate_gimbal
+    from imu_simulation_framework.experiment.by_name import simulate_gnss as simulate_gnss
+    from imu_simulation_framework.experiment.by_name import simulate_imu as simulate_imu
+    from imu_simulation_framework.experiment.by_name import (
+        write_imu_parameters as write_imu_parameters,
+    )
+    from imu_simulation_framework.experiment.by_name import yaw_error_model as yaw_error_model
     from imu_simulation_framework.experiment.in_process import robot_motion as robot_motion
     from imu_simulation_framework.experiment.in_process import run_in_process as run_in_process
     from imu_simulation_framework.experiment.preparation.motion import read_motion as read_motion
@@ -146,7 +156,6 @@ if TYPE_CHECKING:  # who checks types does not ask __getattr__; a test holds bot
     from imu_simulation_framework.gimbal.profiles import FixedJoints as FixedJoints
     from imu_simulation_framework.gimbal.profiles import SinusoidalJoints as SinusoidalJoints
     from imu_simulation_framework.gimbal.profiles import TabulatedJoints as TabulatedJoints
-    from imu_simulation_framework.gimbal.simulation import simulate_gimbal as simulate_gimbal
     from imu_simulation_framework.gimbal.specification import (
         GimbalSpecification as GimbalSpecification,
     )
@@ -157,7 +166,6 @@ if TYPE_CHECKING:  # who checks types does not ask __getattr__; a test holds bot
         Stabilisation as Stabilisation,
     )
     from imu_simulation_framework.imu_formats import read_imu_parameters as read_imu_parameters
-    from imu_simulation_framework.imu_formats import write_imu_parameters as write_imu_parameters
     from imu_simulation_framework.magnetism.bars import Bar as Bar
     from imu_simulation_framework.magnetism.dipoles import Dipole as Dipole
     from imu_simulation_framework.magnetism.earth import earth_field as earth_field
@@ -169,6 +177,7 @@ if TYPE_CHECKING:  # who checks types does not ask __getattr__; a test holds bot
     from imu_simulation_framework.magnetism.motors import MotorField as MotorField
     from imu_simulation_framework.motion.earth.earth_motion import EarthMotion as EarthMotion
     from imu_simulation_framework.motion.earth.sources import circling as circling
+    from imu_simulation_framework.motion.earth.sources import on_earth as on_earth
     from imu_simulation_framework.motion.earth.sources import standing as standing
     from imu_simulation_framework.motion.earth.strapdown import Increments as Increments
     from imu_simulation_framework.motion.earth.strapdown import increments_of as increments_of
@@ -181,10 +190,6 @@ if TYPE_CHECKING:  # who checks types does not ask __getattr__; a test holds bot
     from imu_simulation_framework.recordings import read_imu as read_imu
     from imu_simulation_framework.recordings import read_reference as read_reference
     from imu_simulation_framework.recordings.flight.reading import read_flight as read_flight
-    from imu_simulation_framework.sensors.gnss.earth_fixes import (
-        simulate_earth_fixes as simulate_earth_fixes,
-    )
-    from imu_simulation_framework.sensors.gnss.simulation import simulate_gnss as simulate_gnss
     from imu_simulation_framework.sensors.gnss.specification import FixQuality as FixQuality
     from imu_simulation_framework.sensors.gnss.specification import GnssHeading as GnssHeading
     from imu_simulation_framework.sensors.gnss.specification import GnssOrigin as GnssOrigin
@@ -210,12 +215,11 @@ if TYPE_CHECKING:  # who checks types does not ask __getattr__; a test holds bot
     from imu_simulation_framework.sensors.imu_specification import (
         TriadSpecification as TriadSpecification,
     )
-    from imu_simulation_framework.sensors.simulation import simulate_imu as simulate_imu
 
 _FRONT_DOOR = {
     "motion.motion": ("Motion",),
     "motion.earth.earth_motion": ("EarthMotion",),
-    "motion.earth.sources": ("circling", "standing"),
+    "motion.earth.sources": ("circling", "on_earth", "standing"),
     "motion.earth.strapdown": ("Increments", "increments_of", "integrate"),
     "motion.sources": ("at_rest", "read_drive", "rounds", "straight"),
     "experiment.preparation.motion": ("read_motion",),
@@ -227,9 +231,7 @@ _FRONT_DOOR = {
         "TriadSpecification",
     ),
     "sensors.imu_models": ("GenericParameters", "HectorParameters"),
-    "sensors.simulation": ("simulate_imu",),
     "configuration.imu_specification_file": ("imu_names", "read_imu_specification"),
-    "sensors.gnss.simulation": ("simulate_gnss",),
     "sensors.gnss.specification": (
         "FixQuality",
         "GnssHeading",
@@ -240,12 +242,9 @@ _FRONT_DOOR = {
     ),
     "configuration.gnss_specification_file": ("read_gnss_specification",),
     "configuration.magnetic_environment_file": ("read_magnetic_environment",),
-    "sensors.gnss.earth_fixes": ("simulate_earth_fixes",),
-    "evaluation.navigation.runs": ("navigate_runs",),
     "evaluation.navigation.tuning": ("FilterTuning", "InitialUncertainty"),
     "gimbal.geometry": ("GimbalGeometry",),
     "gimbal.profiles": ("FixedJoints", "SinusoidalJoints", "TabulatedJoints"),
-    "gimbal.simulation": ("simulate_gimbal",),
     "gimbal.specification": ("GimbalSpecification",),
     "gimbal.stabilisation.settings": (
         "HeldAttitude",
@@ -260,13 +259,22 @@ _FRONT_DOOR = {
     "magnetism.ellipsoids": ("Ellipsoid",),
     "magnetism.environment": ("MagneticEnvironment", "Place"),
     "magnetism.motors": ("MotorField",),
-    "imu_formats": ("read_imu_parameters", "write_imu_parameters"),
+    "imu_formats": ("read_imu_parameters",),
     "evaluation.judgement.judge": ("judge",),
     "evaluation.yaw_error": ("yaw_error",),
-    "evaluation.yaw_error_model": ("YawErrorModel", "yaw_error_model"),
+    "evaluation.yaw_error_model": ("YawErrorModel",),
     "recordings": ("read_imu", "read_reference"),
     "recordings.flight.reading": ("read_flight",),
     "configuration.load": ("Configuration", "load_configuration"),
+    "experiment.by_name": (
+        "navigate_runs",
+        "simulate_earth_fixes",
+        "simulate_gimbal",
+        "simulate_gnss",
+        "simulate_imu",
+        "write_imu_parameters",
+        "yaw_error_model",
+    ),
     "experiment.in_process": ("robot_motion", "run_in_process"),
     "flight_simulator.simulation": ("fly",),
     "errors": ("FrameworkError",),

@@ -13,7 +13,7 @@ WHEELS = ("left", "right")
 POSES = ("x", "y", "yaw")
 TRAJECTORY = (*POSES, "v", "yaw_rate")
 IMU_RECORD = (*EULER, *GYRO, *ACCEL)
-GROUND_TRUTH = ("x", "y", "z", *EULER, "v", "yaw_rate")
+GROUND_TRUTH = ("x", "y", "z", *EULER, "v", "yaw_rate", "v_y", "v_z", *GYRO[:2])
 CONTROL_ERROR = ("yaw_error", "distance_error", "along_track_error", "cross_track_error")
 GNSS_LOCAL = (
     *("x", "y", "z", "variance_east", "variance_north", "variance_up"),

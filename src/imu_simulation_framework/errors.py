@@ -6,6 +6,8 @@ experiment, services answer with it; anything else that is raised is a defect.
 
 from __future__ import annotations
 
+from imu_simulation_framework.sentences import printable
+
 _LONGEST = 1500
 
 
@@ -13,7 +15,7 @@ class FrameworkError(Exception):
     """Root of all errors whose message is a sentence for the user."""
 
     def __str__(self) -> str:
-        text = super().__str__()
+        text = printable(super().__str__())
         if len(text) <= _LONGEST:
             return text
         # Whatever a file or an argument has put into it, file and advice stay readable.

@@ -3,12 +3,29 @@
 from __future__ import annotations
 
 import reprlib
+import unicodedata
 
 LONGEST_VALUE = 200
 """Characters of a value that a sentence shows whole."""
 
 MOST_LISTED = 40
 """Names that a sentence lists; more are a table, not a sentence."""
+
+
+def printable(text: str) -> str:
+    """Return a text of others as one line that no screen, terminal or log takes for more.
+
+    Control characters, line ends and marks that turn the direction of writing stand as Python
+    escapes them.
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        letter
+        if letter.isprintable() or unicodedata.category(letter) == "Zs"
+        else letter.encode("unicode_escape").decode()
+        for letter in text
+    )
 
 
 def shown(value) -> str:
@@ -27,6 +44,7 @@ def shown(value) -> str:
 
 def as_written(text) -> str:
     """Return a text without quotation marks, as :func:`shown` has it otherwise."""
+    text = printable(text)
     return text if len(text) <= LONGEST_VALUE else _cut(text, str)
 
 

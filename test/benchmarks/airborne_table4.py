@@ -14,8 +14,10 @@ consistent what a filter can be held to: white errors of 2.5 m and 0.1 m/s, init
 bias only  that with biases and white noise as the IMU's only errors.
 
 The paper has one run. Here are medians and quartiles over the runs, and a signed-rank test of the
-runs in pairs, gimbal on against off, with the same specimens and noise. Then the receiver on the
-airframe, its lever arm known and unknown, and the time that 100 runs take.
+runs in pairs, gimbal on against off, with the same specimens and noise. The paper's script is not
+known, and its velocity is wrong by four times as much to the east and down as here: what is found
+here is so on this flight, and says nothing of theirs. Then the receiver on the airframe, its lever
+arm known and unknown, and the time that 100 runs take.
 
     airborne_table4.py [--runs 50]
 """

@@ -16,6 +16,7 @@ from written_results import write_result
 from imu_simulation_framework.evaluation.judgement.judge import judge
 from imu_simulation_framework.pages.ensemble_page import ensemble_page
 from imu_simulation_framework.pages.identification_page import identification_page
+from imu_simulation_framework.pages.page import Page, Section, Table
 from imu_simulation_framework.pages.page_text import page_html
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
@@ -169,6 +170,26 @@ def test_nothing_is_wider_than_the_screen_and_nothing_overlaps(request, reports,
         panel = driver.execute_script("return arguments[0]._fullLayout._size", plot)
         assert panel["w"] > 0.55 * box[0]
         assert panel["h"] > 0.45 * box[1]
+
+
+@pytest.mark.parametrize("width", [1200, 900, 740, 700])
+def test_a_table_with_many_columns_is_not_cut_at_the_right_edge(desktop, tmp_path, width):
+    headings = ("IMU", "mean [deg]", "std [deg]", "50 % [deg]", "95 % [deg]", "99 % [deg]")
+    headings += ("within 5 deg", "all the time")
+    row = ("bno055_magnetometer, rejecting, steel_beam", "-216.07", "154.70", "-320.42 .. -111.73")
+    row += ("-519.29 .. 87.14", "-614.56 .. 182.42", "0.972 %", "79.6 % +- 1")
+    section = Section("Result", table=Table(headings, [row], numbers=7))
+    page = tmp_path / "page.html"
+    page.write_text(page_html(Page("wide", summary=(), sections=[section], footer="")))
+    before = desktop.get_window_size()
+    desktop.set_window_size(width, 900)
+    try:
+        desktop.get(page.as_uri())
+        hidden = "const table = document.querySelector('.table');"
+        hidden += "return table.scrollWidth - table.clientWidth"
+        assert desktop.execute_script(hidden) <= 0
+    finally:
+        desktop.set_window_size(before["width"], before["height"])
 
 
 def test_the_pages_policy_lets_nothing_out(desktop, reports, server):

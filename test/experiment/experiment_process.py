@@ -59,7 +59,7 @@ class ExperimentProcess:
     arguments : sequence of str
         Of the program.
     program : list of str, optional
-        By default run_experiment.py as the workspace has it.
+        By default run_experiment.py as the workspace has it, with all that nodes say.
     master_uri : str, optional
         Of another experiment's ROS master; by default it has one of its own.
     """
@@ -72,7 +72,7 @@ class ExperimentProcess:
         self._changed = threading.Condition()
         self._started = time.monotonic()
         self._process = subprocess.Popen(
-            [*(program or [find_program("run_experiment.py")]), *map(str, arguments)],
+            [*(program or [find_program("run_experiment.py"), "-v"]), *map(str, arguments)],
             cwd=self.directory,
             env=self._environment(),
             stdin=subprocess.DEVNULL,
@@ -146,7 +146,11 @@ class ExperimentProcess:
 
     def start_beside(self, *arguments) -> ExperimentProcess:
         """Start another experiment on this one's ROS master."""
-        return ExperimentProcess(self.directory, arguments, master_uri=self._master_uri)
+        return self.beside(None, *arguments)
+
+    def beside(self, program, *arguments) -> ExperimentProcess:
+        """Start another program on this one's ROS master."""
+        return ExperimentProcess(self.directory, arguments, program, self._master_uri)
 
     def wait_for_file(self, pattern, timeout=180.0) -> Path:
         """Wait for a file that matches below the place where the experiment was started."""

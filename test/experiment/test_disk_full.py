@@ -22,7 +22,7 @@ def run_on_small_disk(experiment, tmp_path):
             ended = experiment.run(
                 *arguments,
                 f"output:={disk.folder}",
-                program=[*disk.wrapper, find_program("run_experiment.py")],
+                program=[*disk.wrapper, find_program("run_experiment.py"), "-v"],
                 timeout=SECONDS,
             )
             left = [path for path in disk.saved.rglob("*") if path.is_file()]

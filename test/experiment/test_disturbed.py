@@ -141,7 +141,7 @@ def test_a_node_that_is_killed_while_others_are_started(experiment, node):
 
 
 def test_who_ignores_that_a_terminal_is_closed_goes_on(tmp_path):
-    program = ["nohup", find_program("run_experiment.py")]
+    program = ["nohup", find_program("run_experiment.py"), "-v"]
     running = ExperimentProcess(
         tmp_path, ["real_time_factor:=10", "settings:={trajectory: {stop: 20.0}}"], program
     )
@@ -184,3 +184,12 @@ def test_a_service_that_never_comes(experiment):
     assert len(ended.fatal_sentences) == 1, ended.output
     assert "service /imu_yaw_publisher/start was not there after 3 s" in ended.fatal_sentences[0]
     assert "Traceback" not in ended.output, ended.output
+
+
+def test_a_bag_is_recorded_without_robot_state_publisher(experiment):
+    running = experiment("record:=true", "settings:={trajectory: {stop: 4.0}}")
+    running.signal_node("robot_state_publisher", signal.SIGKILL)
+    ended = running.wait(SECONDS)
+    assert ended.code == 0, ended.output
+    assert "robot_state_publisher to publish /tf_static after 10 s" in ended.output
+    assert ended.result().path("experiment.bag").exists()

@@ -1,10 +1,13 @@
 """Experiments that are driven to their end: what they leave, and that they repeat themselves."""
 
 import json
+import re
+import shlex
 from pathlib import Path
 
 import numpy as np
 import pytest
+from experiment_process import find_program
 from rosbags.highlevel import AnyReader
 
 import imu_simulation_framework as isf
@@ -106,6 +109,29 @@ def bag(result):
             message = reader.deserialize(raw, connection.msgtype)
             messages.setdefault(connection.topic, []).append(message)
     return messages
+
+
+def test_unasked_only_warnings_and_the_result_are_printed(experiment):
+    arguments = ["drive:=a", "settings:={trajectory: {stop: 4.0}}", "seed:=3"]
+    words = shlex.join([find_program("run_experiment.py"), *arguments])
+    ended = experiment.run(program=["sh", "-c", f"{words} >told 2>&1"])
+    assert ended.code == 0
+    told = (ended.directory / "told").read_text("utf-8")
+    assert "\x1b" not in told
+    lines = [line for line in told.splitlines() if not line.startswith("[WARN]")]
+    assert lines[0].split() == ["rms", "max", "final", "drift"]
+    assert lines[-1].startswith("results: ")
+    assert len(lines) == 7, told
+
+
+def test_a_terminal_shows_how_far_the_drive_is(experiment):
+    words = [find_program("run_experiment.py"), "settings:={trajectory: {stop: 30.0}}"]
+    command = f"stty cols 100; {shlex.join(words)} real_time_factor:=5"
+    # script gives it a terminal.
+    ended = experiment.run(program=["script", "-qefc", command, "/dev/null"])
+    assert ended.code == 0, ended.output
+    assert re.search(r"driving: +\d+%\|.*\| \d+ of 30 s \[", ended.output), ended.output
+    assert "process[" not in ended.output
 
 
 def test_the_bag_says_latched_at_its_beginning_what_is_fixed_on_the_robot(result):
@@ -244,6 +270,13 @@ def test_a_magnetometer_gives_the_same_files_both_ways(experiment, tmp_path):
     assert csv_files(again) == csv_files(result)
     name = "magnetometer_simulated.csv"
     assert result.path(name).read_bytes() == again.path(name).read_bytes()
+
+
+@pytest.mark.slow
+def test_the_earths_turning_gives_the_same_files_both_ways(experiment, tmp_path):
+    (tmp_path / "mine.ini").write_text(SPECIFIED + "[simulation]\nlatitude = 50.0\n")
+    result = succeeded(experiment.run("config:=mine.ini")).result()
+    assert csv_files(in_process(result, tmp_path)) == csv_files(result)
 
 
 def test_a_bno055s_calibration_is_in_the_bag(experiment, tmp_path):

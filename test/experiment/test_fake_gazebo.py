@@ -71,7 +71,7 @@ def gazebo(experiment, tmp_path, port):
             "FAKE_GAZEBO_FAULT": fault,
         }
         variables = [f"{name}={value}" for name, value in environment.items()]
-        program = program or [find_program("run_experiment.py")]
+        program = program or [find_program("run_experiment.py"), "-v"]
         return experiment(*arguments, program=["env", *variables, *program])
 
     return start
@@ -101,6 +101,43 @@ def test_a_specified_imu_named_in_a_file_alone(gazebo, tmp_path):
     imu, truth = result.read_table("imu_simulated"), result.read_table("ground_truth")
     turned = np.interp(imu.index, truth.index, truth["yaw_rate"])
     assert np.median(imu["gyro_z"] - turned) == pytest.approx(bias, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    "magnetometer", ["", "magnetometer: {}\noutput: {magnetic_heading: true}\n"]
+)
+def test_a_specified_imu_is_switched_on_at_rest_where_the_drive_begins(
+    gazebo, tmp_path, magnetometer
+):
+    # Without errors of its own, what is wrong in the first second is the start alone: a place
+    # elsewhere, or the jerk of the wheels, of metres per second squared, taken for a tilt.
+    gyroscope = "gyroscope: {turn_on_bias: [0.0, 0.0, 0.0]}\n"
+    (tmp_path / "imu.yaml").write_text(gyroscope + magnetometer)
+    (tmp_path / "mine.ini").write_text(
+        "[simulation]\nsimulator = gazebo\nreal_time_factor = 5\n[trajectory]\nstop = 4.0\n"
+        "[imu]\nmodel = specification\n[imu_specification]\nfile = imu.yaml\n"
+    )
+    ended = gazebo("config:=mine.ini", "record:=true").wait(SECONDS)
+    assert ended.code == 0, ended.output
+    result = ended.result()
+    imu, truth = (result.read_table(name).loc[:1.0] for name in ("imu_simulated", "ground_truth"))
+    assert imu.index[0] == truth.index[0] == 0.0
+    assert len(imu) == len(truth) == 101
+    # A change of speed by v tilts the fused orientation by v / (g tau) at most, tau 3 s and more.
+    tilt = truth["v"].abs().max() / (9.81 * 3.0) + 1e-6
+    for angle, limit in (("roll", tilt), ("pitch", tilt), ("yaw", 1e-3)):
+        off = wrap(imu[angle].to_numpy() - truth[angle].to_numpy())
+        if angle == "yaw" and magnetometer:
+            # By the declination, of which this sensor is not told.
+            assert 0.0 < off[0] < np.radians(10.0)
+            off -= off[0]
+        assert np.abs(off).max() < limit, angle
+        assert np.abs(off[0]) < 1e-6
+    with AnyReader([result.path("experiment.bag")]) as reader:
+        errors = [one for one in reader.connections if one.topic == "/imu_yaw/simulated_error"]
+        (_, _, first), *_ = reader.messages(errors)
+    # The live view counts from there, too.
+    assert np.frombuffer(first[-16:], "<f8").tolist() == [0.0, 0.0]
 
 
 def test_a_magnetometer_beside_gazebo_measures_where_the_robot_is(gazebo, tmp_path):

@@ -13,6 +13,7 @@ from imu_simulation_framework.configuration.load import load_configuration
 from imu_simulation_framework.configuration.magnetic_environment_file import (
     read_magnetic_environment,
 )
+from imu_simulation_framework.errors import FrameworkError
 from imu_simulation_framework.experiment.in_process import (
     drive_in_process,
     robot_motion,
@@ -23,6 +24,7 @@ from imu_simulation_framework.experiment.preparation.drive import prepare_drive
 from imu_simulation_framework.experiment.summary import evaluate
 from imu_simulation_framework.experiment.terminal_table import terminal_table
 from imu_simulation_framework.files.locations import default_configuration_path, urdf_path
+from imu_simulation_framework.motion.earth.ellipsoid import EARTH_RATE
 from imu_simulation_framework.mujoco_simulator.simulator import MujocoSimulator
 from imu_simulation_framework.robot.parameters import load_robot_parameters
 from imu_simulation_framework.sensors.imu_models import PRESETS
@@ -97,6 +99,27 @@ def test_every_imu_model_measures_the_same_drive(usual, model):
     else:
         # The largest stationary standard deviation is 0.5 rad * sqrt(0.01 s) = 0.05 rad.
         assert 0.0 < error.abs().max() < 5 * 0.05
+
+
+def test_a_latitude_turns_the_gyroscope_as_the_earth_does_and_nothing_else():
+    specified = {"imu": {"model": "specification"}}
+    still = run(**specified)
+    turning = run(**specified, simulation={"latitude": -30.0})
+
+    np.testing.assert_array_equal(turning.ground_truth, still.ground_truth)
+    difference = turning.imu_simulated[list(GYRO)] - still.imu_simulated[list(GYRO)]
+    level = still.ground_truth["yaw"].to_numpy()
+    north, up = EARTH_RATE * np.cos(np.radians(30.0)), -EARTH_RATE * np.sin(np.radians(30.0))
+    expected = np.column_stack([north * np.sin(level), north * np.cos(level), up + 0.0 * level])
+    # A robot that sways by 0.01 rad.
+    np.testing.assert_allclose(difference, expected, rtol=0.0, atol=0.01 * EARTH_RATE)
+    drift = (turning.imu_simulated["yaw"] - still.imu_simulated["yaw"]).iloc[-1]
+    assert drift == pytest.approx(up * 8.0, rel=0.01)
+
+
+def test_a_latitude_for_a_plug_in_that_knows_no_earth_is_refused():
+    with pytest.raises(FrameworkError, match="latitude has no effect on the IMU model hector"):
+        run(simulation={"latitude": 50.0})
 
 
 def magnetic(tmp_path, **sections):

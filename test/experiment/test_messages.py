@@ -176,7 +176,8 @@ def test_the_ground_truth_travels_as_rospy_would_send_it():
         assert (w.x, w.y, w.z) == tuple(state.angular_velocity[index])
         pose = raw_messages.true_pose(messages[index])
         assert pose == (stamps[index], p.x, p.y, (q.x, q.y, q.z, q.w), v.x, v.y)
-        assert tuple(rows[index]) == (p.x, p.y, p.z, q.x, q.y, q.z, q.w, v.x, v.y, w.z)
+        place = (p.x, p.y, p.z, q.x, q.y, q.z, q.w)
+        assert tuple(rows[index]) == (*place, v.x, v.y, v.z, w.x, w.y, w.z)
 
 
 def joint_states(names, velocities):

@@ -1,6 +1,7 @@
 """realistic_imu.launch beside a simulator that is not ours."""
 
 import json
+import math
 import signal
 import sys
 from pathlib import Path
@@ -51,6 +52,18 @@ def beside(experiment, stamps, rows, expected, *arguments, kind="imu", lever_arm
     return json.loads(line[len("RESULT") :]), running
 
 
+@pytest.mark.parametrize("kind", ["imu", "odometry"])
+def test_an_input_of_which_nothing_can_be_used_is_said(experiment, kind):
+    running = experiment(f"input_type:={kind}", program=LAUNCH)
+    running.wait_for(r"process\[realistic_imu-\d+\]: started")
+    path = running.directory / "messages.json"
+    path.write_text(json.dumps([[START + k * 10**7 for k in range(600)], 600 * [13 * [math.nan]]]))
+    simulator = running.beside([sys.executable, FAKE], path, 0, kind)
+    running.wait_for(r"/imu: \d+ messages have come, of which none could be used", 60.0)
+    simulator.end()
+    assert ended(running).code == 0
+
+
 def ended(running):
     running.interrupt()
     return running.wait()
@@ -72,6 +85,20 @@ def test_an_ideal_imu_gets_the_errors_of_simulate_imu(experiment, motion):
     (told,) = map(json.loads, heard["errors"])
     assert (told["seed"], told["input"], told["parameters"]["name"]) == (4, "/imu", "bno055")
     assert ended(running).code == 0
+
+
+@pytest.mark.parametrize("size", [0.0, 1e-200])
+def test_one_message_without_a_quaternion_is_left_out_and_said(experiment, motion, size):
+    rows = np.hstack(imu_truth(motion))
+    rows[300, :4] = 0.0, 0.0, 0.0, size
+    heard, running = beside(experiment, stamps_of(motion), rows, len(motion) - 1)
+    table = isf.simulate_imu(motion, isf.read_imu_specification("bno055"), seed=1)
+    found = [sample["signals"] for sample in heard["imu"]]
+    np.testing.assert_array_equal(found, np.delete(table.to_numpy()[:, 3:], 300, axis=0))
+    assert all(sample["orientation_covariance"][0] != -1.0 for sample in heard["imu"])
+    assert (
+        "lack an orientation, rate or acceleration, which others have: 1" in ended(running).output
+    )
 
 
 def test_odometry_is_enough_and_tf_says_where_the_imu_is(experiment, motion):
@@ -343,7 +370,12 @@ def test_what_cannot_be_used_ends_the_node_with_a_sentence(experiment, motion, c
         ("magnetometer:=true", "has a magnetometer, as bno055_magnetometer; bno055 has none"),
         ("drop_repeated:=often", "drop_repeated is often, expected true or false"),
         ("seed:=-1", "seed is -1"),
+        ("input:=/imu/data", "input:=/imu/data is also what it publishes on"),
+        ("pose:=imu/data", "pose:=/imu/data is also what it publishes on"),
         ("seed:=x", "seed is 'x', expected a number"),
+        ("output:=/imu data", "output is '/imu data', expected the name of a topic"),
+        ("input:=imu-ideal", "input is 'imu-ideal', expected the name of a topic"),
+        ("pose:=/", "pose is '/', expected the name of a topic"),
     ],
 )
 def test_wrong_arguments_are_said(experiment, argument, words):

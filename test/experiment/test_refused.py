@@ -177,6 +177,17 @@ def test_a_results_folder_that_cannot_be_written(refused_at_once, tmp_path):
     )
 
 
+def test_a_results_folder_of_too_long_a_name(refused_at_once):
+    refused_at_once(f"output:={'a' * 300}", words=["File name too long"])
+
+
+def test_a_current_folder_that_was_removed(refused_at_once, tmp_path, monkeypatch):
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    refused_at_once(words=["the folder in which it was called does not exist any more"])
+
+
 @pytest.mark.parametrize(
     ("imu", "settings", "words"),
     [

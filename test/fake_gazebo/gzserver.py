@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Stands in for gzserver with gazebo_ros, gazebo_ros_control and the plug-ins of our robot.
 
-Its robot rolls without slip or inertia. Like Gazebo it waits for nobody, answers a request to
-switch controllers after its next step, says nothing while it is paused, and its generic IMU
-measures between the samples of the ground truth.
+Its robot rolls without slip or inertia, so that its accelerometer feels a jerk whenever a command
+is another one. Like Gazebo it waits for nobody but at the limit that our plug-in of the ground
+truth is told, answers a request to switch controllers after its next step, says nothing while it
+is paused, and its generic IMU measures between the samples of the ground truth.
 
 With FAKE_GAZEBO_FAULT=refused_controller in the environment it does not load controllers.
 """
@@ -31,7 +32,7 @@ from geometry_msgs.msg import Quaternion
 from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Imu, JointState
-from std_msgs.msg import Float64MultiArray
+from std_msgs.msg import Float64MultiArray, Time
 from std_srvs.srv import Empty
 
 from imu_simulation_framework.angles import (
@@ -76,6 +77,8 @@ class FakeGazebo:
         self._ground_truth = self._imu = self._joint_states = self._torques = None
         self._phase = 0
         self._offset = 0.0
+        self._limit = None
+        self._v = 0.0
         self._clock = rospy.Publisher("/clock", Clock, queue_size=QUEUE)
         for name, kind, answer in (
             ("get_world_properties", GetWorldProperties, self._on_world),
@@ -96,9 +99,12 @@ class FakeGazebo:
             due = max(due + STEPS / self._update_rate, time.monotonic() - 0.1)
             time.sleep(max(0.0, due - time.monotonic()))
             with self._changed:
-                if not self._paused:
+                if not (self._paused or self._is_held()):
                     self._step()
                     self._changed.notify_all()
+
+    def _is_held(self) -> bool:
+        return self._limit is not None and (self._samples + 1) * SAMPLE > self._limit.to_nsec()
 
     def _step(self) -> None:
         self._samples += 1
@@ -132,7 +138,9 @@ class FakeGazebo:
         imu = Imu(orientation=_orientation(yaw + 1e-9 * self._phase * turn + self._offset))
         imu.header.stamp = stamp + rospy.Duration(0, self._phase)
         imu.angular_velocity.z = turn
+        imu.linear_acceleration.x = (v - self._v) / (1e-9 * SAMPLE)
         imu.linear_acceleration.z = GRAVITY
+        self._v = v
         self._imu.publish(imu)
 
     def _set_paused(self, paused):
@@ -180,9 +188,14 @@ class FakeGazebo:
         self._imu = rospy.Publisher(topic, Imu, queue_size=QUEUE)
         self._torques = rospy.Publisher("ground_truth/wheel_torques", JointState, queue_size=QUEUE)
         self._ground_truth = rospy.Publisher("ground_truth/state", Odometry, queue_size=QUEUE)
+        rospy.Subscriber("simulation_limit", Time, self._on_limit)
         rospy.Service("controller_manager/load_controller", LoadController, self._on_load)
         rospy.Service("controller_manager/switch_controller", SwitchController, self._on_switch)
         return True, ""
+
+    def _on_limit(self, message):
+        with self._changed:
+            self._limit = message.data
 
     def _configure(self, request):
         """A fake Hector's parameters: of them only the yaw's offset acts."""

@@ -27,8 +27,8 @@ import kinds_of_settings
 import targets
 from harm_values import MADE
 from kinds import KINDS
-from trials import GRAVE, Trial
-from verdict import Limits, Verdict, command_text, tried
+from trials import Trial
+from verdict import DONE, Limits, Verdict, command_text, tried
 
 REAL = 0.03
 """Share of trials of tools that are processes of their own from the start."""
@@ -69,10 +69,21 @@ def judge(seed, number, folder, experiments=False) -> Judgement:
         program = targets.command(trial.tool, trial.arguments)
     else:
         program = targets.program(trial.tool, trial.arguments, trial.figures)
-    verdict = tried(program, folder, trial.expected, Limits(), _environment(folder, real))
-    if (Path(folder) / MADE).exists():
+    expected = targets.with_results(trial)
+    verdict = tried(program, folder, expected, Limits(), _environment(folder, real))
+    if verdict.code in DONE and not verdict.short:
+        for sentence in _compared(trial, Path(folder)):
+            verdict = verdict.with_short(sentence)
+    if any((place / MADE).exists() for place in (Path(folder), Path(folder).parent)):
         verdict = verdict.with_short("something that was read was executed")
     return Judgement(kind.__name__, trial, verdict)
+
+
+def _compared(trial, folder) -> list[str]:
+    try:
+        return list(trial.compare(folder))
+    except Exception as error:  # whatever is wrong with the results, the trials go on
+        return [f"its results cannot be compared: {type(error).__name__}: {error}"]
 
 
 def _environment(folder, real):
@@ -95,11 +106,12 @@ def campaign(seed, numbers, experiments, report, deadline=None):
     targets.prepare()
     with tempfile.TemporaryDirectory(prefix="fuzz-") as place:
         for number in numbers:
-            folder = Path(place) / str(number)
-            folder.mkdir()
+            # Deep enough that what climbs out of it is found again.
+            around = Path(place) / str(number)
+            folder = around / "a" / "trial"
+            folder.mkdir(parents=True)
             report(number, judge(seed, number, folder, experiments))
-            shutil.rmtree(folder)
-            shutil.rmtree(folder.with_name(folder.name + ".judge"))
+            shutil.rmtree(around)
             if deadline is not None and time.monotonic() > deadline:
                 return
 
@@ -116,7 +128,7 @@ class Table:
         """Count a trial."""
         verdict, row = judgement.verdict, self.rows[judgement.kind]
         row["trials"] += 1
-        row["done" if verdict.code in (0, GRAVE) else "refused"] += 1
+        row["done" if verdict.code in DONE else "refused"] += 1
         row["short"] += bool(verdict.short)
         row["cpu"] += verdict.cpu
         row["memory"] = max(row["memory"], verdict.memory)
@@ -180,7 +192,8 @@ def main(arguments=None) -> int:
 
 def _repeat(options, experiments) -> int:
     targets.prepare()
-    folder = Path(options.keep or tempfile.mkdtemp(prefix="fuzz-")) / str(options.only)
+    around = Path(options.keep or tempfile.mkdtemp(prefix="fuzz-")) / str(options.only)
+    folder = around / "a" / "trial"
     folder.mkdir(parents=True)
     judgement = judge(options.seed, options.only, folder, experiments)
     trial, verdict = judgement.trial, judgement.verdict

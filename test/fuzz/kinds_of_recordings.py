@@ -9,8 +9,8 @@ from harm_files import hostile_place
 from harm_settings import harmed_settings
 from harm_tables import harmed_table
 from harm_values import number
-from trials import GRAVE, OUT, Trial, as_values, harmed, put
-from verdict import Expected
+from trials import OUT, Trial, as_values, harmed, put
+from verdict import GRAVE, Expected
 
 
 def tables(random, folder) -> Trial:

@@ -9,8 +9,8 @@ import specimens
 import yaml
 from harm_settings import harmed_settings
 from harm_values import number, word
-from trials import GRAVE, OUT, Trial, as_values, harmed, put
-from verdict import Expected
+from trials import OUT, Trial, as_values, harmed, put
+from verdict import GRAVE, Expected
 
 from imu_simulation_framework.configuration.sections import (
     COLUMN_SECTIONS,
@@ -164,7 +164,7 @@ def experiments(random, folder) -> Trial:
         argument = random.choice(("seed", "imu", "controller", "real_time_factor", "view", "laps"))
         listed.append(f"{argument}:={word(random)}")
     listed = [item.replace("\0", "") for item in listed]
-    return Trial("run_experiment.py", listed, Expected((0, 1, 2)))
+    return Trial("run_experiment.py", listed, Expected((0, 1, 2), log=True))
 
 
 def _drive(random, folder, given, words) -> Trial:

@@ -57,6 +57,12 @@ def recordings() -> tuple[Specimen, ...]:
     return (*_texts(), *_bags())
 
 
+def samples(specimen, kind) -> int:
+    """How many samples a recording has, of a reference or of an IMU."""
+    fast = kind == "imu" and (not specimen.separator or specimen.serves == SECOND)
+    return round(DURATION * RATES[fast])
+
+
 def _drive():
     return drive_recordings.drive(duration=DURATION, rates=RATES)
 
@@ -117,17 +123,7 @@ def _bags():
     def bag(path, **options):
         drive_recordings.write_bag(path, reference, imu)
 
-    def topics(path):
-        held = {}
-        original = writers.write_bag
-        writers.write_bag = lambda _, topics: held.update(topics)
-        try:
-            drive_recordings.write_bag(path, reference, imu)
-        finally:
-            writers.write_bag = original
-        return held
-
-    held = topics(None)
+    held = drive_topics()
 
     def db3(path, **options):
         folder = writers.write_ros2_bag(path.with_suffix(""), held, **options)
@@ -295,6 +291,33 @@ def result() -> tuple[Specimen, ...]:
         )
 
 
+def drive_topics() -> dict:
+    """Topic -> messages of the drive that bags hold."""
+    held = {}
+    original = writers.write_bag
+    writers.write_bag = lambda _, topics: held.update(topics)
+    try:
+        drive_recordings.write_bag(None, *_drive())
+    finally:
+        writers.write_bag = original
+    return held
+
+
+@functools.lru_cache(maxsize=None)
+def ros2_folder(mcap=False) -> tuple[Specimen, ...]:
+    """The files of a ROS 2 bag as ``ros2 bag record`` makes it."""
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(writers.write_ros2_bag(Path(place) / "drive", drive_topics()))
+        if mcap:
+            (folder / "drive.db3").unlink()
+            writers.write_mcap(folder / "drive.mcap", drive_topics())
+            metadata = (folder / "metadata.yaml").read_text()
+            metadata = metadata.replace("drive.db3", "drive.mcap").replace("sqlite3", "mcap")
+            (folder / "metadata.yaml").write_text(metadata)
+        return tuple(Specimen(path.name, path.read_bytes()) for path in sorted(folder.iterdir()))
+
+
+@functools.lru_cache(maxsize=None)
 def packed(specimen) -> Specimen:
     """The same, packed by gzip."""
     return Specimen(f"{specimen.name}.gz", gzip.compress(specimen.content, mtime=0))

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import gc
 import importlib.util
+import io
+import json
 import os
+import socket
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
 import specimens
+from PIL import Image
+from verdict import Expected
 
 from imu_simulation_framework.configuration.gimbal_file import read_gimbal, save_gimbal
 from imu_simulation_framework.configuration.imu_correction_file import (
@@ -28,6 +35,10 @@ from imu_simulation_framework.experiment.preparation.drive import (
 )
 from imu_simulation_framework.experiment.preparation.setup import set_up
 from imu_simulation_framework.files.locations import package_share
+from imu_simulation_framework.files.whole_files import write_whole
+from imu_simulation_framework.flight_simulator.simulation import fly
+from imu_simulation_framework.flight_simulator.udp.flight import receive_flight
+from imu_simulation_framework.flight_simulator.udp.receiver import PacketReceiver
 from imu_simulation_framework.gimbal.profiles import TabulatedJoints
 from imu_simulation_framework.gimbal.simulation import simulate_gimbal
 from imu_simulation_framework.motion.sources import at_rest
@@ -129,15 +140,127 @@ def gimbal(arguments):
     print(len(simulate_gimbal(at_rest(1.0), found).motion))
 
 
+def udp(arguments):
+    """Receive a flight of packets.json: who sends what, and perhaps goes on with it for ever."""
+    sent = json.loads(Path(arguments[0]).read_text())
+    senders = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(3)]
+    ended = threading.Event()
+
+    def send_on(receiver, sender, packet):
+        while not ended.wait(0.02):
+            senders[sender].sendto(packet, (receiver.host, receiver.port))
+
+    with PacketReceiver() as receiver:
+        for sender, packet in sent["packets"]:
+            senders[sender].sendto(bytes.fromhex(packet), (receiver.host, receiver.port))
+        for sender, packet in sent["for_ever"]:
+            given = (receiver, sender, bytes.fromhex(packet))
+            threading.Thread(target=send_on, args=given, daemon=True).start()
+        try:
+            flight = receive_flight(receiver, timeout=0.5, **sent["settings"])
+        finally:
+            ended.set()
+    _tell_flight(flight)
+
+
+def script(arguments):
+    """Fly a script in JSBSim; nobody may knock at a port, nor wait at another."""
+    with contextlib.ExitStack() as stack:
+        ports = {}
+        for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
+            ports[kind] = stack.enter_context(socket.socket(socket.AF_INET, kind))
+            ports[kind].bind(("127.0.0.1", 0))
+            ports[kind].setblocking(False)
+        ports[socket.SOCK_STREAM].listen()
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            waiting = free.getsockname()[1]
+        names = {"TCP_PORT": ports[socket.SOCK_STREAM].getsockname()[1], "FREE_PORT": waiting}
+        names["UDP_PORT"] = ports[socket.SOCK_DGRAM].getsockname()[1]
+        for path in Path().rglob("*.xml"):
+            text = path.read_bytes()
+            for name, port in names.items():
+                text = text.replace(name.encode(), b"%d" % port)
+            path.write_bytes(text)
+        knocked = threading.Event()
+
+        def knock():
+            while not ended.wait(0.01):
+                with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", waiting)):
+                    knocked.set()
+
+        ended = threading.Event()
+        threading.Thread(target=knock, daemon=True).start()
+        folders = {f"{name}_folder": name for name in ("aircraft", "engine") if Path(name).exists()}
+        try:
+            _tell_flight(fly(arguments[0], duration=2.0, **folders))
+        finally:
+            ended.set()
+            for kind, port in ports.items():
+                with contextlib.suppress(BlockingIOError):
+                    port.accept() if kind == socket.SOCK_STREAM else port.recv(1)
+                    raise AssertionError("a script connected itself to a socket")
+            if knocked.is_set():
+                raise AssertionError("a script waits at a socket")
+
+
+def _tell_flight(flight):
+    print(f"{len(flight.states.time)} states")
+    time = flight.states.time
+    print(f"from {time[0]:.3f} to {time[-1]:.3f} s")
+    for sentence in (*flight.remarks, *(words for _, words in flight.events)):
+        print(sentence)
+    if not np.isfinite(flight.states.position).all():
+        raise AssertionError("a flight is not finite")
+
+
 PARTS = {
     function.__name__: function
-    for function in (check, read, load, drive, robot, correction, flight, gimbal)
+    for function in (check, read, load, drive, robot, correction, flight, gimbal, udp, script)
 }
+
+
+_RESULTS = {
+    "allan_analysis.py": ("allan_deviation.csv", "allan_parameters.json", "*.png"),
+    "calibrate_imu.py": ("calibration.json", "calibration.png", "correction.yaml"),
+    "check_recording.py": ("config.ini", "recording.png"),
+    "compare_yaw.py": ("compare_yaw.csv", "compare_yaw.png"),
+    "export_tum.py": ("*.tum",),
+    "generate_drive.py": ("*_imu.csv.gz",),
+    "heading_budget.py": ("bands.csv", "budget.csv", "heading_budget.png"),
+    "monte_carlo.py": ("chunks/*.chunk", "curves.npz", "ensemble.png", "ensemble.txt", "job.json")
+    + ("runs.csv.gz", "spectrum.csv", "summary.csv"),
+    "offline_result_comparison.py": ("*_summary.json", "*_yaw_error.png"),
+    "plot_multiple_errors.py": ("yaw_errors.csv", "yaw_errors.png", "yaw_errors_psd.png"),
+    "simulate_flight.py": ("body.csv", "fixes.csv", "flight.bag", "gimbal.csv", "imu.csv")
+    + ("figure_[5678]*.png", "imu_truth.csv", "increments.csv", "report.html", "summary.json"),
+}
+"""What a tool always leaves in the folder of ``--out``; others write the file of that name."""
+
+_LEFT_BY_PARTS = {"load": "again.ini", "correction": "again.yaml"}
+
+
+def with_results(trial) -> Expected:
+    """How a trial is to end, with what its tool leaves behind and where it may write."""
+    if trial.tool == EXPERIMENT:
+        return trial.expected
+    if trial.tool in PARTS:
+        left = [_LEFT_BY_PARTS[trial.tool]] if trial.tool in _LEFT_BY_PARTS else []
+        return dataclasses.replace(trial.expected, results=left, places=[*left, "again.yaml"])
+    words = [word for argument in trial.arguments for word in argument.split("=", 1)]
+    out = next((value for word, value in zip(words, words[1:]) if word == "--out"), None)
+    names = [] if out is None else _RESULTS.get(trial.tool, ("",))
+    results = [f"{out}/{name}".rstrip("/") for name in names]
+    places = [] if out is None else [os.path.normpath(out)]
+    remarks = trial.tool == "convert_imu_parameters.py"
+    return dataclasses.replace(trial.expected, results=results, places=places, remarks=remarks)
 
 
 def _write_no_figure(folder, name, _, format="png"):
     """What a figure leaves behind, without the time that drawing takes."""
-    return folder.write_text(f"{name}.{format}", "no figure")
+    dot = io.BytesIO()
+    Image.new("1", (1, 1)).save(dot, format)
+    write_whole(folder.path(f"{name}.{format}"), dot.getvalue())
 
 
 def program(tool, arguments, figures=True):
@@ -160,6 +283,16 @@ def program(tool, arguments, figures=True):
         return run_tool(main)
 
     return run
+
+
+def in_silence(run) -> int:
+    """The exit code of a program of :func:`program` that runs in this process."""
+    words = sys.argv
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            return run()
+    finally:
+        sys.argv = words
 
 
 def command(tool, arguments):

@@ -1,5 +1,6 @@
 """The judge sees each thing that it is there for."""
 
+import gzip
 import os
 import resource
 import sys
@@ -7,6 +8,9 @@ import time
 from pathlib import Path
 
 import pytest
+import specimens
+from left_files import unreadable
+from PIL import Image
 from verdict import Expected, Limits, tried
 
 
@@ -57,12 +61,91 @@ def test_a_refusal_has_to_name_what_it_is_about(scratch, words, short):
         ("import os; os.makedirs('out/.x/y')", "left behind: out/.x"),
         ("import tempfile; tempfile.mkstemp('', 'made')", "left behind: temporary made"),
         ("while True: pass", "exit code -9"),
+        ("pass", "exit code 0, but it says nothing"),
+        (
+            "import sys; print('a b'); print('x: error: a b', file=sys.stderr)",
+            "exit code 0, but it",
+        ),
+        ("import sys; print('x: a b\\n' * 10, file=sys.stderr); sys.exit(2)", "says 10 sentences"),
+        ("import sys; sys.exit('x: \\x1b[31ma b')", "prints what cannot be seen: 'x: \\x1b"),
+        ("import sys; sys.exit('x: \\u202ea b')", "prints what cannot be seen: 'x: \\u202e"),
+        ("import os; os.write(1, b'a \\xff b')", "prints what cannot be seen: 'a \\udcff"),
+        ("open('../x', 'w')", "wrote outside of its folder: "),
+        ("open('../../x', 'w')", "wrote outside of its folder: "),
     ],
 )
 def test_each_short_coming_is_seen(scratch, text, short):
     limits = Limits(cpu=1.0, memory=2**27)
     found = judged(python(text), scratch, limits=limits)
     assert any(sentence.startswith(short) for sentence in found), found
+
+
+@pytest.mark.parametrize(
+    "expected, short",
+    [
+        (Expected(told=("200 samples",)), "does not say '200 samples'"),
+        (Expected(results=("out/*.csv",)), "exit code 0, but there is no out/*.csv"),
+        (Expected(places=("out",)), "wrote where nobody asked it to: made"),
+        (Expected((2,)), "exit code 0, expected one of (2,)"),
+    ],
+)
+def test_what_a_program_has_to_give_is_looked_for(scratch, expected, short):
+    text = "print('20 samples'); open('made', 'w').write('a\\n')"
+    assert judged(python(text), scratch, expected=expected) == (short,)
+
+
+def test_an_end_without_a_word_is_none_whatever_its_code(scratch):
+    found = judged(python("raise SystemExit(1)"), scratch, expected=Expected((0, 1, 2)))
+    assert found[0].startswith("says 0 sentences, expected one")
+
+
+@pytest.mark.parametrize(
+    "name, good, bad",
+    [
+        ("a.csv", b"x,y\n1,-2\n", (b"x,y\n1,-2\n3", b"x,y\n1\n", b"x,y\n1,=2\n", b"")),
+        ("a.json", b'{"x": [1, null]}\n', (b'{"x": [1,', b'{"x": NaN}\n', b'{"x": "\x1b"}\n')),
+        ("a.html", b"<html></html>\n", (b"<html>\n", b"<html>\x1b[31m</html>\n")),
+        ("a.ini", b"[a]\nb = 1\n", (b"b = 1\n",)),
+        ("a.yaml", b"a: 1\n", (b"a: [1\n", b"\n")),
+        ("a.svg", b"<svg/>", (b"<svg>",)),
+        ("a.pdf", b"%PDF\n%%EOF\n", (b"%PDF\n",)),
+        ("made", b"a: 1\n", (b"a: 1", b"\xff\n", b"a\x00\n")),
+    ],
+)
+def test_files_that_are_not_whole_are_seen(tmp_path, name, good, bad):
+    path = tmp_path / name
+    path.write_bytes(good)
+    assert unreadable(tmp_path, [name]) == []
+    path.with_name(f"{name}.gz").write_bytes(gzip.compress(good)[:-8])
+    assert len(unreadable(tmp_path, [f"{name}.gz"])) == 1
+    for content in bad:
+        path.write_bytes(content)
+        assert len(unreadable(tmp_path, [name])) == 1, content
+
+
+def test_pictures_and_bags_that_are_cut_are_seen(tmp_path):
+    Image.effect_noise((64, 64), 99).save(tmp_path / "a.png")
+    drive = {specimen.name: specimen.content for specimen in specimens.recordings()}
+    for name in ("drive.bag", "drive.db3"):
+        (tmp_path / name).write_bytes(drive[name])
+    names = ["a.png", "drive.bag", "drive.db3"]
+    assert unreadable(tmp_path, names) == []
+    for name in names:
+        content = (tmp_path / name).read_bytes()
+        (tmp_path / name).write_bytes(content[: len(content) // 2])
+    assert len(unreadable(tmp_path, names)) == 3
+
+
+def test_a_function_that_writes_elsewhere_is_seen(scratch, tmp_path_factory):
+    other = tmp_path_factory.mktemp("other")
+
+    def write():
+        (other / "away").write_text("a")
+        (scratch / "here").write_text("a\n")
+        print("done")
+        return 0
+
+    assert judged(write, scratch) == (f"wrote outside of its folder: {other / 'away'}",)
 
 
 def test_memory_of_a_judge_is_not_the_programs(scratch):
@@ -75,7 +158,9 @@ def test_memory_is_seen(scratch):
     # More than this process has had is counted exactly, less is looked at now and then.
     own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     taken = own + 2**29
-    (found,) = judged(python(f"b = b'1' * {taken}"), scratch, limits=Limits(memory=taken))
+    (found,) = judged(
+        python(f"print('done'); b = b'1' * {taken}"), scratch, limits=Limits(memory=taken)
+    )
     took, amount, *unit = found.split()
     assert (took, unit) == ("took", ["MiB", "of", "memory"])
     assert 0 < int(amount) - taken / 2**20 < 176
@@ -89,6 +174,7 @@ def test_waiting_for_ever_is_seen(scratch):
 
 def test_what_is_left_running_is_seen_and_ended(scratch):
     start = "import subprocess; subprocess.Popen(['sleep', '77.25'], start_new_session=True)"
+    start = f"print('done'); {start}"
     assert judged(python(start), scratch) == ("left running: sleep 77.25",)
     time.sleep(0.05)
     lines = [path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if path.exists()]
@@ -96,7 +182,7 @@ def test_what_is_left_running_is_seen_and_ended(scratch):
 
 
 def test_what_may_change_may(scratch):
-    text = "open('input', 'w')"
+    text = "print('done'); open('input', 'w')"
     assert judged(python(text), scratch, expected=Expected(changed=("input",))) == ()
 
 

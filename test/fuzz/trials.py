@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Callable, Iterable
 
 from harm_bytes import harmed_bytes
 from harm_files import packed
@@ -11,18 +12,34 @@ from harm_tables import harmed_table
 from verdict import Expected
 
 OUT = "out"
-GRAVE = 3
-"""Exit code of check_recording.py and allan_analysis.py beside 0 and 2."""
+
+
+def nothing(folder) -> Iterable[str]:
+    """What is wrong with results of which no more is known than that they can be read."""
+    return ()
 
 
 @dataclass(frozen=True)
 class Trial:
-    """What is to be run in a folder that has been prepared, and how it is to end."""
+    """What is to be run in a folder that has been prepared, and how it is to end.
+
+    Attributes
+    ----------
+    tool : str
+    arguments : list of str
+    expected : Expected
+        The judge adds what the tool leaves behind, by its ``--out``.
+    figures : bool
+        Whether they are drawn.
+    compare : callable
+        Takes the folder of a tool that has done its work; yields what is wrong with its results.
+    """
 
     tool: str
     arguments: list[str]
     expected: Expected
     figures: bool = False
+    compare: Callable[[Path], Iterable[str]] = nothing
 
 
 def put(folder, name, content) -> str:

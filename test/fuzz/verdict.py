@@ -1,34 +1,41 @@
 """One judge for programs that are treated badly: how they ended, and what they left behind.
 
 A program runs as a process of its own, in a scratch folder, within limits of time and memory; then
-everything that it must not do is looked for. What is found is a list of sentences, empty if the
-program behaved.
+everything that it must not do is looked for, and everything that it must do. What is found is a
+list of sentences, empty if the program behaved.
 """
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
+import fnmatch
 import os
 import re
 import resource
 import secrets
 import shlex
 import signal
-import stat
 import sys
+import tempfile
 import time
 import traceback
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from left_files import below, contents, harmed, unreadable
+from writes import tell_writes
+
 REFUSED = 2
+GRAVE = 3
+"""Exit code of check_recording.py and allan_analysis.py beside 0 and 2: done, with findings."""
+
+DONE = (0, GRAVE)
 LONGEST_SENTENCE = 2000
 """Characters of a line that a person still reads; a path may be long, a copied input is not one."""
 
 _MARK = "TRIED_BADLY"
-_HALF_WRITTEN = (".part", ".active", ".tmp")
 _NOISE = re.compile(r"Traceback \(most recent|Exception ignored|\b[A-Z]\w+Warning:|Fatal Python")
+_FAILURE = re.compile(r"\b(error|fatal|failed|failure)\b", re.IGNORECASE)
 _COLOUR = re.compile(r"\x1b\[[\d;]*m")
 _POLL, _LONGEST_POLL = 0.005, 0.1
 
@@ -66,11 +73,26 @@ class Expected:
         One of them stands in the last line of a refusal; for instance file and key.
     changed : tuple of str
         Files and folders, below the scratch folder, that may have been there before and change.
+    told : tuple of str
+        Regular expressions, each of which the output of one that has done its work holds.
+    results : tuple of str
+        Patterns of files that one that has done its work leaves, below the scratch folder.
+    places : tuple of str or None
+        Files and folders below the scratch folder where there may be new ones; None for all.
+    remarks : bool
+        Whether one that has done its work may say something on standard error.
+    log : bool
+        Whether it prints a log in colours, of which the last line is what a person is told.
     """
 
     codes: tuple[int, ...] = (0, REFUSED)
     words: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
+    results: tuple[str, ...] = ()
+    places: tuple[str, ...] | None = None
+    remarks: bool = False
+    log: bool = False
 
 
 @dataclass(frozen=True)
@@ -120,6 +142,7 @@ class Judged:
         self._aside.mkdir()
         (self._aside / "temporary").mkdir()
         self._before = contents(self.folder)
+        self._around = self._surroundings()
         changes = {**(environment or {}), _MARK: self._token}
         changes["TMPDIR"] = str(self._aside / "temporary")
         self._started = time.monotonic()
@@ -153,6 +176,9 @@ class Judged:
                     os.environ[name] = value
             if not callable(self.program):
                 os.execvp(self.program[0], self.program)
+            tempfile.tempdir = None  # what TMPDIR said to this process
+            sys.dont_write_bytecode = True
+            tell_writes((self.folder, self._aside), self._aside / "outside")
             sys.stdin = open(0, closefd=False)  # noqa: SIM115 - as long as the process
             sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
             sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
@@ -196,9 +222,18 @@ class Judged:
         if memory > self.limits.memory:
             short.append(f"took {memory / 2**20:.0f} MiB of memory")
         short += noise(output + error)
-        if code == REFUSED:
-            short += no_sentence(verdict.last_line, expected.words)
-        short += harmed(self._before, contents(self.folder), expected.changed)
+        short += misprinted(verdict, expected)
+        after = contents(self.folder)
+        short += harmed(self._before, after, expected.changed)
+        new = [name for name in after if name not in self._before]
+        if expected.places is not None:
+            away = (name for name in new if not below(name, expected.places))
+            short += [f"wrote where nobody asked it to: {name}" for name in away]
+        if code in DONE:
+            missing = (name for name in expected.results if not fnmatch.filter(after, name))
+            short += [f"exit code {code}, but there is no {name}" for name in missing]
+        short += unreadable(self.folder, new)
+        short += [f"wrote outside of its folder: {name}" for name in self._outside()]
         short += [f"left behind: temporary {name}" for name in self._temporary()]
         return Verdict(code, output, error, cpu, memory, tuple(short))
 
@@ -262,8 +297,18 @@ class Judged:
 
     def _printed(self, name) -> str:
         path = self._aside / name
-        text = path.read_bytes().decode("utf-8", "replace") if path.exists() else ""
-        return _COLOUR.sub("", text)
+        # What is no text is shown as what nobody should print.
+        return path.read_bytes().decode("utf-8", "surrogateescape") if path.exists() else ""
+
+    def _outside(self):
+        path = self._aside / "outside"
+        told = path.read_text().splitlines() if path.exists() else []
+        return dict.fromkeys([*told, *sorted(self._surroundings() - self._around)])
+
+    def _surroundings(self):
+        """What is beside the scratch folder and above it, where "../.." leads."""
+        above = self.folder.parent
+        return {str(path) for place in (above, above.parent) for path in place.iterdir()}
 
     def _temporary(self):
         return sorted(path.name for path in (self._aside / "temporary").iterdir())
@@ -289,6 +334,49 @@ def noise(text) -> list[str]:
     ]
 
 
+def misprinted(verdict, expected) -> list[str]:
+    """What is wrong with all that a program printed, as it ended with its exit code."""
+    if expected.log:
+        verdict = replace(verdict, error=_COLOUR.sub("", verdict.error))
+        verdict = replace(verdict, output=_COLOUR.sub("", verdict.output))
+    short = unprintable(verdict.output + verdict.error)
+    if verdict.code < 0:
+        return short  # ended by a signal it could say nothing
+    complaints = _without_usage(verdict.error)
+    if verdict.code not in DONE:
+        if len(complaints) != 1 and not expected.log:
+            short.append(f"says {len(complaints)} sentences, expected one: {complaints[:3]}")
+        return short + no_sentence(verdict.last_line, expected.words)
+    if not verdict.output.strip():
+        short.append(f"exit code {verdict.code}, but it says nothing")
+    if complaints and not (expected.log or expected.remarks):
+        short.append(f"exit code {verdict.code}, but it complains: {complaints[0][:200]}")
+    if _FAILURE.search(complaints[-1] if complaints else "") and not expected.log:
+        short.append(f"exit code {verdict.code} after a failure: {complaints[-1][:200]}")
+    for pattern in expected.told:
+        if not re.search(pattern, verdict.output):
+            short.append(f"does not say {pattern!r}")
+    return short
+
+
+def unprintable(text) -> list[str]:
+    """The first line of a text in which there is what a terminal does not show, but obeys."""
+    for line in text.split("\n"):
+        if not line.isprintable():
+            return [f"prints what cannot be seen: {line[:200]!a}"]
+    return []
+
+
+def _without_usage(error) -> list[str]:
+    """Lines of standard error, without how argparse explains a command, and without notes."""
+    lines, usage = [], False
+    for line in error.splitlines():
+        usage = line.startswith("usage: ") or (usage and line.startswith(" "))
+        if line.strip() and not usage and not line.startswith("note: "):
+            lines.append(line)
+    return lines
+
+
 def no_sentence(line, words=()) -> list[str]:
     """What is wrong with the last line of a program that refuses its input."""
     short = []
@@ -298,50 +386,6 @@ def no_sentence(line, words=()) -> list[str]:
         short.append(f"its last line has {len(line)} characters: {line[:100]!r}")
     if words and not any(word in line for word in words):
         short.append(f"its last line names none of {', '.join(words)}: {line[:200]!r}")
-    return short
-
-
-def contents(folder) -> dict:
-    """What is in a folder: path below it -> (mode, content) without following links."""
-    found = {}
-    for path in sorted(Path(folder).rglob("*")):
-        state = os.lstat(path)
-        content = None
-        if stat.S_ISREG(state.st_mode):
-            # A sparse file may be larger than any memory.
-            small = state.st_size <= 2**26
-            # Only root reads what nobody may; to others its mode tells that it changed.
-            readable = small and os.access(path, os.R_OK)
-            content = hashlib.sha256(path.read_bytes()).digest() if readable else state.st_size
-        elif stat.S_ISLNK(state.st_mode):
-            content = os.readlink(path)
-        found[str(path.relative_to(folder))] = (state.st_mode, content)
-    return found
-
-
-def harmed(before, after, changed=()) -> list[str]:
-    """Files that changed or have gone, and new ones that were left half-written.
-
-    Parameters
-    ----------
-    before, after : dict
-        See :func:`contents`.
-    changed : iterable of str
-        Those that may change, and folders all of whose content may.
-    """
-
-    def may_change(name):
-        return any(name == other or name.startswith(f"{other}/") for other in changed)
-
-    short = [
-        f"{'changed' if name in after else 'removed'}: {name}"
-        for name, content in before.items()
-        if after.get(name) != content and not may_change(name)
-    ]
-    for name in after:
-        new = Path(name)
-        if name not in before and (new.suffix in _HALF_WRITTEN or new.name.startswith(".")):
-            short.append(f"left behind: {name}")
     return short
 
 

@@ -5,16 +5,17 @@
 # ruff: noqa: PT009, PT027
 
 import sys
+import time
 import unittest
 
 import rospy
 import rostest
-from gazebo_msgs.srv import GetPhysicsProperties
+from gazebo_msgs.srv import GetPhysicsProperties, GetWorldProperties
 from nav_msgs.msg import Odometry, Path
 from ros_testing import TIMEOUT, Collector, connected_publisher, wait_until
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Imu
-from std_msgs.msg import Float64MultiArray
+from std_msgs.msg import Float64MultiArray, Header
 from std_srvs.srv import Empty
 from tf2_msgs.msg import TFMessage
 
@@ -84,35 +85,98 @@ class Interface(GazeboTest):
 
     def test_it_runs_as_fast_as_is_wanted(self):
         self.addCleanup(self.gazebo.end_drive)
-        self.gazebo.begin_drive(10.0, 2.0)
+        self.gazebo.begin_drive(10.0, 2.0, 0.01)
         self.assertEqual(physics().max_update_rate, 2000.0)
 
 
 class Pace(GazeboTest):
     """Control periods of 50 ms, half a second of wall clock each: a busy machine keeps up."""
 
+    PARTICIPANT = "imu_error_model"
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.progress = rospy.Publisher("experiment/progress", Header, latch=True, queue_size=1)
+
     def setUp(self):
+        set_speed(1.0)
         self.clock = self.collect("clock", Clock)
-        self.gazebo.begin_drive(0.05, 0.1)
+        self.report(1e6)
         self.addCleanup(self.gazebo.end_drive)
 
+    def begin(self, participants=()):
+        self.gazebo.begin_drive(0.05, 0.1, 0.01, participants)
+        self.zero = self.time()
+
+    def time(self):
+        return rospy.ServiceProxy("/gazebo/get_world_properties", GetWorldProperties)().sim_time
+
+    def time_stands(self):
+        before = self.time()
+        time.sleep(0.6)
+        return self.time() == before
+
+    def report(self, stamp):
+        self.progress.publish(Header(stamp=rospy.Time.from_sec(stamp), frame_id=self.PARTICIPANT))
+
+    def test_time_stands_from_the_beginning_until_the_first_command(self):
+        self.begin()
+        self.assertTrue(self.time_stands())
+        self.gazebo.commanded()
+        wait_until(lambda: self.time() > self.zero, "simulated time")
+
+    def test_a_drive_does_not_begin_before_a_participant_has_taken_in_what_was_before(self):
+        self.report(0.0)
+        self.gazebo.silence, silence = 2.0, self.gazebo.silence
+        self.addCleanup(setattr, self.gazebo, "silence", silence)
+        with self.assertRaisesRegex(SimulatorError, f"waiting for {self.PARTICIPANT} to take in"):
+            self.begin([self.PARTICIPANT])
+        self.gazebo.end_drive()
+        self.report(1e6)
+        self.begin([self.PARTICIPANT])
+
     def test_time_stands_while_an_answer_is_overdue_and_goes_on_with_it(self):
-        wait_until(lambda: physics().pause, "a pause")
-        # Which ends by itself, should the answer be lost.
-        wait_until(lambda: not physics().pause, "the pause's end")
-        wait_until(lambda: physics().pause, "the next pause")
-        self.gazebo.answered(self.clock.messages[-1].clock.to_sec())
-        self.assertFalse(physics().pause)
+        self.begin()
+        self.gazebo.commanded()
+        wait_until(lambda: self.time() >= self.zero + 0.1 - 1e-6, "two control periods")
+        self.assertTrue(self.time_stands())
+        # It goes on by itself, should the answer be lost.
+        wait_until(lambda: self.time() > self.zero + 0.1 + 1e-6, "the end of waiting")
+        wait_until(self.time_stands, "the next time of waiting")
+        self.gazebo.answered(self.time())
+        self.assertFalse(self.time_stands())
+
+    def test_time_stands_while_a_participant_is_behind(self):
+        self.begin()
+        self.report(self.zero)
+        self.gazebo.commanded()
+
+        def answered():
+            self.gazebo.answered(self.time())
+            return self.time() >= self.zero + 0.5 - 1e-6
+
+        wait_until(answered, "ten control periods")
+        for _ in range(3):
+            self.gazebo.answered(self.time())
+            self.assertTrue(self.time_stands())
+        self.assertEqual(self.gazebo.why_silent(), f"Gazebo waits for {self.PARTICIPANT}")
+        self.report(self.zero + 0.5)
+        wait_until(lambda: self.time() > self.zero + 0.5 + 1e-6, "simulated time")
 
     def test_who_answers_is_not_waited_for(self):
+        self.begin()
+        self.gazebo.commanded()
+        self.gazebo.answered(self.zero)
         for _ in range(15):
             self.gazebo.answered(self.clock.next().clock.to_sec())
-        self.assertFalse(physics().pause)
+        self.assertFalse(self.time_stands())
 
     def test_nobody_is_waited_for_after_the_drive(self):
-        wait_until(lambda: physics().pause, "a pause")
+        self.begin()
+        self.assertTrue(self.time_stands())
         self.gazebo.end_drive()
-        self.assertFalse(physics().pause)
+        self.assertFalse(self.time_stands())
 
 
 class Views(GazeboTest):

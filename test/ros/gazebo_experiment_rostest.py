@@ -18,8 +18,11 @@ import rostest
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "experiment"))
 from experiment_process import ExperimentProcess
 
-STOP = "settings:={trajectory: {stop: 20.0}}"
+from imu_simulation_framework.angles import wrap
+
 TIMEOUT = 240.0
+FILTER_TIME_CONSTANT = 3.0
+"""Of config/imus/bno055.yaml [s]."""
 
 
 class GazeboExperiment(unittest.TestCase):
@@ -27,9 +30,10 @@ class GazeboExperiment(unittest.TestCase):
         # A gzserver that is already there must not be in the way.
         os.environ["GAZEBO_MASTER_URI"] = "http://127.0.0.1:11399"
 
-    def drive(self, *arguments):
+    def drive(self, *arguments, settings="{trajectory: {stop: 20.0}}"):
         directory = tempfile.mkdtemp()
-        process = ExperimentProcess(directory, ["simulator:=gazebo", STOP, *arguments])
+        words = ["simulator:=gazebo", f"settings:={settings}", *arguments]
+        process = ExperimentProcess(directory, words)
         ended = process.wait(TIMEOUT)
         self.assertEqual(ended.code, 0, ended.output)
         folder = ended.result()
@@ -56,9 +60,36 @@ class GazeboExperiment(unittest.TestCase):
         truth, imu = (folder.read_table(name).index for name in ("ground_truth", "imu_simulated"))
         self.assertEqual(set(imu.round(6)) - set(truth.round(6)), set())
 
+    def check_first_second(self, folder, heading):
+        """The specified IMU is switched on at rest, where the drive begins.
+
+        What then tilts its fused orientation are the accelerations of the drive: a change of speed
+        by v by v / (g tau) at most; the noise of the accelerometer is a hundredth of a degree.
+        """
+        truth, imu = (
+            folder.read_table(name).loc[:1.0] for name in ("ground_truth", "imu_simulated")
+        )
+        self.assertEqual(imu.index[0], 0.0)
+        self.assertEqual(len(imu), 101)
+        tilt = truth["v"].abs().max() / (9.81 * FILTER_TIME_CONSTANT) + math.radians(0.2)
+        for angle, limit in (("roll", tilt), ("pitch", tilt), ("yaw", math.radians(heading))):
+            off = wrap(imu[angle].to_numpy() - truth[angle].to_numpy())
+            self.assertLess(np.abs(off).max(), limit, angle)
+            if angle != "yaw":
+                self.assertLess(abs(off[0]), math.radians(0.2), angle)
+
     def test_a_specified_imu_of_hectors_without_errors(self):
         folder, summary = self.drive("imu:=specification")
         self.check(folder, summary)
+        # An angle random walk of 0.003 degrees in a second, and no turn-on bias.
+        self.check_first_second(folder, heading=0.1)
+
+    def test_a_specified_imu_with_a_magnetometer(self):
+        named = "{imu_specification: {file: bno055_magnetometer}, trajectory: {stop: 20.0}}"
+        folder, summary = self.drive("imu:=specification", settings=named)
+        self.check(folder, summary)
+        # Four standard deviations of the first sample: 1.9 uT of 20 uT, 5.4 degrees.
+        self.check_first_second(folder, heading=22.0)
 
     def test_generic_plugin_on_uneven_ground(self):
         folder, summary = self.drive("imu:=generic", "terrain:=uneven")

@@ -21,6 +21,7 @@ FLOORS = [
         "constants",
         "declared_settings",
         "errors",
+        "extras",
         "robot_names",
         "sentences",
         "topics",

@@ -1,5 +1,6 @@
 """The examples are short, and run."""
 
+import re
 import subprocess
 import sys
 
@@ -13,6 +14,13 @@ def test_examples_are_short(repository):
     assert examples
     for path in examples:
         assert len(path.read_text(encoding="utf-8").splitlines()) <= MOST_LINES, path
+
+
+def test_the_guide_shows_each_example(repository):
+    shown = re.findall(
+        r"{literalinclude} \.\./examples/(\S+)", (repository / "doc/examples.md").read_text("utf-8")
+    )
+    assert sorted(shown) == sorted(path.name for path in (repository / "examples").glob("*.py"))
 
 
 @pytest.mark.slow

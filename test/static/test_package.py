@@ -23,6 +23,7 @@ from package_rooms import (
 from packaging.requirements import Requirement
 
 import imu_simulation_framework
+from imu_simulation_framework.extras import EXTRAS
 
 # The rosdep keys of modules that have another name.
 ROSDEP_KEYS = {
@@ -85,6 +86,25 @@ def test_every_imported_module_is_declared(repository, declared):
         and not _in_standard_library(module)
     }
     assert undeclared == set()
+
+
+def test_what_is_in_the_manifest_or_said_to_come_from_pypi_alone_is_all(repository, manifest):
+    text = (repository / "package.xml").read_text(encoding="utf-8")
+    (alone,) = re.findall(
+        r"<!-- Versions in requirements.txt;(.*?)come from there", text, re.DOTALL
+    )
+    said = set(re.findall(r"[\w-]+", alone)) - {"and"}
+    keys = {item.text for item in manifest.findall("exec_depend")}
+    from_pypi = {requirement.name for requirement in _requirements(repository, "requirements.txt")}
+    assert said == {name for name in from_pypi if not {name, f"python3-{name}"} & keys}
+
+
+def test_every_extra_has_its_libraries_and_its_name(repository):
+    text = (repository / "setup.py").read_text(encoding="utf-8")
+    offered = dict(re.findall(r'"(\w+)": \["(.*?)"\]', text))
+    assert set(offered) == set(EXTRAS.values())
+    for name, extra in EXTRAS.items():
+        assert name in offered[extra]
 
 
 def test_every_package_in_launch_files_and_xacro_is_declared(repository, declared):

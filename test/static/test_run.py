@@ -1,6 +1,7 @@
 """The first call of ./run, with stand-ins for whatever would change the machine."""
 
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -256,6 +257,38 @@ def test_a_command_that_does_not_exist_is_named(machine, command):
     else:
         assert done.returncode == 127
         assert done.stderr.startswith(f"run: there is no command {command}; ./run --help")
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("heading_budgets.py", "heading_budget.py"),
+        ("heading_budget", "heading_budget.py"),
+        ("experiment.py", "run_experiment.py"),
+        ("tests", "test"),
+    ],
+)
+def test_the_nearest_command_is_named(machine, repository, typed, meant):
+    text = (machine.checkout / "run").read_text()
+    definitions = text.partition('case "${1:-}" in')[0]
+    machine._add(machine.checkout / "run", f"{definitions}command=$1\nshift\nrun_command\n")
+    for folder in ("scripts", "offline_processing"):
+        (machine.checkout / folder).symlink_to(repository / folder)
+    (machine.checkout / ".build" / "venv" / "bin").mkdir(parents=True)
+    (machine.checkout / ".build" / "venv" / "bin" / "python").symlink_to(sys.executable)
+    done = machine.run(typed)
+    assert done.returncode == 127
+    assert done.stderr.startswith(
+        f"run: there is no command {typed}: did you mean {meant}? ./run --help says"
+    )
+
+
+def test_help_has_every_program_with_what_it_is_for(machine, repository):
+    told = machine.run("--help").stdout
+    listed = re.findall(r"^  (\w+\.py) {2,}(\S.{15,})$", told, flags=re.MULTILINE)
+    programs = [path.name for path in repository.glob("offline_processing/*.py")]
+    assert sorted(name for name, _ in listed) == sorted([*programs, "run_experiment.py"])
+    assert max(map(len, told.splitlines())) <= 100
 
 
 def test_debians_helpers_of_pandas_are_not_found(tmp_path):

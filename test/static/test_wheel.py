@@ -1,13 +1,35 @@
-"""The library without ROS: a wheel in a virtual environment that has nothing else."""
+"""The library without ROS: a wheel in virtual environments that have nothing else.
 
+With the newest libraries that setup.py allows, and with the oldest that there are for the Python at
+hand; the other tests use those of requirements.txt. Further Pythons are named in the variable
+WHEEL_PYTHONS, as ``3.9 3.13``; uv finds them where they are installed.
+"""
+
+import os
 import subprocess
 import sys
-import venv
+from importlib.metadata import PathDistribution
+from zipfile import Path as ZipPath
 
 import pytest
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+from imu_simulation_framework.extras import EXTRAS
 
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
+
+EXAMPLES = (
+    "aircraft_with_gnss",
+    "camera_kept_level",
+    "compare_sensors_on_a_drive",
+    "compass_past_a_steel_beam",
+    "drive_a_robot_in_mujoco",
+    "heading_after_ten_minutes",
+    "heading_by_gnss",
+    "imu_away_from_the_axle",
+    "judge_a_model",
+)
+PYTHONS = ("", *os.environ.get("WHEEL_PYTHONS", "").split())
+"""Empty for that of the tests."""
 FIVE_LINES = """
 import imu_simulation_framework as isf
 
@@ -21,87 +43,128 @@ WITHOUT = """
 import importlib.util
 assert not any(map(importlib.util.find_spec, ("rospy", "roslib", "mujoco"))), "not bare"
 """
+MISSING = """
+import imu_simulation_framework as isf
+from imu_simulation_framework.pages.page import Page, Section
+from imu_simulation_framework.pages.page_text import page_html
+for job in (
+    lambda: isf.robot_motion,
+    lambda: isf.fly("c3104", 1.0),
+    lambda: page_html(Page("title", [], [Section("figure", figure={})])),
+):
+    try:
+        job()
+    except isf.FrameworkError as error:
+        print(error)
+"""
 
 
-def run(*command, directory):
+def command(*arguments, **settings):
     done = subprocess.run(
-        list(map(str, command)),
-        cwd=directory,
-        env={"PATH": "/usr/bin:/bin", "HOME": str(directory), "PYTHONNOUSERSITE": "1"},
+        list(map(str, arguments)),
         text=True,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         check=False,
+        **settings,
     )
     assert done.returncode == 0, done.stdout
     return done.stdout
 
 
-def pip(python, *arguments):
-    done = subprocess.run(
-        [str(python), "-m", "pip", "--quiet", "--disable-pip-version-check", *map(str, arguments)],
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout
+class Environment:
+    """A virtual environment with the wheel, and the libraries that it asks for."""
+
+    def __init__(self, folder, wheel, python, resolution):
+        self.folder, self._wheel, self._resolution = folder, wheel, resolution
+        self.python = folder / "venv/bin/python"
+        command("uv", "venv", "--quiet", "--python", python or sys.executable, folder / "venv")
+        self.install()
+
+    def install(self, *extras):
+        """Install the wheel, and directly what it asks for: only of that uv takes the oldest."""
+        root = ZipPath(self._wheel)
+        (metadata,) = (path for path in root.iterdir() if path.name.endswith(".dist-info"))
+        wanted = []
+        for requirement in PathDistribution(metadata).requires:
+            name, _, marker = requirement.partition(";")
+            if not marker or any(f'"{extra}"' in marker for extra in extras):
+                wanted.append(name.strip())
+        command(
+            "uv", "pip", "install", "--quiet", "--python", self.python, "--only-binary", ":all:",
+            "--resolution", self._resolution, self._wheel, *wanted,
+        )  # fmt: skip
+
+    def run(self, *arguments):
+        return command(
+            self.python,
+            *arguments,
+            cwd=self.folder,
+            env={"PATH": "/usr/bin:/bin", "HOME": str(self.folder), "PYTHONNOUSERSITE": "1"},
+        )
 
 
 @pytest.fixture(scope="module")
-def bare(tmp_path_factory, repository):
-    """Folder with a virtual environment that has the wheel and what that asks for."""
-    folder = tmp_path_factory.mktemp("bare")
-    source = folder / "source"
-    subprocess.run(["git", "clone", "-q", str(repository), str(source)], check=True)
-    pip(sys.executable, "wheel", "--no-deps", "--wheel-dir", folder, source)
-    (wheel,) = folder.glob("*.whl")
-    venv.create(folder / "venv", with_pip=True)
-    # Of what the bounds allow, the versions that the other tests use: they are there already.
-    pip(folder / "venv/bin/python", "install", *held(repository), wheel)
-    return folder
+def wheel(tmp_path_factory, repository):
+    folder = tmp_path_factory.mktemp("wheel")
+    command("git", "clone", "-q", repository, folder / "source")
+    command(sys.executable, "-m", "pip", "--quiet", "wheel", "--no-deps", "--wheel-dir", folder,
+            folder / "source")  # fmt: skip
+    (found,) = folder.glob("*.whl")
+    return found
 
 
-def held(repository):
-    """Options with which pip takes the versions that the other tests use."""
-    return [f"-c{repository / name}" for name in ("requirements.txt", "constraints.txt")]
+@pytest.fixture(
+    scope="module",
+    params=[(python, age) for python in PYTHONS for age in ("newest", "oldest")],
+    ids=lambda one: "-".join(filter(None, one)),
+)
+def bare(request, tmp_path_factory, wheel):
+    """Environment with the wheel and what that asks for."""
+    python, age = request.param
+    resolution = {"newest": "highest", "oldest": "lowest-direct"}[age]
+    return Environment(tmp_path_factory.mktemp("bare"), wheel, python, resolution)
 
 
-def test_the_five_lines_work(bare, repository):
+@pytest.fixture(scope="module")
+def complete(bare):
+    """Environment with all extras, too."""
+    bare.install(*EXTRAS.values())
+    return bare
+
+
+def test_the_five_lines_work(bare):
     lines = ["time,x,y,yaw"]
     lines += [f"{0.2 * k:.1f},{0.1 * k:.2f},0.0,0.0" for k in range(100)]
-    (bare / "drive.csv").write_text("\n".join(lines) + "\n")
-    (bare / "five_lines.py").write_text(WITHOUT + FIVE_LINES)
-    printed = run("venv/bin/python", "five_lines.py", directory=bare)
+    (bare.folder / "drive.csv").write_text("\n".join(lines) + "\n")
+    (bare.folder / "five_lines.py").write_text(WITHOUT + FIVE_LINES)
+    printed = bare.run("five_lines.py")
     assert printed.startswith("1981 ['roll', 'pitch', 'yaw', 'gyro_x',")
     assert printed.endswith(" 0.0\n")
 
 
-@pytest.mark.parametrize(
-    "example",
-    [
-        "heading_after_ten_minutes",
-        "compare_sensors_on_a_drive",
-        "imu_away_from_the_axle",
-        "judge_a_model",
-        "heading_by_gnss",
-    ],
-)
-def test_examples_run(bare, repository, example):
-    run("venv/bin/python", repository / f"examples/{example}.py", directory=bare)
+def test_what_is_not_installed_is_told_with_the_extra_that_brings_it(bare):
+    told = bare.run("-c", MISSING).splitlines()
+    for sentence, library in zip(told, ("mujoco", "jsbsim", "plotly")):
+        assert f"needs the Python library {library}, which is not installed" in sentence
+        assert f'pip install ".[{EXTRAS[library]}]"' in sentence
+    assert len(told) == 3
 
 
-def test_what_is_not_installed_is_said_by_its_name(bare):
-    code = "import imu_simulation_framework as isf; isf.robot_motion"
-    done = subprocess.run(
-        [str(bare / "venv/bin/python"), "-c", code], text=True, capture_output=True, check=False
-    )
-    assert "No module named 'mujoco'" in done.stderr
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_examples_run(complete, repository, example):
+    printed = complete.run(repository / f"examples/{example}.py")
+    if example == "drive_a_robot_in_mujoco":
+        assert printed.count("deg after 30 s") == 2
 
 
-def test_with_its_extra_the_robot_drives(bare, repository):
-    (wheel,) = bare.glob("*.whl")
-    pip(bare / "venv/bin/python", "install", *held(repository), f"{wheel}[simulator]")
-    example = repository / "examples/drive_a_robot_in_mujoco.py"
-    printed = run("venv/bin/python", example, directory=bare)
-    assert printed.count("deg after 30 s") == 2
+def test_every_example_is_run(repository):
+    assert {path.stem for path in (repository / "examples").glob("*.py")} == set(EXAMPLES)
+
+
+def test_bags_are_read_and_written_by_the_libraries_own_release(complete, repository):
+    pytest_and_plugin = ("pytest", "pytest-timeout")
+    command("uv", "pip", "install", "--quiet", "--python", complete.python, *pytest_and_plugin)
+    tests = ("test_recordings_formats.py", "test_recordings_ros2.py")
+    paths = [repository / "test/unit/recordings" / name for name in tests]
+    complete.run("-m", "pytest", "-q", "-p", "no:cacheprovider", *paths)

@@ -1,4 +1,5 @@
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,8 @@ RESULTS = {
     "allan_deviation.csv",
     "allan_gyroscope.png",
     "allan_accelerometer.png",
+    "raw_gyroscope.png",
+    "raw_accelerometer.png",
 }
 WHITE, RATE = 1e-3, 50.0
 
@@ -87,7 +90,12 @@ def test_a_simulated_recording_gives_back_its_specification(bag, tmp_path):
     assert "Kalibr needs one" in (out / "kalibr_imu.yaml").read_text()
     assert "not identifiable from this recording" in done.stdout
     assert "deg/sqrt(h)" in done.stdout and "rad/s/sqrt(Hz)" in done.stdout
-    assert done.stdout.splitlines()[-1] == str(out)
+    *_, drift, last = done.stdout.splitlines()
+    assert last == str(out)
+    # White noise integrates to N sqrt(t), a random walk of the rate to K sqrt(t^3 / 3); one of each
+    # is 1e-3, so that after ten minutes the second is all: 487 deg, known within some 40 %.
+    said = re.search(r"heading drifts by .* deg after 60 s, ([0-9.]+) deg after 10 min", drift)
+    assert 250.0 < float(said[1]) < 950.0
 
 
 def test_the_allan_deviations_are_a_table_of_all_recordings(bag, tmp_path):
@@ -126,7 +134,9 @@ def test_one_axis_without_time_stamps_is_a_recording(tmp_path):
     done = call_tool(TOOL, path, "--rate", RATE, "--out", tmp_path / "out")
     assert done.returncode == 0, done.stderr
     written = {path.name for path in (tmp_path / "out").iterdir()}
-    assert written == RESULTS - {"kalibr_imu.yaml", "allan_accelerometer.png"}
+    assert written == RESULTS - {
+        "kalibr_imu.yaml", "allan_accelerometer.png", "raw_accelerometer.png"
+    }  # fmt: skip
     assert "kalibr_imu.yaml is not written: Kalibr needs both sensors" in done.stdout
     found = load_imu_specification(tmp_path / "out" / "imu.yaml")
     assert found.output.rate == RATE

@@ -1,11 +1,15 @@
 """The tool apply_imu_errors.py, as a person calls it."""
 
 import json
+import sqlite3
 import sys
+from contextlib import closing
 from pathlib import Path
 
+import mcap.reader
 import numpy as np
 import pytest
+import yaml
 from rosbags import rosbag1, rosbag2
 from rosbags.typesys import Stores, get_typestore
 from scipy.spatial.transform import Rotation
@@ -19,6 +23,7 @@ from recording_writers import (
     magnetic_field,
     odometry,
     write_bag,
+    write_mcap,
     write_ros2_bag,
 )
 
@@ -186,6 +191,153 @@ def test_a_ros_2_bag_becomes_a_ros_2_bag_with_the_same_numbers(bag, motion, tmp_
     ]
 
 
+PROFILES = [{"history": "keep_last", "depth": 10, "reliability": "reliable"}]
+
+
+def recorded_by(folder, storage, version, content):
+    """A folder as rosbag2 of that version writes it; since 9 profiles are a list, and in words."""
+    if storage == "sqlite3":
+        write_ros2_bag(folder, content)
+        information = yaml.safe_load((folder / "metadata.yaml").read_text())
+        information = information["rosbag2_bagfile_information"]
+    else:
+        folder.mkdir()
+        write_mcap(folder / f"{folder.name}.mcap", content)
+        topics = [
+            {
+                "topic_metadata": {
+                    "name": name,
+                    "type": messages[0].__msgtype__,
+                    "serialization_format": "cdr",
+                    "type_description_hash": "",
+                },
+                "message_count": len(messages),
+            }
+            for name, messages in content.items()
+        ]
+        information = {
+            "storage_identifier": "mcap",
+            "relative_file_paths": [f"{folder.name}.mcap"],
+            "duration": {"nanoseconds": 1},
+            "starting_time": {"nanoseconds_since_epoch": START},
+            "message_count": sum(len(messages) for messages in content.values()),
+            "topics_with_message_count": topics,
+            "compression_format": "",
+            "compression_mode": "",
+            "files": [],
+        }
+    for topic in information["topics_with_message_count"]:
+        profiles = PROFILES if version >= 9 else yaml.safe_dump([{"history": 1, "depth": 10}])
+        topic["topic_metadata"]["offered_qos_profiles"] = profiles
+    information.update(version=version, ros_distro="jazzy", custom_data={"robot": "nine"})
+    text = yaml.safe_dump({"rosbag2_bagfile_information": information})
+    (folder / "metadata.yaml").write_text(text)
+    return folder
+
+
+def stored(folder, storage):
+    """Topic -> (time, bytes), read by others: sqlite3 itself, or the library mcap."""
+    found = {}
+    if storage == "sqlite3":
+        with closing(sqlite3.connect(folder / f"{folder.name}.db3")) as database:
+            for name, time, data in database.execute(
+                "SELECT name, timestamp, data FROM messages JOIN topics ON topic_id = topics.id "
+                "ORDER BY timestamp, messages.id"
+            ):
+                found.setdefault(name, []).append((time, data))
+        return found
+    with open(folder / f"{folder.name}.mcap", "rb") as file:
+        for _, channel, message in mcap.reader.make_reader(file, True).iter_messages():
+            found.setdefault(channel.topic, []).append((message.log_time, message.data))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("storage", "version"), [("sqlite3", 5), ("sqlite3", 9), ("mcap", 8), ("mcap", 9)]
+)
+def test_a_ros_2_bag_keeps_its_storage_and_the_version_of_its_description(
+    motion, tmp_path, storage, version
+):
+    content = {"/imu": ideal_messages(motion), "/pose": poses(motion)}
+    source = recorded_by(tmp_path / "ideal", storage, version, content)
+    done = run(source, "--imu", "bno055", "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    before, after = stored(source, storage), stored(tmp_path / "out", storage)
+    assert {topic: after[topic] for topic in before} == before
+    assert len(after["/imu/data"]) == len(motion) and len(after["/imu/data/errors"]) == 1
+    old, new = (
+        yaml.safe_load((folder / "metadata.yaml").read_text())["rosbag2_bagfile_information"]
+        for folder in (source, tmp_path / "out")
+    )
+    same = ("version", "storage_identifier", "ros_distro", "custom_data")
+    assert [new[key] for key in same] == [old[key] for key in same]
+    profiles = {
+        topic["topic_metadata"]["name"]: topic["topic_metadata"]["offered_qos_profiles"]
+        for topic in new["topics_with_message_count"]
+    }
+    assert profiles["/imu/data"] == profiles["/pose"]
+    assert profiles["/imu/data/errors"] == ([] if version >= 9 else "")
+    assert new["message_count"] == sum(map(len, after.values()))
+    assert new["duration"]["nanoseconds"] == stamps_of(motion)[-1] - START
+    # It can be read again, also by the tool itself.
+    assert len(isf.read_imu(tmp_path / "out", topic="/imu/data").table) == len(motion)
+    again = run(
+        tmp_path / "out",
+        "--input",
+        "/imu",
+        "--imu",
+        "ideal",
+        "--output",
+        "/two",
+        "--out",
+        tmp_path / "two",
+    )
+    assert again.returncode == 0, again.stderr
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"version": 10}, "version is 10, expected a whole number from 1 to 9"),
+        ({"storage_identifier": "tape\x1b[31m"}, r"storage_identifier is 'tape\x1b[31m'"),
+        ({"relative_file_paths": ["../../etc/passwd"]}, "the bag's file 'passwd' is missing"),
+        ({"relative_file_paths": []}, "relative_file_paths is [], expected names of files"),
+        ({"topics_with_message_count": [1]}, "an entry of topics_with_message_count is 1"),
+    ],
+)
+def test_a_description_that_cannot_be_is_refused_in_a_sentence(motion, tmp_path, change, words):
+    source = write_ros2_bag(tmp_path / "ideal", {"/imu": ideal_messages(motion)[:100]})
+    content = yaml.safe_load((source / "metadata.yaml").read_text())
+    content["rosbag2_bagfile_information"].update(change)
+    (source / "metadata.yaml").write_text(yaml.safe_dump(content))
+    done = run(source, "--imu", "bno055", "--out", tmp_path / "out")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert words in done.stderr and len(done.stderr.splitlines()) == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_names_that_a_terminal_would_obey_are_escaped(motion, tmp_path):
+    messages = ideal_messages(motion)[:100]
+    for message in messages:
+        message.header.frame_id = "chip\x1b]0;title\a"
+    name = "/imu\x1b[2J\nrun: all is well"
+    for source in (
+        write_bag(tmp_path / "in.bag", {name: messages, "/other": messages}),
+        write_ros2_bag(tmp_path / "in", {name: messages, "/other": messages}),
+    ):
+        out = tmp_path / f"out{source.suffix}"
+        refused = run(source, "--imu", "bno055", "--out", out)
+        assert refused.returncode == 2 and len(refused.stderr.splitlines()) == 1
+        escaped = name.encode("unicode_escape").decode()
+        assert escaped in refused.stderr
+        done = run(source, "--imu", "bno055", "--out", out, "--input", escaped)
+        assert done.returncode == 0, done.stderr
+        assert escaped in done.stdout and r"frame chip\x1b]0;title\x07: x forward" in done.stdout
+        assert not [c for c in refused.stderr + done.stdout if not (c.isprintable() or c == "\n")]
+        # The bag itself is copied as it is.
+        assert name in contents(out, ros2=not source.suffix)
+
+
 def test_gaps_repeated_and_disordered_stamps_and_no_numbers_are_told(motion, tmp_path):
     stamps = stamps_of(motion)
     messages = ideal_messages(motion)
@@ -210,6 +362,27 @@ def test_gaps_repeated_and_disordered_stamps_and_no_numbers_are_told(motion, tmp
     assert run(whole, "--imu", "bno055", "--out", tmp_path / "other.bag").returncode == 0
     np.testing.assert_array_equal(
         signals(found[-500:]), signals(imus(tmp_path / "other.bag")[-500:])
+    )
+
+
+@pytest.mark.parametrize("size", [0.0, 1e-200])
+def test_one_message_without_a_quaternion_takes_the_orientation_from_no_other(
+    motion, tmp_path, size
+):
+    messages = ideal_messages(motion)
+    q = messages[1000].orientation
+    q.x, q.y, q.z, q.w = 0.0, 0.0, 0.0, size
+    bag = write_bag(tmp_path / "in.bag", {"/imu": messages})
+    done = run(bag, "--imu", "bno055", "--out", tmp_path / "out.bag")
+    assert done.returncode == 0, done.stderr
+    assert "lack an orientation, rate or acceleration, which others have: 1\n" in done.stdout
+    assert "orientation from it to the input's world" in done.stdout
+    whole = write_bag(tmp_path / "whole.bag", {"/imu": ideal_messages(motion)})
+    assert run(whole, "--imu", "bno055", "--out", tmp_path / "other.bag").returncode == 0
+    found, expected = (contents(tmp_path / name)["/imu/data"] for name in ("out.bag", "other.bag"))
+    assert found[:1000] == expected[:1000]
+    np.testing.assert_array_equal(
+        signals(imus(tmp_path / "out.bag")[1000:]), signals(imus(tmp_path / "other.bag")[1001:])
     )
 
 

@@ -92,6 +92,26 @@ def test_paths_of_a_given_config_lead_to_the_same_files(check, tmp_path):
     assert configuration.experiment.name == "mine"
 
 
+def test_a_reference_that_is_made_of_the_imu_is_told(check, tmp_path):
+    drives.write_bag(tmp_path / "drive.bag", *drives.drive(wander=False))
+    code, done = check("drive.bag")
+    assert code == 0 and NOTHING not in done.stdout
+    assert f"{faults.NOT_INDEPENDENT}: the reference's yaw and the IMU's differ by" in done.stdout
+    assert "with a correlation of 1.000 and without delay" in done.stdout
+
+
+def test_results_are_named_by_the_recording_and_never_beside_the_config(check, tmp_path):
+    drives.write_bag(tmp_path / "drive.bag", *drives.drive())
+    assert check("drive.bag")[0] == 0
+    code, done = check("config:=check_drive/config.ini")
+    assert code == 0, done.stderr
+    again = Path("check_drive_again") / "config.ini"
+    assert str(again) in done.stdout and again.exists()
+    assert not Path("check_config").exists()
+    Path("mine.ini").write_text(again.read_text().replace("../drive.bag", "drive.bag"))
+    assert str(Path("check_drive") / "config.ini") in check("config:=mine.ini")[1].stdout
+
+
 def test_a_folder_behind_a_link(check, tmp_path):
     drives.write_bag(tmp_path / "drive.bag", *drives.drive())
     (tmp_path / "a" / "b" / "c").mkdir(parents=True)
@@ -289,3 +309,21 @@ def test_a_bundled_drive_has_nothing_to_be_found(check):
     code, printed = check("out:=out")
     assert code == 0, printed.stdout
     assert NOTHING in printed.stdout
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("column", [0, 1, 2, 3], ids=["time", "x", "y", "yaw"])
+def test_numbers_next_to_zero_are_zero(tmp_path, monkeypatch, column):
+    """Quotients of denormal numbers would leave the range of numbers."""
+    monkeypatch.chdir(tmp_path)
+    header = "time [s],x [m],y [m],yaw [rad]"
+    time = np.arange(0.0, 60.0, 0.1)
+    track = np.column_stack([time, np.cos(0.2 * time), np.sin(0.2 * time), 0.2 * time])
+    np.savetxt("imu.csv", track[:, [0, 3]], delimiter=",", header="time [s],yaw [rad]", comments="")
+    told = []
+    for size in (1e-310, 0.0):
+        track[:, column] *= size
+        np.savetxt("track.csv", track, delimiter=",", header=header, comments="", fmt="%.17g")
+        done = call_tool("check_recording.py", "track.csv", "imu.csv")
+        told.append((done.returncode, done.stdout, done.stderr))
+    assert told[0] == told[1]

@@ -68,6 +68,17 @@ def test_all_yaws_of_a_result_are_compared_with_its_reference(tmp_path, tables):
     assert row["duration [s]"] == pytest.approx(40.0, abs=0.02)
 
 
+@pytest.mark.parametrize("sign", "=+-@")
+def test_a_name_is_neither_a_formula_in_a_figure_nor_in_a_table(tables, sign):
+    name = sign + r"cmd|' $\frac{.tum"
+    one = write_tum("one.tum", tables.ground_truth)
+    other = write_tum(name, tables.ground_truth)
+    table, printed = compared(one, f"./{other}")
+    (cell,) = [text for text in table.index if "frac" in text]
+    assert cell[0] in "'." and name in cell
+    assert name in printed
+
+
 def test_one_table_of_a_result_can_be_named(tmp_path, tables):
     folder = write_result(tmp_path / "results", tables=tables)
     table, _ = compared(f"{folder.folder}@ground_truth", f"{folder.prefix_path}@imu_simulated")

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from imu_simulation_framework import topics
+
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = {
     path.name: path
@@ -62,3 +64,16 @@ def test_a_documented_command_can_be_pasted(document, command, known_options, mo
     assert program in PROGRAMS
     used = {word.split("=")[0] for word in arguments if re.match("--[a-z]", word)}
     assert used <= known_options(program, monkeypatch, capsys)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_what_a_document_names_is_there(document):
+    text = document.read_text(encoding="utf-8")
+    links = [link for link in re.findall(r"\]\(([^)\s]+)\)", text) if "://" not in link]
+    assert [link for link in links if not (document.parent / link.partition("#")[0]).exists()] == []
+    # Rooms of the package and what is in them; some nodes have such a name, and services below it.
+    library, nodes = ROOT / "src/imu_simulation_framework", {path[:-3] for path in PROGRAMS}
+    places = re.findall(r"`((\w+)/[\w/]*(?:\.py)?)`", text)
+    named = [place for place, room in places if (library / room).is_dir() and room not in nodes]
+    named = [place for place in named if place not in vars(topics).values()]
+    assert [place for place in named if not (library / place).exists()] == []

@@ -1,4 +1,6 @@
 import math
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -7,7 +9,7 @@ import pytest
 from scipy.stats import norm
 from tool_calls import call_tool
 
-from imu_simulation_framework.constants import WORLD_GRAVITY
+from imu_simulation_framework.constants import STANDARD_GRAVITY, WORLD_GRAVITY
 from imu_simulation_framework.motion.earth.ellipsoid import EARTH_RATE
 from imu_simulation_framework.motion.earth.sources import circling
 
@@ -99,6 +101,110 @@ def test_what_a_limit_requires():
     assert not Path("heading_budget/heading_budget.png").exists()
 
 
+def test_all_requirements_are_standard_deviations():
+    answered("--rounds", "10", "--radius", "5", "--require", "5deg", "--at", "300")
+    table = pd.read_csv("heading_budget/requirements.csv").set_index("error")
+    # Of what the filter leans by there is a mean; it takes a little of the limit.
+    tilt = 0.2 / WORLD_GRAVITY / math.hypot(1.0, 0.2 * 3.0)
+    mean = math.degrees(60.0 * (1.0 - math.cos(tilt)))
+    for error, of_one in (
+        ("scale factor", math.degrees(60.0)),
+        ("rate bias", 300.0 / 3600.0),
+        ("g-sensitivity to z", WORLD_GRAVITY / STANDARD_GRAVITY * 300.0 / 3600.0),
+        ("temperature bias, 10 K", 10.0 * 300.0 / 3600.0),
+    ):
+        std = float(table.loc[error, "if alone"]) * of_one
+        within = norm.cdf(5.0, mean, std) - norm.cdf(-5.0, mean, std)
+        # Three digits: 0.5 % of the size, times 2 z phi(z) of the probability.
+        assert within == pytest.approx(0.95, abs=0.005 * 0.23 + 1e-4), error
+
+
+def test_a_requirement_that_nothing_meets_is_zero():
+    answered("--straight", "10min", "--latitude", "60", "--require", "1deg")
+    table = pd.read_csv("heading_budget/requirements.csv").set_index("error")
+    assert float(table.loc["rate bias", "if alone"]) == 0.0
+
+
+def test_the_earths_turning_by_the_latitude_and_a_note_without():
+    Path("good.yaml").write_text("name: good\ngyroscope: {white_noise: 1.0e-6}\n")
+    text = answered("--straight", "10min", "--imu", "good.yaml")
+    adds = math.degrees(EARTH_RATE * 600.0)
+    assert f"good: the Earth's turning is left out: it adds -{adds:.3g} deg times the sine" in text
+    assert "left out" not in answered(
+        "--straight", "10min", "--imu", "good.yaml", "--latitude", "50"
+    )
+    budget = pd.read_csv("heading_budget/budget.csv").set_index("source")
+    turning = -adds * math.sin(math.radians(50.0))
+    # 600 m to the east north turns by 0.006 deg.
+    assert budget.loc["Earth's turning", "mean [deg]"] == pytest.approx(turning, abs=0.01)
+    # A sensor whose own drift is far larger has no such note.
+    assert "Earth" not in answered("--straight", "10min", "--imu", "bmi088")
+
+
+def test_a_recording_of_satellite_positions_knows_its_latitude():
+    time = np.arange(0.0, 60.0, 0.2)
+    east = np.degrees(2.0 * time / (6378137.0 * math.cos(math.radians(-35.0))))
+    pd.DataFrame({"time": time, "latitude": -35.0 + 0.0 * time, "longitude": 149.0 + east}).to_csv(
+        "gps.csv", index=False
+    )
+    columns = ("time=time", "latitude=latitude [deg]", "longitude=longitude [deg]")
+    mapped = [word for name in columns for word in ("--setting", f"reference_columns/{name}")]
+    arguments = ("gps.csv", "--imu", "mine.yaml", "--at", "50s", *mapped)
+    text = answered(*arguments, "--setting", "reference/format=csv")
+    assert "the Earth turns as at the recording's latitude of -35 deg" in text
+    budget = pd.read_csv("heading_budget/budget.csv").set_index("source")
+    turning = -math.degrees(EARTH_RATE * 50.0) * math.sin(math.radians(-35.0))
+    assert budget.loc["Earth's turning", "mean [deg]"] == pytest.approx(turning, abs=2e-3)
+
+
+def test_the_band_of_the_bias_instability_is_told_set_and_its_effect_shown():
+    Path("flicker.yaml").write_text(
+        "name: flicker\n"
+        "gyroscope: {bias_instability: {value: 10, unit: deg/h, meaning: allan_minimum}}\n"
+    )
+    arguments = ("--straight", "1h", "--imu", "flicker.yaml")
+    text = answered(*arguments)
+    told = {end: std_of(arguments, end) for end in (1000, 10_000, 100_000)}
+    assert list(told.values()) == pytest.approx([10.0, 16.2, 20.7], abs=0.1)
+    assert (
+        "flicker: its bias instability is flicker noise over averaging times from 0.1 to 10000 s, "
+        f"which gives {told[10_000]:.3g} deg std here; it would be {told[1000]:.3g} deg to 1000 s "
+        f"and {told[100_000]:.3g} deg to 100000 s (--bias-instability-band)"
+    ) in text
+    assert "must be the shorter one" in refused(*arguments, "--bias-instability-band", "10s", "1s")
+    assert "hector is a plug-in" in refused(
+        "a", "--imu", "hector", "--bias-instability-band", "1s", "2s"
+    )
+
+
+def std_of(arguments, end):
+    answered(*arguments, "--bias-instability-band", "0.1s", f"{end}s")
+    return pd.read_csv("heading_budget/bands.csv")["std"].iloc[-1]
+
+
+def test_a_sheet_that_lacks_errors_of_motion_is_remarked_on():
+    text = answered("a", "--imu", "mti300", "--at", "60s")
+    assert "note: mti300 holds no scale factor, misalignment or turn-on bias, so that" in text
+
+
+def test_twenty_hours_in_bounded_memory():
+    code = (
+        "from pathlib import Path\n"
+        "from imu_simulation_framework.tools.heading_drift.heading_budget import main\n"
+        "main(['--straight', '20h', '--imu', 'mti300', '--out', 'long'])\n"
+        # Not the largest ever, which counts the process before it became this one.
+        "print(int(Path('/proc/self/status').read_text().split('VmHWM:')[1].split()[0]) / 1024)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout.split()[-1]) < 500.0
+    bands = pd.read_csv("long/bands.csv").set_index("time")
+    # As by steps of 10 ms, to which the flicker's shortest process belongs.
+    answered("--straight", "50min", "--imu", "mti300")
+    short = pd.read_csv("heading_budget/bands.csv").set_index("time")
+    assert bands.loc[3000.0, "std"] == pytest.approx(short.loc[3000.0, "std"], rel=1e-9)
+
+
 def test_a_report_has_bands_causes_and_what_was_asked():
     text = answered(
         "--straight", "10min", "--imu", "bno055", "--imu", "hector", "--require", "2deg", "--report"
@@ -109,7 +215,8 @@ def test_a_report_has_bands_causes_and_what_was_asked():
     for words in (
         "<h2>Yaw error over time</h2>",
         "<h2>Causes</h2>",
-        "<p>To stay within 2 deg after 600 s in 95 % of drives, each error at most. Any: this",
+        "<p>To stay within 2 deg after 600 s in 95 % of drives, each error at most:</p>",
+        "<p>All sizes are standard deviations from sensor to sensor",
         "bno055 holds what a sensor shows at rest",
         "<td>imu/hector/yaw_drift</td><td>0.5</td>",
         "<td>seed</td><td>1</td>",
@@ -135,6 +242,8 @@ def test_a_report_of_requirements_alone_has_no_figure():
         (["a", "--imu", "bno055", "--at", "soon"], "'soon' is not a time"),
         (["a", "--imu", "bno055", "--within", "0"], "'0' is not above zero"),
         (["a", "--imu", "bno055", "--radius", "3"], "--radius has no meaning"),
+        (["a", "--imu", "bno055", "--latitude", "95"], "'95' is not a latitude from -90 to 90"),
+        (["--flight", "c3104", "--imu", "bno055", "--latitude", "5"], "--latitude has no meaning"),
         (["a", "--imu", "hector", "--inflate", "3"], "hector is a plug-in"),
         (["a", "--imu", "specification"], "needs a specification"),
         (["a", "--require", "5deg", "--probability", "1.5"], "'1.5' is not between 0 and 1"),

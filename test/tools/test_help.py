@@ -1,7 +1,9 @@
 """Every program says what it is for, without a ROS master and at once."""
 
+import re
 import runpy
 import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -33,3 +35,12 @@ def test_help_needs_no_master(program, option, signals, monkeypatch, capsys):
     # What it is, and not only how it is called.
     assert len(told.out) > 200
     assert told.err == ""
+    # Its results do not get into a commit.
+    by_default = re.search(
+        r"--out DIR (?:folder for the results, by default (\S+)|(\S+) by default)",
+        " ".join(told.out.split()),
+    )
+    if by_default and (ROOT / ".git").exists():
+        folder = (by_default[1] or by_default[2]).replace("<recording>", "drive")
+        ignored = subprocess.run(["git", "check-ignore", f"{folder}/"], cwd=ROOT, stdout=-1)
+        assert ignored.returncode == 0, folder

@@ -1,6 +1,11 @@
 """report.py, as a person calls it."""
 
-from tool_calls import call_tool
+import re
+import shlex
+import subprocess
+import sys
+
+from tool_calls import TOOLS, call_tool
 from written_results import write_result
 
 
@@ -13,6 +18,17 @@ def test_a_report_of_a_result(tmp_path):
     text = place.read_text(encoding="utf-8")
     assert text.startswith("<!DOCTYPE html>")
     assert "<h1>Yaw error on a&lt;b&gt;</h1>" in text
+
+
+def test_a_terminal_shows_the_steps_and_how_long_they_take(tmp_path):
+    folder = write_result(tmp_path)
+    command = shlex.join([sys.executable, str(TOOLS / "report.py"), str(folder.folder)])
+    # script gives it a terminal.
+    script = ["script", "-qefc", f"stty cols 100; {command}", "/dev/null"]
+    told = subprocess.run(script, stdout=subprocess.PIPE, text=True, check=True).stdout
+    for step in ("reading tables", "comparing yaws", "drawing figures"):
+        assert f"{step}: " in told
+    assert re.search(r"report: 100%.* 3/3 \[\d\d:\d\d", told)
 
 
 def test_it_is_the_same_each_time_and_goes_where_it_is_told(tmp_path):

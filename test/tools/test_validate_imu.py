@@ -2,18 +2,24 @@
 
 import json
 import sys
+from datetime import datetime
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from tool_calls import call_tool, run_as_process
+from written_results import drive_recordings as drives
 from written_results import write_result
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit"))
 
 from ideal_recordings import curve, ideal_messages, poses
 from recording_writers import write_bag, write_ros2_bag
+
+from imu_simulation_framework.configuration.load import load_configuration
+from imu_simulation_framework.experiment.in_process import run_in_process
+from imu_simulation_framework.results.folder import create_result_folder
 
 TOOL = "validate_imu.py"
 LIMITS = Path(__file__).resolve().parents[2] / "config" / "imu_limits.yaml"
@@ -93,6 +99,29 @@ def test_a_result_has_its_own_truth(tmp_path):
     assert again.stdout == done.stdout
     done = run(f"{result}@fixes", result)
     assert done.returncode == 2 and "there is no 'fixes' to compare" in done.stderr
+
+
+def test_the_truth_of_an_experiment_has_all_that_limits_ask_for(tmp_path):
+    reference, imu = drives.drive(duration=20.0)
+    path = drives.write_bag(tmp_path / "drive.bag", reference, imu)
+    configuration = load_configuration(
+        overrides={"recording": {"path": str(path)}, "imu": {"model": "ideal"}}
+    )
+    folder = create_result_folder(tmp_path, "drive", "ideal", datetime(2026, 5, 1))
+    run_in_process(configuration).save(folder)
+    folder.write_text("config.ini", configuration.to_ini())
+    result = folder.prefix_path
+    done = run(f"{result}@imu_simulated", f"{result}@ground_truth", "--limits", LIMITS)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "passed: rate norm mean" in done.stdout and "passed: force norm mean" in done.stdout
+
+
+def test_the_truth_of_an_earlier_version_is_read_and_what_it_lacks_is_said(tmp_path):
+    result = write_result(tmp_path).prefix_path
+    done = run(f"{result}@imu_simulated", f"{result}@ground_truth")
+    assert done.returncode == 0, done.stderr
+    (sentence,) = [line for line in done.stdout.splitlines() if "earlier version" in line]
+    assert "without" in sentence and "gyro_x, gyro_y" in sentence
 
 
 def test_what_cannot_be_is_refused_in_a_sentence(bag, tmp_path, monkeypatch):

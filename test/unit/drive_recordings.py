@@ -11,6 +11,8 @@ START = 1_600_000_000
 DURATION = 100.0
 REFERENCE_RATE, IMU_RATE = 20.0, 50.0
 SPEED = 0.6
+WANDER = np.radians(0.5)
+"""Of the IMU's yaw: one that does not err would be the reference."""
 
 
 def yaw_at(times):
@@ -18,8 +20,8 @@ def yaw_at(times):
     return 0.9 * np.sin(0.31 * times) + 0.7 * np.sin(0.47 * times + 1.0) + 0.03 * times
 
 
-def drive(seed=1, speed=SPEED, duration=DURATION, rates=(REFERENCE_RATE, IMU_RATE)):
-    """Samples of a reference and of an IMU with the noise of a usual one."""
+def drive(seed=1, speed=SPEED, duration=DURATION, rates=(REFERENCE_RATE, IMU_RATE), wander=True):
+    """Samples of a reference and of an IMU with the noise of a usual one, and its wandering yaw."""
     generator = np.random.default_rng(seed)
     times = np.arange(0.0, duration, 1.0 / rates[0])
     yaw = yaw_at(times)
@@ -28,7 +30,7 @@ def drive(seed=1, speed=SPEED, duration=DURATION, rates=(REFERENCE_RATE, IMU_RAT
     reference = _samples(times, x=x, y=y, **_orientation(yaw))
     times = np.arange(0.0, duration, 1.0 / rates[1])
     yaw = yaw_at(times)
-    columns = dict(_orientation(yaw))
+    columns = dict(_orientation(yaw + (WANDER * np.sin(0.1 * times) if wander else 0.0)))
     for name in (*GYRO, *ACCEL):
         columns[name] = (0.003 if name in GYRO else 0.05) * generator.standard_normal(len(times))
     columns["gyro_z"] += np.gradient(yaw, times)

@@ -11,6 +11,8 @@ from rosbags import rosbag2 as ros2
 from rosbags.rosbag1 import Writer
 from rosbags.typesys import Stores, get_typestore
 
+from imu_simulation_framework.recordings.formats.rosbags_versions import READS_FILES
+
 STORE = get_typestore(Stores.ROS1_NOETIC)
 ROS2_STORE = get_typestore(Stores.ROS2_HUMBLE)
 NANOSECONDS = 10**9
@@ -158,10 +160,12 @@ def write_bag(path, topics, receipt=None, compression=None, chunk_size=None):
 
 def write_ros2_bag(path, topics, compression=None):
     """Write ``{topic: [message, ...]}`` as a folder with a .db3; received when stamped."""
-    writer = ros2.Writer(path)
+    # The version of the format that the old and the new library both write.
+    writer = ros2.Writer(path, version=8) if READS_FILES else ros2.Writer(path)
     if compression:
-        mode = getattr(ros2.Writer.CompressionMode, compression)
-        writer.set_compression(mode, ros2.Writer.CompressionFormat.ZSTD)
+        names = ros2 if hasattr(ros2, "CompressionMode") else ros2.Writer
+        mode = getattr(names.CompressionMode, compression)
+        writer.set_compression(mode, names.CompressionFormat.ZSTD)
     with writer:
         for topic, messages in topics.items():
             kind = messages[0].__msgtype__
@@ -181,8 +185,9 @@ def write_mcap(path, topics, chunked=True):
     described, body, index, times = b"", b"", b"", []
     for number, (topic, messages) in enumerate(topics.items(), 1):
         kind = messages[0].__msgtype__
+        definition, _ = ROS2_STORE.generate_msgdef(kind, ros_version=2)
         key = struct.pack("<H", number)
-        described += _record(0x03, key + _text(kind) + _text("ros2msg") + _text(""))
+        described += _record(0x03, key + _text(kind) + _text("ros2msg") + _text(definition))
         described += _record(0x04, key + key + _text(topic) + _text("cdr") + _text(""))
         entries = b""
         for message in messages:

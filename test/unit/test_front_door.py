@@ -1,9 +1,11 @@
 """What a person gets by importing the package."""
 
+import pickle
 import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import imu_simulation_framework as isf
@@ -39,6 +41,84 @@ def test_a_recorded_drive_is_a_motion(tmp_path):
     np.testing.assert_allclose(motion.angular_velocity[inner, 2], 0.3, rtol=0.0, atol=0.003)
     np.testing.assert_allclose(motion.specific_force[inner, 1], 0.18, rtol=0.0, atol=0.05)
     np.testing.assert_allclose(motion.specific_force[inner, 1].mean(), 0.18, rtol=0.01)
+
+
+def test_a_sensor_is_taken_by_its_name_wherever_one_is_taken(tmp_path):
+    drive = isf.read_drive("a", laps=1)
+    bno055, steel = isf.read_imu_specification("bno055_magnetometer"), "steel_beam"
+    environment = isf.read_magnetic_environment(steel)
+    pd.testing.assert_frame_equal(
+        isf.simulate_imu(drive, "bno055_magnetometer", 3, magnetic_environment=steel),
+        isf.simulate_imu(drive, bno055, 3, magnetic_environment=environment),
+    )
+    by_name = isf.yaw_error_model("bno055", drive).bands()
+    of_file = isf.yaw_error_model(isf.read_imu_specification("bno055"), drive).bands()
+    pd.testing.assert_frame_equal(by_name, of_file)
+    receiver = isf.read_gnss_specification("rtk")
+    pd.testing.assert_frame_equal(
+        isf.simulate_gnss(drive, "rtk"), isf.simulate_gnss(drive, receiver)
+    )
+    kept = isf.simulate_gimbal(drive, gimbal="level", imu="bno055", seed=2)
+    expected = isf.simulate_gimbal(
+        drive, isf.read_gimbal("level"), isf.read_imu_specification("bno055"), seed=2
+    )
+    np.testing.assert_array_equal(kept.motion.orientation, expected.motion.orientation)
+    written = isf.write_imu_parameters("bno055", "kalibr", 100.0)
+    assert written == isf.write_imu_parameters(
+        isf.read_imu_specification("bno055"), "kalibr", 100.0
+    )
+
+
+def test_a_flight_takes_its_sensors_by_their_names():
+    flight = isf.circling(20.0, 0.8, rate=50.0)
+    by_name = isf.navigate_runs(flight, "agisim", "groves", runs=2)
+    imus = ["agisim", isf.read_imu_specification("agisim")]
+    each = isf.navigate_runs(flight, imus, isf.read_gnss_specification("groves"), runs=2)
+    np.testing.assert_array_equal(by_name.navigation.position, each.navigation.position)
+    fixes = isf.simulate_earth_fixes(flight, "groves")
+    expected = isf.simulate_earth_fixes(flight, isf.read_gnss_specification("groves"))
+    np.testing.assert_array_equal(fixes.position, expected.position)
+
+
+def test_models_keep_their_names_and_a_wrong_one_is_told_both_kinds():
+    motion = isf.at_rest(5.0)
+    np.testing.assert_array_equal(
+        isf.simulate_imu(motion, "hector_slow", 4),
+        isf.simulate_imu(
+            motion, isf.HectorParameters(yaw_drift=1.118, yaw_drift_frequency=0.001), 4
+        ),
+    )
+    with pytest.raises(isf.FrameworkError, match="bno055, .*, and the models .*hector"):
+        isf.simulate_imu(motion, "bno56")
+
+
+def test_what_the_front_door_offers_can_be_sent_to_another_process():
+    assert pickle.loads(pickle.dumps(isf.simulate_imu)) is isf.simulate_imu
+
+
+def test_errors_at_the_beginning_may_be_the_same_for_all_runs():
+    flight = isf.circling(10.0, 0.8, rate=50.0)
+    errors = np.zeros(9)
+    errors.flags.writeable = False
+    runs = isf.navigate_runs(flight, "agisim", "groves", runs=2, initial_errors=errors)
+    assert np.isfinite(runs.navigation.position).all()
+
+
+@pytest.mark.parametrize("module, job, extra", [
+    ("mujoco", "isf.robot_motion", "simulator"),
+    ("xacro", "isf.robot_motion(isf.load_configuration())", "simulator"),
+    ("jsbsim", "isf.fly()", "flight"),
+])  # fmt: skip
+def test_what_is_missing_is_told_with_the_extra_that_brings_it(module, job, extra):
+    code = (
+        f"import sys; sys.modules[{module!r}] = None\n"
+        "import imu_simulation_framework as isf\n"
+        f"try: {job}\n"
+        "except isf.FrameworkError as error: print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], text=True, capture_output=True, check=True)
+    assert f"needs the Python library {module}, which is not installed" in done.stdout
+    assert f'pip install ".[{extra}]"' in done.stdout
 
 
 def test_what_cannot_be_read_is_a_sentence(tmp_path):

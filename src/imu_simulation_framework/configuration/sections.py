@@ -102,6 +102,7 @@ class SimulationSection(Settings):
     gravity: float = setting(
         WORLD_GRAVITY, unit="m/s^2", minimum=WEAKEST_GRAVITY, maximum=STRONGEST_GRAVITY
     )
+    latitude: float | None = setting(None, unit="deg", minimum=-90.0, maximum=90.0)
 
 
 @dataclass(frozen=True)

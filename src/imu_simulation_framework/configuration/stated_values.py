@@ -11,7 +11,9 @@ unit and what it means, and where it is from::
     says :mod:`.noise.densities`.
 ``bias_instability``
     ``value`` with ``meaning``: ``coefficient`` for B of IEEE Std 952, or ``allan_minimum`` for
-    the lowest point of the Allan deviation, sqrt(2 ln 2 / pi) B = 0.664 B.
+    the lowest point of the Allan deviation, sqrt(2 ln 2 / pi) B = 0.664 B. Where the sheet says at
+    which ``averaging_time`` [s] that is, what the white noise has in it there is taken out, and a
+    random walk that is not stated follows: :func:`.noise.densities.flicker_and_walk_of_minimum`.
 ``random_walk``
     ``value``; or ``allan_minimum``, from which and the triad's white noise K follows where there is
     nothing between the two: :func:`.noise.densities.random_walk_of_minimum`.
@@ -37,6 +39,7 @@ from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.noise.densities import (
     density_of_one_sided,
     density_of_rms,
+    flicker_and_walk_of_minimum,
     random_walk_of_minimum,
 )
 from imu_simulation_framework.noise.flicker import FLICKER_PLATEAU
@@ -116,10 +119,16 @@ def in_si(content: Mapping[str, Any], triad: str) -> dict[str, Any]:
         begins with the parameter's name.
     """
     values = dict(content)
-    # The white noise first: a random walk may follow from it.
-    for name in sorted(values, key=lambda name: name != "white_noise"):
-        if isinstance(values[name], Mapping):
-            values[name] = _value(_Stated(name, values[name], triad), values.get("white_noise"))
+    # The white noise first, then the random walk: others may follow from them.
+    order = ("white_noise", "random_walk")
+    for name in sorted(values, key=lambda name: (name != order[0], name != order[1])):
+        if not isinstance(values[name], Mapping):
+            continue
+        stated = _Stated(name, values[name], triad)
+        if name == "bias_instability" and "averaging_time" in stated.entry:
+            values.update(_of_minimum(stated, *map(values.get, order)))
+        else:
+            values[name] = _value(stated, values.get("white_noise"))
     return values
 
 
@@ -220,6 +229,23 @@ def _walk_of_minimum(stated, white_noise):
         raise stated.error(key, "needs the triad's white_noise")
     noise = checked_axes("white_noise", white_noise, above=0.0)
     return tuple(random_walk_of_minimum(minimum, noise))
+
+
+def _of_minimum(stated, white_noise, random_walk) -> dict[str, Any]:
+    """Return bias instability and random walk of a lowest Allan deviation whose time is known."""
+    key = stated.way("value", others=("meaning", "averaging_time"))
+    stated.choice("meaning", ("allan_minimum",))
+    time = checked_number(
+        f"{stated.name}: averaging_time", stated.entry["averaging_time"], above=0.0
+    )
+    if white_noise is None:
+        raise stated.error("averaging_time", "needs the triad's white_noise")
+    noise = checked_axes("white_noise", white_noise, minimum=0.0)
+    known = None if random_walk is None else checked_axes("random_walk", random_walk, minimum=0.0)
+    flicker, walk = flicker_and_walk_of_minimum(stated.signal(key), time, noise, known)
+    if not all(size >= 0.0 for size in flicker):
+        raise stated.error(key, f"is below what white noise and random walk leave after {time:g} s")
+    return {"bias_instability": tuple(flicker), "random_walk": tuple(walk)}
 
 
 def _matrix(stated) -> Matrix:

@@ -72,6 +72,7 @@ def compare(
     fixes=None,
     wheel_velocities=None,
     wheel_velocities_actual=None,
+    scale=1.0,
 ):
     """Compare an experiment's simulated IMU with the recorded one.
 
@@ -97,6 +98,9 @@ def compare(
         Satellite positions as received, for the figure.
     wheel_velocities, wheel_velocities_actual : DataFrame, optional
         ``WheelVelocities`` as commanded and as the wheels turned.
+    scale : float
+        Of ``trajectory``: its metres over those of the recorded drive. What is said over distances
+        is over metres of the recorded drive, whatever room the robot had.
 
     Returns
     -------
@@ -113,10 +117,11 @@ def compare(
         remarks.append("There is no recorded IMU, so the simulated one stands alone.")
     else:
         if simulated is not None:
-            imu_real = _until(simulated.error.index[-1], imu_real, trajectory, remarks)
+            stop = simulated.error.index[-1]
+            imu_real = _until(stop, ground_truth.index[-1], imu_real, trajectory, remarks)
         real = _compare_or_remark(imu_real, reference, settings, "recorded IMU", remarks)
         _remark_on_unknown(reference, remarks)
-    simulated, real = _with_relative_errors((simulated, real), trajectory)
+    simulated, real = _with_relative_errors((simulated, real), trajectory, scale)
     difference = None
     if simulated is not None and real is not None:
         difference = yaw_error_difference(real.error, simulated.error, settings)
@@ -188,11 +193,11 @@ def _compare_or_remark(imu, reference, settings, name, remarks):
     return result
 
 
-def _with_relative_errors(comparisons, trajectory):
+def _with_relative_errors(comparisons, trajectory, scale):
     """Return the comparisons with their relative errors, over what of the trajectory was driven."""
     ends = [result.error.index[-1] for result in comparisons if result is not None]
     driven = trajectory.loc[: max(ends, default=0.0)]
-    distance, turn = travelled(driven), turned(driven)
+    distance, turn = travelled(driven[["x", "y"]] / scale), turned(driven)
     return [
         result
         and replace(
@@ -204,13 +209,15 @@ def _with_relative_errors(comparisons, trajectory):
     ]
 
 
-def _until(stop, imu_real, trajectory, remarks):
-    """Return what of the recording the simulated robot has driven: errors grow with time."""
+def _until(stop, driven, imu_real, trajectory, remarks):
+    """Return what of the recording the simulated IMU has measured: errors grow with time."""
     if len(imu_real) and len(trajectory):
         whole = min(imu_real.index[-1], trajectory.index[-1])
         if whole > stop + 1.0:
+            # The robot may have driven on when samples of its IMU are missing.
+            ended = "messages of the simulated IMU" if driven > stop + 1.0 else "simulation"
             remarks.append(
-                f"The simulation ended at {stop:.1f} s of {whole:.1f} s, and the recorded IMU is "
+                f"The {ended} ended at {stop:.1f} s of {whole:.1f} s, and the recorded IMU is "
                 "judged up to there."
             )
     return imu_real.loc[:stop]

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from imu_simulation_framework.evaluation.stretches import ROUNDED
+
 
 @dataclass(frozen=True)
 class ErrorStatistics:
@@ -38,16 +40,14 @@ class ErrorStatistics:
     drift: float
 
 
-def edge_samples(time, window) -> int:
-    """Return the number of samples in the first or last ``window`` seconds of a series.
+def edge_samples(time, window, at_end=False) -> int:
+    """Return the number of samples in the first, or last, ``window`` seconds of a series.
 
     A short series gives a tenth of its duration instead, and always one sample, so that
     aligning its start does not remove the error itself.
     """
-    duration = time[-1] - time[0]
-    if duration <= 0.0:
-        return 1
-    return max(1, int(round(min(window, 0.1 * duration) / duration * (len(time) - 1))))
+    since = (time[-1] - time)[::-1] if at_end else time - time[0]
+    return max(1, int(np.searchsorted(since, min(window, 0.1 * since[-1]) - ROUNDED)))
 
 
 def variance_interval(degrees_of_freedom, level=0.95):
@@ -109,6 +109,6 @@ def error_statistics(time, error, final_window=3.0):
         minimum=float(np.min(error)),
         maximum=float(np.max(error)),
         maximum_absolute=float(np.max(np.abs(error))),
-        final=float(np.median(error[-edge_samples(time, final_window) :])),
+        final=float(np.median(error[-edge_samples(time, final_window, at_end=True) :])),
         drift=drift,
     )

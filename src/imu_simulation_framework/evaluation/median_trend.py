@@ -4,30 +4,48 @@ from __future__ import annotations
 
 import numpy as np
 
-from imu_simulation_framework.evaluation.spectrum import median_rate
 from imu_simulation_framework.evaluation.stretches import behind_gaps
+from imu_simulation_framework.motion.stamps import NANOSECONDS
 
 
-def median_filter_samples(time, window) -> int:
-    """Return odd number of samples nearest to a window [s] at the median rate of the times [s]."""
-    if len(time) < 2:
-        return 1
-    return max(1, 2 * int(round(0.5 * (window * median_rate(time) - 1.0))) + 1)
+def running_window(table, window):
+    """Return what pandas rolls over a table: of each sample those not further than half a window.
+
+    At the ends the window is cut off and holds the samples that exist.
+
+    Parameters
+    ----------
+    table : Series or DataFrame
+        Indexed by time [s], strictly ascending, however unevenly.
+    window : float
+        Length of the window [s].
+
+    Returns
+    -------
+    pandas.api.typing.Rolling
+    """
+    import pandas as pd
+
+    time = table.index.to_numpy(dtype=float)
+    since = np.rint((time - time[:1]) * NANOSECONDS).astype(np.int64)
+    # As far before as behind, and a sample at the window's edge is in it, whatever was rounded.
+    length = pd.Timedelta(2 * round(0.5 * window * NANOSECONDS) + 2, "ns")
+    timed = table.set_axis(pd.to_timedelta(since, "ns"))
+    return timed.rolling(length, center=True, closed="both", min_periods=1)
 
 
 def median_trend(series, window):
     """Return a running median over a centred window.
 
-    At the ends the window is cut off and holds the samples that exist: padding with
-    zeros would bend the trend to zero, repeating the last sample would let its noise decide. A gap
-    is such an end, too.
+    At the ends the window is cut off: padding with zeros would bend the trend to zero, repeating
+    the last sample would let its noise decide. A gap is such an end, too.
 
     Parameters
     ----------
     series : Series
-        Indexed by time [s], nearly uniform.
+        Indexed by time [s].
     window : float
-        Length of the window [s], taken as an odd number of samples.
+        Length of the window [s]; samples at its edges are in it.
 
     Returns
     -------
@@ -35,10 +53,9 @@ def median_trend(series, window):
     """
     import pandas as pd
 
-    samples = median_filter_samples(series.index, window)
     stretch = np.zeros(len(series), dtype=int)
     stretch[behind_gaps(series.index)] = 1
     # One after the other: the numbers of stretches.
     parts = [part for _, part in series.groupby(np.cumsum(stretch))]
-    medians = [part.rolling(samples, center=True, min_periods=1).median() for part in parts]
+    medians = [running_window(part, window).median().set_axis(part.index) for part in parts]
     return pd.concat(medians) if medians else series

@@ -80,7 +80,7 @@ def statistics_at_rest(imu: ImuAtRest) -> pd.DataFrame:
         ("accelerometer noise", "m/s^2", reading.specific_force - reading.specific_force_bias),
     ]
     if not np.ptp(reading.yaw_bias):
-        noises.append(("quaternion noise", "", _quaternion_noise(imu)))
+        noises.append(("quaternion noise", "", _with_the_truths_sign(imu)))
     for quantity, unit, values in noises:
         rows += _noise_rows(quantity, unit, values[after], consecutive)
     orientation = reading.orientation[after]
@@ -212,11 +212,10 @@ def _noise_rows(quantity, unit, values, consecutive):
     return rows
 
 
-def _quaternion_noise(imu):
-    """Return the deviation of the quaternion's components from the truth, whichever sign it has."""
+def _with_the_truths_sign(imu):
+    """Return quaternions with the sign that is nearer to the truth's."""
     orientation = imu.reading.orientation
-    sign = np.sign(orientation @ imu.true_orientation)
-    return orientation * sign[:, np.newaxis] - imu.true_orientation
+    return orientation * np.sign(orientation @ imu.true_orientation)[:, np.newaxis]
 
 
 def _angles(orientation, true_orientation):

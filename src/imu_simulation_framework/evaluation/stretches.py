@@ -6,6 +6,9 @@ import numpy as np
 
 from imu_simulation_framework.motion.stamps import StampLimits
 
+ROUNDED = 1e-6
+"""By how much a stamp may be beside the time that was meant [s]."""
+
 BRIDGED = 0.5
 """A step this long [s] is no gap, however close the other samples are: a heading hardly changes."""
 

@@ -14,11 +14,10 @@ from imu_simulation_framework.evaluation.error_statistics import (
     edge_samples,
     error_statistics,
 )
-from imu_simulation_framework.evaluation.median_trend import median_trend
+from imu_simulation_framework.evaluation.median_trend import median_trend, running_window
 from imu_simulation_framework.evaluation.relative_error import RelativeError
 from imu_simulation_framework.evaluation.spectrum import (
     Spectrum,
-    median_rate,
     power_spectral_density,
 )
 from imu_simulation_framework.evaluation.time_alignment import TimeShift, find_time_shift
@@ -182,8 +181,7 @@ def _without_spurious_turns(time, error):
     """
     import pandas as pd
 
-    samples = max(1, round(_TURN_WINDOW * median_rate(time))) if len(time) > 1 else 1
-    parts = pd.DataFrame({"cosine": np.cos(error), "sine": np.sin(error)})
-    means = parts.rolling(samples, center=True, min_periods=1).mean()
-    trend = angles.unwrap(np.arctan2(means["sine"], means["cosine"]))
+    parts = pd.DataFrame({"cosine": np.cos(error), "sine": np.sin(error)}, index=time)
+    means = running_window(parts, _TURN_WINDOW).mean()
+    trend = angles.unwrap(np.arctan2(means["sine"].to_numpy(), means["cosine"].to_numpy()))
     return trend + angles.wrap(error - trend)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import math
+
+import numpy as np
 
 from imu_simulation_framework.configuration.gnss_specification_file import (
     read_gnss_specification,
@@ -15,12 +18,16 @@ from imu_simulation_framework.configuration.magnetic_environment_file import (
     read_magnetic_environment,
 )
 from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.magnetism.environment import MagneticEnvironment
+from imu_simulation_framework.magnetism.environment import MagneticEnvironment, turned
+from imu_simulation_framework.motion.earth.ellipsoid import EARTH_RATE
 from imu_simulation_framework.motion.terrain import Terrain
 from imu_simulation_framework.robot.parameters import load_robot_parameters
-from imu_simulation_framework.sensors.errors_in_motion import understated_in_motion
+from imu_simulation_framework.sensors.errors_in_motion import (
+    understated_in_motion,
+    without_earth_turning,
+)
 from imu_simulation_framework.sensors.gnss.specification import GnssSpecification
-from imu_simulation_framework.sensors.imu_models import PRESETS, make_imu_model
+from imu_simulation_framework.sensors.imu_models import PRESETS, ImuTruth, make_imu_model
 from imu_simulation_framework.tracking.controllers import make_controller
 from imu_simulation_framework.tracking.follower import Follower
 from imu_simulation_framework.tracking.reference import Reference
@@ -143,8 +150,18 @@ def imu_model_and_parameters(configuration: Configuration):
     -------
     name : str
     parameters : dict
+
+    Raises
+    ------
+    ConfigurationError
+        The specification cannot be read, or the model does not go with a latitude.
     """
     name = configuration.imu.model
+    if configuration.simulation.latitude is not None and name != SPECIFICATION:
+        raise ConfigurationError(
+            f"[simulation] latitude has no effect on the IMU model {name}: plug-ins know no "
+            f"turning Earth, only the model {SPECIFICATION} feels it"
+        )
     if name == SPECIFICATION:
         return name, {"specification": read_imu_specification(configuration.imu_specification.file)}
     return name, dict(configuration.imu_parameters.get(PRESETS[name].model, {}))
@@ -156,6 +173,25 @@ def make_experiment_imu(configuration: Configuration):
     return make_imu_model(
         name, parameters, 1.0 / configuration.imu.rate, configuration.experiment.seed
     )
+
+
+def with_earth_turning(truth: ImuTruth, latitude: float | None) -> ImuTruth:
+    """Return what an IMU feels in a flat world, with the Earth's turning where a latitude is known.
+
+    Parameters
+    ----------
+    truth : ImuTruth
+        Of one sample or of n, x of the world to the east, y to the north.
+    latitude : float or None
+        [deg]; None where the Earth does not turn.
+    """
+    if latitude is None:
+        return truth
+    angle = math.radians(latitude)
+    axis = EARTH_RATE * np.array([0.0, math.cos(angle), math.sin(angle)])
+    rate = truth.angular_velocity
+    to_body = np.reshape(truth.orientation, (-1, 4)) * (-1.0, -1.0, -1.0, 1.0)
+    return truth._replace(angular_velocity=rate + turned(to_body, axis).reshape(rate.shape))
 
 
 def published_rate(configuration: Configuration) -> float:
@@ -171,8 +207,12 @@ def imu_remarks(configuration: Configuration) -> list[str]:
     """Return where the numbers of the simulated IMU mislead on a moving robot, in sentences."""
     _, parameters = imu_model_and_parameters(configuration)
     specification = parameters.get("specification")
-    sentence = None if specification is None else understated_in_motion(specification)
-    return [] if sentence is None else [sentence]
+    if specification is None:
+        return []
+    remarks = [understated_in_motion(specification)]
+    if configuration.simulation.latitude is None:
+        remarks.append(without_earth_turning(specification))
+    return [sentence for sentence in remarks if sentence is not None]
 
 
 def describe_imu(configuration: Configuration) -> dict:

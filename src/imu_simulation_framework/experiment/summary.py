@@ -21,8 +21,9 @@ key                     holds
 ======================= ==============================================================
 
 ``over_distance`` and ``over_turn`` are lists, an entry for each length of stretches of the
-trajectory: ``length_m`` along the path, or ``turn_rad`` accumulated to either side; how many
-``stretches`` were looked at and how many ``independent`` ones fit into them; and ``mean_rad``,
+trajectory: ``length_m`` along the path as it was recorded, without its scale, or ``turn_rad``
+accumulated to either side; how many ``stretches`` were looked at and how many ``independent``
+ones fit into them; and ``mean_rad``,
 ``rms_rad`` and ``maximum_absolute_rad`` of the change of the yaw error from a stretch's
 beginning to its end, see :mod:`~imu_simulation_framework.evaluation.relative_error`.
 
@@ -35,6 +36,7 @@ standard_deviation, minimum, maximum, maximum_absolute, final and drift mean wha
 from __future__ import annotations
 
 import dataclasses
+import math
 from dataclasses import dataclass, field
 from typing import Any, Mapping
 
@@ -90,6 +92,7 @@ def evaluate(tables, settings=None, run=NOTHING_TOLD):
         wheel_velocities_actual=tables.wheel_velocities_actual,
         control_error=tables.control_error,
         settings=settings,
+        scale=_scale_of(run.facts),
     )
     recorded = _duration(tables.ground_truth)
     wall_time = execution.get("wall_time_s")
@@ -165,6 +168,13 @@ def _yaw_summary(comparison):
             "segments": spectrum.segments,
         }
     return summary
+
+
+def _scale_of(facts) -> float:
+    """Return the scale of the path; a summary of others may say anything."""
+    scale = facts.get("trajectory_scale")
+    usable = isinstance(scale, (int, float)) and not isinstance(scale, bool)
+    return float(scale) if usable and 0.0 < scale < math.inf else 1.0
 
 
 def _relative_summary(entries, length) -> list[dict]:

@@ -59,6 +59,21 @@ def csv_of(tables):
             yield "\n".join(map(",".join, zip(*texts))) + "\n"
 
 
+def text_cell(text: str) -> str:
+    """Return a text as a cell that is no formula in a spreadsheet: with an apostrophe before it.
+
+    Spreadsheets calculate what begins with ``=``, ``+``, ``-`` or ``@``, also from a file
+    (OWASP: CSV injection). Numbers stay as they are.
+    """
+    if not text.lstrip().startswith(("=", "+", "-", "@")):
+        return text
+    try:
+        float(text)
+    except ValueError:
+        return f"'{text}" if text.strip("-") else text
+    return text
+
+
 def read_csv(path, columns=None) -> pd.DataFrame:
     """Read a table that was written by :func:`table_to_csv`.
 

@@ -17,6 +17,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Callable, Iterator
 
+from imu_simulation_framework.extras import required
+
 _PRINTING = threading.RLock()
 _LONGEST_LOG = 10_000_000  # characters; a script may notify in every step
 _EVENT = re.compile(
@@ -64,10 +66,14 @@ class Notices:
 
 
 def jsbsim() -> Any:
-    """Return the module; imported when it is used first, as few need it."""
-    import jsbsim as module
+    """Return the module; imported when it is used first, as few need it.
 
-    return module
+    Raises
+    ------
+    ConfigurationError
+        It is not installed.
+    """
+    return required("jsbsim", "a flight in JSBSim")
 
 
 def data_folder() -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from imu_simulation_framework.flight_simulator.library import (
     jsbsim,
     told,
 )
+from imu_simulation_framework.flight_simulator.quiet_files import quiet_folder, quiet_script
 from imu_simulation_framework.motion.flight.flight import Flight
 from imu_simulation_framework.motion.flight.states import FlightStates
 from imu_simulation_framework.sentences import listed, shown
@@ -76,7 +78,7 @@ def fly(
     SimulatorError
         The script cannot be flown, or ends before there are enough states.
     ConfigurationError
-        A number is out of range.
+        A number is out of range, or JSBSim is not installed.
     """
     duration = checked_number("a flight's duration", duration, above=0.0, maximum=_LONGEST)
     rate = checked_number("a flight's rate", rate, above=0.0, maximum=_FASTEST)
@@ -87,8 +89,8 @@ def fly(
         "engine": _folder(engine_folder, "engines"),
     }
     notices = Notices()
-    with told(notices):
-        simulator = _loaded(path, rate, folders, notices)
+    with told(notices), tempfile.TemporaryDirectory() as quiet:
+        simulator = _loaded(path, rate, folders, notices, Path(quiet))
         flown = _Flown(simulator, path, rate, notices)
         flown.skip(int(np.ceil(start * rate - 1e-6)))
         flown.record(int(np.floor(duration * rate + 1e-6)) + 1)
@@ -235,32 +237,40 @@ def _folder(folder, what) -> Path | None:
     return path.absolute()
 
 
-def _loaded(path, rate, folders, notices) -> Any:
+def _loaded(path, rate, folders, notices, quiet) -> Any:
     """Return JSBSim with a script at its initial conditions.
+
+    Script and aircraft are read from copies in the folder ``quiet``, into which JSBSim also writes
+    what it cannot be kept from, such as its state when a script sets simulation/write-state-file.
 
     Raises
     ------
     SimulatorError
         It does not accept the script.
     """
+    fleet = folders["aircraft"] or data_folder() / "aircraft"
+    script, names = quiet_script(path, quiet)
+    for name in names:
+        quiet_folder(fleet / name, quiet / "aircraft" / name)
+    if folders["engine"] is not None:
+        quiet_folder(folders["engine"], quiet / "engine")
     try:
         simulator = jsbsim().FGFDMExec(str(data_folder()))
         simulator.set_debug_level(0)
-        if folders["aircraft"] is not None:
-            simulator.set_aircraft_path(str(folders["aircraft"]))
+        simulator.set_output_path(str(quiet))
+        simulator.set_aircraft_path(str(quiet / "aircraft"))
         if folders["engine"] is not None:
-            simulator.set_engine_path(str(folders["engine"]))
-        if not simulator.load_script(str(path)):
+            simulator.set_engine_path(str(quiet / "engine"))
+        if not simulator.load_script(str(script)):
             raise SimulatorError("it is not accepted")
         simulator.set_dt(1.0 / rate)
-        # Files and sockets of its own, which a script or aircraft may ask for.
-        simulator.disable_output()
         if not simulator.run_ic():
             raise SimulatorError("its initial conditions are not accepted")
     except (RuntimeError, OSError, FrameworkError) as error:
         reason = _one_line(error)
         if isinstance(error, FrameworkError) and notices.last_sentence():
             reason = f"{reason}: {notices.last_sentence()}"
+        reason = reason.replace(str(script), str(path)).replace(str(quiet / "aircraft"), str(fleet))
         raise SimulatorError(f"{path}: JSBSim cannot fly this script: {reason}") from None
     return simulator
 

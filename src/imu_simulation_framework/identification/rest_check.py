@@ -19,6 +19,7 @@ CHANGES = {"gyro": 0.02, "accel": 0.3}
 
 _UNITS = {"gyro": "rad/s", "accel": "m/s^2"}
 _MANY = 0.01
+_SORTED_AT_ONCE = 1_000_000
 
 
 def check_at_rest(times, values, names, rate, source) -> list[str]:
@@ -28,7 +29,7 @@ def check_at_rest(times, values, names, rate, source) -> list[str]:
     ----------
     times : ndarray, shape (n,)
         [s]
-    values : ndarray, shape (axes, n)
+    values : ndarray, shape (axes, n), or sequence of ndarray, shape (n,)
         Angular rates [rad/s] and specific forces [m/s^2].
     names : sequence of str
         Of the axes, beginning with ``gyro`` or ``accel``.
@@ -48,15 +49,18 @@ def check_at_rest(times, values, names, rate, source) -> list[str]:
         It moves for more than 1 % of the time.
     """
     size = max(_LEAST_SAMPLES, round(_BLOCK * rate))
-    blocks = values.shape[1] // size
+    blocks = len(times) // size
     if blocks < 2:
         return []
     moved = np.zeros(blocks - 1, dtype=bool)
     worst = (0.0, "", 0.0)
-    for signal, medians, name in zip(values, block_medians(values, size), names):
+    for signal, name in zip(values, names):
         kind = name.split("_")[0]
-        changes = np.abs(np.diff(medians))
-        noise = np.std(np.diff(signal)) / np.sqrt(size)
+        changes = np.abs(np.diff(block_medians(signal[None, :], size)[0]))
+        steps = np.diff(signal)
+        steps -= np.mean(steps)
+        noise = np.sqrt(np.dot(steps, steps) / len(steps) / size)
+        del steps
         limit = max(CHANGES[kind], _NOISE * noise)
         moved |= changes > limit
         largest = float(changes.max())
@@ -79,4 +83,11 @@ def check_at_rest(times, values, names, rate, source) -> list[str]:
 def block_medians(values, size) -> np.ndarray:
     """Return the medians of blocks of so many samples, shape (axes, blocks)."""
     blocks = values.shape[1] // size
-    return np.median(values[:, : blocks * size].reshape(len(values), blocks, size), axis=2)
+    medians = np.empty((len(values), blocks))
+    # The median copies what it sorts.
+    at_once = max(1, _SORTED_AT_ONCE // size)
+    for first in range(0, blocks, at_once):
+        last = min(first + at_once, blocks)
+        some = values[:, first * size : last * size].reshape(len(values), last - first, size)
+        medians[:, first:last] = np.median(some, axis=2)
+    return medians

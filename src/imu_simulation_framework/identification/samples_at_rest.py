@@ -14,8 +14,8 @@ import numpy as np
 
 from imu_simulation_framework.declared_settings import Settings, setting
 from imu_simulation_framework.errors import ConfigurationError, RecordingError
-from imu_simulation_framework.identification.rest_check import check_at_rest
-from imu_simulation_framework.motion.stamps import Occurrences, find
+from imu_simulation_framework.identification.rest_check import block_medians, check_at_rest
+from imu_simulation_framework.motion.stamps import Occurrences, find_places
 
 _LONG_STEP = 1.5
 _LASTING_SHIFT = 0.5
@@ -25,6 +25,8 @@ _RATE_TOLERANCE = 0.1
 _OUTLIER_BLOCK = 10.0  # s
 _MANY_OUTLIERS = 0.01
 _MOST_PARTS = 100
+_SAMPLES_AT_ONCE = 8_000_000
+_STRETCHES, _BINS, _DRAWN_OUTLIERS, _DRAWN_SPREADS = 1500, 120, 2000, 4.0
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,39 @@ class RestSettings(Settings):
 
 
 @dataclass(frozen=True)
+class RawSignal:
+    """One axis as it was recorded, in so few numbers that it can be drawn.
+
+    Attributes
+    ----------
+    times : ndarray, shape (k + 1,)
+        Ends of stretches, after the first sample [s].
+    lowest, highest : ndarray, shape (k,)
+        Of all samples of a stretch [unit].
+    level : ndarray, shape (k,)
+        Median around, which wanders with the bias [unit].
+    quartiles, limits : pair of float
+        Of the deviations from the level, and how far they may be from it to be no outlier [unit];
+        limits are infinite where no outlier is looked for.
+    edges, counts : ndarray, shape (m + 1,), (m,)
+        Histogram of the deviations [unit]; the first and the last bin hold all that is further off.
+    outlier_times, outliers : ndarray, shape (q,)
+        The first of them [s], as they were recorded [unit].
+    """
+
+    times: np.ndarray
+    lowest: np.ndarray
+    highest: np.ndarray
+    level: np.ndarray
+    quartiles: tuple[float, float]
+    limits: tuple[float, float]
+    edges: np.ndarray
+    counts: np.ndarray
+    outlier_times: np.ndarray
+    outliers: np.ndarray
+
+
+@dataclass(frozen=True)
 class SamplesAtRest:
     """Contiguous parts of a recording at rest.
 
@@ -61,8 +96,9 @@ class SamplesAtRest:
         To begin a sentence with.
     rate : float
         Samples per second [Hz].
-    values : ndarray, shape (axes, n)
-        All samples in order, outliers replaced.
+    values : ndarray, shape (axes, n), or sequence of ndarray, shape (n,)
+        All samples in order, outliers replaced. A sequence may load each array when it is asked
+        for it; used at a time is one.
     parts : tuple of (int, int)
         First and one behind the last sample of each part in use.
     gaps : stamps.Occurrences
@@ -70,6 +106,8 @@ class SamplesAtRest:
     unused : int
         Samples in parts too short to be used.
     outliers : dict of str to stamps.Occurrences
+        For each axis.
+    raw : dict of str to RawSignal
         For each axis.
     remarks : tuple of str
         What a person should know, a sentence each.
@@ -82,6 +120,7 @@ class SamplesAtRest:
     gaps: Occurrences
     unused: int
     outliers: dict[str, Occurrences]
+    raw: dict[str, RawSignal]
     remarks: tuple[str, ...]
 
     @property
@@ -120,8 +159,22 @@ def prepare_at_rest(times, values, names, source, settings=None) -> SamplesAtRes
         The recording is too short, the sensor moves, its rate changes, an axis is constant, or so
         much is missing that no part is long enough.
     """
+    values = np.array(np.transpose(values), dtype=float, order="C")
+    return prepare_axes(np.asarray(times, dtype=float), values, names, source, settings)
+
+
+def prepare_axes(times, values, names, source, settings=None) -> SamplesAtRest:
+    """Do what :func:`prepare_at_rest` does, in place and with one axis in memory at a time.
+
+    Parameters
+    ----------
+    times : ndarray, shape (n,)
+    values : ndarray, shape (axes, n), or mutable sequence of ndarray, shape (n,)
+        Outliers are replaced in it.
+    names, source, settings
+        As for :func:`prepare_at_rest`, which raises the same.
+    """
     settings = settings or RestSettings()
-    times = np.asarray(times, dtype=float)
     _check_duration(times, source, settings)
     period = _period(times, source)
     after_gap = _find_gaps(times, period)
@@ -139,13 +192,10 @@ def prepare_at_rest(times, values, names, source, settings=None) -> SamplesAtRes
     rate = sum(stop - start - 1 for start, stop in used) / sum(
         times[stop - 1] - times[start] for start, stop in used
     )
-    values = np.array(np.transpose(values), dtype=float, order="C")
     moved = check_at_rest(times, values, names, rate, source)
-    outliers, remarks = _clean(times, values, names, rate, source, settings)
+    outliers, raw, remarks = _clean(times, values, names, rate, source, settings)
     unused = len(times) - sum(stop - start for start, stop in used)
-    mask = np.zeros(len(times), dtype=bool)
-    mask[after_gap] = True
-    gaps = find(mask, times)
+    gaps = find_places(after_gap, times)
     return SamplesAtRest(
         source,
         float(rate),
@@ -154,6 +204,7 @@ def prepare_at_rest(times, values, names, source, settings=None) -> SamplesAtRes
         gaps,
         unused,
         outliers,
+        raw,
         (*_gap_remarks(times, gaps, after_gap, used, unused), *moved, *remarks),
     )
 
@@ -169,8 +220,8 @@ def _check_duration(times, source, settings):
 
 def _period(times, source) -> float:
     """Return the median period; it must be the same at all times."""
+    period = float(np.median(np.diff(times), overwrite_input=True))
     steps = np.diff(times)
-    period = float(np.median(steps))
     blocks = np.array_split(steps, min(_RATE_BLOCKS, max(1, len(steps) // 50)))
     medians = np.array([np.median(block) for block in blocks])
     different = np.flatnonzero(np.abs(medians / medians[0] - 1.0) > _RATE_TOLERANCE)
@@ -183,8 +234,11 @@ def _period(times, source) -> float:
             "one rate; analyse the parts as recordings of their own, or state the rate if the "
             "stamps are wrong"
         )
-    uneven = np.mean(np.abs(steps / period - 1.0) > _LONG_STEP - 1.0)
-    if uneven > 0.2 and np.mean(steps) > 1.2 * period:
+    mean = (times[-1] - times[0]) / len(steps)
+    steps /= period
+    steps -= 1.0
+    uneven = np.mean(np.abs(steps, out=steps) > _LONG_STEP - 1.0)
+    if uneven > 0.2 and mean > 1.2 * period:
         raise RecordingError(
             f"{source}: {100.0 * uneven:.0f} % of the steps between samples differ by more than "
             f"half from the usual {1e3 * period:.2f} ms, expected one rate; state it if the stamps "
@@ -238,53 +292,83 @@ def _gap_remarks(times, gaps, after_gap, used, unused):
 
 
 def _clean(times, values, names, rate, source, settings):
-    """Replace outliers in place; return where they are, and remarks."""
-    for signal, name in zip(values, names):
+    """Replace outliers in place; return where they are, what was recorded, and remarks."""
+
+    def outliers_of(axis):
+        """Return where they were, the raw signal, and the share of those that are too many."""
+        signal = values[axis]
         if np.ptp(signal) == 0.0:
             raise RecordingError(
-                f"{source}: {name} is {signal[0]:g} in all {len(times)} samples, expected "
+                f"{source}: {names[axis]} is {signal[0]:g} in all {len(times)} samples, expected "
                 "the noise that a sensor has at rest"
             )
-
-    def outliers_of(signal):
-        """Return where they were, and the share of those that are too many to be any."""
-        if not settings.outlier_range:
-            return Occurrences(), 0.0
-        mask, level = _outliers(signal, rate, settings.outlier_range)
-        share = float(np.mean(mask))
-        if share > _MANY_OUTLIERS:
-            return Occurrences(), share
-        signal[mask] = level[mask]
-        return find(mask, times), 0.0
+        places, replacements, raw = _outliers(times, signal, rate, settings.outlier_range)
+        if len(places) > _MANY_OUTLIERS * len(signal):
+            return Occurrences(), raw, len(places) / len(signal)
+        signal[places] = replacements
+        values[axis] = signal
+        return find_places(places, times), raw, 0.0
 
     # numpy gives other threads their turn while it sorts.
-    with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
-        found = dict(zip(names, pool.map(outliers_of, values)))
+    with ThreadPoolExecutor(threads_for(len(times))) as pool:
+        found = dict(zip(names, pool.map(outliers_of, range(len(names)))))
     remarks = [
         f"{100.0 * share:.1f} % of {name} are far from the rest: too many to be outliers, so its "
         "noise is far from Gaussian, and they are kept"
-        for name, (_, share) in found.items()
+        for name, (_, _, share) in found.items()
         if share
     ]
-    return {name: finding for name, (finding, _) in found.items()}, remarks
+    outliers, raw = ({name: one[k] for name, one in found.items()} for k in (0, 1))
+    return outliers, raw, remarks
 
 
-def _outliers(signal, rate, limit):
-    """Return where the outliers are, and the medians around.
+def threads_for(samples) -> int:
+    """Return how many axes to work on at once: of a long recording one, for its memory."""
+    return max(1, min(4, os.cpu_count() or 1, _SAMPLES_AT_ONCE // samples))
+
+
+def _outliers(times, signal, rate, limit):
+    """Return the places of the outliers, the medians around them, and the signal for a figure.
 
     Quartiles are those of the deviations from the medians of short blocks: a bias that wanders
     over hours neither hides outliers nor makes any.
     """
     size = max(10, round(_OUTLIER_BLOCK * rate))
     blocks = max(1, len(signal) // size)
-    whole = signal[: blocks * size].reshape(blocks, -1) if blocks > 1 else signal[None, :]
-    medians = np.median(whole, axis=1)
-    level = np.repeat(medians, whole.shape[1])
-    level = np.concatenate([level, np.full(len(signal) - len(level), medians[-1])])
-    deviations = signal - level
-    lower, upper = np.quantile(deviations, [0.25, 0.75])
-    spread = max(upper - lower, _resolution(signal))
-    return (deviations < lower - limit * spread) | (deviations > upper + limit * spread), level
+    size = size if blocks > 1 else len(signal)
+    medians = block_medians(signal[None, :], size)[0]
+    # Quantiles put in order what they are taken of, or else a copy of it.
+    lower, upper = np.quantile(
+        _deviations(signal, medians, size), [0.25, 0.75], overwrite_input=True
+    )
+    deviations = _deviations(signal, medians, size)
+    reach = limit * max(upper - lower, _resolution(signal)) if limit else np.inf
+    limits = float(lower - reach), float(upper + reach)
+    places = np.flatnonzero((deviations < limits[0]) | (deviations > limits[1]))
+    starts = np.unique(np.linspace(0, len(signal), _STRETCHES, endpoint=False).astype(int))
+    ends = 2.0 * min(limits[1], _DRAWN_SPREADS * (upper - lower)) or 1.0
+    edges = np.linspace(-ends, ends, _BINS + 1)
+    raw = RawSignal(
+        np.append(times[starts], times[-1]) - times[0],
+        np.minimum.reduceat(signal, starts),
+        np.maximum.reduceat(signal, starts),
+        medians[np.minimum(starts // size, blocks - 1)],
+        (float(lower), float(upper)),
+        limits,
+        edges,
+        np.histogram(np.clip(deviations, -ends, ends, out=deviations), edges)[0],
+        times[places[:_DRAWN_OUTLIERS]] - times[0],
+        signal[places[:_DRAWN_OUTLIERS]],
+    )
+    return places, medians[np.minimum(places // size, blocks - 1)], raw
+
+
+def _deviations(signal, medians, size):
+    """Return what differs from the medians of blocks of so many samples."""
+    deviations, whole = signal.copy(), len(medians) * size
+    deviations[:whole].reshape(len(medians), size)[:] -= medians[:, None]
+    deviations[whole:] -= medians[-1]
+    return deviations
 
 
 def _resolution(signal) -> float:

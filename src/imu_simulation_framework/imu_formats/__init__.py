@@ -36,7 +36,11 @@ from imu_simulation_framework.imu_formats.base import (
 from imu_simulation_framework.imu_formats.parsing.near_names import looks_like
 from imu_simulation_framework.imu_formats.parsing.texts import xml_comment, yaml_comment
 from imu_simulation_framework.imu_formats.parsing.xml_tags import read_bytes
-from imu_simulation_framework.imu_formats.triads import with_walk_of_instability
+from imu_simulation_framework.imu_formats.triads import (
+    with_noise_of_picked_samples,
+    with_walk_of_instability,
+)
+from imu_simulation_framework.sensors.errors_in_motion import inflated
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 from imu_simulation_framework.sentences import shown
 
@@ -72,6 +76,7 @@ class Format:
     options: tuple[str, ...] = ()
 
 
+_FOR_ALL = ("inflation", "subsampled")
 _WALKS = ("random_walk_time", "walk_of_instability")
 FORMATS = {
     "specification": Format(
@@ -173,15 +178,29 @@ def write_imu_parameters(
     if target.write is None:
         raise ConfigurationError(f"The format {format_name} is only read.")
     for name in WriteOptions._fields:
-        if getattr(options, name) is not None and name not in target.options:
+        if getattr(options, name) is not None and name not in (*target.options, *_FOR_ALL):
             raise ConfigurationError(
                 f"The format {format_name} has no use for {name.replace('_', ' ')}."
             )
     remarks: list[str] = []
+    rate = values.output.rate if rate is None else rate
+    if options.subsampled:
+        values = with_noise_of_picked_samples(values, rate)
+        remarks.append(
+            f"white_noise is that of samples picked at {rate:g} Hz without a filter: each has the "
+            "standard deviation that the sensor's own have."
+        )
+    if options.inflation is not None:
+        values = inflated(values, options.inflation)
+        remarks.append(
+            f"All noise is {options.inflation:g} times the sensor's, as Kalibr's wiki (IMU Noise "
+            "Model) recommends for estimators with a low-cost sensor."
+        )
     if options.walk_of_instability:
-        values, remarks = with_walk_of_instability(values)
+        values, more = with_walk_of_instability(values)
+        remarks += more
     with np.errstate(over="ignore", invalid="ignore"):
-        writing = target.write(values, values.output.rate if rate is None else rate, options)
+        writing = target.write(values, rate, options)
     write_comment = xml_comment if writing.text.lstrip().startswith("<") else yaml_comment
     lines = [*comment, *(f"- {remark}" for remark in remarks)]
     return Writing(write_comment(lines) + writing.text, remarks + writing.remarks)

@@ -50,11 +50,19 @@ class WriteOptions(NamedTuple):
     walk_of_instability : bool or None
         Whether a bias instability is said as the random walk that would lift the Allan deviation of
         the white noise to the same lowest point, where there is no random walk.
+    inflation : float or None
+        Factor by which all noise is written larger than it is (:func:`.inflated`), in any format.
+    subsampled : bool or None
+        Whether the samples that are written for are picked from the sensor's without a filter, so
+        that each keeps the standard deviation of the sensor's own; otherwise the sensor decimates
+        ideally, and white noise keeps its density. In any format.
     """
 
     random_walk_time: float | None = None
     yaw_drift: tuple[float, float] | None = None
     walk_of_instability: bool | None = None
+    inflation: float | None = None
+    subsampled: bool | None = None
 
 
 NO_OPTIONS = WriteOptions()

@@ -69,7 +69,11 @@ class AxisNoise(NamedTuple):
 
 
 def read_noise(
-    noise: Tag, rate: float, remarks: list[str], default_type: str = "none"
+    noise: Tag,
+    rate: float,
+    remarks: list[str],
+    default_type: str = "none",
+    bias_sign_is_drawn: bool = True,
 ) -> AxisNoise:
     """Read a ``<noise>``.
 
@@ -82,6 +86,9 @@ def read_noise(
         Is added to.
     default_type : str
         What a missing ``type`` means.
+    bias_sign_is_drawn : bool
+        Whether the sign of ``bias_mean`` is drawn at the start, as Gazebo does; otherwise it is a
+        bias as ``mean`` is.
 
     Raises
     ------
@@ -97,7 +104,8 @@ def read_noise(
     if kind == "none":
         return AxisNoise()
     bias_mean = _read(noise, "bias_mean", Tag.number)
-    if bias_mean != 0.0:
+    unknown_bias = bias_mean if bias_sign_is_drawn else 0.0
+    if unknown_bias != 0.0:
         remarks.append(
             f"Line {noise.line}: bias_mean, whose sign Gazebo chooses at random, became part of "
             "turn_on_bias_sigma."
@@ -108,8 +116,8 @@ def read_noise(
         remarks.append(f"Line {noise.line}: a precision of {precision:g} has no effect in Gazebo.")
     return AxisNoise(
         white_noise=float(density_of_samples(_read(noise, "stddev", Tag.size), rate)),
-        turn_on_bias=_read(noise, "mean", Tag.number),
-        turn_on_bias_sigma=math.hypot(bias_mean, _read(noise, "bias_stddev", Tag.size)),
+        turn_on_bias=_read(noise, "mean", Tag.number) + bias_mean - unknown_bias,
+        turn_on_bias_sigma=math.hypot(unknown_bias, _read(noise, "bias_stddev", Tag.size)),
         gauss_markov_sigma=sigma,
         gauss_markov_time=time,
         resolution=precision,

@@ -54,6 +54,11 @@ _PARAMETERS = {"noise_density": "white_noise", "random_walk": "random_walk"}
 _PLACE = ("rostopic", "model")
 _FILE_OF_OPENVINS = "relative_config_imu"
 _RATES = ("update_rate", "rate_hz")
+_INFLATION = (
+    "These are the sensor's own numbers, at rest. Kalibr's wiki (IMU Noise Model) recommends "
+    "larger ones for low-cost sensors, ten times and more, since scale factors and temperature "
+    "count as noise, too."
+)
 
 
 def read(path, rate: float | None = None) -> Reading:
@@ -146,7 +151,10 @@ def write(
     lines.append(f"rostopic: {specification.output.topic or topics.in_root(topics.IMU)}\n")
     lines.append(f"update_rate: {number(rate)}\n")
     remarks += unsaid(specification, said)
-    comment = yaml_comment(heading(specification, "kalibr", remarks))
+    lines_above = heading(specification, "kalibr", remarks)
+    if options.inflation is None:
+        lines_above.append(_INFLATION)
+    comment = yaml_comment(lines_above)
     return Writing(comment + "".join(lines), remarks)
 
 

@@ -7,8 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.imu_formats.base import shown
-from imu_simulation_framework.noise.densities import driven_std, random_walk_of_minimum
+from imu_simulation_framework.noise.densities import (
+    density_of_samples,
+    driven_std,
+    random_walk_of_minimum,
+    sampled_std,
+)
 from imu_simulation_framework.noise.flicker import FLICKER_PLATEAU
 from imu_simulation_framework.sensors.imu_specification import IMU_TRIADS, ImuSpecification
 
@@ -108,6 +114,39 @@ def one_slow_bias(bias: SlowBias, name: str, remarks: list[str]) -> tuple[float,
         f"axes, for which this format has one number: their mean {mean:.6g} is written."
     )
     return sigma, mean
+
+
+def with_noise_of_picked_samples(specification: ImuSpecification, rate: float) -> ImuSpecification:
+    """Return a specification whose samples at a slower rate are as noisy as its own are.
+
+    Of a sensor that filters before it decimates, a sample at the slower rate has less white noise:
+    ``N * sqrt(rate)``. Where samples are merely left out, each keeps its standard deviation, and so
+    the density is larger by the root of how many there were for each (Kalibr's wiki, IMU Noise
+    Model).
+
+    Parameters
+    ----------
+    specification : ImuSpecification
+    rate : float
+        Of the samples that are kept [Hz].
+
+    Raises
+    ------
+    ConfigurationError
+        The rate is above the sensor's own, or the same.
+    """
+    own = specification.output.rate
+    if not rate < own:
+        raise ConfigurationError(
+            f"samples at {rate:g} Hz cannot be picked from those of a sensor that has {own:g} Hz; "
+            "expected a rate below that."
+        )
+    triads: dict[str, Any] = {}
+    for name in IMU_TRIADS:
+        triad = getattr(specification, name)
+        white = density_of_samples(sampled_std(triad.white_noise, own), rate)
+        triads[name] = replace(triad, white_noise=tuple(map(float, white)))
+    return replace(specification, **triads)
 
 
 def with_walk_of_instability(

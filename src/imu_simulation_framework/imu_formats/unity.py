@@ -6,18 +6,21 @@ tag                                   ours
 ``update_rate``                       ``output.rate`` [Hz]
 ``topic``                             ``output.topic``
 ``output/discard_redundant_data``     not ``output.repeat_samples``
-``offset_start_time``                 ``output.random_start_offset`` above zero
-``noise``                             as in SDF, in the unit of whichever signal it is added to
+``offset_start_time``                 ``output.random_start_offset`` above zero, see below
+``noise``                             as in SDF, in the unit of whichever signal it is added to,
+                                      but for ``bias_mean``: ``turn_on_bias``
 ===================================== =====================================================
 
 Unity's documentation ("Configure an IMU") names the tags ``noise/mean`` and ``noise/stddev``, and
 the properties bias mean, bias standard deviation, precision, dynamic bias standard deviation and
 dynamic bias correlation without their tags; those are taken to be SDF's, with the meaning they
-have in Gazebo: :mod:`imu_simulation_framework.imu_formats.gaussian_noise`.
+have in Gazebo: :mod:`imu_simulation_framework.imu_formats.gaussian_noise`. Only the bias mean is
+what its name says, since nothing is said of a sign drawn by lot: a known bias, as the mean is.
 
 A sensor that is faster than the physics says each state as often as its rate wants, with the same
-time stamp, unless what is redundant is discarded; a slower one never says anything twice. How many
-frames it starts late is nowhere said: reading leaves it out, with a remark.
+time stamp, unless what is redundant is discarded; a slower one never says anything twice. It may
+start late by "a small, random number of frames", which is read as up to five of Unity's default
+fixed time step of 0.02 s, with a remark.
 
 There is one set of numbers, used as rad/s for the gyroscope and as m/s^2 for the accelerometer.
 What is written is the gyroscope's, which decides how the heading drifts.
@@ -61,6 +64,7 @@ from imu_simulation_framework.sensors.imu_specification import (
 )
 
 _KNOWN = ("topic", "update_rate", "offset_start_time", "output", "noise", "pose", "always_on")
+_START_OFFSET = 0.1  # s
 
 
 def read(path, rate: float | None = None) -> Reading:
@@ -91,7 +95,9 @@ def read(path, rate: float | None = None) -> Reading:
     noise = sensor.child("noise")
     axis = AxisNoise()
     if noise is not None:
-        axis = read_noise(noise, sample_rate, remarks, default_type="gaussian")
+        axis = read_noise(
+            noise, sample_rate, remarks, default_type="gaussian", bias_sign_is_drawn=False
+        )
         remarks.append(
             f"Line {noise.line}: the same numbers are the gyroscope's in rad/s and the "
             "accelerometer's in m/s^2."
@@ -99,10 +105,13 @@ def read(path, rate: float | None = None) -> Reading:
     parameters: dict[str, Any] = {field: (getattr(axis, field),) * 3 for field in axis._fields}
     triad = TriadSpecification(**parameters)
     offset = sensor.child("offset_start_time")
+    late = 0.0
     if offset is not None and offset.flag():
+        late = _START_OFFSET
         remarks.append(
-            f"Line {offset.line}: offset_start_time was left out, as Unity does not say how many "
-            "frames it is at most; random_start_offset is that as a time."
+            f"Line {offset.line}: Unity does not say how many frames offset_start_time is at most; "
+            f"taken as {_START_OFFSET:g} s, five of its default frames of 0.02 s: "
+            "random_start_offset."
         )
     output = OutputSpecification(
         rate=sample_rate,
@@ -110,6 +119,7 @@ def read(path, rate: float | None = None) -> Reading:
         repeat_samples=not _discards(sensor),
         orientation_reference="truth",
         topic=topic_of(sensor.child("topic"), remarks),
+        random_start_offset=late,
     )
     for child in sensor.children:
         if child.name not in _KNOWN:

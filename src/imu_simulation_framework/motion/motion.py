@@ -173,9 +173,10 @@ class Motion(SampledMotion):
         angles = roll_pitch_yaw_from_quaternion(self.orientation)
         angles[:, 2] = unwrap(angles[:, 2])
         rotation = Rotation.from_quat(self.orientation)
-        forward = rotation.inv().apply(self.velocity)[:, :1]
+        velocity, rate = rotation.inv().apply(self.velocity), self.angular_velocity
+        parts = [self.position, angles, velocity[:, :1], rate[:, 2:], velocity[:, 1:], rate[:, :2]]
         return pd.DataFrame(
-            np.hstack([self.position, angles, forward, self.angular_velocity[:, 2:]]),
+            np.hstack(parts),
             columns=GROUND_TRUTH,
             index=pd.Index(self.time, name="time"),
         )

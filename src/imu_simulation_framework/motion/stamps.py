@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 
 import numpy as np
 
@@ -180,13 +180,25 @@ def find(mask, times, places=None, start=None) -> Occurrences:
     start : float, optional
         Time that counts as zero [s], default the smallest of ``times``.
     """
-    where = np.flatnonzero(mask)
+    return find_places(np.flatnonzero(mask), times, places, start)
+
+
+def find_places(where, times, places=None, start=None) -> Occurrences:
+    """Count indices and tell the first, as :func:`find` does of a mask.
+
+    Parameters
+    ----------
+    where : ndarray of int
+        Growing.
+    times, places, start
+        As for :func:`find`.
+    """
     if len(where) == 0:
         return Occurrences()
     times = np.asarray(times, dtype=float)
     first = int(where[0])
-    finite = times[np.isfinite(times)]
     if start is None:
+        finite = times[np.isfinite(times)]
         start = finite.min() if len(finite) else float("nan")
     after = float(times[first] - start)
     return Occurrences(
@@ -219,6 +231,8 @@ def examine_stamps(times, places=None, limits=None):
     """
     limits = limits or StampLimits()
     times = np.asarray(times, dtype=float)
+    if len(times) > 1 and bool(np.all(times[1:] > times[:-1])):
+        return _growing_stamps(times, places, limits)
     places = np.arange(len(times)) if places is None else np.asarray(places)
     finite = np.flatnonzero(np.isfinite(times))
     missing = find(~np.isfinite(times), times, places)
@@ -238,24 +252,33 @@ def examine_stamps(times, places=None, limits=None):
     duplicate_mask[duplicates] = True
     order = order[~repeated]
 
-    used = times[order]
-    periods = np.diff(used)
-    median_period = float(np.median(periods)) if len(periods) else float("nan")
-    long_step = np.concatenate([[False], periods > limits.gap_factor * median_period])
-    longest = int(np.argmax(periods)) if long_step.any() else None
-    return order, StampReport(
+    return order, replace(
+        _growing_stamps(times[order], places[order], limits)[1],
         samples=len(times),
-        usable=len(order),
-        start=float(used[0]),
-        stop=float(used[-1]),
-        rate=float(len(periods) / (used[-1] - used[0])) if len(periods) else float("nan"),
-        median_period=median_period,
         missing=missing,
         unordered=find(older, recorded, places[finite]),
         duplicates=find(duplicate_mask, times, places),
-        gaps=find(long_step, used, places[order]),
-        longest_gap=float(periods[longest]) if longest is not None else 0.0,
-        longest_gap_time=float(used[longest] - used[0]) if longest is not None else 0.0,
         backward_step=float(max(0.0, -steps[back])),
         backward_place=int(places[finite][back]) if steps[back] < 0.0 else None,
+    )
+
+
+def _growing_stamps(times, places, limits):
+    """Return what :func:`examine_stamps` does of times that grow strictly, with little memory."""
+    median_period = float("nan")
+    if len(times) > 1:
+        median_period = float(np.median(np.diff(times), overwrite_input=True))
+    periods = np.diff(times)
+    gaps = np.flatnonzero(periods > limits.gap_factor * median_period) + 1
+    longest = int(np.argmax(periods)) if len(gaps) else None
+    return np.arange(len(times)), StampReport(
+        samples=len(times),
+        usable=len(times),
+        start=float(times[0]),
+        stop=float(times[-1]),
+        rate=float(len(periods) / (times[-1] - times[0])) if len(periods) else float("nan"),
+        median_period=median_period,
+        gaps=find_places(gaps, times, places),
+        longest_gap=float(periods[longest]) if longest is not None else 0.0,
+        longest_gap_time=float(times[longest] - times[0]) if longest is not None else 0.0,
     )

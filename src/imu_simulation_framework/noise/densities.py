@@ -26,6 +26,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from imu_simulation_framework.noise.flicker import FLICKER_PLATEAU
+
 
 def sampled_std(density, rate: float):
     """Return the standard deviation of white noise in a sample, ``N * sqrt(rate)``.
@@ -107,6 +109,38 @@ def random_walk_of_minimum(minimum, white_noise):
         * np.square(np.asarray(minimum, dtype=float))
         / np.asarray(white_noise, dtype=float)
     )
+
+
+def flicker_and_walk_of_minimum(minimum, averaging_time: float, white_noise, random_walk=None):
+    r"""Return B and K of an Allan deviation whose lowest value and its averaging time are known.
+
+    Of white noise N, flicker noise B and a random walk K the Allan variance is
+    :math:`N^2 / \tau + (2 \ln 2 / \pi) B^2 + K^2 \tau / 3` (IEEE Std 952-1997, annex C), which is
+    lowest where :math:`K = \sqrt 3 N / \tau`; what is left of it there is the flicker's.
+
+    Parameters
+    ----------
+    minimum : float or array_like
+        The lowest Allan deviation, in-run bias stability [unit].
+    averaging_time : float
+        At which it is the lowest [s].
+    white_noise : float or array_like
+        N, two-sided [unit/sqrt(Hz)].
+    random_walk : float or array_like, optional
+        K, where it is known [unit/s/sqrt(Hz)].
+
+    Returns
+    -------
+    flicker : ndarray
+        B; nan where white noise and random walk exceed the minimum [unit].
+    random_walk : ndarray
+        K [unit/s/sqrt(Hz)].
+    """
+    noise = np.asarray(white_noise, dtype=float)
+    walk = np.sqrt(3.0) * noise / averaging_time if random_walk is None else np.array(random_walk)
+    left = np.square(minimum) - noise**2 / averaging_time - walk**2 * averaging_time / 3.0
+    with np.errstate(invalid="ignore"):
+        return np.sqrt(left) / FLICKER_PLATEAU, walk
 
 
 def driving_density(stationary_std, correlation_time):

@@ -50,7 +50,9 @@ def budget_page(
     footer : str
     """
     answer, *others = answers
-    sections = [answer._replace(text=(*answer.text, *remarks))]
+    sections = [answer]
+    if remarks:
+        sections.append(Section("Remarks", text=list(remarks)))
     if budgets:
         sections += [_bands(budgets, limit), _causes(budgets)]
     sections += [*others, Section("Settings", table=facts(settings), folded=True)]

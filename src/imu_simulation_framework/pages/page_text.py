@@ -15,6 +15,7 @@ from html import escape
 from pathlib import Path
 
 from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.extras import required
 from imu_simulation_framework.pages.page import Page, Section, Table
 
 _WIDE = 4
@@ -153,15 +154,10 @@ def _json(figure) -> str:
 
 @lru_cache(maxsize=1)
 def _script_of_plotly() -> str:
-    try:
-        # Only who writes a page waits for it.
-        from plotly.offline import get_plotlyjs
-    except ImportError as error:
-        raise ConfigurationError(
-            "a report needs the Python library plotly, which is not installed"
-        ) from error
+    # Only who writes a page waits for it.
+    offline = required("plotly.offline", "a report")
     # Browsers read every line's end as this one, and so must the policy's hash.
-    return get_plotlyjs().replace("\r\n", "\n").replace("\r", "\n")
+    return offline.get_plotlyjs().replace("\r\n", "\n").replace("\r", "\n")
 
 
 @lru_cache(maxsize=None)

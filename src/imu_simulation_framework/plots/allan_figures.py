@@ -1,9 +1,10 @@
-"""Figures of an Allan analysis: one for each sensor, its three axes one above the other."""
+"""Figures of an Allan analysis: for each sensor, its three axes one above the other."""
 
 from __future__ import annotations
 
 import numpy as np
 from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from imu_simulation_framework.identification.allan.model import (
     GAUSS_MARKOV,
@@ -23,8 +24,17 @@ _OUTSIDE = {
     "color": colours.OUTSIDE, "marker": "o", "markersize": 9.0, "markerfacecolor": "none",
     "linestyle": "none",
 }  # fmt: skip
+_LIMIT = {"color": colours.SIMULATED, "linewidth": 1.4, "linestyle": (0, (5, 1.5))}
+_OUTLIER = {
+    "color": colours.OUTSIDE, "marker": "o", "markersize": 5.0, "markerfacecolor": "none",
+    "linestyle": "none",
+}  # fmt: skip
 _IDENTIFIED, _UNSURE = 1.4, 0.6
 """Line widths of a term that the recording shows, and of one of which it only gives a limit."""
+
+_TERM = "term"
+_BELOW, _ABOVE = 4.0, 2.0
+_NAMED_AT = {"random_walk": 0.8, "bias_instability": 0.5, GAUSS_MARKOV: 0.6}
 
 _TERMS = {
     "quantisation": {"color": colours.QUANTISATION, "linestyle": (0, (1, 1.5))},
@@ -34,6 +44,72 @@ _TERMS = {
     "rate_ramp": {"color": colours.RATE_RAMP, "linestyle": (0, (1, 3))},
     GAUSS_MARKOV: {"color": colours.GAUSS_MARKOV, "linestyle": (0, (5, 1, 1, 1, 1, 1))},
 }
+
+
+def raw_figure(recording, sensor):
+    """Draw what was recorded at rest, the limits beyond which a sample is an outlier, and those.
+
+    Beside each axis is the distribution of its deviations from the median of some seconds, with
+    the quartiles from which the limits are counted.
+
+    Parameters
+    ----------
+    recording : SamplesAtRest
+    sensor : str
+        ``gyroscope`` or ``accelerometer``.
+
+    Returns
+    -------
+    Figure
+    """
+    names = [name for name in TRIADS[sensor].columns if name in recording.raw]
+    unit = TRIADS[sensor].unit.replace("^2", "²")
+    figure, axes = style.make_figure(
+        len(names), height=1.3 + 2.3 * len(names), columns=2, gridspec_kw={"width_ratios": (3, 1)}
+    )
+    for name, axis, beside in zip(names, axes[::2], axes[1::2]):
+        raw, count = recording.raw[name], recording.outliers[name].count
+        _draw_raw(axis, raw)
+        style.label(axis, y=f"{name} [{unit}]", title=f"{name}: {_outliers_text(count)}")
+        _draw_distribution(beside, raw)
+        style.label(beside, title="distribution")
+    style.label(axes[-2], x="time after the first sample [s]")
+    style.label(axes[-1], x=f"deviation [{unit}]")
+    style.outside_legend(figure, axes, columns=3)
+    return figure
+
+
+def _outliers_text(count):
+    return f"{count or 'no'} outlier{'' if count == 1 else 's'} replaced"
+
+
+def _draw_raw(axis, raw):
+    axis.fill_between(
+        raw.times, np.append(raw.lowest, raw.lowest[-1]), np.append(raw.highest, raw.highest[-1]),
+        step="post", color=colours.REAL, linewidth=0.0, label="recorded: lowest to highest",
+    )  # fmt: skip
+    for limit in raw.limits:
+        if np.isfinite(limit):
+            axis.plot(raw.times[:-1], raw.level + limit, label="limits of outliers", **_LIMIT)
+    if len(raw.outliers):
+        axis.plot(raw.outlier_times, raw.outliers, label="outliers", **_OUTLIER)
+
+
+def _draw_distribution(axis, raw):
+    axis.stairs(raw.counts, raw.edges, fill=True, color=colours.REAL, linewidth=0.0)
+    for place, quartile in enumerate(raw.quartiles):
+        axis.axvline(
+            quartile, color=colours.LINE_GREY, linewidth=1.2, linestyle=(0, (2, 1)),
+            label="" if place else "quartiles",
+        )  # fmt: skip
+    for limit in raw.limits:
+        if np.isfinite(limit):
+            axis.axvline(limit, **_LIMIT)
+    axis.set_yscale("log")
+    axis.set_ylabel("samples", fontsize=9)
+    # No power of ten beside the axis, which would stand on its label.
+    axis.xaxis.set_major_locator(MaxNLocator(2, symmetric=True))
+    axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.2g}"))
 
 
 def allan_figure(identification, sensor):
@@ -59,10 +135,9 @@ def allan_figure(identification, sensor):
     handles = {}
     for axis in axes:
         handles.update(zip(*reversed(axis.get_legend_handles_labels())))
-    for name, width in (("a term, identified", _IDENTIFIED), ("a term, at its limit", _UNSURE)):
-        handles[name] = Line2D(
-            [], [], color=colours.DARK_GREY, linestyle=(0, (4, 2)), linewidth=width
-        )
+    for name, width in (("term, identified", _IDENTIFIED), ("term, only a limit", _UNSURE)):
+        if width in {line.get_linewidth() for axis in axes for line in _term_lines(axis)}:
+            handles[name] = Line2D([], [], color=colours.DARK_GREY, linewidth=width)
     figure.legend(
         handles.values(), handles.keys(), loc="outside upper center", ncol=3, fontsize=9,
         frameon=False, handlelength=3.2,
@@ -76,20 +151,20 @@ def _draw_axis(axis, identification, name):
     for number, curve in enumerate(result.curves):
         colour = colours.RECORDINGS[number % len(colours.RECORDINGS)]
         label = f"recording {number + 1}" if several else "recording"
-        axis.fill_between(
-            curve.tau, curve.low, curve.high, color=colour, alpha=0.18, linewidth=0.0,
-            label=f"{label}, 95 % interval",
-        )  # fmt: skip
+        axis.fill_between(curve.tau, curve.low, curve.high, color=colour, alpha=0.18, linewidth=0.0)
         if result.lines[number]:
             axis.plot(
                 curve.tau, result.recorded[number], label="with its narrow lines", **_LINES
             )  # fmt: skip
-        axis.plot(curve.tau, curve.deviation, "o", color=colour, markersize=3.0, label=label)
+        axis.plot(
+            curve.tau, curve.deviation, "o", color=colour, markersize=3.0,
+            label=f"{label}, shaded: 95 % interval",
+        )  # fmt: skip
         band = result.bands[number]
         for limit in (band.low, band.high):
             axis.plot(
                 band.tau, limit, color=colour, linewidth=0.7, alpha=0.7,
-                label="band for the identified sensor",
+                label="" if number else "band for the identified sensor",
             )  # fmt: skip
     _draw_model(axis, identification, result)
     for place in result.departures:
@@ -101,7 +176,7 @@ def _draw_axis(axis, identification, name):
     axis.set_yscale("log")
     smallest = min(curve.deviation.min() for curve in result.curves)
     largest = max(curve.deviation.max() for curve in result.curves)
-    axis.set_ylim(smallest / 4.0, largest * 2.0)
+    axis.set_ylim(smallest / _BELOW, largest * _ABOVE)
     _mark_points(axis, result)
 
 
@@ -117,13 +192,12 @@ def _draw_model(axis, identification, result):
     for term, shape, square in zip(fit.terms, shapes.T, fit.squares):
         if square <= 0.0:
             continue
-        label = f"{SYMBOLS[term]}, {term.replace('_', ' ')}"
-        if term == GAUSS_MARKOV:
-            label = "Gauss-Markov"
+        deviation = np.sqrt(shape * square)
         axis.plot(
-            dense, np.sqrt(shape * square), label=label, **_TERMS[term],
+            dense, deviation, gid=_TERM, **_TERMS[term],
             linewidth=_IDENTIFIED if fit.terms[term].identified else _UNSURE,
         )  # fmt: skip
+        _name_line(axis, result, dense, deviation, term)
     described = dense >= fit.start
     total = shapes[described] @ fit.squares
     axis.plot(dense[described], np.sqrt(np.maximum(total, 0.0)), label="fit", **_FIT)
@@ -145,6 +219,24 @@ def _draw_model(axis, identification, result):
     )  # fmt: skip
 
 
+def _term_lines(axis):
+    return [line for line in axis.get_lines() if line.get_gid() == _TERM]
+
+
+def _name_line(axis, result, tau, deviation, term):
+    """Write a term's letter near the end of its line where that is within the figure."""
+    low = min(curve.deviation.min() for curve in result.curves) / _BELOW
+    high = max(curve.deviation.max() for curve in result.curves) * _ABOVE
+    inside = np.flatnonzero((deviation > 1.2 * low) & (deviation < high / 1.2))
+    if len(inside):
+        # Of lines that end at the same place each has its own.
+        at = inside[int(_NAMED_AT.get(term, 1.0) * (len(inside) - 1))]
+        axis.annotate(
+            SYMBOLS[term], (tau[at], deviation[at]), xytext=(0, 3), textcoords="offset points",
+            fontsize=9, fontweight="bold", color=_TERMS[term]["color"], ha="center",
+        )  # fmt: skip
+
+
 def _mark_points(axis, result):
     """Return the lines of white noise and random walk where they have the values N and K."""
     tau = result.curves[0].tau
@@ -159,6 +251,6 @@ def _mark_points(axis, result):
         if tau[0] <= time <= tau[-1] and value > 0.0:
             axis.plot(
                 [time], [value], "s", markersize=6, markerfacecolor="none", zorder=5,
-                markeredgecolor=_TERMS[term]["color"],
-                label=f"{SYMBOLS[term]} at {time:g} s", clip_on=True,
+                markeredgecolor=colours.DARK_GREY, clip_on=True,
+                label="N at 1 s, K at 3 s",
             )  # fmt: skip

@@ -99,5 +99,5 @@ def _spectrum(axis, ensemble):
     axis.loglog(ensemble.frequency, density, color=colours.REAL, linewidth=1.6)
     axis.grid(True, which="minor", axis="x", color=colours.FINE_GRID, linewidth=0.4)
     style.label(
-        axis, x="frequency in Hz", y="deg$^2$/Hz", title="Power spectral density, mean",
+        axis, x="frequency in Hz", y="deg²/Hz", title="Power spectral density, mean",
     )  # fmt: skip

@@ -220,7 +220,7 @@ def _spectra(comparison, attribute, title):
     style.label(
         axis,
         x=f"frequency [Hz] (mean within bands of 1/{BANDS} decade)",
-        y="density [rad$^2$/Hz]",
+        y="density [rad²/Hz]",
         title=title,
     )
     axis.fill_between(

@@ -31,7 +31,7 @@ def recording_figure(observations, title):
     figure, (path, yaw, rate, speed) = style.make_figure(
         rows=4, height=12.5, gridspec_kw={"height_ratios": [2.4, 1.6, 1.1, 1.1]}
     )
-    figure.suptitle(title, fontsize=11, x=0.01, ha="left", wrap=True)
+    figure.suptitle(style.plain(title), fontsize=11, x=0.01, ha="left", wrap=True)
     reference = observations.reference
     start = reference.index[0]
     _draw_path(path, reference)

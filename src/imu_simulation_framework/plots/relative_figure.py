@@ -59,7 +59,7 @@ def yaw_error_relative(comparison):
     labelled = [axis.get_legend_handles_labels() for axis in (distance, turn)]
     handles = {name: handle for pair in labelled for handle, name in zip(*pair)}
     figure.legend(
-        handles.values(), handles.keys(), loc="outside upper right", ncol=3, fontsize=9,
+        handles.values(), map(style.plain, handles), loc="outside upper right", ncol=3, fontsize=9,
         frameon=False, handlelength=2.8,
     )  # fmt: skip
     return figure

@@ -109,7 +109,7 @@ def yaw_error_spectra(errors, highest=np.inf):
         axis.loglog(*shown_density(error, highest), label=error.name, **line)
     for axis in axes:
         axis.grid(True, which="minor", axis="x", color=colours.FINE_GRID, linewidth=0.4)
-        style.label(axis, y="[rad$^2$/Hz]")
+        style.label(axis, y="[rad²/Hz]")
     style.label(axes[-1], x="frequency [Hz]")
     style.outside_legend(figure, axes)
     return figure

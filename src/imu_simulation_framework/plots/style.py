@@ -51,6 +51,14 @@ LEGEND_LINEWIDTH = 1.5
 """At least, so that a thin line's colour can be told in the legend."""
 
 
+def plain(text: str) -> str:
+    """Return a text as matplotlib has to be given it so that no ``$`` begins a formula.
+
+    What is written in a figure comes from names of files, drives and IMUs.
+    """
+    return text.replace("$", r"\$")
+
+
 def raw(style) -> dict:
     """Return the style of a signal before filtering: its colour, mixed with white, and thin."""
     red, green, blue = (int(style["color"][i : i + 2], 16) / 255.0 for i in (1, 3, 5))
@@ -111,17 +119,20 @@ def imus(comparison):
 def label(axis, x=None, y=None, title=None):
     """Label an axis: quantity and unit."""
     if x is not None:
-        axis.set_xlabel(x, fontsize=10)
+        axis.set_xlabel(plain(x), fontsize=10)
     if y is not None:
-        axis.set_ylabel(y, fontsize=10)
+        axis.set_ylabel(plain(y), fontsize=10)
     if title is not None:
-        axis.set_title(title, fontsize=11, loc="left")
+        axis.set_title(plain(title), fontsize=11, loc="left")
 
 
 def legend(axis, columns=2):
     """Put a legend above the axes, where it never hides a line."""
-    if axis.get_legend_handles_labels()[0]:
+    handles, names = axis.get_legend_handles_labels()
+    if handles:
         box = axis.legend(
+            handles,
+            [*map(plain, names)],
             loc="lower right",
             bbox_to_anchor=(1.0, 1.0),
             ncol=columns,
@@ -146,7 +157,7 @@ def outside_legend(figure, axes, columns=3):
     size = 8.0
     while True:
         box = figure.legend(
-            handles.values(), handles.keys(), loc="outside upper right", ncol=columns,
+            handles.values(), map(plain, handles), loc="outside upper right", ncol=columns,
             fontsize=size, frameon=False, handlelength=2.8,
         )  # fmt: skip
         taken = box.get_window_extent(figure.canvas.get_renderer()).width
@@ -187,7 +198,7 @@ def message_figure(sentence):
     figure, (axis,) = make_figure(height=2.0)
     axis.set_axis_off()
     axis.text(
-        0.5, 0.5, sentence, ha="center", va="center", fontsize=11, wrap=True,
+        0.5, 0.5, plain(sentence), ha="center", va="center", fontsize=11, wrap=True,
         transform=axis.transAxes,
     )  # fmt: skip
     return figure

@@ -25,7 +25,8 @@ LARGEST_VALUE = 1e9
 
 _NO_QUATERNION = 0.1
 
-_ZERO_NORM = 1e-6
+ZERO_NORM = 1e-6
+"""A shorter quaternion is none."""
 
 
 class Cleaner:
@@ -54,7 +55,7 @@ class Cleaner:
             if "receipt" not in samples:
                 raise RecordingError(f"{samples.source}: no sample has a time")
             self.times, source = samples.columns["receipt"], "receipt time"
-        self.times = self.times + time_offset
+        self.times = self.times + time_offset if time_offset else self.times
         self.counted["time_source"] = source
 
     def drop(self, mask, name, reason):
@@ -88,14 +89,7 @@ class Cleaner:
         values = self.samples.matrix(names)
         finite = np.isfinite(values).all(axis=1)
         self.drop(~finite, "nan", f"values of {', '.join(names)} are not numbers")
-        absurd = np.argwhere(self.keep[:, None] & (np.abs(values) > LARGEST_VALUE))
-        if len(absurd):
-            row, column = absurd[0]
-            raise RecordingError(
-                f"{self.samples.source}: {self.samples.place_name} {self.samples.places[row]}: "
-                f"{names[column]} is {values[row, column]:g}, expected at most {LARGEST_VALUE:g}; "
-                "leave the sample out"
-            )
+        refuse_absurd(self.samples, names, self.keep)
 
     def unit_quaternions(self, names) -> np.ndarray:
         """Normalise quaternions and leave out those of length zero; shape (n, 4).
@@ -107,7 +101,7 @@ class Cleaner:
         """
         quaternions = self.samples.matrix(names)
         norms = np.linalg.norm(quaternions, axis=1)
-        zero = norms < _ZERO_NORM
+        zero = norms < ZERO_NORM
         self.drop(zero, "zero_quaternions", "quaternions have length zero")
         usual = float(np.median(norms[self.keep]))
         if abs(usual - 1.0) > _NO_QUATERNION:
@@ -146,14 +140,17 @@ class Cleaner:
         """
         samples = self.samples
         with np.errstate(invalid="ignore"):
-            absurd = np.flatnonzero(self.keep & (np.abs(self.times) > LATEST))
+            absurd = np.flatnonzero(self.keep & ((self.times > LATEST) | (self.times < -LATEST)))
         if len(absurd):
             raise RecordingError(
                 f"{samples.source}: {samples.place_name} {samples.places[absurd[0]]}: its time is "
                 f"{self.times[absurd[0]]:g} s, expected at most {LATEST:g}; leave the sample out"
             )
-        kept = np.flatnonzero(self.keep)
-        order, stamps = examine_stamps(self.times[kept], samples.places[kept], limits)
+        kept = None if self.keep.all() else np.flatnonzero(self.keep)
+        times, places = self.times, samples.places
+        if kept is not None:
+            times, places = times[kept], np.asarray(places)[kept]
+        order, stamps = examine_stamps(times, places, limits)
         refusal = stamps.refusal(limits, samples.place_name)
         if refusal:
             raise RecordingError(f"{samples.source}: {refusal}")
@@ -174,4 +171,25 @@ class Cleaner:
             remarks=tuple(self.remarks),
             **self.counted,
         )
-        return kept[order], report
+        return order if kept is None else kept[order], report
+
+
+def refuse_absurd(samples: Samples, names, keep) -> None:
+    """Raise RecordingError where one of these columns holds a number that no sensor says.
+
+    Parameters
+    ----------
+    samples : Samples
+    names : sequence of str
+    keep : ndarray of bool, shape (n,)
+        Samples that count.
+    """
+    values = samples.matrix(names)
+    absurd = np.argwhere(keep[:, None] & (np.abs(values) > LARGEST_VALUE))
+    if len(absurd):
+        row, column = absurd[0]
+        raise RecordingError(
+            f"{samples.source}: {samples.place_name} {samples.places[row]}: "
+            f"{names[column]} is {values[row, column]:g}, expected at most {LARGEST_VALUE:g}; "
+            "leave the sample out"
+        )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+import itertools
 import os
 import tempfile
 import zlib
@@ -132,31 +134,47 @@ def _is_tum(line) -> bool:
     return True
 
 
-def read_text(path) -> str:
-    """Return the whole of a text file, unpacked.
+def text_blocks(path, progress=None):
+    """Yield the content of a text file, unpacked, block by block.
+
+    Parameters
+    ----------
+    path : path-like
+    progress : callable, optional
+        Called with the number of bytes of each block.
 
     Raises
     ------
     RecordingError
         It is damaged, not text, or too large.
     """
-    content = bytearray()
+    decoder = codecs.getincrementaldecoder("utf-8-sig")()
+    size, lines = 0, 1
     with _reading(path):
-        for block in unpacked_blocks(path):
+        for block in itertools.chain(unpacked_blocks(path), [b""]):
             if b"\0" in block:
-                line = content.count(b"\n") + block[: block.index(b"\0")].count(b"\n") + 1
+                line = lines + block[: block.index(b"\0")].count(b"\n")
                 raise RecordingError(f"{path}: line {line} holds the character NUL, expected text")
-            content += block
-            if len(content) > TABLE_LIMIT:
+            size += len(block)
+            if size > TABLE_LIMIT:
                 raise RecordingError(
                     f"{path}: larger than {size_text(TABLE_LIMIT)}, which is more than can be read "
                     "as text; record a bag, or cut it"
                 )
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
-        raise RecordingError(f"{path}: line {line} is not text in UTF-8") from None
+            try:
+                text = decoder.decode(block, final=not block)
+            except UnicodeDecodeError as error:
+                line = lines + error.object[: error.start].count(b"\n")
+                raise RecordingError(f"{path}: line {line} is not text in UTF-8") from None
+            lines += block.count(b"\n")
+            if progress:
+                progress(len(block))
+            yield text
+
+
+def read_text(path) -> str:
+    """Return the whole of a text file; raises as :func:`text_blocks`."""
+    return "".join(text_blocks(path))
 
 
 @contextmanager

@@ -59,7 +59,7 @@ def imu_table(
     """
     conventions = conventions or ImuConventions()
     never_set = _is_never_set(samples)
-    samples = conventional_imu(_without_unknown(samples), conventions)
+    samples = conventional_imu(without_unknown(samples), conventions)
     mounting = conventions.mounting
     mounted, turned = Rotation.from_euler("ZYX", mounting[::-1]), bool(np.any(mounting))
     groups = _groups(samples)
@@ -186,7 +186,7 @@ def _angles(samples):
     return np.column_stack([np.zeros((len(yaw), 2)), yaw])
 
 
-def _without_unknown(samples):
+def without_unknown(samples):
     """Return samples with nan where -1 in a covariance says that a part is not known (REP-145)."""
     columns = dict(samples.columns)
     for name, group in (("orientation", QUATERNION), ("gyro", GYRO), ("accel", ACCEL)):

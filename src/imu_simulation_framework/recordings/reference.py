@@ -158,6 +158,7 @@ def _from_fixes(samples, settings, limits, minimum_samples, time_offset):
         remarks=report.remarks + tuple(sentences),
         positioning=positioning.to_dict(),
         fixes=made.fixes,
+        latitude=float(fix["latitude"].iloc[0]) if "latitude" in fix else None,
     )
 
 

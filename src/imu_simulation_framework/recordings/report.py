@@ -43,6 +43,8 @@ class RecordingReport:
         :class:`~imu_simulation_framework.motion.positioning.fix_report.FixReport`.
     fixes : pandas.DataFrame or None
         Satellite positions as received: x, y [m] in the axes of the path that was made of them.
+    latitude : float or None
+        Of the first satellite position [deg].
     remarks : tuple of str
         What else a person should know.
     """
@@ -65,6 +67,7 @@ class RecordingReport:
     fusion: dict = field(default_factory=dict)
     positioning: dict | None = None
     fixes: pd.DataFrame | None = field(default=None, compare=False, repr=False)
+    latitude: float | None = field(default=None, compare=False, repr=False)
     remarks: tuple[str, ...] = ()
 
     @property
@@ -121,7 +124,9 @@ class RecordingReport:
     def to_dict(self) -> dict:
         """Return everything as plain values, for a summary."""
         values = asdict(replace(self, fixes=None))
+        # Neither is for a summary.
         values.pop("fixes")
+        values.pop("latitude")
         values.update(
             stamps=self.stamps.to_dict(),
             absent=list(self.absent),

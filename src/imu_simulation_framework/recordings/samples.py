@@ -12,9 +12,14 @@ VELOCITY = ("velocity_east", "velocity_north")
 VARIANCES = ("variance_east", "variance_north")
 
 
+MIN_VALUE = 1e-30
+"""In any SI unit: what is smaller is zero to every sensor, but squares and quotients of it leave
+the range of numbers."""
+
+
 @dataclass
 class Samples:
-    """Samples in the order of recording.
+    """Samples in the order of recording; a number below :data:`MIN_VALUE` is zero.
 
     Attributes
     ----------
@@ -51,6 +56,12 @@ class Samples:
     message_type: str = ""
     yaw_conventions: dict[str, str] = field(default_factory=dict)
     stated_units: frozenset[str] = frozenset()
+
+    def __post_init__(self):
+        for name, column in self.columns.items():
+            tiny = (np.abs(column) < MIN_VALUE) & (column != 0.0)
+            if tiny.any():
+                self.columns[name] = np.where(tiny, 0.0, column)
 
     def __len__(self):
         return len(self.places)

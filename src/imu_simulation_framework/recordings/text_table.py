@@ -6,14 +6,14 @@ import csv
 import io
 import itertools
 import re
-from dataclasses import dataclass, field
-from typing import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Callable, Iterable, Iterator
 
 import numpy as np
 import pandas as pd
 
 from imu_simulation_framework.errors import RecordingError
-from imu_simulation_framework.sentences import shown
+from imu_simulation_framework.sentences import printable, shown
 
 ROWS_AT_ONCE = 5_000
 """Rows that are taken apart together: lines of text take many times the memory of numbers."""
@@ -96,14 +96,17 @@ class TextTable:
                 )
 
 
-def parse_table(path, text, names=None, rows_at_once=ROWS_AT_ONCE) -> TextTable:
+def parse_table(
+    path, text: str | Callable[[], Iterable[str]], names=None, rows_at_once=ROWS_AT_ONCE
+) -> TextTable:
     """Parse the text of a table; empty lines and comments, behind ``#`` or ``//``, do not count.
 
     Parameters
     ----------
     path : path-like
         For messages.
-    text : str
+    text : str or callable
+        A callable returns the text's blocks, again if it is called again.
     names : sequence of str, optional
         The columns' names, separated by white space in the file. Without them the first line
         names the columns and its separator (comma, semicolon, tab or white space) counts (between
@@ -118,7 +121,31 @@ def parse_table(path, text, names=None, rows_at_once=ROWS_AT_ONCE) -> TextTable:
     RecordingError
         There is nothing, a line has too many cells or is too long, or a quotation mark is alone.
     """
-    comment, lines = "", _logical_lines(path, text)
+    tables = list(
+        table_blocks(path, [text] if isinstance(text, str) else text(), names, rows_at_once)
+    )
+    if not _of_one_kind([table.cells for table in tables]):
+        return parse_table(path, text, names, rows_at_once=None)
+    if len(tables) == 1:
+        return tables[0]
+    return replace(
+        tables[0],
+        cells=pd.concat([table.cells for table in tables], ignore_index=True),
+        lines=np.concatenate([table.lines for table in tables]),
+    )
+
+
+def table_blocks(path, blocks, names=None, rows_at_once=ROWS_AT_ONCE) -> Iterator[TextTable]:
+    """Yield a table in parts of so many rows, none of which holds any text that is read later.
+
+    Parameters
+    ----------
+    path, names, rows_at_once
+        As for :func:`parse_table`, which raises the same.
+    blocks : iterable of str
+        The text.
+    """
+    comment, lines = "", _logical_lines(path, blocks)
     for first in lines:
         if first[1].lstrip().startswith(_COMMENTS):
             comment = first[1]
@@ -139,11 +166,14 @@ def parse_table(path, text, names=None, rows_at_once=ROWS_AT_ONCE) -> TextTable:
     if given is None and _is_data(names):
         names = _names(comment, separator, names)
 
-    blocks, numbers, decimal = [], [], ""
-    while True:
+    decimal = ""
+    distinct, namesakes = _distinct(names)
+    for count in itertools.count():
         block = list(itertools.islice(rows, rows_at_once))
+        if not block and count:
+            return
         if not block:
-            break
+            raise RecordingError(f"{path}: the recording is empty but for its first line")
         block = [(number, _ended(line, separator, len(names))) for number, line in block]
         for number, line in block:
             if _width(line, separator) > len(names):
@@ -153,15 +183,11 @@ def parse_table(path, text, names=None, rows_at_once=ROWS_AT_ONCE) -> TextTable:
                 )
         block_lines = [line for _, line in block]
         decimal = decimal or _decimal(block_lines, separator)
-        blocks.append(_read_block(path, block_lines, separator, len(names), decimal or "."))
-        numbers.append(np.array([number for number, _ in block], dtype=int))
-    if not blocks:
-        raise RecordingError(f"{path}: the recording is empty but for its first line")
-    if not _of_one_kind(blocks):
-        return parse_table(path, text, given, rows_at_once=None)
-    cells = blocks[0] if len(blocks) == 1 else pd.concat(blocks, ignore_index=True)
-    cells.columns, namesakes = _distinct(names)
-    return TextTable(str(path), cells, np.concatenate(numbers), namesakes)
+        cells = _read_block(path, block_lines, separator, len(names), decimal or ".")
+        cells.columns = distinct
+        lines_read = np.array([number for number, _ in block], dtype=int)
+        del block, block_lines
+        yield TextTable(str(path), cells, lines_read, namesakes)
 
 
 def _decimal(lines, separator) -> str:
@@ -211,14 +237,15 @@ def _of_one_kind(blocks) -> bool:
 
     One that is not is text as a whole, as it stands in the file.
     """
-    kinds = [{block.dtypes.iloc[place].kind for block in blocks} for place in blocks[0]]
+    places = range(blocks[0].shape[1])
+    kinds = [{block.dtypes.iloc[place].kind for block in blocks} for place in places]
     return all(len(kind) == 1 or kind <= {"i", "f"} for kind in kinds)
 
 
-def _logical_lines(path, text):
+def _logical_lines(path, blocks):
     """Yield number and text of each line; what is broken within quotes is put together."""
     begun, parts = 0, []
-    for number, line in enumerate(_lines(text), 1):
+    for number, line in enumerate(text_lines(blocks), 1):
         if len(line) > _LONGEST_LINE:
             raise RecordingError(
                 f"{path}: line {number} has {len(line)} characters, expected a table with at most "
@@ -237,22 +264,31 @@ def _logical_lines(path, text):
         raise RecordingError(f"{path}: line {begun}: a quotation mark is not closed")
 
 
-def _lines(text):
-    """Yield what ``text.splitlines()`` returns, without a list of all lines."""
-    begin = 0
-    while begin < len(text):
-        # Whatever else ends a line, a line feed does.
-        end = text.find("\n", begin + _LONGEST_LINE) + 1 or len(text)
-        yield from text[begin:end].splitlines()
-        begin = end
+def text_lines(blocks):
+    """Yield what ``splitlines()`` of blocks of text put together returns, without a list of it."""
+    rest = ""
+    for block in blocks:
+        for begin in range(0, len(block), _LONGEST_LINE):
+            rest += block[begin : begin + _LONGEST_LINE]
+            # Whatever else ends a line, a line feed does.
+            end = rest.rfind("\n") + 1
+            if not end:
+                # What ends the last line may go on in the next piece.
+                end = len(rest) - len(rest.splitlines(keepends=True)[-1])
+            if not end and len(rest) > _LONGEST_LINE + 1:
+                # Too long a line, which nobody wants to the end.
+                end = len(rest)
+            yield from rest[:end].splitlines()
+            rest = rest[end:]
+    yield from rest.splitlines()
 
 
 def _cells(line, separator) -> list[str]:
     line = line.strip(" \r")
     if separator == r"\s+":
-        return line.split()
+        return [printable(cell) for cell in line.split()]
     cells = next(csv.reader([line], delimiter=separator, skipinitialspace=True))
-    return [cell.strip() for cell in cells]
+    return [printable(cell.strip()) for cell in cells]
 
 
 def _is_data(cells) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 import unicodedata
 from datetime import datetime
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
 PREFIX_FORMAT = "%Y%m%d-%H%M%S"
 MARKER = "trajectory_data.csv"
 """The first table of a result; a folder that lacks it holds none."""
+
+_MAX_FILE = Path("9999", 100 * "_")
+"""A file of a run, at least as long as any, with the folder in which it is written aside."""
 
 _LONGEST_NAME = 200
 _UNSAFE = re.compile(r"[^\w.+-]+")
@@ -188,7 +193,7 @@ def create_result_folder(output, trajectory_name, imu_label, start) -> ResultFol
     ResultError
         The folder cannot be made or written to.
     """
-    parent = Path(output) / safe_name(trajectory_name) / safe_name(imu_label)
+    parent = _parent(output, trajectory_name, imu_label)
     try:
         parent.mkdir(parents=True, exist_ok=True)
         while True:
@@ -205,6 +210,44 @@ def create_result_folder(output, trajectory_name, imu_label, start) -> ResultFol
             f"{place}: cannot make a folder for results: {reason_of(error)}"
         ) from error
     return ResultFolder(folder, start.strftime(PREFIX_FORMAT))
+
+
+def check_result_folder(output, trajectory_name, imu_label) -> None:
+    """Refuse what :func:`create_result_folder` could not make, before anything is done for it.
+
+    Parameters
+    ----------
+    output : str or Path
+    trajectory_name, imu_label : str
+
+    Raises
+    ------
+    ResultError
+        Names what is in its way.
+    """
+    parent = _parent(output, trajectory_name, imu_label).absolute()
+    try:
+        os.lstat(parent / _MAX_FILE)
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise ResultError(
+                f"{output}: cannot make a folder for results: {reason_of(error)}"
+            ) from None
+    place = parent
+    while not os.path.lexists(place):
+        place = place.parent
+    if not place.is_dir():
+        reason = "not a folder"
+    elif not os.access(place, os.W_OK | os.X_OK):
+        reason = "permission denied, or a read-only file system"
+    else:
+        return
+    raise ResultError(f"{place}: cannot make a folder for results: {reason}")
+
+
+def _parent(output, trajectory_name, imu_label) -> Path:
+    """Return the folder of all runs of an IMU on a trajectory."""
+    return Path(output) / safe_name(trajectory_name) / safe_name(imu_label)
 
 
 def find_result(path) -> ResultFolder:

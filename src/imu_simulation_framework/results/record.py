@@ -19,6 +19,7 @@ from imu_simulation_framework.columns import (
     GNSS_TOLD,
     GNSS_TOLD_POSITION,
     GNSS_TOLD_VELOCITY,
+    GROUND_TRUTH,
     GYRO,
     MAG,
     QUATERNION,
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 STORED = {
     "imu_simulated": (*QUATERNION, *GYRO, *ACCEL),
-    "ground_truth": ("x", "y", "z", *QUATERNION, "v_x", "v_y", "yaw_rate"),
+    "ground_truth": ("x", "y", "z", *QUATERNION, "v_x", "v_y", "v_z", *GYRO),
     "control_error": (*CONTROL_ERROR, "time_from_start"),
     "wheel_velocities": WHEELS,
     "wheel_velocities_actual": WHEELS,
@@ -54,6 +55,8 @@ STORED_OF_RECEIVER = {
 """The same of a GNSS receiver on the robot, whose messages become one table."""
 
 ENDING = "samples"
+
+_TRUE_MOTION = ("v", "v_y", "v_z", *GYRO[:2], "yaw_rate")
 
 
 @dataclass(frozen=True)
@@ -80,11 +83,12 @@ class ExperimentRecord:
     """The streams of an experiment.
 
     ``imu`` takes orientation (x, y, z, w), angular velocity and specific force;
-    ``ground_truth`` position, orientation, velocity along x and y, and yaw rate; ``errors``
-    the four tracking errors and the time from the start; ``wheels`` how fast they turn, left and
-    right [rad/s]; ``magnetometer`` the field in the IMU's axes [T]. Commands have no stamp: the
-    first is given at time zero, and each further one answers one tracking error, so they are
-    numbered. A GNSS receiver has streams of its own if there is one (:meth:`add_receiver`).
+    ``ground_truth`` position, orientation, velocity and angular velocity in the robot's axes;
+    ``errors`` the four tracking errors and the time from the start; ``wheels`` how fast they
+    turn, left and right [rad/s]; ``magnetometer`` the field in the IMU's axes [T]. Commands have
+    no stamp: the first is given at time zero, and each further one answers one tracking error, so
+    they are numbered. A GNSS receiver has streams of its own if there is one
+    (:meth:`add_receiver`).
     """
 
     def __init__(self) -> None:
@@ -271,8 +275,8 @@ class ExperimentRecord:
         for time, values in _at_least_one(self.ground_truth, zero, end):
             angles = attitude.columns(values[:, 3:7])
             position = dict(zip("xyz", values[:, :3].T))
-            motion = {"v": values[:, 7], "yaw_rate": values[:, 9]}
-            yield _table(time, {**position, **angles, **motion})
+            columns = {**position, **angles, **dict(zip(_TRUE_MOTION, values[:, 7:].T))}
+            yield _table(time, {name: columns[name] for name in GROUND_TRUTH})
 
     def _control_error_blocks(self, zero, end):
         for time, values in _at_least_one(self.errors, zero, end):

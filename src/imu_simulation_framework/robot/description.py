@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any, Mapping
 from xml.parsers.expat import ExpatError
 
-import xacro
-
 from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.extras import required
 from imu_simulation_framework.files.locations import urdf_path
 from imu_simulation_framework.robot.parameters import RobotParameters
 
@@ -27,12 +26,13 @@ def expand_xacro(path, arguments: Mapping[str, Any] | None = None) -> str:
     Raises
     ------
     ConfigurationError
-        The file cannot be read or evaluated.
+        The file cannot be read or evaluated, or xacro is not installed.
     """
     mappings = {
         name: value if isinstance(value, Mapping) else str(value)
         for name, value in (arguments or {}).items()
     }
+    xacro = required("xacro", "the robot's description")
     try:
         document = xacro.process_file(str(Path(path).resolve()), mappings=mappings)
     except (xacro.XacroException, ExpatError, OSError) as error:

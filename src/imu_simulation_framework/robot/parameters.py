@@ -42,6 +42,7 @@ _SCHEMA: dict[str, dict[str, tuple[int, dict[str, float]]]] = {
         "mass": (0, _POSITIVE),
         "positions": (ANY_COUNT, _ANY),
         "turning_half_track": (0, _POSITIVE),
+        "turning_half_track_in_gazebo": (0, _POSITIVE),
     },
     "caster": {"radius": (0, _POSITIVE), "position": (2, _POSITIVE), "mass": (0, _POSITIVE)},
     "imu": {
@@ -76,7 +77,7 @@ class RobotParameters:
     wheel_joints : tuple of str
         Of the driven wheels: those of the left side, then as many of the right side.
     drivetrain : DifferentialDrivetrain
-        Wheel radius, and the half track with which it turns.
+        Wheel radius, and the half track with which it turns in that simulator.
     limits : RobotLimits
         Largest velocity and acceleration of a wheel.
     max_wheel_torque : float
@@ -120,7 +121,7 @@ class RobotParameters:
         return max(wheels, math.hypot(*caster["position"]) + caster["radius"])
 
 
-def load_robot_parameters(path=None) -> RobotParameters:
+def load_robot_parameters(path=None, simulator: str = "mujoco") -> RobotParameters:
     """Read a robot's parameters.
 
     Parameters
@@ -128,6 +129,8 @@ def load_robot_parameters(path=None) -> RobotParameters:
     path : str or Path, optional
         A YAML file with the keys of urdf/robot.yaml, which is the default. A robot with several
         wheels on each side, as that of urdf/robot_four_wheels.yaml, may lack casters.
+    simulator : str
+        Where the robot turns; in Gazebo wheels slide otherwise than in MuJoCo.
 
     Raises
     ------
@@ -139,11 +142,12 @@ def load_robot_parameters(path=None) -> RobotParameters:
     values = _check(read_yaml(path, "the robot's parameters"), path)
     wheel, motors = values["wheel"], values["drive"]
     _check_balance(values, path)
+    turning = "turning_half_track_in_gazebo" if simulator == "gazebo" else "turning_half_track"
     return RobotParameters(
         path=path,
         numbers=values,
         wheel_joints=wheel_joints(len(wheel["positions"])),
-        drivetrain=DifferentialDrivetrain(wheel["radius"], wheel["turning_half_track"]),
+        drivetrain=DifferentialDrivetrain(wheel["radius"], wheel[turning]),
         limits=RobotLimits(motors["max_wheel_velocity"], motors["max_wheel_acceleration"]),
         max_wheel_torque=motors["max_wheel_torque"],
         velocity_gain=motors["velocity_gain"],
@@ -175,7 +179,12 @@ def _with_defaults(content):
     wheel = content.get("wheel") if isinstance(content, dict) else None
     if not isinstance(wheel, dict) or "half_track" not in wheel:
         return content
-    defaults = {"positions": [0.0], "turning_half_track": wheel["half_track"]}
+    turning = wheel.get("turning_half_track", wheel["half_track"])
+    defaults = {
+        "positions": [0.0],
+        "turning_half_track": turning,
+        "turning_half_track_in_gazebo": turning,
+    }
     return {**content, "wheel": {**defaults, **wheel}}
 
 

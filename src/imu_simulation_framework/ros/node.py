@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 import warnings
+from typing import Callable
 
 import rospy
 
@@ -185,25 +186,28 @@ class Node:
 
         return subscribe(topic, rospy.AnyMsg if raw else message_type, checked)
 
-    def wait_until(self, condition, timeout: float, what: str) -> None:
+    def wait_until(self, condition, timeout: float, what: str | Callable[[], str]) -> None:
         """Wait for ``condition()``, at most ``timeout`` seconds of wall clock.
 
         Raises
         ------
         SimulatorError
-            On time-out, or when the experiment ends meanwhile; names ``what``.
+            On time-out, or when the experiment ends meanwhile; names ``what``, or what that
+            returns by then.
         """
         deadline = time.monotonic() + timeout
         reported = time.monotonic()
         while not condition():
             if self.ended:
-                raise SimulatorError(f"{self.name}: ended while waiting for {what}")
+                raise SimulatorError(f"{self.name}: ended while waiting for {_said(what)}")
             now = time.monotonic()
             if now > deadline:
-                raise SimulatorError(f"{self.name}: gave up waiting for {what} after {timeout:g} s")
+                raise SimulatorError(
+                    f"{self.name}: gave up waiting for {_said(what)} after {timeout:g} s"
+                )
             if now - reported > 5.0:
                 reported = now
-                rospy.loginfo("waiting for %s", what)
+                rospy.loginfo("waiting for %s", _said(what))
             self._ended.wait(POLL_PERIOD)
 
     def wait_for_subscribers(self, *publishers) -> None:
@@ -213,8 +217,10 @@ class Node:
         """
         begun = time.monotonic()
         dead: set[str] = set()
+        missing = ""
 
         def all_connected() -> bool:
+            nonlocal missing
             subscribers = dict(ask_master("getSystemState")[1])
             for publisher in publishers:
                 nodes = set(subscribers.get(publisher.resolved_name, ())) - dead
@@ -222,15 +228,19 @@ class Node:
                     # The master still knows those that were killed.
                     if time.monotonic() - begun > CONNECTING_PERIOD:
                         dead.update(n for n in nodes if not is_node_alive(n, MASTER_TIMEOUT))
+                    missing = publisher.resolved_name
                     return False
             return True
 
-        topics = ", ".join(publisher.resolved_name for publisher in publishers)
         self.wait_until(
             all_connected,
             self.configuration.simulation.startup_timeout,
-            f"the subscribers of {topics} to connect",
+            lambda: f"the subscribers of {missing} to connect",
         )
+
+
+def _said(what: str | Callable[[], str]) -> str:
+    return what if isinstance(what, str) else what()
 
 
 def experiment_parameter(name: str, default):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any, Mapping
 
@@ -48,7 +49,7 @@ def node_configuration(
             overrides.setdefault(str(section), {}).update(
                 {str(key): value for key, value in values.items() if value not in ("", None)}
             )
-    working_directory = Path(experiment.get("working_directory", "."))
+    working_directory = folder_of_call(experiment)
     path = experiment.get("config", "") or default_configuration_path()
     configuration = load_configuration(working_directory / path, overrides, working_directory)
     wanted = configuration.simulation.simulator
@@ -58,6 +59,22 @@ def node_configuration(
             f"know when it starts nodes; say simulator:={wanted} as well, or use run_experiment.py"
         )
     return configuration
+
+
+def folder_of_call(parameters: Mapping[str, Any]) -> Path:
+    """Return the folder in which a launch file was called, where relative paths start.
+
+    Raises
+    ------
+    ConfigurationError
+        It was removed; the shell still has its name, or none.
+    """
+    folder = str(parameters.get("working_directory", "."))
+    if not os.path.isdir(folder):
+        raise ConfigurationError(
+            "the folder in which it was called does not exist any more: call it in another one"
+        )
+    return Path(folder)
 
 
 def _settings_of(text) -> Mapping[str, Any]:

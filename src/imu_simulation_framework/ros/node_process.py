@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import threading
+import traceback
 
 import rosgraph
 import rospy
@@ -71,6 +72,10 @@ def run_node(node_type) -> None:
     except MemoryError:
         code = 1
         sentence = f"{node_type.name}: there is not enough memory; end other programs"
+    except Exception as error:  # a defect; threads of rospy would keep the process
+        traceback.print_exc()
+        code = 1
+        sentence = f"{node_type.name}: ended by {type(error).__name__}: {error}"
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     if sentence:

@@ -7,22 +7,28 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 import rospy
+from std_msgs.msg import Header
 
 from imu_simulation_framework import topics
 from imu_simulation_framework.errors import FrameworkError, SimulatorError
+from imu_simulation_framework.motion.stamps import NANOSECONDS
 from imu_simulation_framework.msg import ReferenceTrajectory
 from imu_simulation_framework.results.folder import ResultFolder
-from imu_simulation_framework.ros.node import Node
+from imu_simulation_framework.ros.node import Node, advertise
+from imu_simulation_framework.ros.simulators import make_simulator_interface
 from imu_simulation_framework.srv import StartStopTime, StartStopTimeResponse
 
 LAST_MESSAGES_TIMEOUT = 20.0
-"""Wall-clock seconds for the last messages to arrive once the drive has ended."""
+"""Wall-clock seconds for the next of the last messages to arrive once the drive has ended."""
 
 EARLY_END_TIMEOUT = 3.0
 """The same when the node was told to end; the others may be driving on."""
 
 QUIET_PERIOD = 0.1
 """Wall-clock seconds without a message, after which all that were sent count as read."""
+
+ALL_TIME = rospy.Time(0xFFFFFFFF, 999999999)
+"""Later than any simulated time."""
 
 
 class Participant(Node, ABC):
@@ -34,9 +40,36 @@ class Participant(Node, ABC):
 
     inputs: tuple = ()
 
+    _progress: Any = None  # where somebody waits for it: rospy.Publisher
+    _periods = -1
+
     def __init__(self) -> None:
         super().__init__()
         self.folder: Any = None  # once it has begun: ResultFolder
+        self._period = round(NANOSECONDS / self.configuration.control.rate)
+        self._sampling = round(NANOSECONDS / self.configuration.imu.rate)
+        if not make_simulator_interface(self.configuration).lock_step:
+            self._progress = advertise(topics.PROGRESS, Header, latch=True)
+
+    def processed(self, stamp: int) -> None:
+        """Learn that this node has done with all until a stamp [ns], sample by sample.
+
+        A simulator that waits for nobody by itself is told so with the last sample of each control
+        period.
+        """
+        periods = (stamp + self._sampling - 1) // self._period
+        if self._progress is not None and periods != self._periods:
+            self._periods = periods
+            self._report(rospy.Time(nsecs=stamp))
+
+    def needs_nothing(self) -> None:
+        """Say that nobody has to wait for this node, until it has processed a sample again."""
+        self._periods = -1
+        if self._progress is not None:
+            self._report(ALL_TIME)
+
+    def _report(self, stamp) -> None:
+        self._progress.publish(Header(stamp=stamp, frame_id=self.name))
 
     def offer_start(self) -> None:
         """To be called at the end of the subclass's constructor."""
@@ -59,13 +92,17 @@ class Participant(Node, ABC):
             self.folder = ResultFolder.from_prefix(request.file_prefix)
             self.prepare(request.start.to_sec(), request.stop.to_sec())
             self.wait_until(
-                lambda: all(i.get_num_connections() > 0 for i in self.inputs),
+                lambda: not self._unpublished(),
                 self.configuration.simulation.startup_timeout,
-                "publishers of " + ", ".join(i.resolved_name for i in self.inputs),
+                lambda: f"publishers of {', '.join(self._unpublished())}",
             )
         except FrameworkError as error:
             return StartStopTimeResponse(success=False, message=str(error))
         return StartStopTimeResponse(success=True, message="")
+
+    def _unpublished(self) -> list[str]:
+        """Return the topics of ``inputs`` that nobody publishes."""
+        return [i.resolved_name for i in self.inputs if i.get_num_connections() == 0]
 
     def reference_trajectory(self) -> ReferenceTrajectory:
         """Return what path_follower says where the robot is to be; it does before the start.
@@ -98,6 +135,32 @@ class Participant(Node, ABC):
         """
         if self.ended:
             raise SimulatorError(f"{self.name}: ended before it was ready")
+
+    def wait_for_last_messages(self, complete, received, over, what: str) -> None:
+        """Wait until a drive is complete, as long as messages of it still come.
+
+        Parameters
+        ----------
+        complete, over : callable
+            Return whether all is there, and whether the robot has arrived.
+        received : callable
+            Returns a number that grows with the drive's messages.
+        what : str
+            As of :meth:`.Node.wait_until`.
+
+        Raises
+        ------
+        SimulatorError
+        """
+        before = None
+        while True:
+            try:
+                return self.wait_until(complete, LAST_MESSAGES_TIMEOUT, what)
+            except SimulatorError:
+                now = received()
+                if self.ended or not over() or now == before:
+                    raise
+                before = now
 
     def read_what_is_there(self, received, timeout=LAST_MESSAGES_TIMEOUT) -> None:
         """Leave messages that have been sent already, but not yet read, the time for it.

@@ -35,7 +35,6 @@ _MAGNETIC_NUMBERS = 12
 # Places of numbers: a vector of n is followed by its covariance, n * n or, of a pose, 36.
 _IMU_SIGNALS = np.array([*range(4), *range(13, 16), *range(25, 28)])
 _FIELD = np.arange(3)
-_TRUTH = np.array([*range(7), 43, 44, 48])
 _TRUE_MOTION = np.array([*range(7), *range(43, 49)])
 
 _POSE = struct.Struct("<7d")
@@ -76,7 +75,7 @@ def magnetic_rows(messages) -> tuple[np.ndarray, np.ndarray]:
 
 def ground_truth_rows(messages) -> tuple[np.ndarray, np.ndarray]:
     """Read nav_msgs/Odometry; see :func:`imu_rows`."""
-    return _rows(messages, _ODOMETRY_NUMBERS, _TRUTH)
+    return _rows(messages, _ODOMETRY_NUMBERS, _TRUE_MOTION)
 
 
 def true_motion_rows(messages) -> tuple[np.ndarray, ...]:
@@ -94,7 +93,7 @@ def true_motion_rows(messages) -> tuple[np.ndarray, ...]:
     position, orientation, linear_velocity, angular_velocity : ndarray
         (n, 3) or (n, 4)
     """
-    stamps, rows = _rows(messages, _ODOMETRY_NUMBERS, _TRUE_MOTION)
+    stamps, rows = ground_truth_rows(messages)
     return (stamps, *np.split(rows, (3, 7, 10), axis=1))
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from imu_simulation_framework.checked_values import checked_number
+from imu_simulation_framework.motion.earth.ellipsoid import EARTH_RATE
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 
 INFLATED = ("white_noise", "bias_instability", "random_walk", "gauss_markov_sigma")
@@ -15,11 +16,12 @@ INFLATED = ("white_noise", "bias_instability", "random_walk", "gauss_markov_sigm
 
 
 def understated_in_motion(specification: ImuSpecification) -> str | None:
-    """Return a sentence where a specification knows the sensor at rest only; else None.
+    """Return a sentence where a specification lacks what turns the heading in motion; else None.
 
     A recording at rest shows noise and the bias's wandering. It shows neither scale factor,
     misalignment and g-sensitivity nor the bias that stays after a calibration, and on a drive
-    these are mostly what turns the heading.
+    these are mostly what turns the heading. Data sheets state some of them and not the others. A
+    g-sensitivity that is missing alone is not remarked on.
 
     Parameters
     ----------
@@ -28,18 +30,51 @@ def understated_in_motion(specification: ImuSpecification) -> str | None:
     gyroscope = specification.gyroscope
     if specification.output.orientation_reference == "truth":
         return None
-    of_motion = (
-        gyroscope.scale_factor_and_misalignment,
-        gyroscope.g_sensitivity,
+    matrix = np.array(gyroscope.scale_factor_and_misalignment)
+    stated = {
+        "scale factor": np.diag(matrix),
+        "misalignment": matrix - np.diag(np.diag(matrix)),
+        "g-sensitivity": gyroscope.g_sensitivity,
+        "turn-on bias": (gyroscope.turn_on_bias, gyroscope.turn_on_bias_sigma),
+    }
+    missing = [name for name, values in stated.items() if not np.any(values)]
+    if missing in ([], ["g-sensitivity"]):
+        return None
+    at_rest = "what a sensor shows at rest: " if len(missing) == len(stated) else ""
+    *others, last = missing
+    listed = f"{', '.join(others)} or {last}" if others else last
+    return (
+        f"{specification.name} holds {at_rest}no {listed}, so that on a moving robot the heading "
+        "will drift more than this says"
+    )
+
+
+def without_earth_turning(specification: ImuSpecification) -> str | None:
+    """Return a sentence where a gyroscope is good enough to show the Earth's turning; else None.
+
+    For what moves in a flat world that stands still. 15 deg/h are compared with what the gyroscope
+    is wrong by for long.
+
+    Parameters
+    ----------
+    specification : ImuSpecification
+    """
+    gyroscope, output = specification.gyroscope, specification.output
+    if output.orientation_reference != "fusion" or output.fuses_magnetometer:
+        return None
+    lasting = (
         gyroscope.turn_on_bias,
         gyroscope.turn_on_bias_sigma,
+        gyroscope.bias_instability,
+        gyroscope.gauss_markov_sigma,
     )
-    if any(np.any(values) for values in of_motion):
+    bias = float(np.sqrt(np.sum(np.square(lasting)) / 3.0))
+    if bias >= EARTH_RATE:
         return None
     return (
-        f"{specification.name} holds what a sensor shows at rest: no scale factor, misalignment, "
-        "g-sensitivity or turn-on bias, so that on a moving robot the heading will drift more than "
-        "this says"
+        f"the Earth's turning, 15 deg/h times the sine of the latitude, is left out, and "
+        f"{specification.name} has a bias of {np.degrees(bias) * 3600.0:.2g} deg/h only: a "
+        "latitude adds it"
     )
 
 

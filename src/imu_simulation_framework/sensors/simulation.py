@@ -16,6 +16,7 @@ from imu_simulation_framework.columns import IMU_RECORD, MAG
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.magnetism.environment import MagneticEnvironment
 from imu_simulation_framework.motion.earth.earth_motion import EarthMotion
+from imu_simulation_framework.motion.earth.sources import on_earth
 from imu_simulation_framework.motion.motion import Motion
 from imu_simulation_framework.sensors.imu_models import (
     IMU_MODELS,
@@ -112,6 +113,7 @@ def simulate_imu(
     run: int = 0,
     magnetic_environment: MagneticEnvironment | None = None,
     wheel_torque: np.ndarray | None = None,
+    latitude: float | None = None,
 ) -> pd.DataFrame:
     """Return what an IMU with these errors says of a motion.
 
@@ -131,6 +133,9 @@ def simulate_imu(
         What its magnetometer is in, if it has one; without, it measures nothing.
     wheel_torque : ndarray, shape (n, 2), optional
         Of the motors of the left and the right wheel [N m]; without, they have no current.
+    latitude : float, optional
+        Where on the turning Earth a :class:`.Motion` is, x to the east (:func:`.on_earth`) [deg];
+        without, the Earth does not turn.
 
     Returns
     -------
@@ -142,10 +147,17 @@ def simulate_imu(
     Raises
     ------
     MotionError
-        The motion is not evenly sampled.
+        The motion is not evenly sampled, or the latitude is beyond a pole.
     ConfigurationError
-        The IMU's errors are no such thing, or its rate does not go with the motion's.
+        The IMU's errors are no such thing, its rate does not go with the motion's, or a latitude is
+        given for a motion that is on the Earth already.
     """
+    if latitude is not None:
+        if isinstance(motion, EarthMotion):
+            raise ConfigurationError(
+                "latitude has no meaning for an EarthMotion, which is on the turning Earth already"
+            )
+        motion = on_earth(motion, latitude)
     model = imu_model(imu, motion.period, seed)
     truth = imu_truth(motion, magnetic_environment, wheel_torque, model.feels_speed)
     magnetic = truth.magnetic_field is not None and model.has_magnetometer

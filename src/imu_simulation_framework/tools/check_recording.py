@@ -34,12 +34,21 @@ def main(arguments):
     check = check_experiment(setup.load())
     for line in report_lines(setup, check):
         print(line)
-    stem = name_of_recording(options.recording or Path(options.config or "recording").stem)
-    for path in write_check(options.out or f"check_{safe_name(stem)}", setup, check):
+    for path in write_check(options.out or _folder(options, check), setup, check):
         print(path)
     if check.problems:
         raise RecordingError(f"it cannot be driven as it is: {check.problems[0]}")
     return 3 if check.grave else 0
+
+
+def _folder(options, check) -> str:
+    """Return the default for the results, named by the recording, never where config.ini is."""
+    read = check.reference_samples or check.imu_samples
+    known = options.recording or (read and read.path) or Path(options.config or "recording").stem
+    folder = f"check_{safe_name(name_of_recording(known))}"
+    while options.config and Path(folder).resolve() == Path(options.config).resolve().parent:
+        folder += "_again"
+    return folder
 
 
 def _parser():
@@ -52,7 +61,9 @@ def _parser():
         "--config", metavar="FILE", help="a config.ini that describes it; config:=FILE as well"
     )
     parser.add_argument(
-        "--out", metavar="DIR", help="folder for the results, by default check_<recording>"
+        "--out",
+        metavar="DIR",
+        help="folder for the results, by default check_<recording>, with _again where config is",
     )
     return parser
 

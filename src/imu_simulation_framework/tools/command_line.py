@@ -71,7 +71,7 @@ def _code(main, arguments, what="the file system") -> int:
         code = main(arguments)
         return 0 if code is None else code
     except FrameworkError as error:
-        _say(error)
+        _say(f"{error}{_folder_of_call()}")
     except SystemExit as error:
         # argparse has said what there is to say.
         return error.code if isinstance(error.code, int) else int(error.code is not None)
@@ -84,7 +84,10 @@ def _code(main, arguments, what="the file system") -> int:
         _give_up_output()
         return SIGNALLED + signal.SIGPIPE
     except OSError as error:
-        _say(f"{error.filename or what}: cannot be read or written: {reason_of(error)}")
+        _say(
+            f"{error.filename or what}: cannot be read or written: {reason_of(error)}"
+            f"{_folder_of_call()}"
+        )
         _give_up_output()
     except MemoryError:
         _say(
@@ -94,6 +97,15 @@ def _code(main, arguments, what="the file system") -> int:
     except RecursionError:
         _say("the input is nested too deeply")
     return REFUSED
+
+
+def _folder_of_call() -> str:
+    """Return the end of a sentence when the current folder was removed, else nothing."""
+    try:
+        os.getcwd()
+    except OSError:
+        return "; the folder in which it was called does not exist any more: call it in another one"
+    return ""
 
 
 def _say(sentence) -> None:

@@ -36,7 +36,13 @@ def main(arguments):
         reading.specification,
         options.target,
         options.rate,
-        WriteOptions(options.correlation_time, yaw_drift, options.walk_from_instability),
+        WriteOptions(
+            options.correlation_time,
+            yaw_drift,
+            options.walk_from_instability,
+            options.inflate,
+            options.subsampled,
+        ),
         _origin(options, reading),
     )
     if options.out is None:
@@ -97,6 +103,21 @@ def _parser():
         type=_positive,
         metavar=("RAD", "S"),
         help="standard deviation and correlation time of the yaw's own drift (hector)",
+    )
+    parser.add_argument(
+        "--inflate",
+        type=_positive,
+        metavar="FACTOR",
+        help="write all noise so many times as large, as Kalibr's wiki recommends for estimators "
+        "with a low-cost sensor (10 or more); the file says so",
+    )
+    parser.add_argument(
+        "--subsampled",
+        action="store_true",
+        default=None,
+        help="the samples at --rate are picked from the sensor's without a filter, so that each is "
+        "as noisy as those; by default the sensor decimates ideally and white noise keeps its "
+        "density",
     )
     return parser
 

@@ -47,6 +47,9 @@ from imu_simulation_framework.tools.side_by_side.table_text import Column
 
 PROBABILITIES = (0.5, 0.95)
 NOT_STATED = "not stated"
+LEGEND = """
+lost: more than half a turn
+>:    the real sensor exceeds it, as its document does not state all that decides it"""
 BEGIN, END = "<!-- catalogue: begin -->\n", "<!-- catalogue: end -->\n"
 _TOLERANCES = (SCALE_FACTOR, MISALIGNMENT, G_SENSITIVITY)
 _CASES = {
@@ -90,21 +93,25 @@ def main(arguments):
     options = parser.parse_args(arguments)
     if options.straight is None and options.rounds is None and options.drive is None:
         options.drive = "a"
-    chosen = choices.chosen_motion(options)
+    chosen = choices.chosen_motion(options, linear=True)
     entries = imu_catalogue()
-    table = catalogue_table(entries, chosen.motion, options.at)
+    table = catalogue_table(entries, chosen.motion, options.at, chosen.sample)
     if options.write is None:
         print(f"{chosen.name}: yaw error after {options.at:g} s, 50 and 95 %")
         for remark in chosen.remarks:
             print(f"note: {remark}")
         print(table_text.table_text(table, COLUMNS, options.table), end="")
+        if options.table == "terminal":
+            print(LEGEND)
         return
     page = read_settings(options.write)
     write_whole(options.write, page_with_table(page, entries, table).encode("utf-8"))
     print(options.write)
 
 
-def catalogue_table(entries: list[CatalogueEntry], motion: Motion, at: float) -> pd.DataFrame:
+def catalogue_table(
+    entries: list[CatalogueEntry], motion: Motion, at: float, sample: float | None = None
+) -> pd.DataFrame:
     """Return the table: a row for each IMU, columns as the keys of ``COLUMNS``, texts.
 
     Parameters
@@ -113,6 +120,8 @@ def catalogue_table(entries: list[CatalogueEntry], motion: Motion, at: float) ->
     motion : Motion
     at : float
         Time into the motion [s].
+    sample : float, optional
+        As for :func:`.yaw_error_model`.
 
     Raises
     ------
@@ -123,7 +132,7 @@ def catalogue_table(entries: list[CatalogueEntry], motion: Motion, at: float) ->
         raise ConfigurationError(
             f"the motion lasts {motion.duration:.6g} s, so that nothing is known at {at:g} s"
         )
-    return pd.DataFrame([_row(entry, motion, at) for entry in entries])
+    return pd.DataFrame([_row(entry, motion, at, sample) for entry in entries])
 
 
 def page_with_table(page: str, entries: list[CatalogueEntry], table: pd.DataFrame) -> str:
@@ -149,7 +158,7 @@ def page_with_table(page: str, entries: list[CatalogueEntry], table: pd.DataFram
     return before + begin + "\n" + "\n".join(texts) + "\n" + end + after
 
 
-def _row(entry, motion, at):
+def _row(entry, motion, at, sample):
     specification = entry.specification
     gyroscope = specification.gyroscope
     sizes = {
@@ -174,7 +183,7 @@ def _row(entry, motion, at):
             row[column] = f"{np.sqrt(np.mean(np.square(values))) / unit:.3g}"
         else:
             row[column] = NOT_STATED
-    model = yaw_error_model(specification, motion)
+    model = yaw_error_model(specification, motion, sample=sample)
     model = model.until(min(round(at / model.step) + 1, len(model.time)))
     for name, (left_out, needed) in _CASES.items():
         angles = [

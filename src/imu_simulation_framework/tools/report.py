@@ -12,6 +12,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from tqdm import tqdm
+
 from imu_simulation_framework.experiment.report import caption
 from imu_simulation_framework.experiment.summary import evaluate
 from imu_simulation_framework.files.whole_files import refuse_overwriting, write_whole
@@ -30,16 +32,27 @@ def main(arguments):
     """Write the report of the result named on the command line."""
     options = _parser().parse_args(arguments)
     folder = find_result(options.result)
-    complete_tables(folder)
-    tables = ExperimentTables.load(folder)
-    previous, place = previous_summary(folder), folder.path("summary.json")
-    settings = settings_of(previous, place)
-    summary, comparison = evaluate(tables, settings, described_run(previous, place))
-    text = page_html(experiment_page(comparison, summary, caption(folder, summary)))
+    place = folder.path("summary.json")
     out = folder.path("report.html") if options.out is None else options.out
-    refuse_overwriting(out, [place, *folder.folder.glob(f"{folder.prefix}_*.csv")])
+    with tqdm(total=3, desc="reading tables", unit=" steps", disable=None) as progress:
+        complete_tables(folder)
+        refuse_overwriting(out, [place, *folder.folder.glob(f"{folder.prefix}_*.csv")])
+        tables = ExperimentTables.load(folder)
+        previous = previous_summary(folder)
+        settings = settings_of(previous, place)
+        _next_step(progress, "comparing yaws")
+        summary, comparison = evaluate(tables, settings, described_run(previous, place))
+        _next_step(progress, "drawing figures")
+        text = page_html(experiment_page(comparison, summary, caption(folder, summary)))
+        _next_step(progress, "report")
     write_whole(out, text.encode("utf-8"))
     print(out)
+
+
+def _next_step(progress, description) -> None:
+    progress.set_description(description, refresh=False)
+    progress.update()
+    progress.refresh()
 
 
 def _parser():

@@ -70,6 +70,36 @@ def test_a_random_walk_follows_from_the_lowest_allan_deviation_and_the_white_noi
     assert walk == pytest.approx(float(random_walk_of_minimum(8.0 * DEG / 3600.0, noise)))
 
 
+def test_flicker_and_walk_follow_from_the_lowest_allan_deviation_and_its_averaging_time():
+    stated = {
+        "white_noise": {"walk": 0.15, "unit": "deg/sqrt(h)"},
+        "bias_instability": {
+            "value": 0.5, "unit": "deg/h", "meaning": "allan_minimum", "averaging_time": 1000.0,
+        },
+    }  # fmt: skip
+    values = in_si(stated, "gyroscope")
+    noise, flicker, walk = (
+        values[name][2] for name in ("white_noise", "bias_instability", "random_walk")
+    )
+    tau = np.geomspace(1.0, 1e6, 100_001)
+    deviation = np.sqrt(
+        noise**2 / tau + 2.0 * math.log(2.0) / math.pi * flicker**2 + walk**2 * tau / 3.0
+    )
+    assert np.min(deviation) == pytest.approx(0.5 * DEG / 3600.0, rel=1e-6)
+    assert tau[np.argmin(deviation)] == pytest.approx(1000.0, rel=1e-3)
+
+
+def test_a_random_walk_that_is_stated_is_kept_beside_the_lowest_allan_deviation():
+    minimum = {"value": 8.0, "unit": "deg/h", "meaning": "allan_minimum", "averaging_time": 600.0}
+    stated = {"bias_instability": minimum, "random_walk": 1e-8, "white_noise": 0.0}
+    values = in_si(stated, "gyroscope")
+    assert values["random_walk"] == (1e-8, 1e-8, 1e-8)
+    left = (8.0 * DEG / 3600.0) ** 2 - 1e-16 * 600.0 / 3.0
+    assert values["bias_instability"][0] == pytest.approx(
+        math.sqrt(left * math.pi / (2.0 * math.log(2.0)))
+    )
+
+
 @pytest.mark.parametrize(
     "text, words",
     [
@@ -83,6 +113,19 @@ def test_a_random_walk_follows_from_the_lowest_allan_deviation_and_the_white_noi
         ("white_noise: {walk: [1, 2], unit: deg/sqrt(h)}", "walk has 2 numbers"),
         ("white_noise: {walk: -1, unit: deg/sqrt(h)}", "gyroscope.white_noise x is -"),
         ("bias_instability: {value: 8, unit: deg/h}", "meaning is None"),
+        (
+            "bias_instability: {value: 8, unit: deg/h, meaning: allan_minimum, averaging_time: 9}",
+            "averaging_time needs the triad's white_noise",
+        ),
+        (
+            "bias_instability: {value: 8, unit: deg/h, meaning: allan_minimum, averaging_time: 9}"
+            "\n  white_noise: {walk: 9, unit: deg/sqrt(h)}",
+            "value is below what white noise and random walk leave after 9 s",
+        ),
+        (
+            "bias_instability: {value: 8, unit: deg/h, meaning: coefficient, averaging_time: 9}",
+            "meaning is 'coefficient'",
+        ),
         ("turn_on_bias_sigma: {value: 1, unit: [deg/s]}", "unit is ['deg/s']"),
         ("turn_on_bias_sigma: {value: 1, unit: deg/s, max: 3}", "'max' is not known here"),
         ("turn_on_bias_sigma: {value: 1, unit: deg/s, source: 3}", "source must be a text"),

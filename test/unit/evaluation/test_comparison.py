@@ -5,14 +5,17 @@ from synthetic_experiment import cut, make_tables
 
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.evaluation.comparison import compare, yaw_error_difference
-from imu_simulation_framework.evaluation.error_statistics import error_statistics
-from imu_simulation_framework.evaluation.median_trend import median_filter_samples, median_trend
+from imu_simulation_framework.evaluation.error_statistics import edge_samples, error_statistics
+from imu_simulation_framework.evaluation.median_trend import median_trend
 from imu_simulation_framework.evaluation.spectrum import (
     Spectrum,
     logarithmic_average,
     power_spectral_density,
 )
-from imu_simulation_framework.evaluation.time_alignment import find_time_shift
+from imu_simulation_framework.evaluation.time_alignment import (
+    find_time_shift,
+    normalised_correlation,
+)
 from imu_simulation_framework.evaluation.yaw_comparison import ComparisonSettings, compare_yaw
 
 
@@ -101,18 +104,42 @@ def test_statistics_of_known_numbers():
     assert statistics.drift == pytest.approx(1.6)
 
 
+def test_an_edge_is_its_window_or_a_tenth_of_a_short_series():
+    time = np.arange(0.0, 100.001, 0.1)
+    assert edge_samples(time, 3.0) == 30
+    assert edge_samples(time, 10.0) == edge_samples(time, 50.0) == 100
+    assert edge_samples(time[:201], 3.0) == 20
+    assert edge_samples(time[:3], 3.0) == edge_samples(time[:1], 3.0) == 1
+
+
 def test_statistics_of_one_sample_and_of_none():
     assert error_statistics([1.0], [-2.0]).rms == 2.0
     assert np.isnan(error_statistics([1.0], [-2.0]).drift)
     assert error_statistics([], []) is None
 
 
-def test_median_window_is_an_odd_number_of_samples():
-    time = np.arange(1000) / 100.0
-    assert median_filter_samples(time, 5.19) == 519
-    assert median_filter_samples(time, 1.0) in (99, 101)
-    assert median_filter_samples(time, 1e-6) == 1
-    assert median_filter_samples([0.0], 5.0) == 1
+def uneven_times():
+    """Stamps of 29 Hz, and later of 60 Hz, none of them quite even."""
+    steps = np.concatenate([np.full(300, 1 / 29), np.full(900, 1 / 60)])
+    steps *= np.random.default_rng(7).uniform(0.8, 1.2, len(steps))
+    return 1.6e9 + np.cumsum(steps)
+
+
+@pytest.mark.parametrize("window", [1e-6, 1.0, 5.19, 100.0])
+def test_a_trend_is_the_median_of_what_is_within_seconds_however_uneven_the_stamps(window):
+    time = uneven_times()
+    error = pd.Series(np.random.default_rng(8).normal(size=len(time)).cumsum(), index=time)
+    expected = [np.median(error[np.abs(time - middle) <= 0.5 * window]) for middle in time]
+    np.testing.assert_array_equal(median_trend(error, window), expected)
+
+
+def test_the_first_and_the_last_seconds_are_seconds_however_uneven_the_stamps():
+    time = uneven_times()
+    assert edge_samples(time, 2.0) == np.sum(time < time[0] + 2.0)
+    assert edge_samples(time, 2.0, at_end=True) == np.sum(time > time[-1] - 2.0)
+    # Of a short series a tenth, and always a sample.
+    assert edge_samples(time[:101], 3.0) == np.sum(time < time[0] + 0.1 * (time[100] - time[0]))
+    assert edge_samples(time[:1], 3.0) == edge_samples(time[:1], 3.0, at_end=True) == 1
 
 
 def test_trend_keeps_a_step_and_removes_a_pulse():
@@ -193,6 +220,17 @@ def test_aligned_error_is_smaller_and_has_the_stamps_of_the_reference():
     assert plain.statistics.rms > 0.1
     assert aligned.time_shift.shift == pytest.approx(0.3, abs=1e-3)
     assert aligned.statistics.rms < 1e-3
+
+
+def test_a_normalised_correlation_is_the_cosine_of_what_both_have_in_common():
+    late, reference = (np.random.default_rng(5).standard_normal(n) for n in (37, 30))
+    lags = np.arange(-12, 15)
+    expected = []
+    for lag in lags:
+        pairs = [(k + lag, k) for k in range(30) if 0 <= k + lag < 37]
+        a, b = (series[list(which)] for series, which in zip((late, reference), zip(*pairs)))
+        expected.append(a @ b / np.sqrt((a @ a) * (b @ b)))
+    np.testing.assert_allclose(normalised_correlation(late, reference, lags), expected, atol=1e-12)
 
 
 def test_alignment_says_why_it_cannot():
@@ -325,3 +363,27 @@ def test_without_a_known_heading_there_is_nothing_to_judge():
     time = np.arange(601) / 100.0
     nowhere = yaw(np.zeros(601))
     assert compare_yaw(yaw(time), yaw(time), ComparisonSettings(), nowhere) is None
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.1])
+def test_distances_are_metres_of_the_recorded_drive_whatever_the_path_was_scaled_by(scale):
+    tables = make_tables()
+    as_driven = compare_tables(tables)
+    tables.trajectory_data[["x", "y"]] *= scale
+    result = compare(
+        tables.imu_simulated,
+        tables.ground_truth,
+        tables.imu_real,
+        tables.trajectory_data,
+        tables.control_error,
+        ComparisonSettings(),
+        scale=scale,
+    )
+    lengths = [entry.length for entry in result.real.over_distance]
+    assert 10.0 in lengths
+    assert lengths == [entry.length for entry in as_driven.real.over_distance]
+    np.testing.assert_allclose(
+        [entry.rms for entry in result.real.over_distance],
+        [entry.rms for entry in as_driven.real.over_distance],
+        rtol=1e-9,
+    )

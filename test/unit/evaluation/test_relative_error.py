@@ -85,6 +85,12 @@ def test_gaps_are_long_steps_against_the_others():
     assert behind_gaps(time).tolist() == [100]
     assert behind_gaps(np.arange(0.0, 10.0, 1.0)).tolist() == []
     assert behind_gaps([]).tolist() == behind_gaps([1.0]).tolist() == []
+    for period, longest in ((0.01, 0.5), (0.05, 0.5), (0.2, 1.0), (1.0, 5.0)):
+        # Half a second is bridged whatever the rate, and five usual steps.
+        for step, gaps in ((0.98 * longest, []), (1.02 * longest, [50])):
+            steps = np.full(100, period)
+            steps[49] = step
+            assert behind_gaps(np.append(0.0, np.cumsum(steps))).tolist() == gaps
     values = value_at(time, time, [-1.0, 0.0, 0.505, 0.99, 2.0, 3.0, 3.985, 5.0])
     expected = [np.nan, 0.0, 0.505, 0.99, np.nan, 3.0, 3.985, np.nan]
     np.testing.assert_allclose(values, expected, atol=1e-12)

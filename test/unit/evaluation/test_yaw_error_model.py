@@ -1,3 +1,7 @@
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal, norm
@@ -147,3 +151,75 @@ def test_likelihood_of_what_was_observed_in_part():
 def test_what_is_no_model(make, sentence):
     with pytest.raises(ConfigurationError, match=sentence):
         make()
+
+
+def _wiener_within(limit, std):
+    """Probability that a Wiener process that ends with a standard deviation has not left a band."""
+    k = np.arange(100)
+    odd = 2 * k + 1
+    return 4.0 / np.pi * np.sum((-1.0) ** k / odd * np.exp(-((odd * np.pi * std / limit) ** 2) / 8))
+
+
+@pytest.mark.parametrize("steps", [20, 360])
+@pytest.mark.parametrize("limit", [0.9, 1.5])
+def test_first_exit_of_a_wiener_process_in_closed_form_whatever_the_step(steps, limit):
+    time = np.linspace(0.0, 3600.0, steps + 1)
+    model = YawErrorModel(time, (AngleRandomWalk("angle random walk", 1.0 / 60.0),))
+    share, half_width = model.probability_always_within(limit, 8000, seed=2)
+
+    assert half_width < 0.011
+    assert share == pytest.approx(_wiener_within(limit, 1.0), abs=1.5 * half_width)  # 3 sigma
+
+
+def test_first_exit_between_steps_as_by_a_simulation_with_fine_steps():
+    # 200 s: noise and a drift of 3 s at steps of 5 s against a plain simulation at 50 Hz.
+    walk, sigma, correlation_time, limit, runs = 0.03, 0.02, 3.0, 0.6, 4000
+    period = 0.02
+    generator = np.random.default_rng(4)
+    error, bias = np.zeros(runs), sigma * generator.standard_normal(runs)
+    largest, keep = np.zeros(runs), np.exp(-period / correlation_time)
+    for _ in range(10_000):
+        error -= bias * period + walk * np.sqrt(period) * generator.standard_normal(runs)
+        bias = keep * bias + sigma * np.sqrt(1.0 - keep**2) * generator.standard_normal(runs)
+        np.maximum(largest, np.abs(error), out=largest)
+    fine = float(np.mean(largest <= limit))
+
+    sources = (AngleRandomWalk("walk", walk), RateGaussMarkov("drift", sigma, correlation_time))
+    model = YawErrorModel(np.arange(0.0, 201.0, 5.0), sources, sensor_period=period)
+    share, half_width = model.probability_always_within(limit, runs)
+    error = np.hypot(half_width / 1.96, np.sqrt(fine * (1.0 - fine) / runs))
+    assert share == pytest.approx(fine, abs=3.0 * error)
+    on_steps = np.mean(np.max(np.abs(model.realisations(runs)), axis=1) <= limit)
+    assert on_steps > fine + 3.0 * error
+
+
+def test_white_noise_leads_outside_at_any_sample_of_the_sensor():
+    model = YawErrorModel(np.arange(11.0), (YawNoise("noise", 0.1),), sensor_period=0.1)
+    inside = 1.0 - 2.0 * norm.sf(3.0)
+    assert model.probability_always_within(0.3) == pytest.approx((inside**101, 0.0))
+
+
+def test_what_is_the_same_in_every_run_stays_within_or_does_not():
+    model = YawErrorModel(TIME, (KnownError("known", 0.01 * TIME),))
+    assert model.probability_always_within(1.001) == (1.0, 0.0)
+    assert model.probability_always_within(0.999) == (0.0, 0.0)
+
+
+def test_realisations_cost_what_one_processor_does():
+    # BLAS would give the products of matrices to threads that wait for each other.
+    code = (
+        "import time, numpy as np\n"
+        "from imu_simulation_framework.evaluation.yaw_error_model import *\n"
+        "drifts = [RateGaussMarkov('drift', 1e-3, time) for time in np.geomspace(1, 1e4, 10)]\n"
+        "model = YawErrorModel(np.arange(2001.0), tuple(drifts))\n"
+        "model.realisations(32)\n"
+        "begin = time.process_time(), time.thread_time()\n"
+        "model.realisations(256)\n"
+        "print((time.process_time() - begin[0]) / (time.thread_time() - begin[1]))\n"
+    )
+    threads = {f"{library}_NUM_THREADS": "2" for library in ("OMP", "OPENBLAS", "MKL")}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, **threads}, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) < 1.2

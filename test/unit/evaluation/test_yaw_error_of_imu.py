@@ -1,5 +1,7 @@
 """The linear model of the yaw error against the sensors that it stands for."""
 
+import math
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,6 +12,7 @@ from scipy.spatial.transform import Rotation
 from imu_simulation_framework.angles import yaw_from_quaternion
 from imu_simulation_framework.errors import ConfigurationError, MotionError
 from imu_simulation_framework.evaluation.yaw_error_model import yaw_error_model
+from imu_simulation_framework.evaluation.yaw_error_model.requirements import requirements
 from imu_simulation_framework.motion.earth.earth_motion import EarthMotion
 from imu_simulation_framework.motion.earth.ellipsoid import (
     EARTH_RATE,
@@ -18,6 +21,7 @@ from imu_simulation_framework.motion.earth.ellipsoid import (
 )
 from imu_simulation_framework.motion.earth.frames import enu_to_ecef
 from imu_simulation_framework.motion.earth.sources import standing
+from imu_simulation_framework.motion.motion import Motion
 from imu_simulation_framework.motion.sources import at_rest, planar, read_drive, rounds, straight
 from imu_simulation_framework.sensors.imu_models import GenericParameters, HectorParameters
 from imu_simulation_framework.sensors.imu_specification import (
@@ -183,6 +187,22 @@ def test_what_is_not_linear_is_said():
     assert "z saturates at 0.1 rad/s" in saturation
     assert "readings stick to steps" in resolution
     assert "vqf" in filter_
+
+    # The largest tilt is told, not that at the start.
+    time = np.arange(0.0, 10.0, 0.01)
+    turns = Rotation.from_euler("x", 0.3 * np.sin(0.3 * time))
+    rolling = Motion.from_poses(time, np.zeros((len(time), 3)), turns.as_quat())
+    (tilt,) = yaw_error_model(ImuSpecification(), rolling).limits
+    assert "tilts by up to 17 deg" in tilt
+
+
+def test_the_white_noise_that_is_allowed_grows_with_the_limit_over_the_root_of_time():
+    limit, time = math.radians(5.0), 600.0
+    allowed = requirements(straight(time, rate=RATE), limit, time, 0.95, RATE)
+    # N sqrt(t) is the yaw's standard deviation, of which 1.96 are within the limit.
+    noise = limit / (1.959964 * math.sqrt(time)) / (math.radians(1.0) / 60.0)
+    assert allowed.loc["angle random walk", "alone"] == pytest.approx(noise, rel=1e-6)
+    assert allowed.loc["angle random walk", "unit"] == "deg/sqrt(h)"
 
 
 def test_sensor_that_is_told_its_orientation_has_no_error():

@@ -140,10 +140,14 @@ def test_a_job_whose_workers_have_all_gone_says_so_and_keeps_what_there_is(
 def test_a_scheduler_killed_in_the_middle_is_said(start, scheduler, tmp_path):
     process, address = scheduler
     worker(start, address)
-    with pytest.raises(ClusterError, match=r"given up|does not answer any more"):
+    with pytest.raises(ClusterError, match=r"given up|does not answer any more") as caught:
         monte_carlo(sensor(), RUNS, tmp_path / "job", scheduler=address,
                     on_runs=lambda _: process.kill())  # fmt: skip
     assert list((tmp_path / "job" / "chunks").iterdir())
+    # One sentence, with the way to go on.
+    told = str(caught.value)
+    assert f"are kept in {tmp_path / 'job'}: the same call goes on from them" in told
+    assert "\\n" not in told and "\n" not in told
 
 
 @pytest.mark.slow

@@ -150,3 +150,12 @@ def test_a_command_that_is_read_before_the_errors_counts(session):
     last = round(DURATION / PERIOD)
     heard = [session.take(topics.WHEEL_COMMAND, None, number) for number in range(last + 1)]
     assert [content for some in heard for content in contents(some)] == list(range(last + 1))
+
+
+def test_topics_that_lack_the_last_message_are_named(session):
+    for topic in (topics.IMU, topics.YAW_SIMULATED, topics.GNSS_FIX):
+        session.take(topic, at(3.0), "early")
+    session.take(topics.IMU, at(DURATION), "last")
+    assert session.incomplete == [topics.YAW_SIMULATED]
+    session.take(topics.YAW_SIMULATED, at(DURATION), "last")
+    assert session.incomplete == []

@@ -1,5 +1,7 @@
 """Ensembles: whatever the pieces and interruptions, the same numbers; damage is noticed."""
 
+import hashlib
+import io
 import json
 import math
 
@@ -109,6 +111,68 @@ def test_a_damaged_chunk_is_named_and_drawn_again(tmp_path, damage):
     (remark,) = remarks
     assert str(path) in remark and "drawn again" in remark
     assert path.read_bytes() == content
+
+
+def forged(arrays):
+    """A chunk's file with its right hash, of whatever is put into it."""
+    body = io.BytesIO()
+    np.savez_compressed(body, **arrays)
+    return with_hash(body.getvalue())
+
+
+def with_hash(content):
+    digest = hashlib.sha256(content).hexdigest().encode()
+    return b"imu_simulation_framework ensemble 1 " + digest + b"\n" + content
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"curves": np.array([{}], dtype=object)},
+        {"first_run": np.array([8, 8])},
+    ],
+)
+def test_a_forged_chunk_without_usable_arrays_is_drawn_again(tmp_path, change):
+    expected = monte_carlo(Walks(), 20, tmp_path)
+    path = tmp_path / "chunks" / "runs_000000008.chunk"
+    with np.load(io.BytesIO(path.read_bytes().partition(b"\n")[2])) as file:
+        arrays = {**file, **change}
+    told = []
+    for content in (forged(arrays), with_hash(b"no archive"), with_hash(b"")):
+        path.write_bytes(content)
+        assert equal(monte_carlo(Walks(), 20, tmp_path, on_remark=told.append), expected)
+    sentence = f"{path}: does not hold the arrays of a chunk; its runs are drawn again"
+    assert told == 3 * [sentence]
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("names", lambda names: np.array([f"{name}_" for name in names])),
+        ("names", lambda names: names[:-1]),
+        ("statistics", lambda values: values * np.nan),
+        ("statistics", lambda values: values.astype(str)),
+        ("mean", lambda values: values.astype(complex)),
+        ("squares", lambda values: values[:, np.newaxis]),
+        ("counts", lambda values: -values.astype(int)),
+        ("runs", lambda values: values + 1),
+        ("frequency", lambda values: values * 2.0),
+        ("density", lambda values: np.append(values, 1.0)),
+        ("curves", lambda values: values.astype("datetime64[s]")),
+    ],
+)
+def test_a_forged_chunk_of_other_arrays_is_refused_with_its_name(tmp_path, name, change):
+    monte_carlo(Walks(), 20, tmp_path)
+    path = tmp_path / "chunks" / "runs_000000008.chunk"
+    with np.load(io.BytesIO(path.read_bytes().partition(b"\n")[2])) as file:
+        arrays = dict(file)
+    path.write_bytes(forged({**arrays, name: change(arrays[name])}))
+    with pytest.raises(ResultError) as caught:
+        monte_carlo(Walks(), 20, tmp_path)
+    assert str(caught.value) == (
+        f"{path}: these arrays are no part of an ensemble at these times; remove it or choose "
+        "another folder"
+    )
 
 
 def test_the_folder_of_another_job_is_refused(tmp_path):

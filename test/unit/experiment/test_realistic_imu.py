@@ -13,7 +13,7 @@ from imu_simulation_framework.experiment.realistic_imu.session import (
     MEASURED,
     RealisticImu,
 )
-from imu_simulation_framework.experiment.realistic_imu.stamps import usual_period
+from imu_simulation_framework.experiment.realistic_imu.stamps import StreamReport, usual_period
 from imu_simulation_framework.experiment.realistic_imu.truth import (
     IMU_NUMBERS,
     ImuInput,
@@ -202,6 +202,7 @@ def test_a_mounted_imu_feels_what_its_place_feels(motion):
     mounting = Mounting(np.array([0.3, -0.2, 0.1]), Rotation.from_euler("ZYX", [0.7, 0.2, -0.4]))
     mounted = motion.mounted(mounting.lever_arm, mounting.rotation)
     source = ImuInput(mounting)
+    source.has_orientation = True
     felt = zip(motion.orientation, motion.angular_velocity, motion.specific_force)
     found = [
         source.truth(stamp, numbers_of(truth)) for stamp, truth in zip(stamps_of(motion), felt)
@@ -264,35 +265,84 @@ def test_odometry_that_does_not_go_on_or_is_no_number_tells_nothing(motion):
         bad[0] = np.nan
         assert source.truth(stamps[3], bad) is None
         assert source.truth(stamps[3], np.zeros(13)) is None
+        short = numbers[3].copy()
+        short[3:7] = 1e-200
+        assert source.truth(stamps[3], short) is None
         assert source.truth(stamps[3], numbers[3]) is not None
 
 
-def test_an_imu_says_what_it_does_not_have():
-    level = ImuTruth(np.array([0.0, 0.0, 0.0, 1.0]), np.zeros(3), np.array([0.0, 0.0, 9.8]))
-    source = ImuInput()
-    assert source.truth(1, numbers_of(level)) is not None and source.has_orientation
-    assert source.truth(2, numbers_of(level, orientation_covariance=-1.0)) is not None
-    assert not source.has_orientation
-    zero = ImuInput()
-    zero.truth(1, numbers_of(level._replace(orientation=np.zeros(4))))
-    assert not zero.has_orientation
-    nothing = ImuInput()
-    assert nothing.truth(1, numbers_of(level._replace(angular_velocity=np.full(3, np.nan)))) is None
-    lacking = numbers_of(level)
+LEVEL = ImuTruth(np.array([0.0, 0.0, 0.0, 1.0]), np.zeros(3), np.array([0.0, 0.0, 9.8]))
+
+
+def test_an_imu_without_orientation_is_known_by_its_first_messages():
+    for unset in (
+        numbers_of(LEVEL, orientation_covariance=-1.0),
+        numbers_of(LEVEL._replace(orientation=np.zeros(4))),
+        numbers_of(LEVEL._replace(orientation=np.full(4, 1e-200))),
+    ):
+        report = StreamReport()
+        source = ImuInput(report=report)
+        for stamp in range(MEASURED - 1):
+            assert source.truths(stamp, unset) == [] and source.has_orientation is None
+        known = source.truths(MEASURED - 1, unset)
+        assert [stamp for stamp, _ in known] == list(range(MEASURED))
+        assert source.has_orientation is False
+        # What comes later is not used, which is said.
+        ((_, late),) = source.truths(MEASURED, numbers_of(LEVEL))
+        assert late is not None and "orientation is not used" in report.sentences()[0]
+        few = ImuInput()
+        assert few.truths(0, unset) == [] and len(few.finish()) == 1 and not few.has_orientation
+
+
+@pytest.mark.parametrize("place", [0, 1, MEASURED - 2, 2 * MEASURED])
+@pytest.mark.parametrize(
+    ("bad", "words"),
+    [
+        (numbers_of(LEVEL._replace(orientation=np.zeros(4))), "lack an orientation"),
+        (numbers_of(LEVEL._replace(orientation=np.full(4, 1e-200))), "lack an orientation"),
+        (numbers_of(LEVEL, orientation_covariance=-1.0), "lack an orientation"),
+        (numbers_of(LEVEL._replace(orientation=np.full(4, np.nan))), "no numbers"),
+        (numbers_of(LEVEL._replace(angular_velocity=np.full(3, np.nan))), "no numbers"),
+        (numbers_of(LEVEL._replace(specific_force=np.full(3, 1e200))), "values above 1e+09"),
+    ],
+)
+def test_a_single_message_that_cannot_be_used_is_left_out_and_counted(place, bad, words):
+    report = StreamReport()
+    source = ImuInput(report=report)
+    known = []
+    for stamp in range(3 * MEASURED):
+        known += source.truths(stamp, bad if stamp == place else numbers_of(LEVEL))
+    assert source.has_orientation
+    assert [stamp for stamp, _ in known] == list(range(3 * MEASURED))
+    assert [stamp for stamp, truth in known if truth is None] == [place]
+    (sentence,) = report.sentences()
+    assert words in sentence and sentence.endswith(": 1")
+
+
+def test_an_imu_that_has_no_acceleration_is_refused_and_a_message_that_lacks_it_left_out():
+    lacking = numbers_of(LEVEL)
     lacking[28] = -1.0
     with pytest.raises(RecordingError, match="has no acceleration"):
-        ImuInput().truth(1, lacking)
+        ImuInput().truths(1, lacking)
+    report = StreamReport()
+    source = ImuInput(report=report)
+    source.truths(0, numbers_of(LEVEL))
+    assert source.truths(1, lacking) == [(1, None)]
+    assert "rate or acceleration, which others have: 1" in report.sentences()[0]
 
 
 def test_gravity_that_is_missing_is_added_along_the_vertical(motion):
     up = Rotation.from_quat(motion.orientation).inv().apply([0.0, 0.0, motion.gravity])
     source = ImuInput(missing_gravity=motion.gravity)
+    source.has_orientation = True
     felt = zip(motion.orientation, motion.angular_velocity, motion.specific_force - up)
     found = [source.truth(1, numbers_of(ImuTruth(*row))).specific_force for row in felt]
     np.testing.assert_allclose(found, motion.specific_force, atol=1e-12)
     level = ImuTruth(np.array([0.0, 0.0, 0.0, 1.0]), np.zeros(3), np.zeros(3))
     with pytest.raises(RecordingError, match="nobody knows on which of its axes"):
-        source.truth(2, numbers_of(level, orientation_covariance=-1.0))
+        ImuInput(missing_gravity=motion.gravity).truth(
+            2, numbers_of(level, orientation_covariance=-1.0)
+        )
 
 
 @pytest.mark.parametrize(
@@ -323,6 +373,7 @@ def test_what_gazebos_plug_in_turned_wrongly_is_turned_back(motion):
     rate = turn.apply(turn.apply(motion.angular_velocity))
     force = turn.apply(turn.apply(motion.specific_force) - [0.0, 0.0, motion.gravity])
     source = ImuInput(missing_gravity=motion.gravity, turned_wrongly=True)
+    source.has_orientation = True
     felt = zip(motion.orientation, rate, force)
     found = [source.truth(1, numbers_of(ImuTruth(*row))) for row in felt]
     rates, forces = zip(*[(truth.angular_velocity, truth.specific_force) for truth in found])

@@ -26,7 +26,7 @@ def session():
     session.ends_after(TICKS * PERIOD)
     stamps = stamps_of(PERIOD * np.arange(TICKS + 1))
     session.add_imu(stamps, np.zeros((len(stamps), 10)))
-    session.add_ground_truth(stamps, np.zeros((len(stamps), 10)))
+    session.add_ground_truth(stamps, np.zeros((len(stamps), 13)))
     session.add_command(0.0, 0.0)
     for stamp in stamps[1:].tolist():
         error = TrackingError(0.0, 0.0, 0.0, 0.0)
@@ -69,3 +69,21 @@ def test_the_velocity_of_a_side_is_the_mean_of_its_wheels(session):
 @pytest.mark.parametrize(("rate", "ticks"), [(20.0, 4), (5.0, 1), (2.0, 1), (8.0, 2), (100.0, 20)])
 def test_the_wheels_are_asked_five_times_a_second_at_whole_control_periods(rate, ticks):
     assert ticks_between_wheels(1.0 / rate) == ticks
+
+
+def test_the_robot_has_arrived_though_messages_of_its_imu_are_missing():
+    session = RecordingSession(PERIOD)
+    session.ends_after(TICKS * PERIOD)
+    session.add_imu(stamps_of([0.0, 0.3]), np.zeros((2, 10)))
+    stamps = stamps_of(PERIOD * np.arange(TICKS + 3))
+    session.add_ground_truth(stamps, np.zeros((len(stamps), 13)))
+    for stamp in stamps[1 : TICKS + 1].tolist():
+        assert not session.arrived
+        session.add_error(stamp, stamp / NANOSECONDS, TrackingError(0.0, 0.0, 0.0, 0.0))
+    assert session.arrived
+    # It grows with messages of the drive, not with those that come later.
+    before = session.recorded_until
+    session.add_ground_truth(stamps_of(2.0), np.zeros((1, 13)))
+    assert session.recorded_until == before
+    session.add_imu(stamps_of(0.5), np.zeros((1, 10)))
+    assert session.recorded_until > before

@@ -146,6 +146,21 @@ def test_a_field_that_is_told_is_that_between_its_messages(motion):
     np.testing.assert_allclose(truth.magnetic_field, (2e-5, 2e-5, -3e-5), rtol=1e-12)
 
 
+def test_a_pose_or_a_field_that_cannot_be_is_left_out_and_counted(motion):
+    surroundings = Surroundings(None, speed=True, fields=True)
+    surroundings.mount((0.1, 0.0, 0.0))
+    place, turn = motion.position[0], motion.orientation[0]
+    for pose in ((place, np.zeros(4), 0.5), (place, np.full(4, 1e-200), 0.5), (place, turn, 1e200)):
+        surroundings.add_pose(0, *pose)
+    surroundings.add_field(0, (1e-5, 2e-5, -4e-5))
+    for field in (np.zeros(3), np.full(3, np.nan), (0.2, 0.0, -0.4)):
+        surroundings.add_field(PERIOD, field)
+    assert surroundings.add(0, truths(motion)[0]) == []
+    ((_, truth),) = surroundings.add_pose(0, place, turn, 0.5)
+    assert truth.speed == 0.5 and truth.magnetic_field[0] == 1e-5
+    assert [sentence.split(": ")[1] for sentence in surroundings.report.sentences()] == ["3", "3"]
+
+
 def test_a_field_and_poses_are_both_waited_for(motion):
     surroundings = Surroundings(None, speed=True, fields=True)
     surroundings.mount((0.0, 0.0, 0.0))

@@ -95,3 +95,32 @@ def test_the_drive_begins_once(session):
     session.begin(ZERO + 2 * NANOSECONDS)
     (yaw,) = of(session.add_imu(at(1.0), 0.0), topics.YAW_REAL)
     assert yaw.yaw == pytest.approx(0.5)
+
+
+def test_the_simulated_error_is_zero_at_the_drives_beginning_whatever_was_before():
+    # Before it the robot is put elsewhere, and the IMU's errors are set.
+    session = YawSession()
+    found = []
+    for k in range(-20, 5):
+        off = 0.5 if k < 0 else 0.1 * k + 0.3
+        found += session.add_ground_truth(at(0.01 * k), 0.0)
+        found += session.add_imu(at(0.01 * k), -off)
+    assert not of(found, topics.YAW_ERROR_SIMULATED)
+    assert not session.begun
+    # As an answer to samples of the drive.
+    session.begin(ZERO)
+    found = session.add_ground_truth(at(0.05), 0.0) + session.add_imu(at(0.05), -0.8)
+    errors = of(found, topics.YAW_ERROR_SIMULATED)
+    assert [error.stamp for error in errors] == [at(0.01 * k) for k in range(6)]
+    np.testing.assert_allclose([e.unwrapped for e in errors], 0.1 * np.arange(6), atol=1e-9)
+
+
+def test_of_a_sample_that_is_repeated_until_the_drive_begins_the_last_counts():
+    session = YawSession()
+    for off in (0.9, 0.7):
+        session.add_ground_truth(at(0.0), 0.0)
+        session.add_imu(at(0.0), -off)
+    session.begin(ZERO)
+    found = session.add_ground_truth(at(0.01), 0.0) + session.add_imu(at(0.01), -1.0)
+    errors = of(found, topics.YAW_ERROR_SIMULATED)
+    np.testing.assert_allclose([e.unwrapped for e in errors], [0.0, 0.3], atol=1e-9)

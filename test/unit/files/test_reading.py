@@ -153,8 +153,9 @@ def test_a_file_that_unpacks_to_very_much_is_refused(tmp_path, monkeypatch, name
 def test_a_limit_on_all_that_is_unpacked(tmp_path, monkeypatch):
     monkeypatch.setattr(file_access, "UNPACKED_LIMIT", 2**20)
     path = tmp_path / "large.csv.gz"
-    content = np.random.default_rng(1).integers(97, 122, 2**21, dtype=np.uint8).tobytes()
-    path.write_bytes(gzip.compress(b"time,x,y\n" + content))
+    rows = np.random.default_rng(1).integers(0, 10**6, (2**17, 3))
+    content = "".join(f"{time},{x},{y}\n" for time, x, y in rows.tolist())
+    path.write_bytes(gzip.compress(f"time,x,y\n{content}".encode()))
     assert "unpack to" in refusal(read_reference, path)
 
 

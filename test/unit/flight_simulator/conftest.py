@@ -7,6 +7,7 @@ import pytest
 pytest.importorskip("jsbsim")
 
 SCRIPT = """<runscript name="ours">
+  {top}
   <use aircraft="{aircraft}" initialize="{start}"/>
   <run start="0" end="{end}" dt="0.01">
     {events}
@@ -19,9 +20,9 @@ SCRIPT = """<runscript name="ours">
 def script(tmp_path):
     """Write a script and return its path."""
 
-    def write(events="", aircraft="c310", start="ellington", end=1000) -> Path:
+    def write(events="", aircraft="c310", start="ellington", end=1000, top="") -> Path:
         path = tmp_path / "ours.xml"
-        text = SCRIPT.format(aircraft=aircraft, start=start, end=end, events=events)
+        text = SCRIPT.format(aircraft=aircraft, start=start, end=end, events=events, top=top)
         path.write_text(text, encoding="utf-8")
         return path
 

@@ -1,4 +1,6 @@
+import os
 import shutil
+import socket
 
 import numpy as np
 import pytest
@@ -225,6 +227,108 @@ def test_no_file_appears_where_it_is_flown(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     fly("c3104", duration=1.0)
     assert list(tmp_path.iterdir()) == []
+
+
+def _output(name, kind="CSV", more=""):
+    return (
+        f'<output name="{name}" type="{kind}" rate="10" {more}>'
+        "<property>position/h-sl-ft</property></output>"
+    )
+
+
+def _listener():
+    listening = socket.socket()
+    listening.bind(("127.0.0.1", 0))
+    listening.listen()
+    listening.settimeout(0.2)
+    return listening, f'protocol="TCP" port="{listening.getsockname()[1]}"'
+
+
+def _fleet(tmp_path, change=lambda text: text):
+    """A folder of aircraft with a C310 of our own, whose file is changed."""
+    aircraft = tmp_path / "fleet" / "c310"
+    shutil.copytree(data_folder() / "aircraft" / "c310", aircraft)
+    path = aircraft / "c310.xml"
+    path.write_text(change(path.read_text(encoding="utf-8")), encoding="utf-8")
+    return aircraft
+
+
+def test_what_a_script_wants_to_write_or_to_connect_to_is_left_alone(script, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    kept, fifo = tmp_path / "kept.csv", tmp_path / "fifo"
+    kept.write_text("mine\n")
+    os.mkfifo(fifo)
+    expected = fly(script(), duration=1.0).states.position
+    listening, address = _listener()
+    saved = '<set name="simulation/write-state-file" value="1"/>'
+    event = f"<event><condition>simulation/sim-time-sec ge 0.1</condition>{saved}</event>"
+    asked = (
+        _output(kept)
+        + _output(fifo, "TABULAR")
+        + _output("new.csv")
+        + _output("127.0.0.1", "SOCKET", address)
+        + _output("127.0.0.1", "FLIGHTGEAR", address)
+        + '<output file="/etc/passwd"/>'
+    )
+    with listening:
+        flight = fly(script(top=asked, events=event), duration=1.0)
+        with pytest.raises(socket.timeout):
+            listening.accept()
+    np.testing.assert_array_equal(flight.states.position, expected)
+    assert kept.read_text() == "mine\n"
+    assert {path.name for path in tmp_path.iterdir()} == {"kept.csv", "fifo", "ours.xml"}
+
+
+def test_what_an_aircraft_or_its_system_wants_to_write_is_left_alone(script, tmp_path):
+    kept = tmp_path / "kept.csv"
+    kept.write_text("mine\n")
+    listening, address = _listener()
+    asked = _output(kept) + _output("127.0.0.1", "SOCKET", address) + '<system file="ours"/>'
+    aircraft = _fleet(tmp_path, lambda text: text.replace("</fdm_config>", f"{asked}</fdm_config>"))
+    component = (
+        '<channel name="c"><summer name="ours/a"><input>position/h-sl-ft</input>'
+        "<output>ours/b</output></summer></channel>"
+    )
+    (aircraft / "Systems").mkdir(exist_ok=True)
+    (aircraft / "Systems" / "ours.xml").write_text(
+        f'<system name="ours">{_output(kept)}{component}</system>'
+    )
+    # What a component of a system gives still has its name.
+    event = "<event><condition>ours/b gt -1e9</condition></event>"
+    with listening:
+        flight = fly(script(event), duration=1.0, aircraft_folder=tmp_path / "fleet")
+        with pytest.raises(socket.timeout):
+            listening.accept()
+    assert len(flight.states.time) == 51
+    assert kept.read_text() == "mine\n"
+
+
+@pytest.mark.parametrize("name", ["c310.xml", "ellington.xml", "Systems/any.xml"])
+def test_a_fifo_among_an_aircrafts_files_is_not_waited_for(script, tmp_path, name):
+    aircraft = _fleet(tmp_path)
+    path = aircraft / name
+    path.parent.mkdir(exist_ok=True)
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+    with pytest.raises(SimulatorError, match=f"{name}: it cannot be read: it is a FIFO"):
+        fly(script(), duration=1.0, aircraft_folder=tmp_path / "fleet")
+
+
+def test_xml_that_is_nested_too_deeply_is_refused(script, tmp_path):
+    deep = "<a>" * 200_000 + "</a>" * 200_000
+    _fleet(tmp_path, lambda _: deep)
+    with pytest.raises(SimulatorError, match=r"c310.xml: .*line 1: .*nested more than 200 deep"):
+        fly(script(), duration=1.0, aircraft_folder=tmp_path / "fleet")
+    path = script()
+    path.write_text(f"<!-- ours -->\n{deep}", encoding="utf-8")
+    with pytest.raises(SimulatorError, match=r"ours.xml: .*line 2: .*nested more than 200 deep"):
+        fly(path)
+
+
+@pytest.mark.parametrize("name", ["/etc/c310", "../aircraft/c310", "~/c310"])
+def test_an_aircraft_outside_its_folder_is_not_read(script, name):
+    with pytest.raises(SimulatorError, match=r"ours.xml: <use> names .*not in the aircraft's own"):
+        fly(script(aircraft=name))
 
 
 def test_the_seeds_script_is_bundled():

@@ -1,4 +1,5 @@
 import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -130,6 +131,14 @@ def row(number, period=0.02):
 HEADER = b"<LABELS> ," + LABELS.encode() + b"\n"
 
 
+def flightgear(counts):
+    """A packet of FlightGear's structure, with a time in microseconds."""
+    packet = bytearray(408)
+    struct.pack_into(">II3d14f", packet, 0, 24, 0, -1.6, 0.5, 300.0, *[0.0] * 11, 60.0, 0.0, 0.0)
+    struct.pack_into(">I", packet, 356, counts)
+    return bytes(packet)
+
+
 def test_silent_udp_ends_with_a_sentence():
     begin = time.monotonic()
     silence = pytest.raises(SimulatorError, match=r"port \d+ of 127.0.0.1: nothing came for 0.3 s")
@@ -175,17 +184,154 @@ def test_packets_that_are_none_are_left_out_and_said(wire):
     assert len(flight.states) == 20
 
 
+def test_a_flight_is_of_one_kind_of_packets_and_others_are_told(wire):
+    receiver, send = wire
+    packets = [flightgear(20_000 * number) for number in range(40)]
+    packets[10:10] = [HEADER, row(10), packets[3][:-1], packets[4] + b"x"]
+    send(*packets)
+    flight = receive_flight(receiver, timeout=0.3)
+    assert len(flight.states) == 40
+    assert flight.remarks[0].startswith("3 packets left out, the first as it is no packet of Fli")
+
+
+def test_packets_before_the_labels_are_told(wire):
+    receiver, send = wire
+    send(b"hello\n", row(0), HEADER, *map(row, range(1, 21)))
+    flight = receive_flight(receiver, timeout=0.3)
+    assert len(flight.states) == 20
+    assert flight.remarks == ("2 packets left out that came before the first usable one",)
+
+
 def test_packets_of_others_are_left_out(wire):
     receiver, send = wire
     send(HEADER)
-    # From now on the receiver knows whose packets it takes.
-    assert next(receiver.packets(10.0)) == HEADER
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
         other.sendto(row(5000), (receiver.host, receiver.port))
     send(HEADER, *map(row, range(20)))
     flight = receive_flight(receiver, timeout=0.3)
     assert flight.remarks == ("1 packet of other senders left out",)
     assert len(flight.states) == 20
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        [b"hello"],
+        [b""],
+        [HEADER],
+        [b"<LABELS> ,Time,P,Q\n"],
+        [HEADER, row(7), row(8), row(9)],
+        [flightgear(0)],
+        [flightgear(0), flightgear(10**9)],
+    ],
+)
+def test_who_sends_first_does_not_lock_the_simulator_out(wire, first):
+    receiver, send = wire
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stranger:
+        for packet in first:
+            stranger.sendto(packet, (receiver.host, receiver.port))
+    send(HEADER, *map(row, range(20)))
+    flight = receive_flight(receiver, timeout=0.3)
+    assert len(flight.states) == 20 and flight.states.time[0] == 0.0
+    count = len(first)
+    assert flight.remarks == (f"{count} packet{'s' * (count > 1)} of other senders left out",)
+
+
+def test_very_many_senders_do_not_lock_the_simulator_out(wire):
+    receiver, send = wire
+    send(HEADER)
+    for _ in range(100):
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stranger:
+            stranger.sendto(b"hello", (receiver.host, receiver.port))
+    send(*map(row, range(20)))
+    assert len(receive_flight(receiver, timeout=0.3).states) == 20
+
+
+@pytest.mark.parametrize("place", [0, 1, 3, 10, 50])
+@pytest.mark.parametrize("astray", [150, 50_000, -500])
+def test_a_packet_of_another_time_is_left_out_and_said(wire, place, astray):
+    receiver, send = wire
+    packets = list(map(row, range(100, 200)))
+    packets.insert(place, row(100 + astray))
+    send(HEADER, *packets)
+    flight = receive_flight(receiver, timeout=0.3)
+    np.testing.assert_allclose(flight.states.time, np.arange(100, 200) * 0.02, atol=1e-9)
+    (remark,) = flight.remarks
+    assert remark.startswith("1 packet left out, whose times are more than 1 s from")
+
+
+def test_a_long_gap_stays_one(wire):
+    receiver, send = wire
+    send(HEADER, *map(row, [*range(50), *range(200, 250)]))
+    flight = receive_flight(receiver, timeout=0.3)
+    assert len(flight.states) == 100 and flight.states.time[-1] == pytest.approx(249 * 0.02)
+    assert "150 packets of 250 did not come" in flight.remarks[0]
+
+
+def test_a_slow_simulator_is_received_as_well(wire):
+    receiver, send = wire
+    send(HEADER, *(row(number, period=2.0) for number in range(30)))
+    flight = receive_flight(receiver, timeout=0.3)
+    np.testing.assert_allclose(flight.states.time, 2.0 * np.arange(30))
+    assert flight.remarks == () and flight.settings["rate"] == 0.5
+
+
+def test_a_counter_that_begins_again_is_no_beginning_of_the_simulation(wire):
+    receiver, send = wire
+    counts = 2**32 - 1_000_000 + 20_000 * np.arange(100)
+    counts[20], counts[21] = counts[21], counts[20]
+    counts[50], counts[51] = counts[51], counts[50]
+    send(*(flightgear(int(count) % 2**32) for count in counts))
+    flight = receive_flight(receiver, timeout=0.3)
+    np.testing.assert_allclose(flight.states.time, np.sort(counts) * 1e-6, atol=1e-6)
+    assert flight.remarks[0] == "2 packets came late and were sorted in"
+    assert not any("began again" in remark for remark in flight.remarks)
+
+
+@pytest.mark.parametrize("garbage", [b"hello", b"", HEADER, row(49), row(10), flightgear(0)])
+@pytest.mark.parametrize("own", [True, False])
+def test_what_is_no_new_state_does_not_keep_a_flight_alive(wire, garbage, own):
+    receiver, send = wire
+    send(HEADER, *map(row, range(50)))
+    stop = threading.Event()
+
+    def disturb():
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stranger:
+            while not stop.wait(0.02):
+                if own:
+                    send(garbage)
+                else:
+                    stranger.sendto(garbage, (receiver.host, receiver.port))
+
+    thread = threading.Thread(target=disturb)
+    thread.start()
+    try:
+        begin = time.monotonic()
+        flight = receive_flight(receiver, timeout=0.4)
+        assert time.monotonic() - begin < 10.0
+    finally:
+        stop.set()
+        thread.join()
+    assert len(flight.states) == 50
+
+
+def test_labels_that_are_refused_are_told_although_packets_go_on(wire):
+    receiver, send = wire
+    stop = threading.Event()
+
+    def fly_on():
+        send(b"<LABELS> ,Time,P,Q,R\n")
+        while not stop.wait(0.02):
+            send(b"0,1,2,3\n")
+
+    thread = threading.Thread(target=fly_on)
+    thread.start()
+    try:
+        with pytest.raises(SimulatorError, match=r"the labels have no a position"):
+            receive_flight(receiver, timeout=0.4)
+    finally:
+        stop.set()
+        thread.join()
 
 
 def test_who_comes_too_late_for_the_labels_is_told_so(wire):

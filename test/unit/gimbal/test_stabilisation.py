@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
-from shaken_platforms import shaken, shaken_on_earth
+from shaken_platforms import SPEED, shaken, shaken_on_earth
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.errors import ConfigurationError, MotionError
@@ -67,6 +67,16 @@ def test_a_higher_bandwidth_leaves_less():
     ]
     assert left == sorted(left, reverse=True)
     assert left[-1] < 0.1 * left[0]
+
+
+def test_a_loop_begins_with_its_target_turning_as_it_does():
+    # Abeam the line of sight turns fastest, at a rate that hardly changes.
+    abeam = isf.PointAhead(0.0, 300.0, -900.0)
+    found = simulated(shaken((0.0, 0.0, 0.0), duration=2.0), replace(LOOP, target=abeam))
+    turning = SPEED / np.hypot(300.0, 900.0)
+    # A loop that began with a target at rest would fall behind by some of this.
+    behind = turning / (2.0 * np.pi * LOOP.bandwidth)
+    assert found.residual.largest_pointing_error < 0.01 * behind
 
 
 def test_a_bias_of_the_gyroscope_turns_the_line_of_sight_away():

@@ -2,6 +2,7 @@ import allantools
 import numpy as np
 import pytest
 
+from imu_simulation_framework.identification.allan import deviation
 from imu_simulation_framework.identification.allan.deviation import (
     allan_curve,
     averaging_factors,
@@ -80,3 +81,12 @@ def test_intervals_hold_the_truth_as_often_as_they_say():
         held += (curve.low <= truth) & (truth <= curve.high)
     standard_error = np.sqrt(0.95 * 0.05 / rounds)
     assert np.all(np.abs(held / rounds - 0.95) < 3.5 * standard_error)
+
+
+def test_an_allan_variance_is_the_same_piece_by_piece(monkeypatch):
+    values = np.random.default_rng(3).standard_normal(5000)
+    factors = averaging_factors(len(values))
+    whole = overlapping_allan_variance([values], 10.0, factors)
+    monkeypatch.setattr(deviation, "_AT_ONCE", 700)
+    pieces = overlapping_allan_variance([values], 10.0, factors)
+    np.testing.assert_allclose(pieces, whole, rtol=1e-12)

@@ -2,8 +2,14 @@
 
 import numpy as np
 import pytest
+from scipy.stats import t as student
 
-from imu_simulation_framework.identification.calibration.estimates import Axis, Means, solve
+from imu_simulation_framework.identification.calibration.estimates import (
+    Axis,
+    Means,
+    _mixed,
+    solve,
+)
 from imu_simulation_framework.identification.calibration.found_noise import (
     INERTIAL,
     MAGNETIC,
@@ -49,6 +55,34 @@ def test_weights_are_restricted_likelihood_times_what_was_thought_before():
         constants.append(np.log(one.weight) - likelihood - np.log(ratio / (1.0 + ratio)))
     assert len(likely) > 5
     assert np.ptp(constants) < 1e-6
+
+
+def test_what_is_thought_beforehand_of_large_ratios_falls_as_its_tail_says():
+    ratios = np.array([1e6, 1e7, 1e8])
+    for beforehand, slope in ((MAGNETIC, 0.0), (INERTIAL, -1.0)):
+        found = beforehand.log_density(ratios)
+        np.testing.assert_allclose(np.diff(found) / np.log(10.0), slope, atol=1e-5)
+        assert np.exp(found).sum() == pytest.approx(1.0)
+
+
+def test_noise_that_is_white_is_most_likely_taken_for_such_where_there_may_be_none_other():
+    values = drawn(SlowNoise(2.0), np.random.default_rng(5))
+    contrast = np.linalg.svd(ONES)[0][:, 1:]
+    (likely,) = found_noise(unit_covariances(BEGIN, END), [values], [contrast], MAGNETIC)
+    white = [one for one in likely if one.noise.bias_instability == 0.0]
+    assert len(white) == 1
+    assert white[0].weight == max(one.weight for one in likely) > MAGNETIC.none
+    # 59 differences tell the size to 9 %.
+    assert white[0].noise.white_noise == pytest.approx(2.0, rel=3.0 * 0.09)
+    assert {one.noise.random_walk for one in likely} == {0.0}
+
+
+def test_a_mixture_of_what_is_far_apart_has_both_within_its_interval():
+    found = _mixed(np.array([0.5, 0.5]), np.array([-1e3, 1e3]), np.array([1.0, 2.0]), 30.0)
+    assert found.value == 0.0
+    # 2.5 % of all are 5 % of one half.
+    quantile = student.ppf(0.05, 30.0)
+    assert (found.low, found.high) == pytest.approx((-1e3 + quantile, 1e3 - 2.0 * quantile))
 
 
 def test_a_quiet_axis_tells_a_noisy_one_how_little_it_wanders():

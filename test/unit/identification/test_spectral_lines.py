@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from scipy.signal import butter, lfilter
 
+from imu_simulation_framework.identification.allan import spectral_lines
 from imu_simulation_framework.identification.allan.deviation import overlapping_allan_variance
 from imu_simulation_framework.identification.allan.spectral_lines import remove_lines
 
@@ -65,3 +66,15 @@ def test_a_recording_too_short_to_tell_stays_as_it_is():
     parts, lines = remove_lines([signal], RATE)
     assert lines == ()
     np.testing.assert_array_equal(parts[0], signal)
+
+
+def test_lines_are_the_same_with_some_segments_at_a_time(monkeypatch):
+    generator = np.random.default_rng(8)
+    times = np.arange(100_001) / 100.0
+    signal = generator.standard_normal(len(times)) + 0.3 * np.sin(2.0 * np.pi * 7.3 * times)
+    monkeypatch.setattr(spectral_lines, "_SEGMENTS_AT_ONCE", 1000)
+    (whole,), lines = spectral_lines.remove_lines([signal], 100.0)
+    monkeypatch.setattr(spectral_lines, "_SEGMENTS_AT_ONCE", 2)
+    (pieces,), again = spectral_lines.remove_lines([signal], 100.0)
+    assert len(lines) == len(again) == 1
+    np.testing.assert_allclose(pieces, whole, atol=1e-12)

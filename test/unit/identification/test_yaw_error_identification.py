@@ -1,10 +1,11 @@
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from scipy.stats import binom, chi2
+from scipy.stats import binom, chi2, kstest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
 
@@ -29,7 +30,11 @@ from imu_simulation_framework.identification.yaw_error.identifiability import (
 )
 from imu_simulation_framework.identification.yaw_error.intervals import intervals
 from imu_simulation_framework.identification.yaw_error.parts import MODEL, RESIDUAL
-from imu_simulation_framework.identification.yaw_error.residuals import check_residuals
+from imu_simulation_framework.identification.yaw_error.residuals import (
+    LEVEL,
+    UNSEEN,
+    check_residuals,
+)
 from imu_simulation_framework.identification.yaw_error.terms import (
     ANGLE_RANDOM_WALK,
     RATE_RANDOM_WALK,
@@ -201,6 +206,26 @@ def test_spread_between_drives_needs_several():
     assert pooled.parameters.rate_bias_spread == found.value and pooled.parameters.drives == 6
 
 
+def test_a_strength_that_gains_nothing_is_chance_half_of_the_time():
+    assert choice.p_value(0.0, 1) == choice.p_value(-3.0, 2) == 0.5
+    # Of one degree of freedom the tail is that of both sides of a normal variable.
+    assert choice.p_value(0.5 * 1.96**2, 1) == pytest.approx(0.025, rel=1e-3)
+    assert choice.p_value(2.0, 2) == pytest.approx(0.5 * np.exp(-2.0))
+
+
+@pytest.mark.parametrize("drift, walk", choice._LIMITS.items())
+def test_a_walk_is_a_drift_where_that_gains_more_than_chance_does(drift, walk):
+    # Of one more parameter, chance alone gains 2.706 in 1 % of all cases: 2.326^2 / 2.
+    for gain, chosen in ((2.6, walk), (2.8, drift), (-1.0, walk)):
+        search = choice._Search([], ())
+        likelihoods = {(REFERENCE_NOISE, walk): -700.0, (REFERENCE_NOISE, drift): gain - 700.0}
+        search.fitted = lambda random, of=likelihoods: SimpleNamespace(
+            log_likelihood=of[tuple(random)]
+        )
+        for begun in (walk, drift):
+            assert search.walk_or_drift([REFERENCE_NOISE, begun]) == [REFERENCE_NOISE, chosen]
+
+
 def test_what_a_motion_cannot_tell_is_named():
     names = lambda *drives: [term.parameter for term in identifiable_constants(drives)[0]]  # noqa: E731
     phase = TIME[1:] % 40.0
@@ -224,9 +249,27 @@ def test_residual_checks_see_what_is_wrong():
     coloured = white + 0.5 * np.concatenate([[0.0], white[:-1]])
     outliers = white.copy()
     outliers[::100] = 8.0
-    for values, name in ((coloured, "whiteness"), (outliers, "normality"), (1.3 * white, "size")):
+    # A model whose scale was fitted to all of a drive that is twice as noisy from the middle on.
+    louder = white * np.repeat([1.0, 2.0], 300) / np.sqrt(2.5)
+    for values, name in ((coloured, "whiteness"), (outliers, "normality"), (louder, "size")):
         failed = [check.name for check in check_residuals([values]) if not check.passed]
         assert name in failed
+    failed = [c.name for c in check_residuals([white / 1.5, white[::-1] * 1.5]) if not c.passed]
+    assert "size" in failed
+
+
+def test_the_size_check_rejects_a_right_model_as_rarely_as_it_says():
+    # The scale does not count: a fit takes it from the same innovations.
+    generator = np.random.default_rng(4)
+    p = [check_residuals([scale * generator.standard_normal(600)])[2].p
+         for scale in np.geomspace(0.5, 2.0, 400)]  # fmt: skip
+    assert kstest(p, "uniform").pvalue > 0.01
+    # Binomial: 4 of 400 expected, more than 12 in one of 3000 cases.
+    assert np.sum(np.array(p) < LEVEL) <= 12
+
+
+def test_what_the_checks_cannot_see_is_said(identified):
+    assert all(UNSEEN in result.sentences for results in identified.values() for result in results)
 
 
 def test_bad_input_is_refused():

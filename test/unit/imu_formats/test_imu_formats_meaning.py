@@ -1,7 +1,13 @@
 import numpy as np
 import pytest
 
-from imu_simulation_framework.imu_formats import read_imu_parameters, write_imu_parameters
+from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.imu_formats import (
+    FORMATS,
+    WriteOptions,
+    read_imu_parameters,
+    write_imu_parameters,
+)
 from imu_simulation_framework.sensors.imu_specification import (
     ImuSpecification,
     OutputSpecification,
@@ -299,6 +305,21 @@ def test_unitys_one_noise_is_that_of_both_sensors(tmp_path):
     assert not reading.specification.output.repeat_samples
     assert len(reading.remarks) == 2
     assert any("random_start_offset" in remark for remark in reading.remarks)
+    # Five of Unity's default frames of 0.02 s; and the flag survives.
+    assert reading.specification.output.random_start_offset == 0.1
+    again = write_imu_parameters(reading.specification, "unity").text
+    assert "<offset_start_time>true</offset_start_time>" in again
+
+
+def test_unitys_bias_mean_is_a_bias(tmp_path):
+    content = (
+        '<sensor type="imu"><update_rate>100</update_rate>'
+        "<noise><mean>-0.1</mean><bias_mean>0.3</bias_mean><bias_stddev>0.4</bias_stddev></noise>"
+        "</sensor>"
+    )
+    gyroscope = read(tmp_path, "unity", content).specification.gyroscope
+    np.testing.assert_allclose(gyroscope.turn_on_bias, 0.2, rtol=1e-12)
+    assert gyroscope.turn_on_bias_sigma == (0.4,) * 3
 
 
 def test_unity_repeats_what_is_redundant_unless_it_is_discarded(tmp_path):
@@ -312,3 +333,43 @@ def test_a_late_start_is_said_to_unity(tmp_path):
     output = OutputSpecification(random_start_offset=0.1, drop_repeated=True)
     text = write_imu_parameters(ImuSpecification(output=output), "unity").text
     assert "<offset_start_time>true</offset_start_time>" in text
+
+
+@pytest.mark.parametrize("name", [name for name, kind in FORMATS.items() if kind.write])
+def test_inflated_noise_is_that_many_times_larger_and_says_so(name, tmp_path):
+    triad = TriadSpecification(white_noise=1e-3, random_walk=1e-5)
+    values = ImuSpecification(gyroscope=triad, accelerometer=triad)
+    plain = write_imu_parameters(values, name, 100.0)
+    larger = write_imu_parameters(values, name, 100.0, WriteOptions(inflation=10.0))
+    assert "10 times the sensor's" in " ".join(larger.text.split())
+    assert "10 times the sensor's" not in plain.text
+    assert ("recommends larger" in " ".join(plain.text.split())) == (name == "kalibr")
+    found = []
+    for writing in (plain, larger):
+        path = tmp_path / "imu"
+        path.write_text(writing.text)
+        found.append(read_imu_parameters(path, name, 100.0).specification.gyroscope.white_noise)
+    np.testing.assert_allclose(found[1], 10.0 * np.array(found[0]), rtol=1e-5)
+
+
+def test_picked_samples_are_as_noisy_as_the_sensors_own(tmp_path):
+    triad = TriadSpecification(white_noise=1e-3, random_walk=1e-5)
+    values = ImuSpecification(
+        gyroscope=triad, accelerometer=triad, output=OutputSpecification(rate=400.0)
+    )
+    found = {}
+    for subsampled in (None, True):
+        path = tmp_path / "imu.yaml"
+        options = WriteOptions(subsampled=subsampled)
+        path.write_text(write_imu_parameters(values, "kalibr", 100.0, options).text)
+        found[subsampled] = read_imu_parameters(path, "kalibr").specification
+    # What Kalibr makes of it in a sample: density * sqrt(update_rate).
+    white = {key: one.gyroscope.white_noise[0] * 10.0 for key, one in found.items()}
+    assert white[True] == pytest.approx(1e-3 * 20.0)
+    assert white[None] == pytest.approx(1e-3 * 10.0)
+    assert found[True].gyroscope.random_walk == found[None].gyroscope.random_walk
+    # Every fourth of white samples scatters as all of them do.
+    samples = 1e-3 * 20.0 * np.random.default_rng(1).standard_normal(40_000)
+    assert np.std(samples[::4]) == pytest.approx(white[True], rel=3.0 / np.sqrt(20_000))
+    with pytest.raises(ConfigurationError, match="expected a rate below"):
+        write_imu_parameters(values, "kalibr", 400.0, WriteOptions(subsampled=True))

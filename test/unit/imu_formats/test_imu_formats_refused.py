@@ -289,7 +289,8 @@ def test_yaml_of_something_else_is_refused(name, tmp_path):
 
 
 def test_a_file_of_very_many_tags_is_refused(tmp_path):
-    refused(tmp_path, "sdf", "<sdf>" + "<a>" * 200_000, "200000 tags")
+    refused(tmp_path, "sdf", "<sdf>" + "<a/>" * 200_000, "line 1", "200000 tags")
+    refused(tmp_path, "sdf", "<sdf>\n" + "<a>" * 200_000, "line 2", "200 deep")
 
 
 @pytest.mark.parametrize("name", sorted(set(FORMATS) - {"specification"}))

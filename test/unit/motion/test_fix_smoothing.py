@@ -6,12 +6,14 @@ import pytest
 from imu_simulation_framework.motion.positioning import fix_smoothing
 from imu_simulation_framework.motion.positioning.fix_smoothing import (
     VELOCITY_DEVIATION,
+    FixNoise,
     PlaneFixes,
     estimate_noise,
     estimate_robustly,
     find_outliers,
     smooth_plane,
     velocity_scale,
+    white_variances,
 )
 
 SEEDS = range(12)
@@ -175,10 +177,20 @@ def test_outliers_are_found_and_nothing_else(seed, doppler):
     given = fixes(times, positions, 0.5, velocities if doppler else None)
     noise, used, left_out = estimate_robustly(given, 0.0)
     assert np.array_equal(np.flatnonzero(left_out), wrong)
+    # Without a correlation time there is no slow error.
+    assert (noise.slow_scale, noise.slow_time) == (0.0, 0.0)
     if doppler:
         assert np.array_equal(np.flatnonzero(np.isnan(used.velocities[:, 0])), [200])
     assert noise.white_scale == pytest.approx(1.0, rel=0.15)
     assert noise.acceleration_density == pytest.approx(0.8, rel=0.4)
+
+
+def test_the_white_error_of_a_position_is_the_stated_one_scaled_and_never_none():
+    stated = np.array([[0.5, 2.0], [0.0, 1e-4]])
+    given = PlaneFixes(np.arange(2.0), np.zeros((2, 2)), stated, None)
+    noise = FixNoise(1.0, 3.0, 0.0, 0.0, VELOCITY_DEVIATION)
+    # Nobody's position is better than a tenth of a millimetre.
+    np.testing.assert_allclose(white_variances(given, noise), 9.0 * stated**2 + 1e-8, rtol=1e-12)
 
 
 def test_a_clean_drive_has_no_outliers():
@@ -189,6 +201,8 @@ def test_a_clean_drive_has_no_outliers():
         given = fixes(times, positions + 0.5 * generator.standard_normal(positions.shape), 0.5)
         noise = estimate_noise(given, 4.0)
         assert not find_outliers(given, noise, np.zeros(400, dtype=bool)).any()
+    # A slow error is looked for however short its time is.
+    assert estimate_noise(given, 1.0).slow_scale > 0.0
 
 
 def test_a_long_recording_is_judged_by_stretches_of_it():

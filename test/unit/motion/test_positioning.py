@@ -57,6 +57,9 @@ def test_without_an_altitude_positions_are_still_finite():
     table = fixes(np.arange(3.0), [0.0, 10.0, 20.0], [0.0, 0.0, 0.0], 1.0)
     east = local_position(table.assign(altitude=np.nan))[:, 0]
     assert east == pytest.approx([0.0, 10.0, 20.0], rel=1e-3)
+    # As on the ellipsoid, bit for bit.
+    without = local_position(table.drop(columns="altitude"))
+    np.testing.assert_array_equal(local_position(table.assign(altitude=np.nan)), without)
 
 
 def test_poses_of_a_circle_follow_it():

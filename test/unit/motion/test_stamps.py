@@ -94,6 +94,16 @@ def test_many_unordered_stamps_are_refused():
     assert "99 of 100 time stamps are older" in report.refusal(StampLimits())
 
 
+def test_three_unordered_stamps_are_never_too_many():
+    for swaps, refused in ((3, False), (4, True)):
+        times = regular(12)
+        for first in range(0, 3 * swaps, 3):
+            times[[first, first + 1]] = times[[first + 1, first]]
+        _, report = examine_stamps(times)
+        assert report.unordered.count == swaps
+        assert bool(report.refusal(StampLimits())) is refused
+
+
 def test_a_gap_across_which_nothing_is_known_is_refused():
     times = regular()
     times[50:] += 700.0

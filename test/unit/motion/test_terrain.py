@@ -25,6 +25,18 @@ def test_bumps_are_as_high_as_said_and_leave_the_start_free():
     assert terrain.height_at(0.0, 0.0) == 0.0
 
 
+def test_bumps_are_near_as_far_as_their_feet_reach():
+    terrain = Terrain(height=0.02, radius=2.0)
+    x, y, z = terrain.spheres()[0]  # at a corner of the square
+    foot = np.sqrt(2.0**2 - z**2)
+    outwards = np.array([x, y]) / np.hypot(x, y)
+    for beyond, near in ((0.49, True), (0.51, False)):
+        place = [x, y] + (foot + beyond) * outwards
+        assert terrain.has_bumps_near(*place, 0.5) is near
+        assert terrain.height_at(*place) == 0.0
+    assert terrain.height_at(*([x, y] + 0.99 * foot * outwards)) > 0.0
+
+
 def test_a_seed_gives_the_same_bumps_and_another_one_others():
     np.testing.assert_array_equal(Terrain(seed=3).spheres(), Terrain(seed=3).spheres())
     assert not np.array_equal(Terrain(seed=3).spheres(), Terrain(seed=4).spheres())

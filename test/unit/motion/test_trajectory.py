@@ -147,6 +147,18 @@ def test_window_with_too_few_samples_changes_nothing(window):
     assert np.allclose(trajectory.smooth(table, window), table, rtol=0.0, atol=1e-12)
 
 
+def test_four_samples_are_enough_for_a_quadratic_and_three_are_not(generator):
+    noisy = generator.standard_normal((4, 3))
+    times = np.array([0.0, 0.1, 0.2, 0.3])
+    smoothed = trajectory.smooth(_poses(times, *noisy.T), 0.8).to_numpy()
+    for row, time in enumerate(times):
+        distance = np.abs(times - time) / 0.4
+        fitted = np.polyfit(times, noisy, 2, w=np.sqrt((1.0 - distance**3) ** 3))
+        assert smoothed[row] == pytest.approx(np.array([time**2, time, 1.0]) @ fitted, abs=1e-9)
+    few = _poses(times[:3], *noisy[:3].T)
+    assert np.allclose(trajectory.smooth(few, 0.8), few, rtol=0.0, atol=1e-12)
+
+
 def test_smoothing_survives_a_gap_and_a_lonely_sample():
     times = np.concatenate([np.arange(50) / 10.0, [10.0], 15.0 + np.arange(50) / 10.0])
     table = _circle(times)
@@ -241,3 +253,8 @@ def test_a_part_of_a_drive_moves_as_it_does_within_the_whole(generator):
         part = trajectory.motion_at(noisy, grid[first : last + 1])
         # Differences of second order and of a grid that is not the same to the last bit.
         pd.testing.assert_frame_equal(part, whole.iloc[first : last + 1], rtol=0.0, atol=1e-9)
+    # Stamps that are exact: where one sample is left beyond a cut, it is made use of.
+    noisy.index = pd.Index(0.125 * np.arange(len(noisy)), name="time")
+    whole = trajectory.motion_at(noisy, noisy.index)
+    part = trajectory.motion_at(noisy, noisy.index[1:-1])
+    pd.testing.assert_frame_equal(part, whole.iloc[1:-1], rtol=0.0, atol=1e-9)

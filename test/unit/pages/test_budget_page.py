@@ -30,12 +30,12 @@ def made(*errors, limit=5.0):
 def test_a_panel_for_each_imu_and_what_it_answers():
     page = made(HectorParameters(yaw_drift=0.5), HectorParameters(rate_gaussian_noise=1e-3))
     headings = [section.heading for section in page.sections]
-    assert headings == ["Result", "Yaw error over time", "Causes", "Settings"]
-    for section in page.sections[1:3]:
+    assert headings == ["Result", "Remarks", "Yaw error over time", "Causes", "Settings"]
+    for section in page.sections[2:4]:
         plotly.graph_objects.Figure(section.figure)
         assert "yaxis2" in section.figure["layout"]
         assert section.how_to_read
-    assert page.sections[0].text == ("a remark",)
+    assert page.sections[1].text == ["a remark"]
     assert "imu 0: 95 % of all drives end between -" in page.summary[1]
     page_html(page)
 
@@ -51,8 +51,8 @@ def test_shares_add_up_to_the_whole():
 def test_a_limit_far_outside_is_not_drawn():
     near = made(HectorParameters(yaw_drift=0.5))
     far = made(HectorParameters(yaw_drift=0.5), limit=170.0)
-    assert len(near.sections[1].figure["layout"]["shapes"]) == 2
-    assert far.sections[1].figure["layout"]["shapes"] == []
+    assert len(near.sections[2].figure["layout"]["shapes"]) == 2
+    assert far.sections[2].figure["layout"]["shapes"] == []
 
 
 def test_an_imu_without_errors_has_a_page():

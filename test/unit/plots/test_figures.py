@@ -11,6 +11,7 @@ from synthetic_experiment import cut, make_tables
 
 from imu_simulation_framework.evaluation.comparison import compare
 from imu_simulation_framework.evaluation.yaw_comparison import ComparisonSettings
+from imu_simulation_framework.files.whole_files import picture
 from imu_simulation_framework.plots import style
 from imu_simulation_framework.plots.figures import FIGURES, make_figures
 from imu_simulation_framework.plots.path_figures import paths
@@ -324,3 +325,19 @@ def test_no_global_state_is_touched():
     code = "import sys, imu_simulation_framework.plots.figures as f; "
     code += "sys.exit('matplotlib.pyplot' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("name", [r"$\frac{", "a$b$", r"\$", "$x^{2$ and 5 $"])
+def test_a_name_that_looks_like_a_formula_is_written_as_it_is(name):
+    figure, (axis,) = style.make_figure()
+    axis.plot([0.0, 1.0], [0.0, 1.0], label=name)
+    style.label(axis, x=name, y=name, title=name)
+    style.legend(axis)
+    style.outside_legend(figure, [axis])
+    picture(figure)
+    picture(style.message_figure(name))
+    # What is drawn is the name, without what protects it.
+    content = io.BytesIO()
+    with matplotlib.rc_context({"svg.fonttype": "none"}):
+        figure.savefig(content, format="svg")
+    assert content.getvalue().decode().count(f">{name}</text>") == 5

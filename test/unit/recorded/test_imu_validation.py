@@ -66,6 +66,14 @@ def test_the_truth_is_interpolated_and_not_across_gaps(truth):
     assert "the truth was interpolated" in validation.remarks[2]
 
 
+def test_two_missing_samples_of_the_truth_are_bridged_and_four_are_not(truth):
+    imu = truth.iloc[100:900].copy()
+    imu.index = imu.index + 0.003
+    for missing, left_out in ((1, 0), (4, 5)):
+        holed = truth.drop(index=truth.index[500 : 500 + missing])
+        assert len(validate_imu(imu, holed).time) == 800 - left_out
+
+
 def test_clocks_are_put_together_by_the_yaw_rates_if_asked(truth):
     slow = isf.simulate_imu(isf.read_drive("a"), "ideal").iloc[:6000]
     late = slow.copy()

@@ -12,7 +12,7 @@ from imu_simulation_framework.motion.earth.frames import (
     enu_to_ecef,
     ned_to_ecef,
 )
-from imu_simulation_framework.recordings.flight.reading import read_flight
+from imu_simulation_framework.recordings.flight.reading import _last_digit, read_flight
 
 RATE, START = 50.0, 1_700_000_000
 
@@ -158,6 +158,27 @@ def test_a_gap_that_a_spline_cannot_fill_is_refused_with_its_line(aviation, writ
         read_flight(write(aviation.drop(index=range(500, 550))))
 
 
+@pytest.mark.parametrize(
+    "every, bridged, refused",
+    [(1, 11, 13), (5, 3, 5)],
+    ids=["a quarter of a second at 50 Hz", "five samples at 10 Hz"],
+)
+def test_a_spline_leads_across_a_quarter_of_a_second_or_five_samples(
+    aviation, write, every, bridged, refused
+):
+    table = aviation.iloc[::every].reset_index(drop=True)
+    read_flight(write(table.drop(index=range(100, 100 + bridged))))
+    with pytest.raises(RecordingError, match="line 102: nothing was recorded for"):
+        read_flight(write(table.drop(index=range(100, 100 + refused))))
+
+
+def test_a_single_missing_state_is_told(aviation, write):
+    (said,) = (
+        one for one in read_flight(write(aviation.drop(index=500))).flight.remarks if "gap" in one
+    )
+    assert "0.040 s" in said and "line 502" in said
+
+
 def test_times_that_do_not_grow_are_refused_with_their_line(aviation, write):
     aviation.loc[700, "time [s]"] = 1.0
     with pytest.raises(RecordingError, match=r"clock runs backwards by 12.980 s at line 702"):
@@ -252,3 +273,11 @@ def test_topics_without_a_time_in_common_are_refused(tmp_path):
     path = writers.write_bag(tmp_path / "a.bag", {"/fix": fixes, "/imu": imus})
     with pytest.raises(RecordingError, match=r"topic /imu: .* topic /fix have no time in common"):
         read_flight(path, topic="/fix", attitude_topic="/imu")
+
+
+@pytest.mark.parametrize(
+    "values, step",
+    [([48.25, 11.5], 0.01), ([0.5, 1.25e-05], 1e-7), ([3.0, 200.0], 0.1), ([1e16, 2e17], 1.0)],
+)
+def test_what_the_last_digit_of_positions_counts(values, step):
+    assert _last_digit(np.array(values)) == pytest.approx(step)

@@ -166,8 +166,12 @@ def test_a_table_that_is_parsed_in_blocks_is_the_same(rows_at_once):
 def test_lines_are_those_of_splitlines(monkeypatch):
     text = "a\nb\r\nc\x0bd\re\u2028f\n\n\ng"
     monkeypatch.setattr(text_table, "_LONGEST_LINE", 3)
-    assert list(text_table._lines(text)) == text.splitlines()
-    assert list(text_table._lines("")) == []
+    assert list(text_table.text_lines([text])) == text.splitlines()
+    for place in range(len(text)):
+        blocks = [text[:place], text[place:]]
+        assert list(text_table.text_lines(blocks)) == text.splitlines()
+    assert list(text_table.text_lines(["a\r", "\nb\r", "c"])) == ["a", "b", "c"]
+    assert list(text_table.text_lines([])) == []
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])

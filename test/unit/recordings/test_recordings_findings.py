@@ -215,7 +215,7 @@ def test_what_an_imu_says_it_does_not_know_is_left_out(tmp_path, part):
     assert any(f"has no {part}" in sentence for sentence in recorded.report.sentences())
 
 
-@pytest.mark.parametrize("orientation", [(0.0,) * 4, (math.nan,) * 4])
+@pytest.mark.parametrize("orientation", [(0.0,) * 4, (math.nan,) * 4, (0.0, 0.0, math.nan, 1.0)])
 def test_an_orientation_that_is_never_set_is_absent(tmp_path, orientation):
     messages = imu(orientation=dict.fromkeys(range(COUNT), orientation))
     recorded = read_imu(written(tmp_path, messages), require=("gyro",))

@@ -5,11 +5,13 @@ import json
 import numpy as np
 import pymap3d
 import pytest
+import recording_writers as writers
 
 from imu_simulation_framework.angles import quaternion_from_roll_pitch_yaw, wrap
 from imu_simulation_framework.columns import QUATERNION
 from imu_simulation_framework.errors import RecordingError
 from imu_simulation_framework.motion.positioning.received_fixes import RANGE_ERROR, UNKNOWN_VARIANCE
+from imu_simulation_framework.recordings import read_reference
 from imu_simulation_framework.recordings.reference import reference_table
 from imu_simulation_framework.recordings.samples import Samples
 
@@ -161,3 +163,22 @@ def test_poses_have_no_report_on_positioning():
         place_name="line",
     )
     assert reference_table(poses)[1].positioning is None
+
+
+@pytest.mark.parametrize("kind", ["bag", "ros2", "rostopic_csv"])
+def test_variances_of_a_fix_are_the_first_two_of_its_covariances_diagonal(tmp_path, kind):
+    # Row-major in east, north, up: nine numbers of which none stands for another.
+    covariance = np.array([[4.0, 0.1, 0.2], [0.3, 16.0, 0.4], [0.5, 0.6, 100.0]]).ravel()
+    times, positions, _, _ = truth()
+    latitude, longitude, _ = pymap3d.enu2geodetic(*positions.T, 0.0, 48.0, 11.0, 0.0)
+    stamps = (1e9 * (1.5e9 + times)).astype(np.int64)
+    messages = [writers.fix(int(t), *place) for t, *place in zip(stamps, latitude, longitude)]
+    for message in messages:
+        message.position_covariance[:] = covariance
+    if kind == "rostopic_csv":
+        path = writers.write_rostopic_csv(tmp_path / "a.csv", messages)
+    else:
+        write = writers.write_bag if kind == "bag" else writers.write_ros2_bag
+        path = write(tmp_path / "a.bag", {"/fix": messages})
+    report = read_reference(path).report
+    assert stated(report) == pytest.approx(np.sqrt((4.0 + 16.0) / 2.0))

@@ -2,6 +2,7 @@
 
 import sqlite3
 import struct
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -12,9 +13,11 @@ from imu_simulation_framework.errors import RecordingError
 from imu_simulation_framework.recordings import (
     read_imu,
     read_imu_samples,
+    read_other_sensor,
     read_reference,
     read_reference_samples,
 )
+from imu_simulation_framework.recordings.formats.ros2_bag import ros2_bag_topics
 
 COUNT = 30
 STAMPS = [1_700_000_000 * 10**9 + 100_000_000 * k + 7 * k for k in range(COUNT)]
@@ -70,6 +73,21 @@ def test_every_message_in_every_storage(tmp_path, kind, storage):
     ros2 = write(storage, tmp_path / "b", topics(kind))
     assert_equal_samples(read_reference_samples(ros2), read_reference_samples(ros1))
     assert_equal_samples(read_imu_samples(ros2), read_imu_samples(ros1))
+
+
+@pytest.mark.parametrize("storage", ["ros1", *STORAGES])
+def test_other_sensors_in_every_storage(tmp_path, storage):
+    content = {
+        "/mag": [writers.magnetic_field(*row) for row in zip(STAMPS, 1e-5 * GYRO)],
+        "/temperature": [writers.temperature(*row) for row in zip(STAMPS, 20.0 + ACCEL[:, 0])],
+    }
+    path = tmp_path / "b"
+    path = writers.write_bag(path, content) if storage == "ros1" else write(storage, path, content)
+    field = read_other_sensor(path, "magnetometer").table
+    np.testing.assert_array_equal(field[["mag_x", "mag_y", "mag_z"]], 1e-5 * GYRO)
+    np.testing.assert_allclose(field.index, np.array(STAMPS) / 1e9, rtol=1e-15)
+    heat = read_other_sensor(path, "thermometer").table
+    np.testing.assert_array_equal(heat["temperature"], 20.0 + ACCEL[:, 0])
 
 
 @pytest.mark.filterwarnings("error")
@@ -167,3 +185,84 @@ def test_another_database(tmp_path):
     database.commit()
     database.close()
     assert "ROS 2 bag is truncated or damaged (no such table" in refusal(tmp_path / "a.db3")
+
+
+ENDLESS = (
+    "CREATE VIEW messages AS WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n) "
+    "SELECT id, 1 AS topic_id, id AS timestamp, x'00' AS data FROM n"
+)
+
+
+@pytest.mark.parametrize(
+    ("statements", "words"),
+    [
+        (["UPDATE messages SET data = 'text' WHERE id = 3"], "has 'text' as data of message 3 on"),
+        (
+            [
+                "DROP TABLE messages",
+                "CREATE TABLE messages (id INTEGER PRIMARY KEY, topic_id, timestamp, "
+                "data GENERATED ALWAYS AS (zeroblob(900000000)) VIRTUAL)",
+                "INSERT INTO messages (topic_id, timestamp) VALUES (1, 1), (1, 2), (1, 3)",
+            ],
+            "the table messages computes its 'data', as no recorder does",
+        ),
+        (
+            ["UPDATE messages SET timestamp = 'noon' WHERE id = 3"],
+            "has 'noon' as timestamp of message 30 on /odom, expected a whole number",
+        ),
+        (["UPDATE messages SET timestamp = 1.5e300 WHERE id = 3"], "has 1.5e+300 as timestamp"),
+        (["UPDATE topics SET name = x'1b'"], "its table topics has (1, b'\\x1b', "),
+        (["UPDATE topics SET type = x'00'"], "its table topics has (1, '/odom', b'\\x00')"),
+        (["ALTER TABLE messages RENAME TO m", ENDLESS], "messages is no table that a recorder"),
+        (
+            ["ALTER TABLE topics RENAME TO t", "CREATE VIEW topics AS SELECT * FROM t"],
+            "topics is no table that a recorder makes",
+        ),
+        (["UPDATE topics SET name = '/odom' || char(27) || '[2J' || char(10) || 'b'"], None),
+    ],
+)
+def test_a_database_that_was_made_to_harm(tmp_path, statements, words):
+    path = write("file", tmp_path / "b", {"/odom": REFERENCES["odometry"]})
+    with closing(sqlite3.connect(path)) as database:
+        for statement in statements:
+            database.execute(statement)
+        database.commit()
+    if words is None:
+        escaped = r"/odom\x1b[2J\nb"
+        assert ros2_bag_topics(path) == {escaped: ("nav_msgs/Odometry", len(STAMPS))}
+        assert read_reference(path, topic=escaped).report.topic == escaped
+        assert escaped in refusal(path, topic="/other")
+        return
+    assert words in refusal(path)
+
+
+def test_pages_that_lead_in_circles_come_to_an_end(tmp_path):
+    path = write("file", tmp_path / "b", {"/odom": 20 * REFERENCES["odometry"]})
+    with closing(sqlite3.connect(path)) as database:
+        ((root,),) = database.execute("SELECT rootpage FROM sqlite_master WHERE name = 'messages'")
+        (size,) = database.execute("PRAGMA page_size").fetchone()
+    content = bytearray(path.read_bytes())
+    begin = (root - 1) * size
+    assert content[begin] == 5  # an inner page of a table's tree
+    (cells,) = struct.unpack_from(">H", content, begin + 3)
+    # Many pages above each other, of each of which all cells lead to the next.
+    template = bytes(content[begin : begin + size])
+    count = len(content) // size
+    for level in range(12):
+        page = bytearray(template)
+        follower = count + level + 1 if level < 11 else count
+        for cell in range(cells):
+            (place,) = struct.unpack_from(">H", page, 12 + 2 * cell)
+            struct.pack_into(">I", page, place, follower)
+        struct.pack_into(">I", page, 8, follower)
+        if level:
+            content += page
+        else:
+            struct.pack_into(">I", page, 8, count + 1)
+            for cell in range(cells):
+                (place,) = struct.unpack_from(">H", page, 12 + 2 * cell)
+                struct.pack_into(">I", page, place, count + 1)
+            content[begin : begin + size] = page
+    struct.pack_into(">I", content, 28, len(content) // size)
+    path.write_bytes(content)
+    assert "ROS 2 bag is truncated or damaged" in refusal(path)

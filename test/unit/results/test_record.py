@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from imu_simulation_framework.angles import quaternion_from_roll_pitch_yaw, unwrap
-from imu_simulation_framework.columns import GNSS_TOLD
+from imu_simulation_framework.columns import GNSS_TOLD, GROUND_TRUTH
 from imu_simulation_framework.errors import ResultError
 from imu_simulation_framework.results import sample_store
 from imu_simulation_framework.results.folder import create_result_folder
@@ -39,7 +39,9 @@ def record_of_a_drive(folder=None, wheels=True):
         stamp, time = ZERO + 10 * k * MILLISECOND, 0.01 * k
         orientation = quaternion_from_roll_pitch_yaw([0.0, 0.1, yaw_at(time)])
         record.imu.append(stamp, (*orientation, 0.0, 0.0, 1.5, 0.1, 0.2, time))
-        record.ground_truth.append(stamp, (time, 0.0, 0.0, *orientation, 1.0, 0.0, 1.5))
+        record.ground_truth.append(
+            stamp, (time, 0.0, 0.0, *orientation, 1.0, 0.2, 0.3, 0.4, 0.5, 1.5)
+        )
         record.magnetometer.append(stamp, (1e-5, 2e-5, -1e-5 * time))
         if k > 0 and k % 5 == 0:
             record.errors.append(stamp, (0.0, 0.1, 0.2, 0.3, time))
@@ -64,7 +66,9 @@ def test_tables_in_blocks_are_those_of_the_samples(folder, monkeypatch):
         np.testing.assert_allclose(tables[name]["yaw"], yaw_at(times), atol=1e-9)
         np.testing.assert_allclose(tables[name]["pitch"], 0.1, atol=1e-9)
     np.testing.assert_allclose(tables["imu_simulated"]["accel_z"], times, atol=1e-12)
-    np.testing.assert_allclose(tables["ground_truth"]["v"], 1.0, atol=1e-9)
+    assert tables["ground_truth"].columns.tolist() == list(GROUND_TRUTH)
+    motion = tables["ground_truth"][["v", "v_y", "v_z", "gyro_x", "gyro_y", "yaw_rate"]]
+    assert np.all(motion == [1.0, 0.2, 0.3, 0.4, 0.5, 1.5])
     np.testing.assert_allclose(tables["ground_truth"]["x"], times, atol=1e-12)
     assert tables["control_error"].columns.tolist() == list(STORED["control_error"][:4])
     wheels = tables["wheel_velocities"]

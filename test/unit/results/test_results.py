@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
+from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.errors import ResultError
 from imu_simulation_framework.files import csv_tables
@@ -16,10 +17,12 @@ from imu_simulation_framework.files.csv_tables import read_csv, table_to_csv
 from imu_simulation_framework.files.whole_files import write_whole
 from imu_simulation_framework.results.folder import (
     ResultFolder,
+    check_result_folder,
     create_result_folder,
     find_result,
     safe_name,
 )
+from imu_simulation_framework.results.tum import tum_text
 
 START = datetime(2019, 5, 16, 17, 42, 58)
 
@@ -373,3 +376,50 @@ def test_one_column_is_read_to_the_last_bit(folder):
         folder.read_column("imu_real", "roll")
     with pytest.raises(ResultError, match="No such file"):
         folder.read_column("nothing", "x")
+
+
+def test_a_heading_in_tum_turns_counterclockwise_about_the_vertical():
+    yaw = [0.0, np.pi / 2.0, -0.6]
+    rows = np.loadtxt(tum_text([0.0, 1.0, 2.0], [5.0, 6.0, 7.0], [-1.0, 0.0, 1.0], yaw).split("\n"))
+    np.testing.assert_array_equal(rows[:, :4], [[0, 5, -1, 0], [1, 6, 0, 0], [2, 7, 1, 0]])
+    # A quarter of a turn to the left leads from east to north.
+    ahead = Rotation.from_quat(rows[:, 4:]).apply([1.0, 0.0, 0.0])
+    expected = np.column_stack([np.cos(yaw), np.sin(yaw), np.zeros(3)])
+    np.testing.assert_allclose(ahead, expected, atol=1e-15)
+
+
+def test_a_folder_that_results_cannot_have_is_refused_before(tmp_path, monkeypatch):
+    check_result_folder(tmp_path / "results" / "of today", "drive", "ideal")
+    assert not (tmp_path / "results").exists()
+    (tmp_path / "file").touch()
+    with pytest.raises(ResultError, match="file: cannot make a folder for results: not a folder"):
+        check_result_folder(tmp_path / "file" / "results", "drive", "ideal")
+    # Root may write anywhere.
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(ResultError, match="permission denied"):
+        check_result_folder(tmp_path / "results", "drive", "ideal")
+
+
+@pytest.mark.parametrize("name", ["a" * 256, "a/" * 2000, "a" * 5000])
+def test_a_folder_of_too_long_a_name_is_refused_before(tmp_path, name):
+    with pytest.raises(ResultError, match="cannot make a folder for results: File name too long"):
+        check_result_folder(tmp_path / name, "drive", "ideal")
+
+
+def test_the_longest_folder_that_is_not_refused_takes_every_file(tmp_path):
+    def fits(length):
+        try:
+            check_result_folder(_deep(tmp_path, length), 300 * "d", 300 * "i")
+        except ResultError:
+            return False
+        return True
+
+    longest = next(length for length in range(4000, 3000, -1) if fits(length))
+    result = create_result_folder(_deep(tmp_path, longest), 300 * "d", 300 * "i", START)
+    assert result.write_table("wheel_velocities_actual", awkward_table()).exists()
+
+
+def _deep(folder, length):
+    """A folder below, whose path has so many characters."""
+    more = length - len(str(folder)) - 1
+    return folder / (more // 200 * (199 * "a" + "/") + max(1, more % 200) * "b")

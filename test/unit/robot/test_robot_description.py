@@ -180,6 +180,19 @@ def test_a_robot_with_four_wheels_has_two_on_each_side_and_no_casters(four_wheel
     assert parameters.footprint_radius == pytest.approx((reach[0] ** 2 + reach[1] ** 2) ** 0.5)
 
 
+def test_four_wheels_slide_otherwise_in_gazebo(four_wheels):
+    path = urdf_path("robot_four_wheels.yaml")
+    in_gazebo = load_robot_parameters(path, "gazebo")
+    assert in_gazebo.drivetrain.half_track == four_wheels["wheel"]["turning_half_track_in_gazebo"]
+    assert in_gazebo.drivetrain.half_track != load_robot_parameters(path).drivetrain.half_track
+
+
+def test_what_is_not_said_of_gazebo_is_as_elsewhere(numbers, write):
+    path = write(_changed(numbers, "wheel", "turning_half_track", 0.3))
+    for simulator in ("mujoco", "gazebo"):
+        assert load_robot_parameters(path, simulator).drivetrain.half_track == 0.3
+
+
 def test_in_gazebo_each_of_four_wheels_has_a_motor_and_its_contact():
     parameters = load_robot_parameters(urdf_path("robot_four_wheels.yaml"))
     robot = ElementTree.fromstring(robot_description(parameters, simulator="gazebo"))

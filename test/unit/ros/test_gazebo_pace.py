@@ -1,4 +1,4 @@
-"""Gazebo's pace, with services that count their calls; the rostest has it beside a server."""
+"""Gazebo's pace, with a plug-in that only remembers limits; the rostest has it beside a server."""
 
 import importlib
 import sys
@@ -7,158 +7,177 @@ from types import SimpleNamespace
 
 import pytest
 import rospy
-from rosgraph_msgs.msg import Clock
+from std_msgs.msg import Header
+
+from imu_simulation_framework.errors import SimulatorError
 
 # Behind everything else: where Gazebo is installed, its own messages are taken.
 sys.path.append(str(Path(__file__).resolve().parents[2] / "fake_gazebo"))
 gazebo_pace = importlib.import_module("imu_simulation_framework.ros.simulators.gazebo_pace")
 sys.path.pop()
 
-PERIOD = 0.05
-
-
-class Service:
-    def __init__(self):
-        self.calls = 0
-        self.deaf = False
-
-    def __call__(self):
-        if self.deaf:
-            raise rospy.ServiceException("gone")
-        self.calls += 1
+PERIOD, SAMPLING = 0.05, 0.01
 
 
 class Gazebo:
-    """Its two services and its clock, as a pace sees them."""
+    """Its time, and the limits that it is told."""
 
     def __init__(self):
-        self.services = {}
+        self.limits = []
+        self.connections = 1
         self.watch = SimpleNamespace(now=100.0)
+        self.time = 7.013
 
-    def proxy(self, name, kind, persistent):
-        return self.services.setdefault(name.rsplit("/", 1)[-1], Service())
+    def publish(self, limit):
+        self.limits.append(limit)
+        if 0.0 < limit.to_sec() < 1e9:
+            self.time = max(self.time, limit.to_sec() - 0.0005)
 
     @property
-    def pauses(self):
-        return self.services["pause_physics"].calls
-
-    @property
-    def resumed(self):
-        return self.services["unpause_physics"].calls
+    def limit(self):
+        """The newest one [s], without what is added so that physics stops between two samples."""
+        return self.limits[-1].to_sec() - gazebo_pace.LIMIT_MARGIN
 
 
 @pytest.fixture
 def gazebo(monkeypatch):
     gazebo = Gazebo()
-    subscriber = SimpleNamespace(unregister=lambda: None)
-    monkeypatch.setattr(
-        gazebo_pace,
-        "rospy",
-        SimpleNamespace(
-            ServiceProxy=gazebo.proxy,
-            Subscriber=lambda *_, **__: subscriber,
-            ServiceException=rospy.ServiceException,
-            ROSException=rospy.ROSException,
-        ),
+    publisher = SimpleNamespace(
+        publish=gazebo.publish,
+        get_num_connections=lambda: gazebo.connections,
+        resolved_name="/simulation_limit",
     )
+    subscriber = SimpleNamespace(unregister=lambda: None)
+    monkeypatch.setattr(gazebo_pace, "advertise", lambda *_, **__: publisher)
+    monkeypatch.setattr(rospy, "Subscriber", lambda *_, **__: subscriber)
+    monkeypatch.setattr(gazebo_pace, "_simulated_time", lambda: gazebo.time)
     monkeypatch.setattr(gazebo_pace.time, "monotonic", lambda: gazebo.watch.now)
+    monkeypatch.setattr(gazebo_pace.time, "sleep", lambda _: setattr(gazebo.watch, "now", 1e9))
+    # What time alone decides is asked for below.
+    monkeypatch.setattr(gazebo_pace.GazeboPace, "_repeat", lambda self: None)
     return gazebo
 
 
 @pytest.fixture
-def pace(gazebo, monkeypatch):
-    # Pauses that are too long are ended by a thread, which here has no say.
-    monkeypatch.setattr(gazebo_pace.GazeboPace, "_end_long_pauses", lambda self: None)
+def pace(gazebo):
     pace = gazebo_pace.GazeboPace(PERIOD)
-    tick(pace, 0.0)
-    pace.begin()
     yield pace
     pace.end()
 
 
-def tick(pace, seconds):
-    pace._on_clock(Clock(clock=rospy.Time.from_sec(seconds)))
+def report(pace, name, stamp):
+    pace._on_progress(Header(stamp=rospy.Time.from_sec(stamp), frame_id=name))
 
 
-def test_a_drive_that_begins_before_the_first_clock_waits_for_nobody_yet(gazebo):
-    pace = gazebo_pace.GazeboPace(PERIOD)
-    pace.begin()
-    tick(pace, 17.0)
-    assert (gazebo.pauses, pace.now) == (0, 17.0)
+def begin(pace, *participants):
+    pace.hold(SAMPLING, participants, 10.0)
+    return round(pace._limit, 6)
+
+
+def test_a_plug_in_that_does_not_listen_is_said(gazebo):
+    gazebo.connections = 0
+    with pytest.raises(SimulatorError, match="does not listen on /simulation_limit: build"):
+        gazebo_pace.GazeboPace(PERIOD)
+
+
+def test_before_the_drive_nobody_is_waited_for(gazebo, pace):
+    report(pace, "slow", 1.0)
+    assert gazebo.limits == []
+
+
+def test_time_is_held_at_a_control_period_which_a_sample_belongs_to(gazebo, pace):
+    held = begin(pace)
+    assert held == 7.1
+    # Half a step later, so that all plug-ins have taken the sample.
+    assert gazebo.limits[-1].to_sec() == pytest.approx(7.1005)
+    report(pace, "fast", 100.0)
+    assert gazebo.limit == pytest.approx(held)
+
+
+def test_time_that_has_run_past_the_limit_is_held_at_a_later_one(gazebo, pace, monkeypatch):
+    times = iter((7.013, 7.3, 7.3, 7.401))
+    monkeypatch.setattr(gazebo_pace, "_simulated_time", lambda: next(times))
+    assert begin(pace) == 7.4
+
+
+def test_a_drive_begins_with_the_last_sample_taken_in_by_all(gazebo, pace):
+    # The sample before it is not enough.
+    report(pace, "imu_error_model", 7.09)
+    with pytest.raises(SimulatorError, match="waiting for imu_error_model to take in"):
+        begin(pace, "imu_error_model")
+    gazebo.watch.now, gazebo.time = 100.0, 7.013
+    report(pace, "imu_error_model", 7.1)
+    assert begin(pace, "imu_error_model") == 7.1
+
+
+def test_two_periods_are_driven_without_an_answer(gazebo, pace):
+    held = begin(pace)
+    pace.go_on()
+    assert gazebo.limit == pytest.approx(held + 2 * PERIOD)
+    pace.answered(held + PERIOD)
+    assert gazebo.limit == pytest.approx(held + 3 * PERIOD)
+    assert pace.answered_until == pytest.approx(held + PERIOD)
+
+
+def test_an_answer_that_comes_late_does_not_turn_the_limit_back(gazebo, pace):
+    held = begin(pace)
+    pace.go_on()
+    pace.answered(held + 3 * PERIOD)
+    pace.answered(held + PERIOD)
+    assert gazebo.limit == pytest.approx(held + 5 * PERIOD)
+
+
+@pytest.mark.parametrize("name", ["imu_error_model", "gnss_receiver", "imu_yaw_publisher"])
+def test_the_slowest_participant_is_waited_for(gazebo, pace, name):
+    held = begin(pace)
+    pace.go_on()
+    report(pace, "result_comparison", held + 100.0)
+    report(pace, name, held)
+    for period in range(1, 30):
+        pace.answered(held + period * PERIOD)
+    assert gazebo.limit == pytest.approx(held + 10 * PERIOD)
+    assert pace.waits_for == [name]
+    report(pace, name, held + PERIOD)
+    assert gazebo.limit == pytest.approx(held + 11 * PERIOD)
+    # It has nothing to do any more.
+    report(pace, name, 4e9)
+    assert gazebo.limit == pytest.approx(held + 31 * PERIOD)
+    assert pace.waits_for == []
+
+
+def test_an_answer_that_was_lost_is_not_waited_for_without_end(gazebo, pace):
+    held = begin(pace)
+    pace.go_on()
+    gazebo.watch.now += 4.9
+    pace._look()
+    assert gazebo.limit == pytest.approx(held + 2 * PERIOD)
+    gazebo.watch.now += 0.2
+    pace._look()
+    assert gazebo.limit == pytest.approx(held + 4 * PERIOD)
+
+
+def test_a_participant_is_waited_for_without_end(gazebo, pace):
+    held = begin(pace)
+    pace.go_on()
+    report(pace, "imu_error_model", held)
+    for _ in range(20):
+        gazebo.watch.now += 5.1
+        pace._look()
+    assert gazebo.limit == pytest.approx(held + 10 * PERIOD)
+
+
+def test_the_limit_is_named_again_and_again(gazebo, pace):
+    begin(pace)
+    before = len(gazebo.limits)
+    for _ in range(3):
+        pace._look()
+    assert len(gazebo.limits) == before + 3
+
+
+def test_the_end_of_the_drive_lets_time_run(gazebo, pace):
+    begin(pace)
     pace.end()
-
-
-def test_two_periods_without_an_answer_are_no_reason_to_pause(gazebo, pace):
-    tick(pace, 2.0 * PERIOD)
-    assert gazebo.pauses == 0
-
-
-def test_a_pause_lasts_until_the_answer_and_is_counted_once(gazebo, pace):
-    for seconds in (0.11, 0.12, 0.13):
-        tick(pace, seconds)
-    assert (gazebo.pauses, pace.pauses) == (1, 1)
-    gazebo.watch.now += 0.25
-    # Of an earlier period: it is still overdue.
-    pace.answered(0.05)
-    assert gazebo.resumed == 0
-    pace.answered(0.10)
-    assert gazebo.resumed == 1
-    assert pace.paused_for == pytest.approx(0.25)
-
-
-def test_an_answer_that_comes_late_does_not_turn_time_back(gazebo, pace):
-    pace.answered(0.2)
-    pace.answered(0.1)
-    tick(pace, 0.2 + 1.9 * PERIOD)
-    assert gazebo.pauses == 0
-
-
-def test_a_pause_that_gazebo_does_not_hear_is_none(gazebo, pace):
-    gazebo.services["pause_physics"].deaf = True
-    tick(pace, 1.0)
-    assert pace.pauses == 0
-    pace.answered(1.0)
-    assert gazebo.resumed == 0
-
-
-def test_an_end_of_the_pause_that_is_not_heard_is_tried_again(gazebo, pace):
-    tick(pace, 1.0)
-    gazebo.services["unpause_physics"].deaf = True
-    pace.answered(1.0)
-    gazebo.services["unpause_physics"].deaf = False
-    gazebo.watch.now += 1.0
-    pace.answered(1.0)
-    assert (pace.pauses, gazebo.resumed) == (1, 1)
-    assert pace.paused_for == pytest.approx(1.0)
-
-
-def test_the_end_of_the_drive_ends_a_pause_and_begins_no_other(gazebo, pace):
-    tick(pace, 1.0)
-    pace.end()
-    tick(pace, 2.0)
-    assert (gazebo.pauses, gazebo.resumed) == (1, 1)
-
-
-def test_before_the_drive_nobody_is_waited_for(gazebo):
-    tick(gazebo_pace.GazeboPace(PERIOD), 5.0)
-    assert gazebo.pauses == 0
-
-
-def test_a_pause_that_lasts_too_long_ends_by_itself(gazebo, monkeypatch):
-    monkeypatch.setattr(gazebo_pace, "WATCH_PERIOD", 0.001)
-    pace = gazebo_pace.GazeboPace(PERIOD)
-    # In this thread, at the second look: by then the pause is too long.
-    looks = iter((False, False, True))
-
-    def look(_):
-        gazebo.watch.now += 0.3
-        return next(looks)
-
-    tick(pace, 0.0)
-    pace._begun = True
-    tick(pace, 1.0)
-    monkeypatch.setattr(pace._ended, "wait", look)
-    pace._end_long_pauses()
-    assert (gazebo.pauses, gazebo.resumed) == (1, 1)
-    tick(pace, 1.0 + PERIOD)
-    assert gazebo.pauses == 1
+    assert gazebo.limits[-1] == gazebo_pace.NO_LIMIT
+    pace.answered(8.0)
+    pace._look()
+    assert gazebo.limits[-1] == gazebo_pace.NO_LIMIT

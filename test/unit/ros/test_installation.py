@@ -5,15 +5,13 @@ import sys
 
 import pytest
 
-from imu_simulation_framework.errors import FrameworkError, ResultError
-from imu_simulation_framework.ros.launching import installation
+from imu_simulation_framework.errors import FrameworkError
 from imu_simulation_framework.ros.launching.installation import (
     GAZEBO_PACKAGES,
     GAZEBO_PLUGIN,
     HECTOR_PACKAGE,
     check_environment,
     check_installation,
-    check_output,
 )
 
 NOTHING = {"simulator": "mujoco", "imu": "", "gui": "false", "rviz": "false", "view": "none"}
@@ -155,15 +153,3 @@ def test_a_host_name_that_is_none(monkeypatch):
     monkeypatch.setattr(socket, "create_connection", unknown)
     with pytest.raises(FrameworkError, match=r"itself at nowhere \(Name or service not known\)"):
         check_environment()
-
-
-def test_a_folder_for_results(tmp_path, monkeypatch):
-    check_output(tmp_path / "results" / "of today")
-    assert not (tmp_path / "results").exists()
-    (tmp_path / "file").touch()
-    with pytest.raises(ResultError, match="file: cannot make a folder for results: not a folder"):
-        check_output(tmp_path / "file" / "results")
-    # Root may write anywhere.
-    monkeypatch.setattr(installation.os, "access", lambda *_: False)
-    with pytest.raises(ResultError, match="permission denied"):
-        check_output(tmp_path / "results")

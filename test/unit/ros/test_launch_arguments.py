@@ -190,3 +190,10 @@ def test_a_simulator_that_was_not_started_is_refused():
         node_configuration("it", experiment, {})
     experiment["simulator"] = "gazebo"
     assert node_configuration("it", experiment, {}).simulation.simulator == "gazebo"
+
+
+def test_a_folder_of_call_that_was_removed_is_refused(tmp_path):
+    # As roslaunch hands it over: the name that the shell still has, or none.
+    for folder in (str(tmp_path / "gone"), ""):
+        with pytest.raises(ConfigurationError, match="in which it was called does not exist any"):
+            node_configuration("it", {"working_directory": folder}, {})

@@ -1,5 +1,9 @@
 """What run_experiment.py makes of the launch file, up to where it would start nodes."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 from imu_simulation_framework.files.locations import urdf_path
@@ -22,7 +26,7 @@ def loaded(tmp_path, monkeypatch):
 
     def run(*arguments):
         launched = []
-        monkeypatch.setattr(launcher, "run", lambda config, _: launched.append(config))
+        monkeypatch.setattr(launcher, "run", lambda config, *_: launched.append(config))
         monkeypatch.setattr(launcher, "report", lambda _: 0)
         assert launcher.main(list(arguments)) == 0
         return launched[0]
@@ -52,3 +56,24 @@ def test_the_robot_that_is_shown_is_the_configured_one(loaded, tmp_path):
     shown = loaded("settings:={robot: {parameters: robot.yaml}}").params["/robot_description"].value
     assert "0.123" in shown
     assert "0.123" not in bundled
+
+
+ALONE = """
+import sys
+
+def refuse(event, arguments):
+    if event in ("subprocess.Popen", "os.posix_spawn", "os.fork"):
+        sys.exit(f"{event} {arguments}")
+
+sys.addaudithook(refuse)
+import imu_simulation_framework.ros.nodes.mujoco_simulator
+"""
+
+
+def test_the_simulator_starts_without_another_process(loaded):
+    """One that is killed with it, while both start, would print a traceback."""
+    (node,) = [node for node in loaded().nodes if node.name == "mujoco_simulator"]
+    environment = {**os.environ, **dict(node.env_args)}
+    program = [sys.executable, "-c", ALONE]
+    done = subprocess.run(program, env=environment, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")

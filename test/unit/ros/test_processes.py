@@ -59,6 +59,20 @@ def test_one_that_does_not_listen_is_made_to(start, monkeypatch):
     assert end(start(DEAF), start(PATIENT)) == [-signal.SIGKILL, -signal.SIGTERM]
 
 
+def test_one_that_saves_is_told_again_for_it_may_have_only_figures_left(start, monkeypatch):
+    monkeypatch.setattr(processes, "REMINDING_TIMEOUT", 0.3)
+    monkeypatch.setattr(processes, "ENDING_TIMEOUT", 0.3)
+    counting = (
+        "import signal, sys, time; told = []\n"
+        "def on_signal(*_):\n    told.append(1)\n    len(told) > 1 and sys.exit(7)\n"
+        "signal.signal(signal.SIGTERM, on_signal)\n"
+    )
+    saving = start(counting + PATIENT, "__name:=result_comparison")
+    # Any other one has no time to spare.
+    other = start(counting + PATIENT, "__name:=path_follower")
+    assert end(saving, other) == [7, -signal.SIGKILL]
+
+
 def test_the_children_of_a_process_end_with_it(start, monkeypatch):
     monkeypatch.setattr(processes, "ENDING_TIMEOUT", 0.3)
     child = f"subprocess.Popen([sys.executable, '-c', {DEAF.replace('up', 'child')!r}])"

@@ -6,6 +6,7 @@ from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.sensors.errors_in_motion import (
     inflated,
     understated_in_motion,
+    without_earth_turning,
     without_wandering_bias,
 )
 from imu_simulation_framework.sensors.imu_specification import (
@@ -23,19 +24,34 @@ def test_noise_alone_is_a_sensor_at_rest():
     assert understated_in_motion(read_imu_specification("bno055_datasheet")) is None
 
 
-@pytest.mark.parametrize(
-    "field, value",
-    [
-        ("scale_factor_and_misalignment", ((0, 0, 0), (0, 0, 0), (0, 0, 1e-3))),
-        ("g_sensitivity", ((0, 0, 1e-5), (0, 0, 0), (0, 0, 0))),
-        ("turn_on_bias", (0, 0, 1e-4)),
-        ("turn_on_bias_sigma", (0, 0, 1e-4)),
-    ],
-)
-def test_any_error_of_motion_is_enough(field, value):
-    imu = ImuSpecification(gyroscope=TriadSpecification(white_noise=1e-3, **{field: value}))
+OF_MOTION = {
+    "scale factor": {"scale_factor_and_misalignment": ((0, 0, 0), (0, 0, 0), (0, 0, 1e-3))},
+    "misalignment": {"scale_factor_and_misalignment": ((0, 0, 0), (0, 0, 0), (1e-3, 0, 0))},
+    "g-sensitivity": {"g_sensitivity": ((0, 0, 1e-5), (0, 0, 0), (0, 0, 0))},
+    "turn-on bias": {"turn_on_bias_sigma": (0, 0, 1e-4)},
+}
 
-    assert understated_in_motion(imu) is None
+
+@pytest.mark.parametrize("stated", sorted(OF_MOTION))
+def test_one_error_of_motion_does_not_hide_that_the_others_are_missing(stated):
+    triad = TriadSpecification(white_noise=1e-3, **OF_MOTION[stated])
+    sentence = understated_in_motion(ImuSpecification(name="mine", gyroscope=triad))
+
+    missing = [name for name in OF_MOTION if name != stated]
+    assert sentence.startswith(f"mine holds no {missing[0]}, {missing[1]} or {missing[2]}, so that")
+
+
+def test_a_sheet_that_lacks_the_g_sensitivity_only_is_not_remarked_on():
+    matrix = ((0, 0, 0), (0, 0, 0), (1e-3, 0, 1e-3))
+    triad = TriadSpecification(scale_factor_and_misalignment=matrix, turn_on_bias=(0, 0, 1e-4))
+    assert understated_in_motion(ImuSpecification(gyroscope=triad)) is None
+
+
+def test_the_earths_turning_is_remarked_on_where_a_gyroscope_would_show_it():
+    assert "15 deg/h" in without_earth_turning(read_imu_specification("stim300"))
+    assert without_earth_turning(read_imu_specification("bmi088")) is None
+    output = OutputSpecification(orientation_reference="truth")
+    assert without_earth_turning(ImuSpecification(output=output)) is None
 
 
 def test_who_is_told_the_truth_does_not_drift():

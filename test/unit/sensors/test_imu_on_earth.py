@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from earth_flights import flight
+from scipy.spatial.transform import Rotation
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.motion.earth.ellipsoid import EARTH_RATE
@@ -82,3 +83,43 @@ def test_a_disturbance_is_in_the_level_plane_at_the_start():
     assert samples[MAG].to_numpy() == pytest.approx(
         other[MAG].to_numpy(), abs=2e-4 * np.abs(other[MAG].to_numpy()).max()
     )
+
+
+def test_a_motion_in_a_flat_world_has_a_place_on_the_turning_earth():
+    drive = isf.read_drive("a", laps=1).resampled(20.0)
+    motion = isf.on_earth(drive, 50.0, 14.0, 250.0)
+    back = motion.local((np.radians(50.0), np.radians(14.0), 250.0))
+    for name, tolerance in (
+        ("position", 1e-8),
+        ("orientation", 1e-12),
+        ("velocity", 1e-12),
+        ("angular_velocity", 1e-15),
+    ):
+        np.testing.assert_allclose(
+            getattr(back, name), getattr(drive, name), rtol=0.0, atol=tolerance, err_msg=name
+        )
+    # Independently: the force in the flat world, the place's gravity for its own, and Coriolis's.
+    angle = np.radians(50.0)
+    earth = EARTH_RATE * np.array([0.0, np.cos(angle), np.sin(angle)])
+    turn = Rotation.from_quat(drive.orientation)
+    change = turn.inv().apply([0.0, 0.0, back.gravity - drive.gravity])
+    change += turn.inv().apply(2.0 * np.cross(earth, drive.velocity))
+    # Some metres away the vertical leans by 1e-6.
+    np.testing.assert_allclose(
+        motion.specific_force, drive.specific_force + change, rtol=0.0, atol=5e-5
+    )
+
+
+def test_a_latitude_lets_a_robots_yaw_drift_by_the_earths_vertical_turning():
+    motion = isf.straight(600.0, 1.0, 20.0)
+    imu = isf.ImuSpecification(output=isf.OutputSpecification(rate=20.0))
+    samples = isf.simulate_imu(motion, imu, latitude=50.0)
+    still = isf.simulate_imu(motion, imu)
+    drift = 600.0 * EARTH_RATE * np.sin(np.radians(50.0))
+    turned = (samples["yaw"] - still["yaw"]).iloc[-1]
+    # To the 600 m that it goes on a plane where north does not turn.
+    assert turned == pytest.approx(drift, abs=2e-4)
+    with pytest.raises(isf.FrameworkError, match="on the turning Earth already"):
+        isf.simulate_imu(isf.standing(1.0, 50.0), imu, latitude=50.0)
+    with pytest.raises(isf.FrameworkError, match="beyond a pole"):
+        isf.simulate_imu(motion, imu, latitude=95.0)

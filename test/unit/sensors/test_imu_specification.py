@@ -9,6 +9,7 @@ import pytest
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.sensors.imu_specification import (
     ImuSpecification,
+    MagnetometerSpecification,
     OutputSpecification,
     TemperatureProfile,
     TriadSpecification,
@@ -26,6 +27,7 @@ def test_one_number_stands_for_three_axes():
     assert triad.white_noise == (1e-3, 1e-3, 1e-3)
     assert triad.random_walk == (1.0, 2.0, 3.0)
     assert TriadSpecification().white_noise == (0.0, 0.0, 0.0)
+    assert TriadSpecification().gauss_markov_time == (1000.0, 1000.0, 1000.0)
 
 
 def test_equal_specifications_are_equal_however_they_were_written():
@@ -149,6 +151,36 @@ def test_yaw_variance_grows_as_the_integrated_gyroscope_error():
     assert orientation[8] == pytest.approx(1e-6 * 100.0 + 1e-10 * 1e6 / 3.0 + 1e-8 * 1e4)
     truth = replace(specification, output=OutputSpecification(orientation_reference="truth"))
     assert truth.covariances()[0] == (0.0,) * 9
+
+
+def test_variances_of_the_orientation_are_what_each_sensors_errors_make_of_it():
+    gyroscope = TriadSpecification(
+        white_noise=(1e-3, 2e-3, 3e-3),
+        random_walk=(1e-5, 2e-5, 4e-5),
+        turn_on_bias_sigma=(1e-3, 2e-3, 5e-3),
+        gauss_markov_sigma=(2e-3, 3e-3, 7e-3),
+    )
+    accelerometer = TriadSpecification(
+        white_noise=(0.01, 0.02, 0.7),
+        turn_on_bias_sigma=(0.03, 0.05, 0.7),
+        gauss_markov_sigma=(0.04, 0.06, 0.7),
+    )
+    magnetometer = MagnetometerSpecification(white_noise=(1e-6, 2e-6, 9e-6))
+    settling, heading, duration, gravity = 3.0, 7.0, 50.0, 9.80665
+    output = OutputSpecification(
+        filter_time_constant=settling, magnetic_time_constant=heading, magnetic_heading=True
+    )
+    found = ImuSpecification(
+        gyroscope=gyroscope, accelerometer=accelerometer, magnetometer=magnetometer, output=output
+    ).covariances(duration=duration)[0]
+    # White noise through a low-pass of time constant T has N^2 / 2 T, integrated by a high-pass
+    # N^2 T / 2. A roll is a force along y, a pitch one along x.
+    roll = (0.02**2 / 6.0 + 0.05**2 + 0.06**2) / gravity**2 + 1e-3**2 * 1.5
+    pitch = (0.01**2 / 6.0 + 0.03**2 + 0.04**2) / gravity**2 + 2e-3**2 * 1.5
+    # A bias is held against for 7 s; the largest of the level axes' noise over a field of 20 uT.
+    bias = 4e-5**2 * duration + 5e-3**2 + 7e-3**2
+    yaw = 3e-3**2 * 3.5 + bias * 49.0 + (2e-6 / 20e-6) ** 2 / 14.0
+    np.testing.assert_allclose(np.reshape(found, (3, 3)), np.diag([roll, pitch, yaw]), rtol=1e-12)
 
 
 def test_mapping_gives_the_same_specification_again():

@@ -130,8 +130,14 @@ def test_vqf_is_the_library_called_by_itself(rate_bias, rejection):
     np.testing.assert_allclose(fused, expected, rtol=0.0, atol=1e-15)
 
 
-@pytest.mark.parametrize("filter", FILTERS)
-def test_yaw_is_ninety_degrees_towards_magnetic_north_less_the_declination(filter):
+@pytest.mark.parametrize(
+    "filter, rejection",
+    [
+        *((filter, rejection) for filter in FILTERS for rejection in (False, True)),
+        ("compass", False),
+    ],
+)
+def test_yaw_is_ninety_degrees_towards_magnetic_north_less_the_declination(filter, rejection):
     # Magnetic north is 10 degrees east of true north; the sensor heads for magnetic north.
     declination = math.radians(10.0)
     east_of_north = Rotation.from_euler("z", -declination).apply(EARTH)
@@ -142,7 +148,14 @@ def test_yaw_is_ninety_degrees_towards_magnetic_north_less_the_declination(filte
     signals = np.zeros((300, 3)), force, field
     for told, expected in ((0.0, math.pi / 2.0), (declination, heading)):
         fused = fuse_run(
-            make_filter(_output(filter=filter, magnetic_declination=told), PERIOD),
+            make_filter(
+                _output(
+                    filter=filter,
+                    magnetic_declination=told,
+                    magnetic_disturbance_rejection=rejection,
+                ),
+                PERIOD,
+            ),
             truth[0],
             *signals,
         )
@@ -240,6 +253,43 @@ def test_after_a_minute_a_disturbed_field_counts_by_half():
     assert np.abs(np.diff(offsets[:60])).max() < 0.1 * math.pi / 9.0
     # Nine seconds with half the gain, of a quarter turn.
     assert offsets[-1] == pytest.approx(math.pi / 2.0 * (1.0 - math.exp(-0.5)), rel=0.1)
+
+
+@pytest.mark.parametrize(
+    "share, disturbed", [(0.92, False), (1.08, False), (0.86, True), (1.14, True)]
+)
+def test_a_field_is_disturbed_whose_norm_is_off_by_more_than_a_tenth(share, disturbed):
+    heading = MagneticHeading(PERIOD, 9.0, rejection=True)
+    for factor in (1.0, share):
+        for _ in range(500):
+            heading.correct(0.0, factor * 20e-6, factor * -45e-6, 0.0)
+    assert heading.disturbed is disturbed
+
+
+@pytest.mark.parametrize(
+    "degrees, disturbed", [(8.0, False), (12.0, True), (-8.0, False), (-12.0, True)]
+)
+def test_a_field_is_disturbed_whose_dip_is_off_by_more_than_ten_degrees(degrees, disturbed):
+    heading = MagneticHeading(PERIOD, 9.0, rejection=True)
+    for dip in np.radians([60.0, 60.0 + degrees]):
+        for _ in range(500):
+            heading.correct(0.0, 50e-6 * math.cos(dip), -50e-6 * math.sin(dip), 0.0)
+    assert heading.disturbed is disturbed
+
+
+def test_every_disturbance_after_a_calm_is_left_out_for_a_minute():
+    heading = MagneticHeading(PERIOD, 9.0, rejection=True)
+    lasted = []
+    for _ in range(2):
+        # A calm of half a minute and more makes up for a minute of disturbance.
+        for _ in range(4000):
+            heading.correct(0.0, 20e-6, -45e-6, 0.0)
+        lasted.append(0)
+        while heading.correct(60e-6, 0.0, 0.0, 0.0) == 0.0 or not heading.disturbed:
+            lasted[-1] += 1
+            assert lasted[-1] < 7000
+    # Until the low-pass of 0.05 s says so, the field is not disturbed.
+    assert lasted == pytest.approx([6000, 6000], abs=15)
 
 
 def test_readings_without_a_level_part_are_left_out():

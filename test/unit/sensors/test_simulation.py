@@ -17,7 +17,7 @@ from imu_simulation_framework.sensors.imu_specification import (
     OutputSpecification,
     TriadSpecification,
 )
-from imu_simulation_framework.sensors.simulation import imu_truth, simulate_imu
+from imu_simulation_framework.sensors.simulation import imu_model, imu_truth, simulate_imu
 
 
 @pytest.fixture(scope="module")
@@ -32,6 +32,14 @@ def test_every_kind_of_imu_gives_the_same_table(motion, imu):
     np.testing.assert_array_equal(samples.index, motion.time)
     assert np.isfinite(samples.to_numpy()).all()
     assert samples["accel_z"].mean() == pytest.approx(9.81, abs=0.01)
+
+
+def test_without_a_seed_it_is_zero(motion):
+    truth = imu_truth(motion)
+    without, seeded = (
+        imu_model("generic", motion.period, *seed).batch(truth, 1) for seed in ((), (0,))
+    )
+    np.testing.assert_array_equal(without.specific_force, seeded.specific_force)
 
 
 def test_an_ideal_imu_says_the_truth(motion):

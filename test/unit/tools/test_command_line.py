@@ -30,6 +30,21 @@ def test_what_is_raised_becomes_a_sentence(error, sentence, capsys):
     assert sentence in line
 
 
+@pytest.mark.parametrize(
+    "error", [ConfigurationError("x.csv: not there"), FileNotFoundError(2, "no")]
+)
+def test_a_current_folder_that_was_removed_is_said(error, tmp_path, monkeypatch, capsys):
+    def main(_):
+        raise error
+
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    assert run_tool(main, []) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "the folder in which it was called does not exist any more" in line
+
+
 @pytest.mark.parametrize(("returned", "code"), [(None, 0), (0, 0), (3, 3)])
 def test_the_code_of_the_tool_is_kept(returned, code):
     assert run_tool(lambda _: returned, []) == code

@@ -115,17 +115,40 @@ class Reduction:
                 Moments(runs, arrays["density"], arrays["density_squares"]),
                 arrays["curves"],
             )
-        except (KeyError, ValueError, IndexError, TypeError) as error:
+            fits = reduction._is_like(reduce_runs(time, np.zeros((1, len(time)))))
+        except (
+            AttributeError,
+            KeyError,
+            ValueError,
+            IndexError,
+            TypeError,
+            OverflowError,
+        ) as error:
             raise EnsembleError("these arrays are no part of an ensemble at these times") from error
-        fits = (
-            reduction.error.mean.shape == time.shape == reduction.error.squares.shape
-            and np.all(counts.sum(axis=1) == runs)
-            and all(values.shape == (runs,) for values in reduction.statistics.values())
-            and reduction.curves.shape[1:] == time.shape
-        )
         if not fits:
             raise EnsembleError("these arrays are no part of an ensemble at these times")
         return reduction
+
+    def _is_like(self, other: Reduction) -> bool:
+        """Whether these are numbers that runs at the times of another reduction may have given."""
+        pairs = [
+            (self.error.mean, other.error.mean.shape),
+            (self.error.squares, other.error.squares.shape),
+            (self.density.mean, other.density.mean.shape),
+            (self.density.squares, other.density.squares.shape),
+            (self.frequency, other.frequency.shape),
+            (self.curves, (len(self.curves), *self.time.shape)),
+            *((values, (self.runs,)) for values in self.statistics.values()),
+        ]
+        return bool(
+            all(one.dtype.kind == "f" and one.shape == shape for one, shape in pairs)
+            and all(np.isfinite(one).all() for one, _ in pairs)
+            and np.allclose(self.frequency, other.frequency, rtol=1e-9)
+            and list(self.statistics) == list(other.statistics)
+            and 0 < self.runs >= len(self.curves)
+            and self.counts.min() >= 0
+            and np.all(self.counts.sum(axis=1) == self.runs)
+        )
 
 
 def quantile_places(times: int) -> np.ndarray:

@@ -232,7 +232,7 @@ def navigate_runs(
     fixes = fixes.between(said.time[0] - _ROUNDING, said.time[-1] + _ROUNDING)
     if initial_errors is None:
         initial_errors = tuning.initial.draw(runs, child_seed(seed, _START), first_run)
-    errors = np.broadcast_to(np.asarray(initial_errors, dtype=float), (runs, 9))
+    errors = np.array(np.broadcast_to(initial_errors, (runs, 9)), dtype=float)
     arm = None
     if compensated and (airframe is not None or np.any(gnss.lever_arm)):
         arm = lever_arm_between(motion, antenna_on(carrier, gnss), fixes.time)

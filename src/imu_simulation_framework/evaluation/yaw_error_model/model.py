@@ -9,12 +9,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple, Sequence
+from typing import Callable, NamedTuple, Sequence
 
 import numpy as np
 import pandas as pd
 
 from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.evaluation.yaw_error_model.first_exit import (
+    SAMPLED_BARRIER,
+    bridges_within,
+    mean_and_half_width,
+)
 from imu_simulation_framework.evaluation.yaw_error_model.likelihood import (
     ObservedDrive,
     filter_drives,
@@ -27,12 +32,16 @@ from imu_simulation_framework.evaluation.yaw_error_model.sources import (
     KnownError,
     RandomConstant,
     Source,
+    YawNoise,
 )
 from imu_simulation_framework.evaluation.yaw_error_model.state_space import (
     PROCESSES,
     StateSpace,
     state_space,
 )
+
+_DRAWN_AT_ONCE = 512
+"""Runs that are in memory when a probability is counted."""
 
 
 class Likelihood(NamedTuple):
@@ -119,8 +128,9 @@ class YawErrorModel:
     @cached_property
     def state_space(self) -> StateSpace:
         """The sources that are random processes."""
-        processes = [source for source in self.sources if isinstance(source, PROCESSES)]
-        return state_space(processes, self.step, self.sensor_period, self.heading_time_constant)
+        return state_space(
+            self._processes(), self.step, self.sensor_period, self.heading_time_constant
+        )
 
     def only(self, *names: str) -> YawErrorModel:
         """Return the same model with the sources of these names alone.
@@ -261,6 +271,75 @@ class YawErrorModel:
         """
         return normal_within(self.mean(), np.sqrt(self.variance()), limit)
 
+    def probability_always_within(
+        self,
+        limit: float,
+        runs: int = 4000,
+        seed: int = 1,
+        on_runs: Callable[[int], object] = lambda _: None,
+    ) -> tuple[float, float]:
+        """Return the probability that the yaw error is within a limit all the time.
+
+        It is the mean over drawn runs, each of which counts with the probability that it stays
+        within between the model's times, too, at every sample of the sensor if it has a period.
+
+        Parameters
+        ----------
+        limit : float
+            To either side [rad].
+        runs, seed : int
+            As for :meth:`realisations`.
+        on_runs : callable
+            Called with a number of runs when they are drawn.
+
+        Returns
+        -------
+        probability : float
+        half_width : float
+            Of its 95 % interval, by the number of runs.
+        """
+        integrated = replace(
+            self, sources=tuple(s for s in self.sources if not isinstance(s, YawNoise))
+        )
+        noise = float(np.sqrt(np.sum(self.state_space.yaw_noise)))
+        if not np.any(integrated.variance() > 0.0):
+            runs = 1  # all are alike
+        probabilities = []
+        for first in range(0, runs, _DRAWN_AT_ONCE):
+            count = min(_DRAWN_AT_ONCE, runs - first)
+            errors = integrated.realisations(count, seed, first)
+            probabilities.append(
+                integrated._stays_between(errors, limit) * self._noise_within(errors, noise, limit)
+            )
+            on_runs(count)
+        return mean_and_half_width(np.concatenate(probabilities))
+
+    def _stays_between(self, errors, limit):
+        """Return the probability of each run (runs, n) to be within between its times, too."""
+        variance, sample = self._variance_within_step(), self.sensor_period or 0.0
+        inside = np.all(np.abs(errors) <= limit, axis=1)
+        widened = limit + SAMPLED_BARRIER * np.sqrt(variance * sample / self.step)
+        return inside * bridges_within(errors, variance, widened)
+
+    def _variance_within_step(self) -> float:
+        """Return the variance of a step's Brownian bridge, from the middle's, given the ends."""
+        half = state_space(self._processes(), 0.5 * self.step, None, self.heading_time_constant)
+        noise = np.sum(half.noise, axis=0)
+        # What the noise of the first half means for the middle less the mean of both ends.
+        first = half.design - 0.5 * half.design @ half.transition
+        return 4.0 * float(first @ noise @ first + 0.25 * half.design @ noise @ half.design)
+
+    def _noise_within(self, errors, noise, limit):
+        """Return the probability that white noise leads no sample of each run (runs, n) outside."""
+        if noise == 0.0:
+            return np.ones(len(errors))
+        samples = 1.0 if self.sensor_period is None else self.step / self.sensor_period
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logarithms = np.log(normal_within(errors, noise, limit))
+            ends = 0.5 * (logarithms[:, 0] + logarithms[:, -1])
+            whole = samples * (np.sum(logarithms, axis=1) - ends) + ends
+        return np.exp(np.where(np.isfinite(whole), whole, -np.inf))
+
     def realisations(self, runs: int, seed: int = 1, first_run: int = 0) -> np.ndarray:
         """Return yaw errors, (runs, n) [rad].
 
@@ -323,6 +402,9 @@ class YawErrorModel:
         return Likelihood(
             filtered.log_likelihood, filtered.innovations[0], filtered.innovation_std[0]
         )
+
+    def _processes(self):
+        return [source for source in self.sources if isinstance(source, PROCESSES)]
 
     def _known(self):
         return [source for source in self.sources if isinstance(source, KnownError)]

@@ -49,6 +49,7 @@ def yaw_error_model(
     motion: Motion | EarthMotion,
     period: float = 1.0,
     magnetic_environment: MagneticEnvironment | None = None,
+    sample: float | None = None,
 ) -> YawErrorModel:
     """Return the distribution of an IMU's yaw error along a motion.
 
@@ -63,6 +64,9 @@ def yaw_error_model(
         sensor's, the sensor's processes are taken in continuous time.
     magnetic_environment : MagneticEnvironment, optional
         For a sensor with a magnetic heading; by default an undisturbed field as in Europe.
+    sample : float, optional
+        Time from one of the sensor's samples to the next, where the motion is sampled more
+        coarsely [s]; by default the motion's. A slower sensor has its own.
 
     Raises
     ------
@@ -71,7 +75,7 @@ def yaw_error_model(
     MotionError
         The motion is not evenly sampled, or shorter than the period.
     """
-    sample = motion.period
+    sample = motion.period if sample is None else sample
     if isinstance(imu, SpecificationParameters):
         # The parameters have made one of a mapping.
         imu = cast(ImuSpecification, imu.specification)
@@ -94,7 +98,7 @@ def yaw_error_model(
     elif isinstance(imu, YawErrorParameters):
         sources, limits = _of_identified(imu, motion, time)
     elif isinstance(imu, HectorParameters):
-        sources, limits = _of_hector(imu, motion, time)
+        sources, limits = _of_hector(imu, time, sample)
     elif isinstance(imu, GenericParameters):
         # Of q = (0, 0, s, c) the yaw changes by 2 (c dz - s dw).
         sources, limits = [YawNoise(YAW_NOISE, 2.0 * imu.gaussian_noise)], []
@@ -115,12 +119,12 @@ def _of_identified(parameters, motion, time):
     return parameters.sources(time, net, absolute), list(parameters.limits)
 
 
-def _of_hector(parameters, motion, time):
+def _of_hector(parameters, time, sample):
     sources: list[Source] = []
     if parameters.yaw_offset:
         sources.append(KnownError(YAW_OFFSET, np.full(len(time), -parameters.yaw_offset)))
     if parameters.yaw_drift and parameters.yaw_drift_frequency:
         frequency = parameters.yaw_drift_frequency
-        sigma = float(drift_stationary_std(parameters.yaw_drift, frequency, motion.period))
+        sigma = float(drift_stationary_std(parameters.yaw_drift, frequency, sample))
         sources.append(YawGaussMarkov(YAW_DRIFT, sigma, 1.0 / frequency, stationary=False))
     return sources, []

@@ -154,19 +154,20 @@ class _Drawing:
         self._fill(seed, runs, first)
         size, steps = len(self._design), STEPS_AT_ONCE
         state = np.zeros((RUNS_AT_ONCE, size))
-        total = np.zeros((RUNS_AT_ONCE * self._blocks, steps + size))
+        total = np.zeros((RUNS_AT_ONCE, self._blocks, steps + size))
         errors = np.zeros((RUNS_AT_ONCE, self._samples))
         of_states = zip(self._initial, self._lifted)
         for stream, numbers, (initial, lifted) in zip(self._streams, self._numbers, of_states):
             if stream.root is not None:
                 count = len(initial)
                 state += numbers[:, :count] @ initial
-                total += numbers[:, count:].reshape(-1, count * steps) @ lifted
+                # Run by run: of one large product BLAS makes several threads, that wait for each
+                # other for longer than they work.
+                total += numbers[:, count:].reshape(RUNS_AT_ONCE, -1, count * steps) @ lifted
             elif stream.constants:
                 errors += numbers @ self._curves[list(stream.constants)]
             else:
                 errors += stream.yaw_noise * numbers
-        total = total.reshape(RUNS_AT_ONCE, self._blocks, steps + size)
         errors[:, 0] += state @ self._design
         states = np.empty((self._blocks, RUNS_AT_ONCE, size))
         for block in range(self._blocks):

@@ -1,7 +1,9 @@
 r"""How small each error of a gyroscope must be for a heading to stay within a limit.
 
-The model is linear: an error of size p adds p times what one of size 1 adds. So the largest p of
-each alone is found from a model in which only this error is there, with size 1.
+The size of an error means the same for all: what is drawn anew with each sensor or each start is
+normal, of either sign, with the size as its standard deviation; of noise it is the density or
+coefficient. The model is linear: an error of size p spreads the yaw p times as far as one of size
+1, so that the largest p of each alone is found from a model in which only this error is there.
 """
 
 from __future__ import annotations
@@ -10,9 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from scipy.optimize import brentq
 from scipy.special import ndtri
 
 from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.evaluation.yaw_error_model.model import normal_within
 from imu_simulation_framework.evaluation.yaw_error_model.of_imu import yaw_error_model
 from imu_simulation_framework.motion.earth.earth_motion import EarthMotion
 from imu_simulation_framework.motion.motion import Motion
@@ -66,12 +70,17 @@ REQUIREMENTS = (
 
 
 def requirements(
-    motion: Motion | EarthMotion, limit: float, at: float, probability: float, rate: float = 100.0
+    motion: Motion | EarthMotion,
+    limit: float,
+    at: float,
+    probability: float,
+    rate: float = 100.0,
+    sample: float | None = None,
 ) -> pd.DataFrame:
     """Return the largest size of each error with which the yaw error stays within a limit.
 
-    A random error is within by the given probability; one that is the same in every run, scale
-    factor, misalignment, g-sensitivity and temperature, is within exactly.
+    All sizes mean the same: the standard deviation from sensor to sensor or from start to start of
+    an error of either sign, and of noise its density or coefficient.
 
     Parameters
     ----------
@@ -85,13 +94,15 @@ def requirements(
         Between 0 and 1.
     rate : float
         Of the sensor [Hz].
+    sample : float, optional
+        As for :func:`.yaw_error_model`.
 
     Returns
     -------
     pandas.DataFrame
         Index: name of the error; unit; alone and equal_shares, the largest size [unit] with no
         other error, and with all of them there, each allowed the same share; infinite where this
-        motion does not show the error; random, whether it is drawn anew in each run.
+        motion does not show the error, zero where the limit is not kept even without any.
 
     Raises
     ------
@@ -108,33 +119,42 @@ def requirements(
         raise ConfigurationError(
             f"the motion lasts {motion.duration:g} s, so that nothing is known at {at:g} s"
         )
-    quantile = float(ndtri(0.5 + 0.5 * probability))
     # What a sensor without errors says wrong: its filter leans, and the Earth turns.
     ideal = ImuSpecification(output=OutputSpecification(rate=rate))
-    always = float(yaw_error_model(ideal, motion, at).mean()[-1])
+    always = float(yaw_error_model(ideal, motion, at, sample=sample).mean()[-1])
+    allowed = _largest_std(limit, abs(always), probability)
     rows = []
     for requirement in REQUIREMENTS:
         size = factor(requirement.unit)
-        model = yaw_error_model(_only(requirement, size, rate), motion, at)
-        known = abs(float(model.mean()[-1]) - always)
-        std = float(np.sqrt(model.variance()[-1]))
-        random = not requirement.field.startswith(("scale", "g_", "temperature"))
-        effect = quantile * std if random else known
+        model = yaw_error_model(_only(requirement, size, rate), motion, at, sample=sample)
+        effect = np.hypot(model.mean()[-1] - always, np.sqrt(model.variance()[-1]))
         rows.append(
             {
                 "name": requirement.name,
                 "unit": requirement.unit,
                 # Rounding leaves a little where the motion shows nothing.
-                "alone": limit / effect if effect > 1e-9 * size else np.inf,
-                "random": random,
+                "alone": allowed / effect if effect > 1e-9 * size else np.inf,
             }
         )
     table = pd.DataFrame(rows).set_index("name")
     shown = int(np.sum(np.isfinite(table["alone"])))
-    # Random errors' variances add up. Known ones may, at worst, all have one sign; as one part
-    # of the limit among the others', they count as if they were random.
+    # Independent errors: their variances add up.
     table.insert(2, "equal_shares", table["alone"] / np.sqrt(max(shown, 1)))
     return table
+
+
+def _largest_std(limit, mean, probability):
+    """Return with which standard deviation an error of this mean is within the limit so often."""
+    if mean >= limit:
+        return 0.0
+    largest = limit / float(ndtri(0.5 + 0.5 * probability))  # without a mean
+    if mean == 0.0:
+        return largest
+
+    def excess(std):
+        return float(normal_within(mean, np.array(std), limit)) - probability
+
+    return float(brentq(excess, 0.0, 1.01 * largest))
 
 
 def _only(requirement, size, rate):

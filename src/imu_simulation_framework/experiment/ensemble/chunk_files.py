@@ -10,6 +10,7 @@ import hashlib
 import io
 import json
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any, Mapping
 
@@ -26,6 +27,12 @@ CHUNKS = "chunks"
 _LARGEST = 2**30
 """Bytes of a chunk, as it is in memory; a day at 1 Hz with a thousand whole curves has 350 MB."""
 _FORMAT = b"imu_simulation_framework ensemble 1 "
+
+_NO_ARRAYS = (
+    zipfile.BadZipFile, zlib.error, KeyError, ValueError, TypeError, OverflowError, EOFError,
+    NotImplementedError, RuntimeError, MemoryError, SyntaxError,
+)  # fmt: skip
+"""What zipfile and numpy raise at whatever is no archive of arrays."""
 
 
 class DamagedChunkError(ResultError):
@@ -64,12 +71,17 @@ def unpack(content: bytes, time: np.ndarray, job: str, first_run: int) -> Reduct
         raise DamagedChunkError("is no chunk of an ensemble")
     if hashlib.sha256(body).hexdigest().encode() != head[len(_FORMAT) :]:
         raise DamagedChunkError("is damaged, its hash is not that of its content")
-    with zipfile.ZipFile(io.BytesIO(body)) as archive:
-        if sum(part.file_size for part in archive.infolist()) > _LARGEST:
-            raise DamagedChunkError("is larger than any chunk")
-    with np.load(io.BytesIO(body), allow_pickle=False) as file:
-        arrays = dict(file)
-    if str(arrays.get("job")) != job or arrays.get("first_run") != first_run:
+    try:
+        with zipfile.ZipFile(io.BytesIO(body)) as archive:
+            if sum(part.file_size for part in archive.infolist()) > _LARGEST:
+                raise DamagedChunkError("is larger than any chunk")
+        with np.load(io.BytesIO(body), allow_pickle=False) as file:
+            arrays = dict(file)
+        same = str(arrays["job"]) == job and int(arrays["first_run"]) == first_run
+    except _NO_ARRAYS:
+        # The hash is right, but who can write a file can write a hash.
+        raise DamagedChunkError("does not hold the arrays of a chunk") from None
+    if not same:
         raise EnsembleError("is of another ensemble, or of other runs")
     return Reduction.of_arrays(time, arrays)
 

@@ -24,6 +24,7 @@ from contextlib import contextmanager, suppress
 from typing import Callable, Iterable, Iterator, Sequence, Tuple
 
 from imu_simulation_framework.errors import ClusterError, ConfigurationError, FrameworkError
+from imu_simulation_framework.extras import required
 from imu_simulation_framework.sentences import shown
 
 Task = Tuple[int, tuple]
@@ -146,14 +147,7 @@ def _require_listener(address):
 
 
 def _dask():
-    try:
-        import distributed
-    except ImportError as error:
-        raise ConfigurationError(
-            "several processes need the Python library dask[distributed], which is not installed; "
-            "install it, or draw in one process"
-        ) from error
-    return distributed
+    return required("distributed", "drawing in several processes")
 
 
 def _through(distributed, client, work, common, tasks):
@@ -202,10 +196,7 @@ def _next(finished, client):
             now = time.monotonic()
             idle_since = now if idle_since is None else idle_since
             if now - idle_since > PATIENCE:
-                raise ClusterError(
-                    f"there has been no worker for {PATIENCE:g} s; what was drawn until then is "
-                    "kept"
-                ) from None
+                raise ClusterError(f"there has been no worker for {PATIENCE:g} s") from None
 
 
 def _threads(client):
@@ -213,9 +204,7 @@ def _threads(client):
     try:
         found = client.sync(client.scheduler.ncores, callback_timeout=_STILL_THERE_WITHIN)
     except (OSError, RuntimeError, AttributeError, asyncio.TimeoutError) as error:
-        raise ClusterError(
-            "the Dask scheduler does not answer any more; what was drawn until then is kept"
-        ) from error
+        raise ClusterError("the Dask scheduler does not answer any more") from error
     return sum(found.values())
 
 
@@ -272,9 +261,16 @@ def _result(distributed, future):
             f"a worker does not have this package, or another version of it ({error}); install the "
             "same on all computers"
         ) from error
+    except RuntimeError as error:
+        if "deserialization of the task graph" not in str(error):
+            raise
+        raise ClusterError(
+            "the Dask scheduler does not have this package, or another version of it; install the "
+            "same on all computers"
+        ) from error
     except (OSError, MemoryError, distributed.CancelledError) as error:
         raise ClusterError(
-            f"the workers or their scheduler have given up: {type(error).__name__} {error}"
+            f"the workers or their scheduler have given up ({type(error).__name__})"
         ) from error
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Callable
 
-from imu_simulation_framework.errors import ConfigurationError, EnsembleError
+from imu_simulation_framework.errors import ClusterError, ConfigurationError, EnsembleError
 from imu_simulation_framework.evaluation.ensemble import Reduction, merged
 from imu_simulation_framework.experiment.ensemble import crews
 from imu_simulation_framework.experiment.ensemble.chunk_files import (
@@ -91,9 +91,19 @@ def monte_carlo(
         else:
             missing.append(first)
     tasks = [(first, (chunks.job, first, chunks.size(first), keep, needed)) for first in missing]
-    for first, content in _crew(workers, scheduler, len(tasks))(draw_chunk, drawing, tasks):
-        chunks.add(first, content)
-        on_runs(chunks.size(first))
+    drawn = runs - sum(chunks.size(first) for first in missing)
+    try:
+        for first, content in _crew(workers, scheduler, len(tasks))(draw_chunk, drawing, tasks):
+            chunks.add(first, content)
+            on_runs(chunks.size(first))
+            drawn += chunks.size(first)
+    except ClusterError as error:
+        if folder is None or not drawn:
+            raise
+        raise ClusterError(
+            f"{error}; {drawn} of {runs} runs are kept in {folder}: the same call goes on from "
+            "them, with any workers"
+        ) from error
     return merged(chunks.read(first) for first in chunks.firsts)
 
 

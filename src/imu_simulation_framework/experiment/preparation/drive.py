@@ -89,7 +89,9 @@ def prepare_drive(configuration: Configuration, recorded=None) -> PreparedDrive:
     TrajectoryError
         The chosen part is empty, or the robot cannot follow it.
     """
-    robot = load_robot_parameters(configuration.robot.parameters or None)
+    robot = load_robot_parameters(
+        configuration.robot.parameters or None, configuration.simulation.simulator
+    )
     settings = configuration.trajectory
     recorded = recorded or read_configured_reference(configuration)
     driven, smoothed = chosen_part(configuration, recorded.table, configuration.control.rate)

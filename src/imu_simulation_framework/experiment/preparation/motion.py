@@ -46,6 +46,13 @@ def read_motion(
     TrajectoryError
         The chosen part is empty.
     """
+    return read_motion_and_latitude(path, rate, **sections)[0]
+
+
+def read_motion_and_latitude(
+    path: str | os.PathLike[str], rate: float = sources.RATE, **sections: Mapping[str, Any]
+) -> tuple[Motion, float | None]:
+    """As :func:`read_motion`, with the latitude [deg] that satellite positions tell, or None."""
     overrides = {name: dict(values) for name, values in sections.items()}
     overrides.setdefault("recording", {})["path"] = str(path)
     configuration = load_configuration(overrides=overrides)
@@ -57,4 +64,5 @@ def read_motion(
     # Even steps from zero, whatever the recording's clock was rounded to.
     driven.index = pd.RangeIndex(len(driven)) / recorded_rate
     samples = int(driven.index[-1] * rate + 1e-6) + 1
-    return sources.planar(driven[list(POSES)], at=np.arange(samples) / rate)
+    motion = sources.planar(driven[list(POSES)], at=np.arange(samples) / rate)
+    return motion, recorded.report.latitude

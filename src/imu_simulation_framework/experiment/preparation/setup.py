@@ -16,14 +16,15 @@ from imu_simulation_framework.errors import RecordingError
 from imu_simulation_framework.experiment.preparation.drive import drive_name, recording_sources
 from imu_simulation_framework.files.locations import default_configuration_path
 from imu_simulation_framework.motion.drives import DRIVES
-from imu_simulation_framework.recordings import read_imu_samples, read_reference_samples
 from imu_simulation_framework.recordings.columns.guess import guess_columns
+from imu_simulation_framework.recordings.formats.any_format import sample_blocks
 from imu_simulation_framework.recordings.formats.listing import (
     likely_topics,
     recording_format,
     topics_of_bag,
 )
 from imu_simulation_framework.recordings.messages import IMU_TYPES, REFERENCE_TYPES
+from imu_simulation_framework.recordings.text_table import ROWS_AT_ONCE
 from imu_simulation_framework.results.folder import safe_name
 
 CONFIGURATION = ".ini"
@@ -170,9 +171,9 @@ def guess_where_unknown(path, section):
     RecordingError
         The file cannot be read at all.
     """
-    read = read_reference_samples if section == "reference" else read_imu_samples
+    kinds = (REFERENCE_TYPES, "reference") if section == "reference" else (IMU_TYPES, "IMU")
     try:
-        read(path, format="csv")
+        next(sample_blocks(path, "", "csv", None, *kinds, rows_at_once=ROWS_AT_ONCE))
     except RecordingError:
         guess = guess_columns(path)
         columns = guess.reference if section == "reference" else guess.imu

@@ -13,12 +13,13 @@ from typing import Iterator, NamedTuple
 import numpy as np
 
 from imu_simulation_framework.errors import ConfigurationError, RecordingError
-from imu_simulation_framework.experiment.realistic_imu.stamps import StreamReport, usual_period
-from imu_simulation_framework.experiment.realistic_imu.truth import (
+from imu_simulation_framework.experiment.realistic_imu.stamps import (
     FIRST_AGAIN,
     LONGEST_GAP,
-    check_frames,
+    StreamReport,
+    usual_period,
 )
+from imu_simulation_framework.experiment.realistic_imu.truth import FIRST_MESSAGES, check_frames
 from imu_simulation_framework.motion.stamps import NANOSECONDS
 from imu_simulation_framework.sensors.imu_models import IdealParameters
 from imu_simulation_framework.sensors.imu_models.base import ImuModel
@@ -26,7 +27,7 @@ from imu_simulation_framework.sensors.imu_models.reading import AnyTruth, ImuRea
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 from imu_simulation_framework.sensors.simulation import imu_model
 
-MEASURED = 50
+MEASURED = FIRST_MESSAGES
 """Messages of which the period is measured where nobody says it."""
 
 
@@ -65,6 +66,8 @@ class RealisticImu:
         Whether the truths have a magnetic field, and the speed.
     field_told : bool
         Whether somebody told the field in the IMU's axes, so that no orientation is needed for it.
+    report : StreamReport, optional
+        Goes on; by default it begins with zeros.
 
     Raises
     ------
@@ -83,6 +86,7 @@ class RealisticImu:
         field: bool = False,
         speed: bool = False,
         field_told: bool = False,
+        report: StreamReport | None = None,
     ):
         if rate is not None:
             if not isinstance(errors, ImuSpecification):
@@ -101,7 +105,7 @@ class RealisticImu:
         self._waiting: list[tuple[int, AnyTruth]] = []
         self._oriented = True
         self._steps: _Steps | None = None
-        self.report = StreamReport()
+        self.report = report or StreamReport()
         if period is not None:
             self._begin(period)
 
@@ -186,8 +190,7 @@ class RealisticImu:
         stamp : int
             [ns]
         truth : AnyTruth or None
-            Of one sample, always of the same kind; None for a message with values that are no
-            numbers.
+            Of one sample, always of the same kind; None for a message that cannot be used.
 
         Raises
         ------
@@ -197,7 +200,6 @@ class RealisticImu:
             The errors do not go with the period that was measured.
         """
         if truth is None:
-            self.report.not_finite += 1
             return []
         if self._steps is not None:
             return list(self._steps.add(stamp, truth))

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 
 import numpy as np
 
 from imu_simulation_framework.errors import RecordingError
-from imu_simulation_framework.experiment.realistic_imu.truth import LONGEST_GAP
 from imu_simulation_framework.motion.stamps import NANOSECONDS
+from imu_simulation_framework.recordings.cleaning import LARGEST_VALUE
+
+LONGEST_GAP = 10.0
+"""Time without messages [s] that is bridged; behind a longer one all begins anew."""
+
+FIRST_AGAIN = 1.0
+"""Time [s] by which stamps go back when the simulation was begun again, and not only disordered."""
 
 _ROUNDING = 1e-3
 """Share of a period by which a measured one may differ from the one that was meant."""
@@ -26,8 +33,14 @@ class StreamReport:
         Left out, with the stamp of the one before.
     disordered : int
         Left out, with an earlier stamp than the one before.
-    not_finite : int
-        Left out, with a value that is no number.
+    not_finite, absurd : int
+        Left out, with a value that is no number, or one above :data:`.LARGEST_VALUE`.
+    lacking : int
+        Left out, without an orientation, angular velocity or acceleration, which others have.
+    oriented_late : int
+        With an orientation that is not used, as the first messages had none.
+    poses, fields : int
+        Of where the robot is and of the magnetic field: left out, as their values cannot be.
     gaps, bridged : int
         Times that messages were missing, and how many steps were made instead of them.
     restarts : int
@@ -40,10 +53,30 @@ class StreamReport:
     repeated: int = 0
     disordered: int = 0
     not_finite: int = 0
+    absurd: int = 0
+    lacking: int = 0
+    oriented_late: int = 0
+    poses: int = 0
+    fields: int = 0
     gaps: int = 0
     bridged: int = 0
     restarts: int = 0
     largest_gap: float = 0.0
+
+    def usable(self, values) -> bool:
+        """Return whether the values of a message can be used; count it if not."""
+        if not all(map(math.isfinite, values)):
+            self.not_finite += 1
+        elif not self.possible(values):
+            self.absurd += 1
+        else:
+            return True
+        return False
+
+    @staticmethod
+    def possible(values) -> bool:
+        """Return whether all values are numbers that something measured."""
+        return all(-LARGEST_VALUE <= value <= LARGEST_VALUE for value in values)
 
     def sentences(self) -> list[str]:
         """Return what is worth saying, one sentence each."""
@@ -52,9 +85,18 @@ class StreamReport:
             (self.repeated, "have the stamp of the one before"),
             (self.disordered, "have a stamp before that of the one before"),
             (self.not_finite, "hold values that are no numbers"),
+            (self.absurd, f"hold values above {LARGEST_VALUE:g}"),
+            (self.lacking, "lack an orientation, rate or acceleration, which others have"),
+            (self.poses, "tell no pose of the robot with their numbers"),
+            (self.fields, "tell no magnetic field with their numbers"),
         ):
             if count:
                 told.append(f"messages left out that {why}: {count}")
+        if self.oriented_late:
+            told.append(
+                f"messages whose orientation is not used, as the first had none: "
+                f"{self.oriented_late}"
+            )
         if self.gaps:
             told.append(
                 f"messages missing: {self.bridged}, at {self.gaps} places, up to "

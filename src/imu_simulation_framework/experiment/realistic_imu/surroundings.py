@@ -6,19 +6,22 @@ speed need the robot's pose, which comes on its own: a truth waits until it is k
 
 from __future__ import annotations
 
+import math
 from collections import deque
 
 import numpy as np
 
 from imu_simulation_framework.errors import ConfigurationError, RecordingError
-from imu_simulation_framework.experiment.realistic_imu.truth import (
+from imu_simulation_framework.experiment.realistic_imu.stamps import (
     FIRST_AGAIN,
     LONGEST_GAP,
-    turned_back,
+    StreamReport,
 )
+from imu_simulation_framework.experiment.realistic_imu.truth import turned_back
 from imu_simulation_framework.experiment.session.along_the_way import AlongTheWay
 from imu_simulation_framework.magnetism.environment import MagneticEnvironment
 from imu_simulation_framework.motion.stamps import NANOSECONDS
+from imu_simulation_framework.recordings.cleaning import ZERO_NORM
 from imu_simulation_framework.sensors.imu_models.reading import AnyTruth, ImuTruth, truth_of
 
 LEAD = 100_000_000
@@ -75,6 +78,8 @@ class Surroundings:
         if not poses and speed:
             raise ConfigurationError("the speed is not known unless it is told where the robot is")
         self._environment = environment
+        self.report = StreamReport()
+        """In which poses and fields are counted that cannot be used."""
         self.has_speed = speed
         """Whether the truths get a speed."""
         self.needs_poses = speed or not uniform
@@ -132,7 +137,14 @@ class Surroundings:
     def add_pose(
         self, stamp: int, position, orientation, speed: float
     ) -> list[tuple[int, AnyTruth | None]]:
-        """Take the robot's pose and speed [m/s] at a stamp [ns]; return what is complete by now."""
+        """Take the robot's pose and speed [m/s] at a stamp [ns]; return what is complete by now.
+
+        One that cannot be is left out.
+        """
+        numbers = (*position, *orientation, speed)
+        if not self.report.possible(numbers) or math.hypot(*orientation) < ZERO_NORM:
+            self.report.poses += 1
+            return []
         self._way.add(stamp, position, orientation, speed)
         return self._complete()
 
@@ -146,7 +158,7 @@ class Surroundings:
     def add_field(self, stamp: int, field) -> list[tuple[int, AnyTruth | None]]:
         """Take the field [T] at a stamp [ns], in the IMU's axes; return what is complete by now.
 
-        One with values that are no numbers is left out.
+        One with values that are no numbers or, after the first, cannot be is left out.
 
         Raises
         ------
@@ -154,7 +166,8 @@ class Surroundings:
             The first of them is none that Earth and what lies about may have.
         """
         size = float(np.linalg.norm(field))
-        if not np.isfinite(size):
+        if not np.isfinite(size) or (self._is_checked and not 0.0 < size <= _LARGEST_FIELD):
+            self.report.fields += 1
             return []
         if not self._is_checked and not _LEAST_FIELD <= size <= _LARGEST_FIELD:
             raise RecordingError(

@@ -24,8 +24,14 @@ from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.constants import STANDARD_GRAVITY, WORLD_GRAVITY
 from imu_simulation_framework.errors import RecordingError
+from imu_simulation_framework.experiment.realistic_imu.stamps import (
+    FIRST_AGAIN,
+    LONGEST_GAP,
+    StreamReport,
+)
 from imu_simulation_framework.motion.motion import Motion
 from imu_simulation_framework.motion.stamps import NANOSECONDS
+from imu_simulation_framework.recordings.cleaning import ZERO_NORM
 from imu_simulation_framework.sensors.imu_models.reading import ImuTruth
 
 IMU_NUMBERS = 37
@@ -40,11 +46,8 @@ COVARIANCES = (slice(4, 13), slice(16, 25), slice(28, 37))
 NO_ORIENTATION = (0.0, 0.0, 0.0, 1.0)
 """Of an IMU that has none; its covariance says so."""
 
-LONGEST_GAP = 10.0
-"""Time without messages [s] that is bridged; behind a longer one all begins anew."""
-
-FIRST_AGAIN = 1.0
-"""Time [s] by which stamps go back when the simulation was begun again, and not only disordered."""
+FIRST_MESSAGES = 50
+"""Of an ideal IMU: where none of so many has an orientation, the IMU is said to have none."""
 
 _LEAST_GRAVITY = 0.5
 """Share of the gravity below which the mean force is without it."""
@@ -88,6 +91,13 @@ class ImuInput:
         Whether angular velocity and acceleration were turned from the world's axes by the
         orientation, where its inverse leads into the IMU's. Gazebo's libgazebo_ros_imu.so does so
         (gazebo_ros_imu.cpp: ``rot.RotateVector``); here they are turned back.
+    report : StreamReport, optional
+        In which messages are counted that cannot be used.
+
+    Attributes
+    ----------
+    has_orientation : bool or None
+        None while no message has told; a single one without orientation does not tell.
     """
 
     def __init__(
@@ -95,20 +105,60 @@ class ImuInput:
         mounting: Mounting | None = None,
         missing_gravity: float = 0.0,
         turned_wrongly: bool = False,
+        report: StreamReport | None = None,
     ):
+        self._report = report or StreamReport()
         self._mounting = mounting or Mounting()
         self._is_mounted = not self._mounting.is_none
         self._missing = missing_gravity
         self._turned_wrongly = turned_wrongly
         self._before: tuple[int, np.ndarray] | None = None
-        self.has_orientation = True
+        self._waiting: list[tuple[int, np.ndarray]] = []
+        self._is_begun = False
+        self.has_orientation: bool | None = None
 
     def restart(self) -> None:
         """Forget the sample before: the next one does not follow it."""
         self._before = None
 
+    def truths(self, stamp: int, numbers: np.ndarray) -> list[tuple[int, ImuTruth | None]]:
+        """Return the truths that are known by a message, with their stamps [ns].
+
+        Those of the first messages wait until one of them has an orientation, or
+        :data:`FIRST_MESSAGES` have none.
+
+        Parameters
+        ----------
+        stamp, numbers
+            As for :meth:`truth`.
+
+        Raises
+        ------
+        RecordingError
+            As for :meth:`truth`.
+        """
+        if self.has_orientation is not None:
+            return [(stamp, self.truth(stamp, numbers))]
+        self._waiting.append((stamp, numbers))
+        if _is_oriented(numbers.tolist()):
+            self.has_orientation = True
+        known = self.has_orientation or len(self._waiting) >= FIRST_MESSAGES
+        return self.finish() if known else []
+
+    def finish(self) -> list[tuple[int, ImuTruth | None]]:
+        """Return the truths of messages that wait, as no more will come.
+
+        Raises
+        ------
+        RecordingError
+            As for :meth:`truth`.
+        """
+        self.has_orientation = bool(self.has_orientation)
+        waiting, self._waiting = self._waiting, []
+        return [(stamp, self.truth(stamp, numbers)) for stamp, numbers in waiting]
+
     def truth(self, stamp: int, numbers: np.ndarray) -> ImuTruth | None:
-        """Return the truth of a message.
+        """Return the truth of a message of an IMU of which it is known what it has.
 
         Parameters
         ----------
@@ -120,30 +170,36 @@ class ImuInput:
         Returns
         -------
         ImuTruth or None
-            None if a number of it is not finite. Without an orientation its quaternion is that of
-            no turn, and ``has_orientation`` is false from then on.
+            None, and counted, if a number of it cannot be used, or it lacks what others have.
+            Of an IMU without an orientation the quaternion is that of no turn.
 
         Raises
         ------
         RecordingError
-            The message says that it has no angular velocity or acceleration, or no orientation
-            by which gravity could be added, or vectors turned back.
+            The first message says that it has no angular velocity or acceleration, or there is no
+            orientation by which gravity could be added, or vectors turned back.
         """
         # As floats: a simulator may send a thousand of these a second.
         values = numbers.tolist()
         for name, where in (("angular velocity", 1), ("acceleration", 2)):
             if values[COVARIANCES[where].start] == -1.0:
+                if self._is_begun:
+                    self._report.lacking += 1
+                    return None
                 raise RecordingError(
                     f"the ideal IMU says by a covariance of -1 that it has no {name}, but "
                     "an IMU's errors need it"
                 )
         orientation, rate, force = values[ORIENTATION], values[RATE], values[FORCE]
-        if values[COVARIANCES[0].start] == -1.0 or not any(orientation):
-            self.has_orientation = False
         if not self.has_orientation:
+            self._report.oriented_late += _is_oriented(values)
             orientation = list(NO_ORIENTATION)
-        if not all(map(math.isfinite, (*orientation, *rate, *force))):
+        if not self._report.usable((*orientation, *rate, *force)):
             return None
+        if self.has_orientation and not _is_oriented(values):
+            self._report.lacking += 1
+            return None
+        self._is_begun = True
         if self._missing or self._turned_wrongly:
             if not self.has_orientation:
                 raise RecordingError(
@@ -169,6 +225,12 @@ class ImuInput:
         back = self._mounting.rotation.inv()
         turned = Rotation.from_quat(orientation) * self._mounting.rotation
         return ImuTruth(turned.as_quat(), back.apply(rate), back.apply(force))
+
+
+def _is_oriented(values) -> bool:
+    """Whether the numbers of a sensor_msgs/Imu have an orientation."""
+    x, y, z, w = values[ORIENTATION]
+    return values[COVARIANCES[0].start] != -1.0 and math.hypot(x, y, z, w) > ZERO_NORM
 
 
 def turned_back(orientation, vector) -> list[float]:
@@ -249,6 +311,8 @@ class OdometryTruth:
         nav_msgs/Odometry has it; else they come from the poses.
     gravity : float
         [m/s^2]
+    report : StreamReport, optional
+        In which messages are counted that cannot be used.
     """
 
     has_orientation = True
@@ -258,7 +322,9 @@ class OdometryTruth:
         mounting: Mounting | None = None,
         use_twist: bool = True,
         gravity: float = WORLD_GRAVITY,
+        report: StreamReport | None = None,
     ):
+        self._report = report or StreamReport()
         self._mounting = mounting or Mounting()
         self._use_twist = use_twist
         self._gravity = gravity
@@ -284,10 +350,13 @@ class OdometryTruth:
         stamp : int
             [ns], that of this message or, without the twist, of the one before.
         truth : ImuTruth
-            None instead of both where a number is not finite, the stamp is not later than the one
+            None instead of both where a number cannot be used, the stamp is not later than the one
             before, or not enough messages have come.
         """
-        if not _finite(numbers) or not numbers[3:7].any():
+        if not self._report.usable(numbers.tolist()):
+            return None
+        if np.linalg.norm(numbers[3:7]) < ZERO_NORM:
+            self._report.lacking += 1
             return None
         last = self._poses[-1][0] if self._poses else None
         if last is not None and -FIRST_AGAIN * NANOSECONDS <= stamp - last <= 0:
@@ -333,7 +402,3 @@ class OdometryTruth:
         )
         mean_rate, mean_force = motion.means()
         return stamp, ImuTruth(orientations[1], mean_rate[1], mean_force[1])
-
-
-def _finite(values) -> bool:
-    return bool(np.isfinite(values).all())

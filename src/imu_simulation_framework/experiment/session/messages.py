@@ -138,15 +138,21 @@ class MessageSession:
         A command begins the drive, and each error is
         answered with one.
         """
-        end = self._end
-        if end is None or 0 < self._commands <= self._errors:
+        if self._end is None or 0 < self._commands <= self._errors:
             return False
-        return all(
-            message.stamp >= end
-            or (topic == topics.JOINT_STATES and message.stamp > end - self._wheels_period)
+        return not self.incomplete
+
+    @property
+    def incomplete(self) -> list[str]:
+        """Topics that have messages, but not the last one of the drive."""
+        end = math.inf if self._end is None else self._end
+        return [
+            topic
             for topic, message in self._newest.items()
             if topic not in _NOT_TO_THE_END
-        )
+            and message.stamp < end
+            and not (topic == topics.JOINT_STATES and message.stamp > end - self._wheels_period)
+        ]
 
     def _commanded(self, command) -> list[HeardMessage]:
         """Return a command if it is of the drive, which its number tells.

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from imu_simulation_framework.configuration.load import Configuration
+from imu_simulation_framework.experiment.from_configuration import imu_label
 from imu_simulation_framework.experiment.preparation.check import ensure_plausible
 from imu_simulation_framework.experiment.preparation.drive import (
     PreparedDrive,
     PreparedImu,
+    drive_name,
     prepare_drive,
     prepare_recorded_imu,
 )
 from imu_simulation_framework.experiment.session.driving import DriveToFollow
 from imu_simulation_framework.experiment.session.results import DRIVE, RECORDED_IMU
 from imu_simulation_framework.files.json_text import json_text
-from imu_simulation_framework.results.folder import ResultFolder
+from imu_simulation_framework.results.folder import ResultFolder, check_result_folder
 from imu_simulation_framework.tracking.reference import Reference
 
 
@@ -30,13 +32,16 @@ class PreparationSession:
     recorded_imu: PreparedImu | None
 
     def check(self, configuration: Configuration) -> None:
-        """Make sure that the configured experiment can be done and gives an answer.
+        """Make sure that the configured experiment can be done, kept, and gives an answer.
 
         Raises
         ------
         FrameworkError
             It cannot, or does not.
         """
+        check_result_folder(
+            configuration.experiment.output, drive_name(configuration), imu_label(configuration)
+        )
         ensure_plausible(configuration)
 
     def read(self, configuration: Configuration) -> DriveToFollow:

@@ -92,6 +92,19 @@ class RecordingSession:
         period = round(self._wheels_period * NANOSECONDS)
         return wheels is None or wheels + period > end + ROUNDING
 
+    @property
+    def arrived(self) -> bool:
+        """Whether the robot was at the drive's end, though messages may still be missing."""
+        end, errors = self._planned_end(), self.record.errors.newest
+        return end is not None and errors is not None and errors + ROUNDING >= end
+
+    @property
+    def recorded_until(self) -> int:
+        """Sum of the newest stamps of IMU and ground truth [ns], none after the drive's end."""
+        end = self._planned_end()
+        newest = (self.record.imu.newest, self.record.ground_truth.newest)
+        return 0 if end is None else sum(min(stamp or 0, end) for stamp in newest)
+
     def end(self) -> int:
         """Stamp [ns] until which there is something to evaluate, of a recording that has begun.
 

@@ -13,6 +13,7 @@ from imu_simulation_framework.experiment.from_configuration import (
     make_magnetic_environment,
     make_terrain,
     samples_per_tick,
+    with_earth_turning,
 )
 from imu_simulation_framework.experiment.session.recording import ticks_between_wheels
 from imu_simulation_framework.magnetism.environment import turned
@@ -98,8 +99,12 @@ class SimulatedSamples(NamedTuple):
     def ground_truth_rows(self) -> tuple[np.ndarray, np.ndarray]:
         """Stamps and values of the ground truth, as an :class:`.ExperimentRecord` takes them."""
         state = self.state
-        velocity, turning = state.linear_velocity[:, :2], state.angular_velocity[:, 2:]
-        columns = (state.position, state.orientation, velocity, turning)
+        columns = (
+            state.position,
+            state.orientation,
+            state.linear_velocity,
+            state.angular_velocity,
+        )
         return self.stamps, np.concatenate(columns, axis=1)
 
     @property
@@ -162,6 +167,7 @@ class SimulatedRobot:
             mean_torques=environment is not None and bool(environment.motors),
         )
         self._environment = environment
+        self._latitude = configuration.simulation.latitude
         self._imu_place, _ = self._simulator.imu_mounting
         self._samples = 0
         self._driven: list[DrivenSamples] = []
@@ -276,7 +282,7 @@ class SimulatedRobot:
 
     def _readings(self, state) -> tuple[ImuReading, np.ndarray]:
         """Return the IMU's readings of some samples, and which are new."""
-        truth: AnyTruth = state.imu_truth
+        truth: AnyTruth = with_earth_turning(state.imu_truth, self._latitude)
         if self._feels_field or self._imu.feels_speed:
             field = self._field(state) if self._feels_field else None
             speed = None

@@ -8,7 +8,7 @@ import numpy as np
 
 from imu_simulation_framework import topics
 from imu_simulation_framework.angles import difference, wrap
-from imu_simulation_framework.evaluation.streamed_yaw_error import StreamedYawError
+from imu_simulation_framework.evaluation.streamed_yaw_error import WAITING, StreamedYawError
 from imu_simulation_framework.motion.stamps import NANOSECONDS
 
 
@@ -25,7 +25,8 @@ class YawSession:
     """Turns yaws into streams of yaws and yaw errors, and plays the recorded IMU beside them.
 
     The yaw errors are those of the comparison: ground truth minus simulated IMU, reference
-    minus recorded IMU, each zero at the start. The streams have the names of their topics.
+    minus recorded IMU, each zero at the start of the drive. The streams have the names of their
+    topics.
     """
 
     def __init__(self) -> None:
@@ -33,6 +34,8 @@ class YawSession:
         self._reference: Sequence[np.ndarray] = ()
         self._recorded: Sequence[np.ndarray] = ()
         self._error = StreamedYawError()
+        # Errors of the newest stamps until it is known which of them are of the drive.
+        self._early: dict[int, float] = {}
         self._streams = {
             topics.YAW_SIMULATED: _Unwrapped(),
             topics.YAW_GROUND_TRUTH: _Unwrapped(),
@@ -94,7 +97,18 @@ class YawSession:
         return YawSample(topic, stamp, *self._streams[topic].add(yaw))
 
     def _errors(self, known) -> Iterator[YawSample]:
-        for stamp, error in known:
+        """Return the errors of the drive: what was before it would decide where they are zero."""
+        if self._zero is None:
+            for stamp, error in known:
+                # Of a stamp that is repeated until the first command the last counts.
+                self._early[stamp] = error
+                if len(self._early) > WAITING:
+                    del self._early[next(iter(self._early))]
+            return
+        early, self._early = self._early, {}
+        for stamp, error in (*early.items(), *known):
+            if stamp < self._zero:
+                continue
             yield self._sample(topics.YAW_ERROR_SIMULATED, stamp, error)
 
     def _play(self, stamp) -> Iterator[YawSample]:

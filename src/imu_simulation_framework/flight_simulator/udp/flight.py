@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
-from typing import Sequence
+from typing import Callable, Sequence
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from imu_simulation_framework.flight_simulator.udp.packets import (
     is_flightgear,
     labels_of,
 )
-from imu_simulation_framework.flight_simulator.udp.receiver import PacketReceiver
+from imu_simulation_framework.flight_simulator.udp.receiver import PacketReceiver, Sender
 from imu_simulation_framework.motion.earth.ellipsoid import SEMI_MAJOR_AXIS
 from imu_simulation_framework.motion.flight.flight import Flight
 from imu_simulation_framework.motion.flight.states import FlightStates
@@ -32,9 +33,11 @@ RESOLUTION = 1e-6
 """Of the time in FlightGear's packets that we advise [s]."""
 
 _MOST_PACKETS = 10_000_000
+_MAX_SENDERS = 64
 _LOOKED_AT = 1000  # packets, for the digits of their numbers
 _COARSE = 1e-3  # m; positions in larger steps are not differentiated
 _RESTART = 1.0  # s; who jumps back further begins again
+_WRAP = 10.0  # s; so much may be lost while a counter begins again
 _OFF_GRID = 0.3  # of a period
 _FEWEST = 4
 
@@ -60,7 +63,7 @@ def receive_flight(
     duration : float, optional
         Of the simulation; by default all that comes [s].
     timeout : float
-        So long without a packet is the end [s].
+        So long without a new state is the end, whatever else comes [s].
     rate : float, optional
         Packets per second of the simulation [Hz]; by default told by their times. Needed for
         FlightGear's packets without a time.
@@ -81,19 +84,67 @@ def receive_flight(
     if rate is not None:
         rate = checked_number("the rate of packets", rate, above=0.0)
     resolution = checked_number("the resolution of times", resolution, above=0.0, maximum=1.0)
-    gathered = _Gathered(receiver, labels, None if rate is None else 1.0 / rate, resolution)
-    for packet in receiver.packets(timeout):
-        gathered.take(packet)
+    timeout = checked_number("a receiver's timeout", timeout, above=0.0)
+    period = None if rate is None else 1.0 / rate
+    senders = _Senders(lambda: _Gathered(receiver, labels, period, resolution))
+    reached: tuple[_Gathered, float] | None = None
+    until = time.monotonic() + timeout
+    while True:
+        taken = receiver.take(max(until - time.monotonic(), 0.0))
+        if taken is None:
+            break
+        senders.take(*taken)
+        gathered = senders.leading
+        # Whatever else comes, a flight that does not go on has ended.
+        if (gathered, gathered.newest) != reached:
+            reached, until = (gathered, gathered.newest), time.monotonic() + timeout
+        elif time.monotonic() > until:
+            break
         if gathered.restarted or gathered.lasts(duration) or len(gathered) >= _MOST_PACKETS:
             break
-    return gathered.flight()
+    if not senders.packets:
+        raise SimulatorError(
+            f"UDP port {receiver.port} of {receiver.host}: nothing came for {timeout:g} s; "
+            "does the simulator run, and does its output name this address and port?"
+        )
+    return senders.leading.flight(senders.packets)
+
+
+class _Senders:
+    """What each sender's packets make; the one with the most states is the simulator.
+
+    A packet of somebody else may come first, or look like one of a simulator's.
+    """
+
+    def __init__(self, gathered: Callable[[], _Gathered]):
+        self._new = gathered
+        self._gathered: dict[Sender, _Gathered] = {}
+        self.packets = 0
+
+    def take(self, packet: bytes, sender: Sender) -> None:
+        """Read a packet."""
+        self.packets += 1
+        if sender not in self._gathered:
+            if len(self._gathered) >= _MAX_SENDERS:
+                del self._gathered[min(self._gathered, key=lambda one: self._gathered[one].worth)]
+            self._gathered[sender] = self._new()
+        self._gathered[sender].take(packet)
+
+    @property
+    def leading(self) -> _Gathered:
+        """Return what the sender's are with the most states, of several such the first."""
+        return max(self._gathered.values(), key=lambda gathered: gathered.worth)
 
 
 class _Gathered:
-    """Rows of numbers of the packets so far, and what was odd with them."""
+    """Rows of numbers of a sender's packets so far, and what was odd with them."""
 
     def __init__(self, receiver, labels, period, resolution):
         self._receiver, self._period, self._resolution = receiver, period, resolution
+        self._refusal = ""
+        self._waiting = None
+        self._astray = 0
+        self._reach = _RESTART
         self._text = self._columns_of(labels) if labels is not None else None
         self._kind = None if labels is None else "text"
         self._names = None
@@ -102,8 +153,9 @@ class _Gathered:
         self._unlabelled = 0
         self._unusable = 0
         self._first_reason = ""
-        self._newest = -np.inf
+        self.newest = -np.inf
         self._timed = False
+        self._rounds = 0
         self._digits = 0
         self.restarted = False
 
@@ -114,18 +166,26 @@ class _Gathered:
         """Return whether so much of the simulation is there."""
         if duration is None or not self._rows:
             return False
-        return self._newest - self._rows[0][0] >= duration - 1e-9
+        return self.newest - self._rows[0][0] >= duration - 1e-9
+
+    @property
+    def worth(self) -> tuple[int, bool, int]:
+        """How much of a simulator's this is: states, whether there are labels, packets."""
+        return len(self._rows), self._text is not None, self._packets
 
     def take(self, packet):
         """Read a packet."""
         self._packets += 1
         labels = labels_of(packet)
         if labels is not None:
-            if self._text is None:
-                self._text, self._kind = self._columns_of(labels), "text"
+            if self._kind is None:
+                try:
+                    self._text, self._kind = TextColumns.of_labels(labels), "text"
+                except UnusablePacketError as error:
+                    self._refusal = self._refusal or str(error)
             return
         flightgear = is_flightgear(packet)
-        if not flightgear and self._text is None:
+        if not flightgear and self._kind is None:
             self._unlabelled += 1
             return
         self._kind = self._kind or "FlightGear"
@@ -138,12 +198,35 @@ class _Gathered:
             self._first_reason = self._first_reason or str(error)
             return
         self._names = self._names or [name for name in values if name != "time"]
-        time = values["time"]
-        if time < self._newest - _RESTART:
+        self._put((values["time"], *(values[name] for name in self._names)))
+
+    def _put(self, row):
+        """Keep a row; one far from the newest in time only if the next one goes on there."""
+        if not self._rows or abs(row[0] - self.newest) <= self._reach:
+            self._astray += self._waiting is not None
+            self._waiting = None
+            self.newest = max(self.newest, row[0])
+            self._rows.append(row)
+            return
+        waiting, self._waiting = self._waiting, row
+        if waiting is None:
+            return
+        jump, step = waiting[0] - self.newest, row[0] - waiting[0]
+        if not 0.0 < step <= max(self._reach, 1.5 * jump):
+            self._astray += 1
+            return
+        self._waiting = None
+        if 0.0 < jump <= 1.5 * step:
+            self._reach = max(self._reach, 3.0 * step)  # a slow simulator's own steps
+        elif len(self._rows) < _FEWEST:
+            # What came before is none of this flight.
+            self._astray += len(self._rows)
+            self._rows = []
+        elif jump < 0.0:
             self.restarted = True
             return
-        self._newest = max(self._newest, time)
-        self._rows.append((time, *(values[name] for name in self._names)))
+        self._rows += [waiting, row]
+        self.newest = row[0]
 
     def _numbers(self, packet, flightgear):
         if not flightgear:
@@ -154,17 +237,27 @@ class _Gathered:
             if self._timed:
                 raise UnusablePacketError("it has no time, unlike those before")
             if self._period is None:
-                raise SimulatorError(
-                    f"{self._source}: FlightGear's packets hold no time; let JSBSim send it, by "
+                self._refusal = (
+                    "FlightGear's packets hold no time; let JSBSim send it, by "
                     '<time type="simulation" resolution="1e-6"/> in its output element, or say '
                     "their rate"
                 )
+                raise UnusablePacketError("it has no time")
             return {
                 **flightgear_numbers(packet, None),
                 "time": len(self._rows) * self._period,
             }
         self._timed = True
-        return flightgear_numbers(packet, self._resolution)
+        values = flightgear_numbers(packet, self._resolution)
+        # Its counter of 32 bits begins again after 4295 s of microseconds.
+        round_trip = 2**32 * self._resolution
+        further = values["time"] + self._rounds * round_trip
+        if abs(further + round_trip - self.newest) <= _WRAP:
+            self._rounds += 1
+            further += round_trip
+        elif self._rounds and abs(further - round_trip - self.newest) <= _RESTART:
+            further -= round_trip  # a late one
+        return {**values, "time": further}
 
     @property
     def _source(self):
@@ -176,14 +269,16 @@ class _Gathered:
         except UnusablePacketError as error:
             raise SimulatorError(f"{self._source}: {error}") from None
 
-    def flight(self) -> Flight:
-        """Return what came.
+    def flight(self, packets: int) -> Flight:
+        """Return what came, of so many packets of all senders.
 
         Raises
         ------
         SimulatorError
             It is not enough.
         """
+        if self._refusal and len(self._rows) < _FEWEST:
+            raise SimulatorError(f"{self._source}: {self._refusal}")
         if not self._rows and self._unlabelled and not self._unusable:
             raise SimulatorError(
                 f"{self._source}: {self._unlabelled} packets came, but none with JSBSim's labels "
@@ -206,7 +301,7 @@ class _Gathered:
             "rate": _rate(period),
             "packets": self._packets,
         }
-        return Flight(states, settings, remarks=tuple(self._odd() + remarks))
+        return Flight(states, settings, remarks=tuple(self._odd(packets) + remarks))
 
     def _states(self, time, columns, remarks):
         position = ecef_positions(columns)
@@ -278,12 +373,21 @@ class _Gathered:
             )
         return even, order, remarks, period
 
-    def _odd(self):
+    def _odd(self, packets):
         odd = []
         if self._receiver.dropped:
             odd.append(f"{_packets(self._receiver.dropped)} came faster than they were taken")
-        if self._receiver.strangers:
-            odd.append(f"{_packets(self._receiver.strangers)} of other senders left out")
+        if packets > self._packets:
+            odd.append(f"{_packets(packets - self._packets)} of other senders left out")
+        if self._astray:
+            odd.append(
+                f"{_packets(self._astray)} left out, whose times are more than {_RESTART:g} s from "
+                "those before and after"
+            )
+        if self._unlabelled:
+            odd.append(
+                f"{_packets(self._unlabelled)} left out that came before the first usable one"
+            )
         if self._unusable:
             odd.append(f"{_packets(self._unusable)} left out, the first as {self._first_reason}")
         if self.restarted:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import queue
 import socket
 import threading
-from typing import Iterator
+from typing import Tuple
 
-from imu_simulation_framework.checked_values import checked_number
 from imu_simulation_framework.errors import SimulatorError
 
 MOST_WAITING = 100_000
 """Packets that wait to be asked for; what comes beyond is dropped and counted."""
+
+Sender = Tuple[str, int]
+"""Address and port."""
 
 _LARGEST_PACKET = 65_535
 _KERNEL_BUFFER = 4 * 2**20  # bytes; the kernel gives as much as it allows
@@ -19,7 +21,7 @@ _LOOK = 0.1  # s, how often the thread looks whether it shall end
 
 
 class PacketReceiver:
-    """Receives the packets of one sender; use it in a ``with`` statement.
+    """Receives packets of whoever sends some; use it in a ``with`` statement.
 
     Parameters
     ----------
@@ -35,8 +37,6 @@ class PacketReceiver:
     port : int
     dropped : int
         Packets for which there was no room.
-    strangers : int
-        Packets of other senders than the first; they are left out.
 
     Raises
     ------
@@ -45,10 +45,9 @@ class PacketReceiver:
     """
 
     def __init__(self, port=0, host="127.0.0.1", most_waiting=MOST_WAITING):
-        self.dropped = self.strangers = 0
-        self._waiting: queue.Queue[bytes] = queue.Queue(maxsize=most_waiting)
+        self.dropped = 0
+        self._waiting: queue.Queue[tuple[bytes, Sender]] = queue.Queue(maxsize=most_waiting)
         self._stop = threading.Event()
-        self._sender = None
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         try:
             self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _KERNEL_BUFFER)
@@ -72,35 +71,12 @@ class PacketReceiver:
         self._thread.join()
         self._socket.close()
 
-    def packets(self, timeout: float) -> Iterator[bytes]:
-        """Yield packets in the order in which they come, until none comes any more.
-
-        Parameters
-        ----------
-        timeout : float
-            So long it waits for each [s].
-
-        Raises
-        ------
-        SimulatorError
-            Not even the first one came.
-        ConfigurationError
-            The timeout is not positive.
-        """
-        timeout = checked_number("a receiver's timeout", timeout, above=0.0)
-        count = 0
-        while True:
-            try:
-                packet = self._waiting.get(timeout=timeout)
-            except queue.Empty:
-                if count == 0:
-                    raise SimulatorError(
-                        f"UDP port {self.port} of {self.host}: nothing came for {timeout:g} s; "
-                        "does the simulator run, and does its output name this address and port?"
-                    ) from None
-                return
-            count += 1
-            yield packet
+    def take(self, timeout: float) -> tuple[bytes, Sender] | None:
+        """Return the next packet and who sent it; None if none comes in so long a time [s]."""
+        try:
+            return self._waiting.get(timeout=timeout)
+        except queue.Empty:
+            return None
 
     def _receive(self):
         while not self._stop.is_set():
@@ -111,11 +87,7 @@ class PacketReceiver:
             except OSError:
                 self._stop.wait(_LOOK)
                 continue
-            self._sender = self._sender or sender
-            if sender != self._sender:
-                self.strangers += 1
-                continue
             try:
-                self._waiting.put_nowait(packet)
+                self._waiting.put_nowait((packet, sender))
             except queue.Full:
                 self.dropped += 1

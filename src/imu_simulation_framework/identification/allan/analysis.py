@@ -7,7 +7,6 @@ fit to those of all recordings (:mod:`.allan.axis`).
 
 from __future__ import annotations
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +20,7 @@ from imu_simulation_framework.identification.allan.axis import (
 )
 from imu_simulation_framework.identification.allan.duration import DurationPlanner
 from imu_simulation_framework.identification.allan.model import GAUSS_MARKOV, TERMS
-from imu_simulation_framework.identification.samples_at_rest import SamplesAtRest
+from imu_simulation_framework.identification.samples_at_rest import SamplesAtRest, threads_for
 from imu_simulation_framework.sensors.imu_specification import (
     IMU_TRIADS,
     ImuSpecification,
@@ -140,7 +139,8 @@ def identify(recordings, band=DEFAULT_BAND, progress=None) -> AllanIdentificatio
         return variance
 
     # numpy gives other threads their turn in long operations.
-    with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
+    longest = max(recording.duration * recording.rate for recording in recordings)
+    with ThreadPoolExecutor(threads_for(round(longest))) as pool:
         computed = list(pool.map(variance_of, tasks))
     planner = DurationPlanner(recordings[0].rate, max(r.duration for r in recordings), band)
     comparisons = sum(map(len, computed))

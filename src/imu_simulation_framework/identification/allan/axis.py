@@ -23,7 +23,10 @@ from imu_simulation_framework.identification.allan.deviation import (
     equivalent_degrees_of_freedom,
     overlapping_allan_variance,
 )
-from imu_simulation_framework.identification.allan.extended import fit_real_sensor
+from imu_simulation_framework.identification.allan.extended import (
+    fit_real_sensor,
+    weigh_slow_terms,
+)
 from imu_simulation_framework.identification.allan.fit import (
     CONFIDENCE,
     DETECTION_DEVIATIONS,
@@ -154,7 +157,8 @@ class RecordingModel:
 
     def parts(self, axis):
         """Return the contiguous parts of one axis."""
-        return [self.recording.values[axis, start:stop] for start, stop in self.recording.parts]
+        values = self.recording.values[axis]
+        return [values[start:stop] for start, stop in self.recording.parts]
 
     def variance(self, parts):
         """Return the overlapping Allan variance of contiguous parts."""
@@ -189,13 +193,15 @@ def identify_axis(models, axis, variances, planner, comparisons) -> AxisResult:
     if fit is None:
         variances, lines = _without_lines(models, axis, variances)
         fit = _fit_standard_terms(models, variances, comparisons) if any(lines) else None
+    beside = (
+        np.concatenate(variances),
+        lambda time: _joined(models, time),
+        max(model.longest for model in models),
+    )
     if fit is None:
-        fit = fit_real_sensor(
-            np.concatenate([model.tau for model in models]),
-            np.concatenate(variances),
-            lambda time: _joined(models, time),
-            max(model.longest for model in models),
-        )
+        fit = fit_real_sensor(np.concatenate([model.tau for model in models]), *beside)
+    else:
+        fit = weigh_slow_terms(fit, *beside)
     single = [
         _fit_alike(model, variance, fit)
         for model, variance in zip(models, variances)

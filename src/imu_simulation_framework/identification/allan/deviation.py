@@ -13,6 +13,7 @@ LONGEST_SHARE = 5
 """The longest averaging time is this part of the longest contiguous part."""
 
 _FINEST = 128
+_AT_ONCE = 2**20
 _POWER_LAWS = {"quantisation": 2, "white_noise": 0, "bias_instability": -1, "random_walk": -2}
 
 
@@ -67,23 +68,33 @@ def overlapping_allan_variance(parts, rate, factors):
     total, weights = np.zeros(len(factors)), np.zeros(len(factors))
     for part in parts:
         # The mean does not matter, but digits would be lost to it.
-        phase = np.concatenate([[0.0], np.cumsum(part - np.mean(part))]) / rate
+        phase = np.zeros(len(part) + 1)
+        np.subtract(part, np.mean(part), out=phase[1:])
+        np.cumsum(phase[1:], out=phase[1:])
+        phase /= rate
         possible = np.flatnonzero(2 * factors < len(part))
         strides = _strides(factors)
         # A stride only where it divides all factors: any factors may be asked for.
         strides[factors % strides != 0] = 1
-        for stride in np.unique(strides[possible]):
-            places = possible[strides[possible] == stride]
-            _, deviations, _, _ = allantools.oadev(
-                phase[::stride],
-                rate=rate / stride,
-                data_type="phase",
-                taus=factors[places] * (1.0 / rate),
-            )
-            terms = len(phase) - 2 * factors[places]
-            total[places] += terms * deviations**2
-            weights[places] += terms
+        for place in possible:
+            terms = len(phase) - 2 * factors[place]
+            total[place] += terms * _variance(phase, rate, factors[place], strides[place])
+            weights[place] += terms
     return total / weights
+
+
+def _variance(phase, rate, factor, stride):
+    """Return the Allan variance at one averaging time, piece by piece, as memory has room."""
+    sparse = phase[::stride]
+    overlap = 2 * factor // stride
+    total = 0.0
+    for start in range(0, len(sparse) - overlap, _AT_ONCE):
+        piece = sparse[start : start + _AT_ONCE + overlap]
+        _, deviations, _, _ = allantools.oadev(
+            piece, rate=rate / stride, data_type="phase", taus=[factor * (1.0 / rate)]
+        )
+        total += (len(piece) - overlap) * deviations[0] ** 2
+    return total / (len(sparse) - overlap)
 
 
 def equivalent_degrees_of_freedom(lengths, factors, contributions) -> np.ndarray:

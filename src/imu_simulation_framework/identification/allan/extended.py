@@ -1,9 +1,12 @@
-"""The fit to Allan variances of a real sensor, which the standard terms alone do not describe.
+"""Models beyond the standard terms: of a real sensor, and of a drift that comes to an end.
 
-Added to them are a ``1 / tau^2`` term of either sign for the sensor's low-pass filter, a shortest
-averaging time and an error of the model, found together
-(:mod:`.allan.model_error`), and a Gauss-Markov process where the
-restricted likelihood gains by it: drift over minutes that comes to an end.
+Where the standard terms do not describe a real sensor, added to them are a ``1 / tau^2`` term of
+either sign for the sensor's low-pass filter, a shortest averaging time and an error of the model,
+found together (:mod:`.allan.model_error`), and a Gauss-Markov process where the restricted
+likelihood gains by it: drift over minutes that comes to an end.
+
+Where they do describe the data, flicker noise and a random walk may still be such a process in
+disguise: both rise where it rises. So the process is tried there, too.
 """
 
 from __future__ import annotations
@@ -13,7 +16,9 @@ from dataclasses import replace
 import numpy as np
 
 from imu_simulation_framework.identification.allan.fit import (
+    DETECTION_DEVIATIONS,
     AllanFit,
+    AllanProblem,
     TermEstimate,
     TimeEstimate,
     fit_terms,
@@ -35,6 +40,64 @@ _FINER_STEPS = 9
 _SAME = 3.84
 _CLOSE = 1.0  # s
 _TENTH = 10.0
+_SLOW_TERMS = TERMS[2:4]
+
+
+def weigh_slow_terms(fit, variances, model, duration) -> AllanFit:
+    """Return a fit of the standard terms, or one with a Gauss-Markov process if that says more.
+
+    Flicker noise and a random walk rise where such a process does, so that a fit of the standard
+    terms may describe it. Where the data are far likelier with the process, it is in the model;
+    where they are not, the other terms' intervals hold what either model says.
+
+    Parameters
+    ----------
+    fit : AllanFit
+        Of the standard terms, which describes the data.
+    variances, model, duration
+        As for :func:`fit_real_sensor`.
+    """
+    if not any(fit.squares[TERMS.index(name)] > 0.0 for name in _SLOW_TERMS):
+        return fit
+    times, deviances = _possible_times(duration), []
+    for time in times:
+        problem = AllanProblem(variances, *model(float(time)))
+        deviances.append(problem.deviance(problem.solve()))
+    best = min(deviances)
+    time = times[np.argmin(deviances)]
+    beside = fit_terms(variances, *model(float(time)))
+    plain = AllanProblem(variances, *model(None)).deviance(fit.squares)
+    if plain - best < DETECTION_DEVIATIONS**2:
+        terms = _joined_terms(fit, [beside])
+        return replace(fit, terms={**terms, **{name: fit.terms[name] for name in _SLOW_TERMS}})
+    same = times[np.array(deviances) < best + _SAME]
+    others = [fit_terms(variances, *model(float(one))) for one in (same[0], same[-1])]
+    half = np.sqrt(times[1] / times[0])
+    estimate = TimeEstimate(
+        float(time),
+        float(same[0] / half) if same[0] > times[0] else 0.0,
+        float(same[-1] * half) if same[-1] < times[-1] else np.inf,
+    )
+    return replace(beside, terms=_joined_terms(beside, others), gauss_markov_time=estimate)
+
+
+def _joined_terms(fit, others):
+    """Return the terms of a fit with intervals that hold those of other fits to the same data."""
+    return {
+        name: replace(
+            found,
+            low=min(one.terms[name].low for one in (fit, *others)),
+            high=max(one.terms[name].high for one in (fit, *others)),
+            identified=all(one.terms[name].identified for one in (fit, *others)),
+        )
+        for name, found in fit.terms.items()
+    }
+
+
+def _possible_times(duration):
+    """Return correlation times that a recording can tell from constants and from white noise."""
+    longest = duration / _LONGEST_TIME
+    return np.geomspace(min(_SHORTEST_TIME, 0.5 * longest), longest, _TIME_STEPS)
 
 
 def fit_real_sensor(tau, variances, model, duration) -> AllanFit:
@@ -106,8 +169,7 @@ def _gauss_markov_time(tau, variances, model, duration, start, without):
         """Restricted likelihood of each time, and how far its curve is from the measured one."""
         return np.array([_judged(tau, variances, *model(time), duration, start) for time in times])
 
-    longest = duration / _LONGEST_TIME
-    times = np.geomspace(min(_SHORTEST_TIME, 0.5 * longest), longest, _TIME_STEPS)
+    times = _possible_times(duration)
     deviances = judged(times)
     best = int(np.argmin(deviances[:, 0]))
     if without - deviances[best, 0] < GAIN:

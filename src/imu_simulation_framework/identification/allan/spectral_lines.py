@@ -29,6 +29,7 @@ _INDEPENDENT = 0.95
 _JOINED = 3
 _ROUNDS = 3
 _LEAST_SHARE = 0.25
+_SEGMENTS_AT_ONCE = 30
 
 
 @dataclass(frozen=True)
@@ -92,14 +93,17 @@ def _spectrum(parts, rate, segment):
     """Mean of the one-sided Welch spectra of all parts, and how many segments it is made of."""
     total, count = 0.0, 0
     for part in parts:
-        if len(part) < segment:
-            continue
-        frequencies, power = welch(
-            part, rate, nperseg=segment, window="hann", detrend="linear", average="mean"
-        )
-        segments = (len(part) - segment // 2) // (segment // 2)
-        total = total + segments * power
-        count += segments
+        half = segment // 2
+        last = len(part) // half * half
+        # Welch's method takes all segments at once, of which each sample is in two.
+        for start in range(0, last - half, _SEGMENTS_AT_ONCE * half):
+            piece = part[start : min(start + (_SEGMENTS_AT_ONCE + 1) * half, last)]
+            frequencies, power = welch(
+                piece, rate, nperseg=segment, window="hann", detrend="linear", average="mean"
+            )
+            segments = len(piece) // half - 1
+            total = total + segments * power
+            count += segments
     return frequencies, total / count, count
 
 
@@ -149,16 +153,24 @@ def _taken_out(part, shares, excess, groups, segment):
     envelope = _centred(np.fft.ifft(baseband).real) * window
     ends = max(1, min(segment, len(part) // 2))
     # A bias would ring at the ends, as if it had been switched on there.
-    level = np.linspace(np.mean(part[:ends]), np.mean(part[-ends:]), len(part))
+    first, last = np.mean(part[:ends]), np.mean(part[-ends:])
+    slope = (last - first) / max(1, len(part) - 1)
     inside = np.concatenate([[0.0], np.cumsum(envelope)]) / envelope.sum()
-    places = np.arange(len(part))
     half = segment // 2
-    share = (
-        inside[np.minimum(places + half, segment) + 1]
-        - inside[np.maximum(half - (len(part) - 1 - places), 0)]
-    )
-    taken = oaconvolve(part - level, response, mode="full")[half : half + len(part)]
-    return taken / np.maximum(share, _LEAST_SHARE)
+    taken = np.empty(len(part))
+    at_once = _SEGMENTS_AT_ONCE * segment
+    for start in range(0, len(part), at_once):
+        places = np.arange(start, min(start + at_once, len(part)))
+        low, high = max(0, start - half), min(len(part), places[-1] + 1 + half)
+        level = first + slope * np.arange(low, high)
+        share = (
+            inside[np.minimum(places + half, segment) + 1]
+            - inside[np.maximum(half - (len(part) - 1 - places), 0)]
+        )
+        filtered = oaconvolve(part[low:high] - level, response, mode="full")
+        begin = half + start - low
+        taken[places] = filtered[begin : begin + len(places)] / np.maximum(share, _LEAST_SHARE)
+    return taken
 
 
 def _centred(values):

@@ -1,15 +1,14 @@
 r"""Scalar calibration: readings that should all have the same size, of a field or of gravity.
 
 The readings y of a sensor that is turned every way lie on an ellipsoid, :math:`y = A h + b + n`
-with :math:`|h| = F`. Of A only a symmetric or a lower-triangular matrix shows, as a turned sensor
-has the same sizes (Merayo et al., Measurement Science and Technology 11, 2000;
-Gebre-Egziabher et al.,
-Journal of Aerospace Engineering 19, 2006). Nonlinear least squares of :math:`|A^{-1} (y - b)|` from
-the ellipsoid that fits best algebraically, by scipy.optimize.least_squares. Then steps that take
-away what noise does to lengths on average, and the intervals, with the noise that is given, or
-white and flicker noise as they are found in the residuals (:mod:`.calibration.found_noise`): a bias
-of one axis that wanders is seen from changing sides. Libraries that fit ellipsoids, as there are,
-give no intervals.
+with :math:`|h| = F`. A turned sensor has the same sizes, so that of all A which differ by a turn
+one is looked for, the symmetric one (Merayo et al., Measurement Science and Technology 11, 2000;
+Gebre-Egziabher et al., Journal of Aerospace Engineering 19, 2006). Nonlinear least squares of
+:math:`|A^{-1} (y - b)|` from the ellipsoid that fits best algebraically, by
+scipy.optimize.least_squares. Then steps that take away what noise does to lengths on average, and
+the intervals, with the noise that is given, or white and flicker noise as they are found in the
+residuals (:mod:`.calibration.found_noise`): a bias of one axis that wanders is seen from changing
+sides. Libraries that fit ellipsoids, as there are, give no intervals.
 """
 
 from __future__ import annotations
@@ -34,11 +33,8 @@ from imu_simulation_framework.identification.calibration.rest_times import RestT
 from imu_simulation_framework.identification.calibration.slow_noise import SlowNoise
 from imu_simulation_framework.identification.calibration.triad_fit import TriadCalibration
 
-SHAPES = {
-    "symmetric": ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)),
-    "triangular": ((0, 0), (1, 1), (2, 2), (1, 0), (2, 0), (2, 1)),
-}
-"""Which elements of A are free."""
+_ELEMENTS = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
+"""Of A, which is symmetric, those that are looked for."""
 
 LEAST_SPREAD = 0.1
 """Smallest variance of the directions along any axis; 1/3 is the same in all."""
@@ -78,7 +74,6 @@ def fit_to_sphere(
     times: np.ndarray,
     readings: np.ndarray,
     size: float | None = None,
-    shape: str = "symmetric",
     noise: Sequence[SlowNoise] | None = None,
     source: str = "the recording",
     what: str = "magnetometer",
@@ -94,8 +89,6 @@ def fit_to_sphere(
     size : float, optional
         F, in the readings' unit. Where it is not known the mean of the three scale factors is
         taken as right: a heading does not depend on it.
-    shape : str
-        Of A: ``symmetric`` or ``triangular``.
     noise : 3 SlowNoise, optional
         By default it is found in the readings, alike for all axes.
     source, what : str
@@ -124,20 +117,18 @@ def fit_to_sphere(
     scaled = readings / unit
     matrix, bias = _algebraic(scaled, said)
     radius = np.trace(matrix) / 3.0 if size is None else size / unit
-    elements = SHAPES[shape]
-    start = _of_shape(matrix / radius, shape)
     fitted = least_squares(
-        lambda p: np.linalg.norm(_true(p, scaled, elements), axis=1) - radius,
-        np.concatenate([bias, [start[place] for place in elements]]),
+        lambda p: np.linalg.norm(_true(p, scaled), axis=1) - radius,
+        np.concatenate([bias, [matrix[place] / radius for place in _ELEMENTS]]),
         method="lm",
     )
     free = fitted.x
     if not fitted.success or not np.isfinite(free).all():
         raise RecordingError(f"{said}: the readings lie on no ellipsoid")
     for _ in range(_STEPS):
-        seen = _seen(free, scaled, elements, radius)
+        seen = _seen(free, scaled, radius)
         free = free + np.linalg.lstsq(seen.design, seen.residuals, rcond=None)[0]
-    seen = _seen(free, scaled, elements, radius)
+    seen = _seen(free, scaled, radius)
     spread = float(np.linalg.eigvalsh(np.cov(seen.directions.T, bias=True))[0])
     if not np.isfinite(free).all() or spread < LEAST_SPREAD:
         raise RecordingError(_flat(said))
@@ -156,12 +147,9 @@ def fit_to_sphere(
     variance = seen.variance
     radius *= mean
     rows: list = [[FoundValue(0.0, 0.0, 0.0)] * 3 for _ in range(3)]
-    for (i, j), one in zip(elements, estimates[3:]):
+    for (i, j), one in zip(_ELEMENTS, estimates[3:]):
         off = float(i == j)
-        entry = FoundValue(one.value - off, one.low - off, one.high - off)
-        rows[i][j] = entry
-        if shape == "symmetric":
-            rows[j][i] = entry
+        rows[i][j] = rows[j][i] = FoundValue(one.value - off, one.low - off, one.high - off)
     calibration = TriadCalibration(
         tuple(FoundValue(e.value * unit, e.low * unit, e.high * unit) for e in estimates[:3]),
         tuple(map(tuple, rows)),
@@ -205,23 +193,16 @@ def _algebraic(points, said):
     return vectors @ np.diag(1.0 / np.sqrt(values)) @ vectors.T, centre + middle
 
 
-def _of_shape(matrix, shape):
-    """Return the matrix of a shape that turns the unit sphere into the same ellipsoid."""
-    return matrix if shape == "symmetric" else np.linalg.cholesky(matrix @ matrix.T)
-
-
-def _matrix(values, elements):
+def _matrix(values):
     matrix = np.zeros((3, 3))
-    for (i, j), value in zip(elements, values):
-        matrix[i, j] = value
-        if (1, 0) not in elements:
-            matrix[j, i] = value
+    for (i, j), value in zip(_ELEMENTS, values):
+        matrix[i, j] = matrix[j, i] = value
     return matrix
 
 
-def _true(parameters, points, elements):
+def _true(parameters, points):
     """Return what the field was, in the sensor's axes, shape (n, 3)."""
-    return np.linalg.solve(_matrix(parameters[3:], elements), (points - parameters[:3]).T).T
+    return np.linalg.solve(_matrix(parameters[3:]), (points - parameters[:3]).T).T
 
 
 class _Seen(NamedTuple):
@@ -238,7 +219,7 @@ class _Seen(NamedTuple):
     variance: float
 
 
-def _seen(parameters, points, elements, radius) -> _Seen:
+def _seen(parameters, points, radius) -> _Seen:
     r"""Return what is left of each reading's distance from the ellipsoid, and its derivatives.
 
     Noise n of the readings changes the length of :math:`h = A^{-1} (y - b)` by u . n with
@@ -247,16 +228,15 @@ def _seen(parameters, points, elements, radius) -> _Seen:
     :math:`(\mathrm{tr} A^{-1} A^{-T} - |u|^2) / F`. The derivatives are those on the sphere: with
     the noise of h in them they would hang together with the residuals, which shrinks scale factors.
     """
-    true = _true(parameters, points, elements)
+    true = _true(parameters, points)
     lengths = np.linalg.norm(true, axis=1)
     directions = true / lengths[:, None]
-    inverse = np.linalg.inv(_matrix(parameters[3:], elements))
+    inverse = np.linalg.inv(_matrix(parameters[3:]))
     sides = directions @ inverse
     squares = np.sum(sides**2, axis=1)
     derivatives = radius * sides[:, :, None] * directions[:, None, :]
     columns = [
-        derivatives[:, i, j] + (derivatives[:, j, i] if (j, i) not in elements and i < j else 0.0)
-        for i, j in elements
+        derivatives[:, i, j] + (derivatives[:, j, i] if i < j else 0.0) for i, j in _ELEMENTS
     ]
     sizes = np.sqrt(squares)
     variance = float(np.sum((lengths - radius) ** 2 / squares)) / (len(points) - 9)

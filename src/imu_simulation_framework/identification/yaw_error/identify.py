@@ -24,6 +24,7 @@ from imu_simulation_framework.identification.yaw_error.intervals import (
 from imu_simulation_framework.identification.yaw_error.observation import ObservedYawError
 from imu_simulation_framework.identification.yaw_error.parts import fitted_parts
 from imu_simulation_framework.identification.yaw_error.residuals import (
+    UNSEEN,
     ResidualCheck,
     check_residuals,
 )
@@ -113,7 +114,7 @@ def identify_yaw_error(
     choice = choose(drives, constants, correlated_reference)
     sentences += choice.sentences
     chosen, estimates = _with_intervals(choice.fit)
-    sentences += weak_parameters(estimates, drives)
+    sentences += [*weak_parameters(estimates, drives), UNSEEN]
     found = YawErrorIdentification(
         tuple(drives), chosen, estimates, choice.tried, (), tuple(sentences)
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Iterable, Sequence
 from xml.sax.saxutils import escape
 
+from imu_simulation_framework.sentences import printable
+
 
 def number(value) -> str:
     """Return the shortest text that reads back as the same double."""
@@ -18,14 +20,14 @@ def numbers(values: Iterable) -> str:
 
 def yaml_comment(lines: Sequence[str]) -> str:
     """Return lines as comments of a YAML file."""
-    return "".join(f"# {_printable(line)}\n" for line in lines)
+    return "".join(f"# {printable(line)}\n" for line in lines)
 
 
 def xml_comment(lines: Sequence[str]) -> str:
     """Return lines as one comment of an XML file, in which two hyphens may not touch."""
     if not lines:
         return ""
-    inside = "\n".join(f"  {_without_double_hyphen(_printable(line))}" for line in lines)
+    inside = "\n".join(f"  {_without_double_hyphen(printable(line))}" for line in lines)
     return f"<!--\n{inside}\n-->\n"
 
 
@@ -42,10 +44,6 @@ def heading(specification, format_name: str, remarks: Sequence[str]) -> list[str
         lines.append("Not said here, or not as it was:")
         lines.extend(f"- {sentence}" for sentence in remarks)
     return lines
-
-
-def _printable(text):
-    return "".join(c if c.isprintable() else " " for c in text)
 
 
 def _without_double_hyphen(text):

@@ -20,12 +20,14 @@ from xml.sax.handler import ContentHandler
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.files.reading import open_regular
 from imu_simulation_framework.files.whole_files import reason_of
+from imu_simulation_framework.files.xml_files import (
+    XML_LIMIT,
+    UnusableXmlError,
+    require_bounded_xml,
+)
 from imu_simulation_framework.imu_formats.parsing.macros import expand_properties
 from imu_simulation_framework.sentences import shown
 
-# Far above any robot's description.
-_LARGEST_FILE = 8 * 1024 * 1024
-_MOST_TAGS = 200_000
 EXPAND_WITH_XACRO = "expand the file with xacro first (xacro FILE.xacro -o FILE.urdf)"
 
 
@@ -156,8 +158,8 @@ def read_tags(path) -> Tag:
     Raises
     ------
     ConfigurationError
-        The file cannot be read, is no XML, is larger than 8 MB, or has a document type
-        declaration, entities or external references.
+        The file cannot be read, is no XML, is larger than 8 MB, nested too deeply, or has a
+        document type declaration, entities or external references.
     """
     # Imported here, since every format is known to the tools whichever is used.
     from defusedxml import DefusedXmlException
@@ -167,7 +169,10 @@ def read_tags(path) -> Tag:
     content = read_bytes(path)
     builder = _TreeBuilder(path)
     try:
+        require_bounded_xml(content)
         parseString(content, builder, forbid_dtd=True)
+    except UnusableXmlError as error:
+        raise ConfigurationError(f"{path}, line {error.line}: {error}.") from None
     except DefusedXmlException as error:
         raise ConfigurationError(
             f"{path}, line {builder.line}: document type declarations, entities and external "
@@ -206,10 +211,10 @@ def read_bytes(path: Path) -> bytes:
     """
     try:
         with open_regular(path) as file:
-            content = file.read(_LARGEST_FILE + 1)
+            content = file.read(XML_LIMIT + 1)
     except OSError as error:
         raise ConfigurationError(f"{path}: cannot be read: {reason_of(error)}.") from error
-    if len(content) > _LARGEST_FILE:
+    if len(content) > XML_LIMIT:
         raise ConfigurationError(f"{path}: larger than 8 MB, so no file of IMU parameters.")
     return content
 
@@ -222,7 +227,6 @@ class _TreeBuilder(ContentHandler):
         self._locator = None
         self._open = []
         self._texts = []
-        self._count = 0
 
     @property
     def line(self):
@@ -232,9 +236,6 @@ class _TreeBuilder(ContentHandler):
         self._locator = locator
 
     def startElement(self, name, attrs):
-        self._count += 1
-        if self._count > _MOST_TAGS:
-            raise SAXException(f"it has more than {_MOST_TAGS} tags")
         tag = Tag(name, dict(attrs.items()), self._path, self.line)
         if self._open:
             self._open[-1].children.append(tag)

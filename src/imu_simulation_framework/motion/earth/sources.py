@@ -1,4 +1,4 @@
-"""Where a motion on the Earth comes from without a simulator or a recording: rest, a turn."""
+"""Motions on the Earth without a simulator or a recording: rest, a turn, a level plane's motion."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from imu_simulation_framework.motion.earth.earth_motion import EarthMotion
 from imu_simulation_framework.motion.earth.ellipsoid import EARTH_RATE, ecef_of
 from imu_simulation_framework.motion.earth.frames import enu_to_ecef
 from imu_simulation_framework.motion.earth.gravity import gravity_ecef, normal_gravity
+from imu_simulation_framework.motion.motion import Motion
 from imu_simulation_framework.motion.sources import RATE, even_times
 
 
@@ -117,6 +118,44 @@ def circling(
     to_body = body.inv()
     rate_of_turn = to_body.apply(axis + turning * local.apply((0.0, 0.0, 1.0)))
     return EarthMotion(time, position, body.as_quat(), velocity, rate_of_turn, to_body.apply(felt))
+
+
+def on_earth(
+    motion: Motion, latitude: float, longitude: float = 0.0, height: float = 0.0
+) -> EarthMotion:
+    """Return a motion in a flat world as one on the turning Earth; :meth:`.EarthMotion.local` back.
+
+    The world becomes the level plane that touches the Earth at a place, x to the east and y to the
+    north. There the gyroscope feels the Earth's turning, and gravity is that of the place.
+
+    Parameters
+    ----------
+    motion : Motion
+    latitude, longitude : float
+        Of the world's origin, geodetic [deg].
+    height : float
+        Of the world's origin above the ellipsoid [m].
+
+    Raises
+    ------
+    MotionError
+        A number is not finite, or the latitude is beyond a pole.
+    """
+    place, local = _place(latitude, longitude, height)
+    body = local * Rotation.from_quat(motion.orientation)
+    to_body = body.inv()
+    position, velocity = place + local.apply(motion.position), local.apply(motion.velocity)
+    axis = np.array([0.0, 0.0, EARTH_RATE])
+    felt = 2.0 * np.cross(axis, velocity) - gravity_ecef(position)
+    felt -= motion.gravity * local.apply((0.0, 0.0, 1.0))
+    return EarthMotion(
+        motion.time,
+        position,
+        body.as_quat(),
+        velocity,
+        motion.angular_velocity + to_body.apply(axis),
+        motion.specific_force + to_body.apply(felt),
+    )
 
 
 def _place(latitude, longitude, height):

@@ -237,5 +237,5 @@ def compare_with_course(times, heading, velocities, fast) -> CourseCheck | None:
     forwards = np.cos(difference - axis) > 0.0
     offset = wrap(np.angle(np.mean(np.exp(1j * difference[forwards]))))
     rms = np.sqrt(np.mean(wrap(difference[forwards] - offset) ** 2))
-    step = np.median(np.diff(times))
-    return CourseCheck(float(offset), float(rms), float((~forwards).sum() * step))
+    lasting = np.diff(times, append=times[-1])[fast]
+    return CourseCheck(float(offset), float(rms), float(lasting[~forwards].sum()))

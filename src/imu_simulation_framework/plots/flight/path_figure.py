@@ -11,7 +11,7 @@ import numpy as np
 
 from imu_simulation_framework.plots import colours
 from imu_simulation_framework.plots.flight.looks import MARK, PATH, SHADOW, numbered
-from imu_simulation_framework.plots.style import label, make_figure, thin_path
+from imu_simulation_framework.plots.style import label, make_figure, plain, thin_path
 
 _NORTH = np.radians(32.0)
 """Direction in which north is drawn, against the horizontal of the page."""
@@ -53,7 +53,7 @@ def path_figure(position, time, instants, origin):
     )  # fmt: skip
     plan.set_aspect("equal", adjustable="datalim")
     label(plan, "east [km]", "north [km]", "(b) from above")
-    told = "   ".join(f"({sign}) {name}" for sign, name, _ in marks)
+    told = plain("   ".join(f"({sign}) {name}" for sign, name, _ in marks))
     figure.text(0.02, 0.045, told, fontsize=8, color=MARK["color"], va="bottom")
     figure.get_layout_engine().set(rect=(0.0, 0.08, 1.0, 0.92))
     place = f"origin: {origin[0]:.5f} deg, {origin[1]:.5f} deg, {origin[2]:.1f} m"

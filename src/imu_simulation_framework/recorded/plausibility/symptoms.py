@@ -35,6 +35,12 @@ FROZEN_TURN = np.radians(15.0)
 """Values that stay the same to the last bit for this long [s], while something else turns so far,
 are frozen."""
 
+ALIKE = 0.9995
+ALIKE_ERROR = np.radians(0.1)
+"""A reference whose turns have this correlation with the IMU's and this scale, and that stays so
+near to it on the root mean square, is hardly another sensor: motion capture is as good, odometry
+is not."""
+
 GRAVE_TURN = np.radians(45.0)
 
 OFF_THE_PATH = 0.5
@@ -60,6 +66,8 @@ def symptoms(observations, course_is_yaw=False, offsets=(0.0, 0.0)) -> list[Find
     """
     found = _reference_itself(observations) + _frozen(observations) + _off_its_path(observations)
     found += _hardly_known(observations)
+    if not found:
+        found += _not_independent(observations)
     if any(finding.grave for finding in found):
         # What stands still disagrees with all else, for which there is a name now.
         return found + _wrong_axis(observations)
@@ -103,6 +111,28 @@ def _reference_itself(observations):
     evidence = "the IMU's yaw is the reference's, sample by sample"
     remedy = "take a recording of the IMU, [imu_recording] path or topic"
     return [Finding(faults.SAME_YAW, evidence, remedy, True)]
+
+
+def _not_independent(observations):
+    """Find a reference that agrees with the IMU better than two sensors do."""
+    relation = observations.reference_imu
+    if relation is None or not relation.conclusive or relation.delay:
+        return []
+    if relation.correlation < ALIKE or not ALIKE < relation.scale < 1.0 / ALIKE:
+        return []
+    reference, imu = observations.reference["yaw"], observations.imu["yaw"]
+    inside = (imu.index >= reference.index[0]) & (imu.index <= reference.index[-1])
+    apart = imu[inside] - np.interp(imu.index[inside], reference.index, reference)
+    rms = float(np.std(apart))
+    if rms > ALIKE_ERROR:
+        return []
+    evidence = (
+        f"the reference's yaw and the IMU's differ by {np.degrees(rms):.2g} deg rms only, with a "
+        f"correlation of {relation.correlation:.3f} and without delay, so the reference may be "
+        "made of this IMU, and the yaw error would say nothing"
+    )
+    remedy = "take a reference in which the IMU is not fused, or know that it is that good"
+    return [Finding(faults.NOT_INDEPENDENT, evidence, remedy)]
 
 
 def _off_its_path(observations):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 from imu_simulation_framework.recorded.column_guessing.candidates import candidates_of
 from imu_simulation_framework.recorded.column_guessing.guess import ColumnGuess, guess_from_table
 from imu_simulation_framework.recorded.column_guessing.times import find_time
 from imu_simulation_framework.recorded.column_guessing.units import IMU_STEPS, angle_unit
-from imu_simulation_framework.recordings.file_access import read_start, read_text
-from imu_simulation_framework.recordings.text_table import parse_table
+from imu_simulation_framework.recordings.file_access import read_start, text_blocks
+from imu_simulation_framework.recordings.text_table import parse_table, text_lines
 
 _PIECES = 8
 _ROWS = 1000
@@ -70,32 +72,30 @@ def guess_angle(path, column) -> str:
 def _table(path):
     """Return names and values of the columns, and of which piece of the file each row is."""
     read_start(path)
-    text, pieces = _spread(read_text(path).splitlines(keepends=True))
+    text, pieces = _spread(path)
     table = parse_table(path, text)
     names = list(table.cells.columns)
     pieces = np.searchsorted(pieces, table.lines, side="right")
     return names, [table.cells[name] for name in names], pieces
 
 
-def _spread(lines):
-    """Return pieces of a text, and the line number at which each begins."""
-    if len(lines) <= _PIECES * _ROWS:
-        return "".join(lines), [1]
-    ends = _ends_of_rows(lines)
+def _spread(path):
+    """Return pieces of a text file, and the line number at which each begins."""
+    marks = np.fromiter((line.count('"') & 1 for line in text_lines(text_blocks(path))), np.uint8)
+    if len(marks) <= _PIECES * _ROWS:
+        return "".join(text_blocks(path)), [1]
+    # A line is the end of its row where the quotation marks up to there come in pairs.
+    ends = np.bitwise_xor.accumulate(marks) == 0
     chosen, first_lines = [], []
-    for start in np.linspace(0, len(lines) - _ROWS, _PIECES).astype(int):
+    lines, stop = text_lines(text_blocks(path)), 0
+    for start in np.linspace(0, len(ends) - _ROWS, _PIECES).astype(int):
         # Cells with line breaks in them stay whole.
-        while start > 0 and not ends[start - 1]:
+        while start > stop and not ends[start - 1]:
             start -= 1
+        before, start = stop, max(start, stop)
         stop = start + _ROWS
-        while stop < len(lines) and not ends[stop - 1]:
+        while stop < len(ends) and not ends[stop - 1]:
             stop += 1
         first_lines.append(len(chosen) + 1)
-        chosen += lines[start:stop]
-    return "".join(chosen), first_lines
-
-
-def _ends_of_rows(lines):
-    """Return whether a line is the end of its row: quotation marks before it come in pairs."""
-    marks = np.fromiter((line.count('"') for line in lines), int, len(lines))
-    return np.cumsum(marks) % 2 == 0
+        chosen += itertools.islice(lines, start - before, stop - before)
+    return "\n".join(chosen), first_lines

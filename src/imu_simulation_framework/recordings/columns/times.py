@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -46,6 +47,21 @@ def read_times(table, column) -> np.ndarray:
     if not any(term.stated for term in column.terms) and first.plain:
         refuse_other_unit(table.path, parts[0], f"time = {first.name}")
     return sum(parts[1:], parts[0])
+
+
+def settled_times(table, column):
+    """Return the column of a time with the unit that it turned out to have in a part of its file.
+
+    Parameters
+    ----------
+    table : TextTable
+        The first part, which :func:`read_times` has read.
+    column : MappedColumn
+    """
+    unit = {}
+    if not column.terms[0].stated and _is_date(table, column.terms[0].name):
+        unit = {"unit": ISO_TIME}
+    return replace(column, terms=tuple(replace(t, stated=True, **unit) for t in column.terms))
 
 
 def refuse_other_unit(path, times, setting):

@@ -74,7 +74,7 @@ def _curve(samples, names):
     cleaner.drop_nan(names)
     if names is QUATERNION:
         samples.columns.update(zip(QUATERNION, cleaner.unit_quaternions(QUATERNION).T))
-    order, _ = cleaner.finish(StampLimits(gap_factor=1.5), 4)
+    order, _ = cleaner.finish(StampLimits(), 4)
     times = cleaner.times[order]
     refuse_gaps(samples, times, samples.places[order])
     values = samples.matrix(names)[order]

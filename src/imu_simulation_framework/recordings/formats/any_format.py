@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Iterator
+
 import numpy as np
 
 from imu_simulation_framework.errors import RecordingError
@@ -10,7 +12,7 @@ from imu_simulation_framework.recordings.file_access import (
     detect_format,
     is_ros2_bag,
     read_start,
-    read_text,
+    text_blocks,
 )
 from imu_simulation_framework.recordings.formats.bag import read_bag
 from imu_simulation_framework.recordings.formats.plain_csv import read_plain_csv
@@ -18,12 +20,26 @@ from imu_simulation_framework.recordings.formats.ros2_bag import read_ros2_bag
 from imu_simulation_framework.recordings.formats.rostopic_csv import read_rostopic_csv
 from imu_simulation_framework.recordings.formats.tum import read_tum
 from imu_simulation_framework.recordings.samples import Samples
+from imu_simulation_framework.recordings.text_table import parse_table, table_blocks
 
 _TEXT_FORMATS = ("rostopic_csv", "csv", "tum")
 
 
 def read_samples(path, topic, format, columns, message_types, purpose, timed=True) -> Samples:
     """Read the samples of a recording as they were recorded.
+
+    Parameters and errors are those of :func:`sample_blocks`.
+    """
+    (samples,) = sample_blocks(
+        path, topic, format, columns, message_types, purpose, timed, rows_at_once=None
+    )
+    return samples
+
+
+def sample_blocks(
+    path, topic, format, columns, message_types, purpose, timed=True, *, rows_at_once, progress=None
+) -> Iterator[Samples]:
+    """Yield the samples of a recording as they were recorded, in parts.
 
     Parameters
     ----------
@@ -39,6 +55,10 @@ def read_samples(path, topic, format, columns, message_types, purpose, timed=Tru
         As for :func:`.read_plain_csv`.
     timed : bool
         Whether times are read.
+    rows_at_once : int or None
+        Of a part of a text file; None for one part. A bag is always one.
+    progress : callable, optional
+        Called with the number of bytes of text of each block that is read.
 
     Raises
     ------
@@ -60,13 +80,19 @@ def read_samples(path, topic, format, columns, message_types, purpose, timed=Tru
             "leave the map out"
         )
     if format == "bag":
-        return read_any_bag(path, topic, message_types)
-    text = read_text(path)
-    if format == "rostopic_csv":
-        return read_rostopic_csv(path, text, message_types)
+        yield read_any_bag(path, topic, message_types)
+        return
     if format == "tum":
-        return read_tum(path, text)
-    return read_plain_csv(path, text, columns, purpose, timed)
+        yield read_tum(path, lambda: text_blocks(path, progress))
+        return
+    if rows_at_once is None:
+        tables = iter([parse_table(path, lambda: text_blocks(path, progress))])
+    else:
+        tables = table_blocks(path, text_blocks(path, progress), rows_at_once=rows_at_once)
+    if format == "rostopic_csv":
+        yield from read_rostopic_csv(path, tables, message_types)
+    else:
+        yield from read_plain_csv(path, tables, columns, purpose, timed)
 
 
 def read_any_bag(path, topic, message_types) -> Samples:

@@ -7,12 +7,13 @@ payloads follow from a few array operations.
 
 from __future__ import annotations
 
+import bz2
 import struct
 from contextlib import contextmanager
 
+import lz4.frame
 import numpy as np
 from rosbags.rosbag1 import Reader, ReaderError
-from rosbags.rosbag1 import reader as library
 
 from imu_simulation_framework.errors import RecordingError
 from imu_simulation_framework.motion.stamps import seconds_from_nanoseconds
@@ -20,13 +21,14 @@ from imu_simulation_framework.recordings.file_access import unpacked
 from imu_simulation_framework.recordings.formats.chunks import unpack_bz2, unpack_lz4
 from imu_simulation_framework.recordings.samples import Samples
 from imu_simulation_framework.recordings.topics import choose_topic
+from imu_simulation_framework.sentences import printable
 
 # http://wiki.ros.org/Bags/Format/2.0: a message record's header has the fields op, conn and
 # time in any order, each with its length and name.
 _MESSAGE_HEADER_LENGTH = 8 + 13 + 17
 _OP_MESSAGE, _OP_CONNECTION = 2, 7
-# The library's functions have no limit.
-_UNPACK = {library.bz2_decompress: unpack_bz2, library.lz4_decompress: unpack_lz4}
+# What the library unpacks with has no limit.
+_UNPACK = {bz2.decompress: unpack_bz2, lz4.frame.decompress: unpack_lz4}
 _DAMAGE = (
     AssertionError,
     EOFError,
@@ -59,10 +61,10 @@ def read_bag(path, topic, message_types) -> Samples:
     """
     with unpacked(path) as plain, _opened(plain, path) as reader:
         types = {message_type.name: message_type for message_type in message_types}
-        topics = _topics(reader)
+        topics = topics_of(reader.connections)
         topic = choose_topic(path, topic, topics, types)
         message_type = types[topics[topic][0]]
-        connections = [c for c in reader.connections if c.topic == topic]
+        connections = [c for c in reader.connections if printable(c.topic) == topic]
         columns = _read_messages(reader, path, topic, connections, message_type)
     return Samples(
         path=str(path),
@@ -84,7 +86,7 @@ def bag_topics(path) -> dict:
         The bag cannot be read.
     """
     with unpacked(path) as plain, _opened(plain, path) as reader:
-        return _topics(reader)
+        return topics_of(reader.connections)
 
 
 @contextmanager
@@ -150,13 +152,14 @@ def _damaged(path):
     )
 
 
-def _topics(reader) -> dict:
-    """Return topic -> (type, number of messages)."""
+def topics_of(connections) -> dict[str, tuple[str, int]]:
+    """Return topic -> (type as ROS 1 writes it, number of messages), their names printable."""
     topics: dict[str, tuple[str, int]] = {}
-    for connection in reader.connections:
-        name = connection.msgtype.replace("/msg/", "/")
-        count = topics.get(connection.topic, (name, 0))[1]
-        topics[connection.topic] = (name, count + connection.msgcount)
+    for connection in connections:
+        topic = printable(connection.topic)
+        name = printable(connection.msgtype.replace("/msg/", "/"))
+        count = topics.get(topic, (name, 0))[1]
+        topics[topic] = (name, count + connection.msgcount)
     return topics
 
 

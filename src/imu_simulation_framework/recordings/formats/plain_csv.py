@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+from typing import Iterable, Iterator
+
 import numpy as np
 
-from imu_simulation_framework.recordings.columns.mapping import implied_map, parse_map
+from imu_simulation_framework.recordings.columns.mapping import (
+    MappedColumn,
+    implied_map,
+    parse_map,
+)
 from imu_simulation_framework.recordings.columns.quantities import NMEA_DEGREES
-from imu_simulation_framework.recordings.columns.times import read_times
+from imu_simulation_framework.recordings.columns.times import read_times, settled_times
 from imu_simulation_framework.recordings.columns.use import usable_columns
 from imu_simulation_framework.recordings.samples import Samples
-from imu_simulation_framework.recordings.text_table import parse_table
+from imu_simulation_framework.recordings.text_table import TextTable
 
 
-def read_plain_csv(path, text, columns, purpose, timed=True) -> Samples:
-    """Read the columns of a map.
+def read_plain_csv(
+    path, tables: Iterable[TextTable], columns, purpose, timed=True
+) -> Iterator[Samples]:
+    """Yield the columns of a map from each part of a table.
 
     Parameters
     ----------
     path : path-like
-    text : str
-        Content of the file.
+    tables : iterable of TextTable
+        Parts of the file, at least one, in their order.
     columns : mapping of str to str, or None
         Quantity -> description, see
         :mod:`~imu_simulation_framework.recordings.columns.mapping`; without it the columns are
@@ -35,10 +43,21 @@ def read_plain_csv(path, text, columns, purpose, timed=True) -> Samples:
         The table cannot be parsed, a column is missing, a quantity or unit is not known, or what
         is mapped cannot be used.
     """
-    table = parse_table(path, text)
-    present = list(table.cells.columns)
-    parsed = parse_map(path, columns or implied_map(present), present)
-    parsed = usable_columns(path, parsed, purpose, present, explicit=bool(columns), timed=timed)
+    parsed: list[MappedColumn] = []
+    for table in tables:
+        if not parsed:
+            present = list(table.cells.columns)
+            mapped = parse_map(path, columns or implied_map(present), present)
+            parsed = usable_columns(path, mapped, purpose, present, bool(columns), timed)
+        yield _samples(path, table, parsed, timed)
+        # The first part tells what times without a unit are; a few rows at the end may not.
+        parsed = [
+            settled_times(table, column) if column.quantity.name == "time" else column
+            for column in parsed
+        ]
+
+
+def _samples(path, table, parsed, timed):
     values, conventions, stated = {"stamp": np.full(len(table.lines), np.nan)}, {}, set()
     for column in parsed:
         if column.quantity.name == "time":

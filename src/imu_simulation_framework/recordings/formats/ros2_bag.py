@@ -6,6 +6,8 @@ two tables are read directly here. Messages are decoded all at once.
 
 from __future__ import annotations
 
+import itertools
+import os
 import sqlite3
 import struct
 import tempfile
@@ -17,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 import zstandard
 from rosbags.interfaces import Connection
-from rosbags.rosbag2 import ReaderError, storage_mcap
+from rosbags.rosbag2 import Reader, ReaderError, storage_mcap
 
 from imu_simulation_framework.errors import RecordingError
 from imu_simulation_framework.files.reading import BLOCK
@@ -30,6 +32,7 @@ from imu_simulation_framework.recordings.file_access import (
     storage_files,
     unpacked,
 )
+from imu_simulation_framework.recordings.formats import rosbags_versions
 from imu_simulation_framework.recordings.formats.cdr import decode_cdr
 from imu_simulation_framework.recordings.formats.chunks import (
     LARGEST_MESSAGE,
@@ -38,6 +41,11 @@ from imu_simulation_framework.recordings.formats.chunks import (
 )
 from imu_simulation_framework.recordings.samples import Samples
 from imu_simulation_framework.recordings.topics import choose_topic
+from imu_simulation_framework.sentences import printable, shown
+
+_STEPS_PER_BYTE, _STEPS_AT_ONCE, _SMALL = 100, 10**5, 10**5
+"""Of SQLite's machine for a file of so many bytes and more. Reading and sorting a message, which
+has 30 bytes at least, takes some twenty."""
 
 _DAMAGE = (
     AssertionError,
@@ -54,6 +62,7 @@ _DAMAGE = (
     sqlite3.Error,
     struct.error,
     zstandard.ZstdError,
+    *rosbags_versions.ERRORS,
 )
 
 
@@ -82,7 +91,8 @@ def read_ros2_bag(path, topic, message_types) -> Samples:
         message_type = types[topics[topic][0]]
         rows = [row for part in parts if topic in part.topics for row in part.messages(topic)]
         packed = sum(len(message) for _, message in rows)
-        messages = list(limited(path, (_plain(message) for _, message in rows), packed))
+        plain = (plain_message(message, LARGEST_MESSAGE) for _, message in rows)
+        messages = list(limited(path, plain, packed))
     columns, good = decode_cdr(messages, message_type)
     if not good.all():
         raise RecordingError(
@@ -144,19 +154,27 @@ def damage_told(path):
         ) from None
 
 
-def _opened(file, path, stack):
+def plain_file(file, stack) -> Path:
+    """Return the path of one of a bag's files, without packing of the whole file."""
     plain = stack.enter_context(unpacked(file))
-    with open(plain, "rb") as binary:
-        start = binary.read(16)
-    if start.startswith(ZSTD_MAGIC):
+    if _start(plain).startswith(ZSTD_MAGIC):
         folder = stack.enter_context(tempfile.TemporaryDirectory())
         packed, plain = plain, Path(folder) / "recording"
         with open(packed, "rb") as source, open(plain, "wb") as target:
             reader = zstandard.ZstdDecompressor().stream_reader(source, read_across_frames=True)
             for block in limited(packed, iter(lambda: reader.read(BLOCK), b"")):
                 target.write(block)
-        with open(plain, "rb") as binary:
-            start = binary.read(16)
+    return plain
+
+
+def _start(plain):
+    with open(plain, "rb") as binary:
+        return binary.read(16)
+
+
+def _opened(file, path, stack):
+    plain = plain_file(file, stack)
+    start = _start(plain)
     if start.startswith(SQLITE_MAGIC):
         return _sqlite(stack, plain)
     if start.startswith(MCAP_MAGIC):
@@ -165,23 +183,118 @@ def _opened(file, path, stack):
 
 
 def _sqlite(stack, plain):
-    _require_all_pages(plain)
-    database = stack.enter_context(
-        closing(sqlite3.connect(f"{Path(plain).resolve().as_uri()}?immutable=1", uri=True))
-    )
-    counts = dict(database.execute("SELECT topic_id, count(*) FROM messages GROUP BY topic_id"))
-    rows = database.execute("SELECT id, name, type FROM topics").fetchall()
-
-    def messages(topic):
-        (identity,) = (identity for identity, name, _ in rows if name == topic)
-        return database.execute(
-            "SELECT timestamp, data FROM messages WHERE topic_id = ? ORDER BY timestamp, id",
-            (identity,),
-        ).fetchall()
-
+    file = SqliteFile(stack, plain)
     return _Part(
-        {name: (_ros1_name(kind), counts.get(key, 0)) for key, name, kind in rows}, messages
+        {name: (_ros1_name(topic.kind), topic.messages) for name, topic in file.topics.items()},
+        lambda topic: [(time, data) for _, time, data in file.messages([topic])],
     )
+
+
+class StoredTopic(NamedTuple):
+    """What a bag says of a topic: type, number of messages, and the type's definition."""
+
+    kind: str
+    messages: int
+    definition: str = ""
+
+
+class SqliteFile:
+    """A .db3 file of a bag, which may have been made to harm.
+
+    Attributes
+    ----------
+    topics : dict of str to StoredTopic
+
+    Raises
+    ------
+    EOFError, ValueError, sqlite3.Error
+        It is cut off, or its tables are not those of a bag.
+    """
+
+    def __init__(self, stack, plain):
+        _require_all_pages(plain)
+        self._database = stack.enter_context(
+            closing(sqlite3.connect(f"{Path(plain).resolve().as_uri()}?immutable=1", uri=True))
+        )
+        # A damaged tree of pages can lead in circles: no more steps than its bytes could need.
+        steps = itertools.count()
+        most = _STEPS_PER_BYTE * max(os.path.getsize(plain), _SMALL) // _STEPS_AT_ONCE
+        self._database.set_progress_handler(lambda: next(steps) > most, _STEPS_AT_ONCE)
+        for table in ("messages", "topics"):
+            self._require_table(table)
+        self._keys: dict[str, list[int]] = {}
+        self.topics: dict[str, StoredTopic] = {}
+        counts = dict(
+            self._database.execute("SELECT topic_id, count(*) FROM messages GROUP BY topic_id")
+        )
+        for key, name, kind in self._rows("topics", "id", "name", "type"):
+            if not (isinstance(key, int) and isinstance(name, str) and isinstance(kind, str)):
+                raise ValueError(f"its table topics has {shown((key, name, kind))}")
+            name, count = printable(name), counts.get(key, 0)
+            if name in self.topics:
+                if self.topics[name].kind != kind:
+                    raise ValueError(f"its topic {shown(name)} has two types")
+                count += self.topics[name].messages
+            self._keys.setdefault(name, []).append(key)
+            self.topics[name] = StoredTopic(kind, count)
+        definitions = {
+            kind: str(definition)
+            for kind, encoding, definition in self._rows(
+                "message_definitions", "topic_type", "encoding", "encoded_message_definition"
+            )
+            if encoding == "ros2msg"
+        }
+        for name, topic in self.topics.items():
+            self.topics[name] = topic._replace(definition=definitions.get(topic.kind, ""))
+
+    def messages(self, topics):
+        """Yield name of the topic, time [ns] and bytes of the messages of some topics, in order.
+
+        Raises
+        ------
+        ValueError
+            A time is no whole number, or a message is not bytes.
+        """
+        names = {key: name for name in topics for key in self._keys.get(name, ())}
+        rows = self._database.execute(
+            "SELECT topic_id, timestamp, data FROM messages "
+            f"WHERE topic_id IN ({', '.join('?' * len(names))}) ORDER BY timestamp, id",
+            tuple(names),
+        )
+        for number, (key, time, data) in enumerate(rows, 1):
+            if not (isinstance(time, int) and isinstance(data, bytes)):
+                what, value, expected = ("data", data, "bytes")
+                if isinstance(data, bytes):
+                    what, value, expected = ("timestamp", time, "a whole number of nanoseconds")
+                raise ValueError(
+                    f"its table messages has {shown(value)} as {what} of message {number} on "
+                    f"{names[key]}, expected {expected}"
+                )
+            yield names[key], time, data
+
+    def _require_table(self, name) -> None:
+        """Refuse a view or a table of a module: they could be anything, and without end."""
+        ((kind, text),) = self._database.execute(
+            "SELECT type, sql FROM sqlite_master WHERE name = ?", (name,)
+        ).fetchall() or [("missing", "")]
+        if kind == "missing":
+            raise ValueError(f"no such table: {name}")
+        if kind != "table" or not str(text).upper().startswith("CREATE TABLE"):
+            raise ValueError(f"{name} is no table that a recorder makes")
+        for _, column, *_, hidden in self._database.execute(f"PRAGMA table_xinfo({name})"):
+            if hidden:
+                raise ValueError(
+                    f"the table {name} computes its {shown(column)}, as no recorder does"
+                )
+
+    def _rows(self, table, *columns):
+        """Return rows of a table, None for columns that older bags have not; none without it."""
+        present = [row[1] for row in self._database.execute(f"PRAGMA table_info({table})")]
+        if not present:
+            return []
+        self._require_table(table)
+        chosen = ", ".join(name if name in present else "NULL" for name in columns)
+        return self._database.execute(f"SELECT {chosen} FROM {table}").fetchall()
 
 
 def _require_all_pages(plain) -> None:
@@ -205,6 +318,8 @@ def _require_all_pages(plain) -> None:
 
 def _mcap(stack, plain):
     stack.enter_context(chunks_limited())
+    if rosbags_versions.READS_FILES:
+        return _mcap_by_public_reader(stack, plain)
     file = storage_mcap.MCAPFile(Path(plain))
     # Also when opening fails half-way.
     stack.callback(lambda: file.bio and file.bio.close())
@@ -219,12 +334,29 @@ def _mcap(stack, plain):
     for key, channel in file.channels.items():
         # Without an index the number is not known before all is read.
         count = counts.get(key, 0) if file.chunks else 1
-        topics[channel.topic] = (_ros1_name(channel.schema), count)
+        topics[printable(channel.topic)] = (_ros1_name(channel.schema), count)
 
     def messages(topic):
-        kind = next(c.schema for c in file.channels.values() if c.topic == topic)
-        wanted = Connection(0, topic, kind, "", "", 0, None, None)
+        channel = next(c for c in file.channels.values() if printable(c.topic) == topic)
+        wanted = Connection(0, channel.topic, channel.schema, "", "", 0, None, None)
         return [(time, data) for _, time, data in file.messages([wanted])]
+
+    return _Part(topics, messages)
+
+
+def _mcap_by_public_reader(stack, plain):
+    # The library goes by the name's ending, which a file that was packed has lost.
+    named = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "recording.mcap"
+    named.symlink_to(Path(plain).resolve())
+    reader = stack.enter_context(Reader(named))
+    topics: dict[str, tuple[str, int]] = {}
+    for connection in reader.connections:
+        count = topics.get(connection.topic, ("", 0))[1]
+        topics[connection.topic] = (_ros1_name(connection.msgtype), count + connection.msgcount)
+
+    def messages(topic):
+        wanted = [connection for connection in reader.connections if connection.topic == topic]
+        return [(time, data) for _, time, data in reader.messages(wanted)]
 
     return _Part(topics, messages)
 
@@ -242,11 +374,11 @@ def chunks_limited():
 
 
 def _ros1_name(kind):
-    return kind.replace("/msg/", "/")
+    return printable(kind.replace("/msg/", "/"))
 
 
-def _plain(message):
+def plain_message(message, limit=None):
     """Return a message without compression of its own."""
     if message[:4] == ZSTD_MAGIC:
-        return unpack_zstd(message, LARGEST_MESSAGE)
+        return unpack_zstd(message, limit)
     return message

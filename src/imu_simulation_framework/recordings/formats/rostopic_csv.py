@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import re
+from typing import Iterable, Iterator
 
 import numpy as np
 
 from imu_simulation_framework.errors import RecordingError
 from imu_simulation_framework.motion.stamps import seconds_from_nanoseconds
 from imu_simulation_framework.recordings.samples import Samples
-from imu_simulation_framework.recordings.text_table import parse_table
+from imu_simulation_framework.recordings.text_table import TextTable
 from imu_simulation_framework.sentences import listed
 
 _ARRAY = re.compile(r"covariance\d+\Z")
 _RECEIPT, _STAMP, _PREFIX = "%time", "field.header.stamp", "field."
 
 
-def read_rostopic_csv(path, text, message_types) -> Samples:
-    """Read the messages of one topic; their type shows in the columns.
+def read_rostopic_csv(path, tables: Iterable[TextTable], message_types) -> Iterator[Samples]:
+    """Yield the messages of one topic from each part of a table; their type shows in the columns.
 
     Parameters
     ----------
     path : path-like
-    text : str
-        Content of the file.
+    tables : iterable of TextTable
+        Parts of the file.
     message_types : sequence of MessageType
         Those that can be used.
 
@@ -32,7 +33,11 @@ def read_rostopic_csv(path, text, message_types) -> Samples:
     RecordingError
         The table cannot be parsed, or is not of such a type.
     """
-    table = parse_table(path, text)
+    for table in tables:
+        yield _samples(path, table, message_types)
+
+
+def _samples(path, table, message_types):
     present = set(table.cells.columns)
     for message_type in message_types:
         # rostopic echo --noarr leaves covariances out, which can be done without.

@@ -17,8 +17,8 @@ def read_tum(path, text) -> Samples:
     Parameters
     ----------
     path : path-like
-    text : str
-        Content of the file.
+    text : str or callable
+        Content of the file, as for :func:`.parse_table`.
 
     Raises
     ------

@@ -11,14 +11,17 @@ from pathlib import Path
 from typing import Any, Iterable, Iterator, NamedTuple
 
 import numpy as np
-from rosbags import rosbag1, rosbag2
+from rosbags import rosbag1
 from rosbags.typesys import Stores, get_typestore
 
 from imu_simulation_framework.errors import RecordingError
 from imu_simulation_framework.files.whole_files import written_aside
 from imu_simulation_framework.recordings.file_access import is_ros2_bag, read_start, unpacked
 from imu_simulation_framework.recordings.formats import bag, ros2_bag
+from imu_simulation_framework.recordings.formats.rosbags_versions import definition_of
 from imu_simulation_framework.recordings.messages import IMU, MessageType
+from imu_simulation_framework.recordings.simulated.ros2_bags import Ros2Folder, Ros2Writer
+from imu_simulation_framework.sentences import printable
 
 STRING = "std_msgs/String"
 _CDR_HEADER = b"\0\1\0\0"
@@ -31,6 +34,11 @@ class RawMessage(NamedTuple):
     connection: Any
     receipt: int
     data: bytes
+
+    @property
+    def topic(self) -> str:
+        """Its name, as a person can read it."""
+        return printable(self.connection.topic)
 
 
 class RawBag:
@@ -50,14 +58,13 @@ class RawBag:
         self._reader = reader
         self.connections = list(reader.connections)
 
+    def ros2_writer(self, folder) -> Ros2Writer:
+        """Return a writer of a bag of the same storage and version."""
+        return Ros2Writer(folder, self._reader.metadata)
+
     def topics(self) -> dict[str, tuple[str, int]]:
         """Return topic -> (type as ROS 1 writes it, number of messages)."""
-        topics: dict[str, tuple[str, int]] = {}
-        for connection in self.connections:
-            name = connection.msgtype.replace("/msg/", "/")
-            count = topics.get(connection.topic, (name, 0))[1]
-            topics[connection.topic] = (name, count + connection.msgcount)
-        return topics
+        return bag.topics_of(self.connections)
 
     def messages(self, topic: str | None = None) -> Iterator[RawMessage]:
         """Yield messages in the order in which they were recorded, of one topic or of all.
@@ -67,7 +74,7 @@ class RawBag:
         RecordingError
             The bag is damaged.
         """
-        wanted = [known for known in self.connections if topic in (None, known.topic)]
+        wanted = [known for known in self.connections if topic in (None, printable(known.topic))]
         if not wanted:
             return
         with self._damage_told():
@@ -93,12 +100,9 @@ def opened_bag(path) -> Iterator[RawBag]:
                 raise RecordingError(
                     f"{path}: this is a file of a ROS 2 bag; name its folder, with metadata.yaml"
                 )
-            stack.enter_context(ros2_bag.chunks_limited())
             with ros2_bag.damage_told(path):
-                reader: Any = rosbag2.Reader(path)
-                reader.open()
-            stack.callback(reader.close)
-            yield RawBag(path, reader, ros2=True)
+                folder = Ros2Folder(path, stack)
+            yield RawBag(path, folder, ros2=True)
             return
         if not read_start(path).startswith(b"\x1f\x8b") and not _is_ros1(path):
             raise RecordingError(f"{path}: this is no bag of ROS 1 or ROS 2")
@@ -124,9 +128,11 @@ def bag_like(source: RawBag, path) -> Iterator[BagCopy]:
     with written_aside(path) as aside:
         # A ROS 2 bag's files have the name of its folder.
         place = aside.parent / Path(path).name
-        writer: Any = rosbag2.Writer(place) if source.ros2 else rosbag1.Writer(place)
+        writer: Any = source.ros2_writer(place) if source.ros2 else rosbag1.Writer(place)
         with writer:
             yield BagCopy(writer, source.ros2)
+        if source.ros2:
+            writer.finish()
         os.rename(place, aside)
 
 
@@ -145,7 +151,7 @@ class BagCopy:
         ext = connection.ext
         if self._ros2:
             more = {
-                "rihs01": connection.digest,
+                "rihs01": connection.digest or "",
                 "serialization_format": ext.serialization_format,
                 "offered_qos_profiles": ext.offered_qos_profiles,
             }
@@ -155,7 +161,8 @@ class BagCopy:
                 "callerid": ext.callerid,
                 "latching": ext.latching,
             }
-        target = self._connection(topic, connection.msgtype, msgdef=connection.msgdef, **more)
+        definition = definition_of(connection)
+        target = self._connection(topic, connection.msgtype, msgdef=definition, **more)
         self._writer.write(target, message.receipt, message.data if data is None else data)
 
     def write_text(self, topic: str, receipt: int, text: str) -> None:
@@ -239,8 +246,8 @@ def read_numbers_message(data: bytes, kind: MessageType, ros2: bool) -> NumbersM
     place = begin - (-(end - begin) // 8) * 8 if ros2 else end
     if not 0 <= len(data) - place - kind.payload.itemsize < spare:
         return None
-    frame, *children = (text.rstrip(b"\0").decode("utf-8", "replace") for text in texts)
-    numbers = np.frombuffer(data, "<f8", kind.payload.itemsize // 8, place)
+    frame, *children = (printable(text.rstrip(b"\0").decode("utf-8", "replace")) for text in texts)
+    numbers = np.frombuffer(data, "<f8", kind.payload.itemsize // 8, place).copy()
     return NumbersMessage(seconds * 10**9 + nanoseconds, frame, numbers, place, *children)
 
 

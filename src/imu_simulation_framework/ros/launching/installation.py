@@ -11,7 +11,7 @@ from pathlib import Path
 import rosgraph.network
 import rospkg
 
-from imu_simulation_framework.errors import FrameworkError, ResultError
+from imu_simulation_framework.errors import FrameworkError
 from imu_simulation_framework.sentences import shown
 
 MASTER_URI = "ROS_MASTER_URI"
@@ -155,23 +155,3 @@ def _check_modules(argument, modules) -> None:
             raise FrameworkError(
                 f"{argument} needs the Python module {module} (Debian's package {package}): {error}"
             ) from None
-
-
-def check_output(folder) -> None:
-    """Refuse a folder for results that cannot be made or written to.
-
-    Raises
-    ------
-    ResultError
-        Names what is in its way.
-    """
-    place = Path(folder).absolute()
-    while not os.path.lexists(place):
-        place = place.parent
-    if not place.is_dir():
-        reason = "not a folder"
-    elif not os.access(place, os.W_OK | os.X_OK):
-        reason = "permission denied, or a read-only file system"
-    else:
-        return
-    raise ResultError(f"{place}: cannot make a folder for results: {reason}")

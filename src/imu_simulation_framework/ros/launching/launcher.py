@@ -20,7 +20,6 @@ from imu_simulation_framework.ros.apart import PREPARATION, Apart
 from imu_simulation_framework.ros.launching.installation import (
     check_environment,
     check_installation,
-    check_output,
 )
 from imu_simulation_framework.ros.launching.launch_arguments import (
     argument_help,
@@ -42,7 +41,7 @@ def main(arguments) -> int:
     Parameters
     ----------
     arguments : list of str
-        Arguments of experiment.launch, each ``name:=value``.
+        Arguments of experiment.launch, each ``name:=value``, and options.
 
     Returns
     -------
@@ -65,7 +64,14 @@ def main(arguments) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("arguments", nargs="*", metavar="name:=value", help="see below")
-    given = parser.parse_args(arguments).arguments
+    parser.add_argument(
+        "-v",
+        "--verbose",
+        action="store_true",
+        help="print what roslaunch and the nodes say, not only warnings and the result",
+    )
+    options = parser.parse_intermixed_args(arguments)
+    given = options.arguments
     values = check_arguments(launch_file, given)
     check_environment()
     configuration = node_configuration(
@@ -89,14 +95,13 @@ def main(arguments) -> int:
     # What cannot be driven, or gives no answer, is said before anything is started.
     with Apart(*PREPARATION) as preparation:
         preparation.call("check", configuration)
-    return report(run(config, configuration.simulation.command_timeout))
+    return report(run(config, configuration.simulation.command_timeout, options.verbose))
 
 
 def _check_parts(configuration) -> None:
-    """Make sure of IMU, receiver, ground, robot and results once, instead of in every node."""
+    """Make sure of IMU, receiver, ground and robot once, instead of in every node."""
     describe_imu(configuration)
     make_terrain(configuration)
     make_magnetic_environment(configuration)
     experiment_gnss(configuration)
     load_robot_parameters(configuration.robot.parameters or None)
-    check_output(configuration.experiment.output)

@@ -17,6 +17,12 @@ SAVING_NODES = ("result_comparison", "experiment_recorder")
 SAVING_TIMEOUT = 600.0
 """Wall-clock seconds that these have, once they are to end: a long drive is much to write."""
 
+REMINDING_TIMEOUT = 12.0
+"""Wall-clock seconds after which these are told again, as roslaunch does: one that has only figures
+to draw, which can be drawn at any time, leaves them out then."""
+
+REMINDING_PERIOD = 2.0
+
 ENDING_TIMEOUT = 10.0
 """Wall-clock seconds that any other node has to end, before it is made to."""
 
@@ -52,6 +58,7 @@ def _tell(processes) -> None:
 def _wait(processes, asked=()) -> None:
     """Wait for the end of processes, which may ask others for something meanwhile."""
     begun = time.monotonic()
+    reminded = begun + REMINDING_TIMEOUT - REMINDING_PERIOD
     left = dict(processes)
     while left:
         left = {pid: at for pid, at in left.items() if at is not None and started(pid) == at}
@@ -63,6 +70,9 @@ def _wait(processes, asked=()) -> None:
             saves = _is_one_of(SAVING_NODES, pid)
             if time.monotonic() - begun > (SAVING_TIMEOUT if saves else ENDING_TIMEOUT):
                 _send(pid, signal.SIGKILL)
+        if time.monotonic() - reminded > REMINDING_PERIOD:
+            reminded = time.monotonic()
+            _tell({pid: at for pid, at in left.items() if _is_one_of(SAVING_NODES, pid)})
         time.sleep(LOOK_PERIOD)
     for pid, at in processes.items():
         # Its own children, as of the shell script that starts gzserver; unless it is another's

@@ -34,11 +34,13 @@ from imu_simulation_framework.ros.launching.processes import (
     is_stopped,
     started,
 )
+from imu_simulation_framework.ros.launching.terminal import drive_bar, printing, show_progress
 from imu_simulation_framework.ros.node_configuration import EXPERIMENT_PARAMETERS
 from imu_simulation_framework.ros.unfinished import tidy
 
 RESULT_PARAMETER = f"/{EXPERIMENT_PARAMETERS}/result"
 FAILURE_PARAMETER = f"/{EXPERIMENT_PARAMETERS}/failure"
+PROGRESS_PARAMETER = f"/{EXPERIMENT_PARAMETERS}/progress"
 SUPERVISED_PARAMETER = f"/{EXPERIMENT_PARAMETERS}/supervised"
 
 GUARDIAN = "guardian"
@@ -113,7 +115,7 @@ def _node_name(process_name) -> str:
     return head if dash and number.isdigit() else process_name
 
 
-def run(config, patience: float) -> Outcome:
+def run(config, patience: float, verbose: bool = True) -> Outcome:
     """Run the nodes until one of them ends.
 
     Parameters
@@ -121,6 +123,9 @@ def run(config, patience: float) -> Outcome:
     config : roslaunch.config.ROSLaunchConfig
     patience : float
         Wall-clock seconds that a node which was stopped, or a master that is silent, is waited for.
+    verbose : bool
+        Whether roslaunch and the nodes print more than warnings; otherwise it is in their logs, and
+        a terminal shows a progress bar.
 
     Raises
     ------
@@ -128,6 +133,9 @@ def run(config, patience: float) -> Outcome:
         Nothing was started.
     """
     config.nodes = [node for node in config.nodes if node.name != GUARDIAN]
+    for node in config.nodes if not verbose else ():
+        # Warnings and errors are shown even so: they go to standard error.
+        node.output = "log"
     _ensure_alone([rosgraph.names.ns_join(node.namespace, node.name) for node in config.nodes])
     config.add_param(roslaunch.core.Param(SUPERVISED_PARAMETER, True), verbose=False)
     # roslaunch asks the master without a limit of its own.
@@ -141,7 +149,8 @@ def run(config, patience: float) -> Outcome:
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
     )
     try:
-        return _Run(config, patience).outcome()
+        with printing(verbose) as everybody, drive_bar(verbose) as bar:
+            return _Run(config, patience, everybody, bar).outcome()
     finally:
         guardian.kill()
         guardian.wait()
@@ -176,8 +185,10 @@ def _ensure_alone(names) -> None:
 class _Run:
     """One run of roslaunch's machinery."""
 
-    def __init__(self, config, patience) -> None:
+    def __init__(self, config, patience, everybody, bar) -> None:
         self._patience = patience
+        self._everybody = everybody
+        self._bar = bar
         self._ends = _Ends()
         self._outcome = Outcome()
         self._processes: dict = {}
@@ -285,7 +296,7 @@ class _Run:
                 continue
             stopped = now - self._stopped_since.setdefault(name, now)
             if name in BYSTANDERS and stopped > 0.5 * self._patience:
-                print(f"{name} was stopped (SIGSTOP), and is ended: others would wait for it")
+                self._say(f"{name} was stopped (SIGSTOP), and is ended: others would wait for it")
                 with contextlib.suppress(OSError):
                     os.killpg(process.pid, signal.SIGKILL)
             elif stopped > 2.0 * self._patience:
@@ -303,7 +314,19 @@ class _Run:
             # One that has ended is noticed as a process.
             return "" if master is not None and master.poll() is not None else str(error)
         self._answered_at = time.monotonic()
+        self._show_progress()
         return ""
+
+    def _show_progress(self) -> None:
+        if self._bar.disable:
+            return
+        with contextlib.suppress(NoAnswerError):
+            progress = ask_master("getParam", PROGRESS_PARAMETER, timeout=self._patience)
+            show_progress(self._bar, progress)
+
+    def _say(self, sentence) -> None:
+        self._bar.clear()
+        print(sentence, file=self._everybody, flush=True)
 
     def _keep_views(self) -> None:
         """End all but the views and the master; return when a person has closed the views."""
@@ -319,10 +342,9 @@ class _Run:
             self._monitor.unregister(process)
             others[process.popen.pid] = started(process.popen.pid)
         end_all(others)
-        print(
+        self._say(
             "the drive is over and saved; the live view stays until its window is closed, or "
-            "until Ctrl+C",
-            flush=True,
+            "until Ctrl+C"
         )
         while any(view.poll() is None for view in views):
             if self._interrupted or self._monitor.is_shutdown:

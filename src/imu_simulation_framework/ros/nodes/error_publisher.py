@@ -63,10 +63,12 @@ class ErrorPublisher(Participant):
             self._session.commanded()
 
     def _on_ground_truth(self, data):
+        pose = true_pose(data)
         with self._lock:
-            tracked = self._session.ground_truth(true_pose(data))
+            tracked = self._session.ground_truth(pose)
             if tracked is not None:
                 self._publish(tracked)
+            self.processed(pose.stamp)
 
     def _publish(self, tracked: TrackedPose) -> None:
         answer = self._answer

@@ -14,7 +14,7 @@ import rospy
 from std_srvs.srv import Trigger, TriggerResponse
 
 from imu_simulation_framework import topics
-from imu_simulation_framework.errors import FrameworkError, ResultError
+from imu_simulation_framework.errors import FrameworkError, ResultError, SimulatorError
 from imu_simulation_framework.experiment.from_configuration import experiment_gnss
 from imu_simulation_framework.experiment.session.messages import MessageSession
 from imu_simulation_framework.files.whole_files import reason_of
@@ -22,7 +22,6 @@ from imu_simulation_framework.motion.stamps import NANOSECONDS
 from imu_simulation_framework.ros.node import subscribe
 from imu_simulation_framework.ros.participant import (
     EARLY_END_TIMEOUT,
-    LAST_MESSAGES_TIMEOUT,
     Participant,
 )
 from imu_simulation_framework.ros.raw_messages import tracking_error
@@ -59,6 +58,9 @@ RECORDED_TOPICS = (
 CHUNK = 64 * 1024
 """Bytes that are lost at most when the recorder is killed."""
 
+STATIC_TIMEOUT = 10.0
+"""Wall-clock seconds for robot_state_publisher, without which an experiment goes on."""
+
 
 class ExperimentRecorder(Participant):
     """Takes every message as it is, in the bytes that came, at its own stamp if it has one.
@@ -89,15 +91,20 @@ class ExperimentRecorder(Participant):
             silent.add(topics.IMU_MAG)
         if not publishes_calibration(self.configuration, simulator):
             silent.add(topics.IMU_CALIBRATION)
-        self.inputs = tuple(
-            subscribe(topic, rospy.AnyMsg, lambda message, t=topic: self._on_message(t, message))
+        inputs = {
+            topic: subscribe(
+                topic, rospy.AnyMsg, lambda message, t=topic: self._on_message(t, message)
+            )
             for topic in RECORDED_TOPICS
             if topic not in silent
-        )
+        }
+        self._static = inputs.pop(topics.STATIC_TRANSFORMS)
+        self.inputs = tuple(inputs.values())
         rospy.Service(f"{self.name}/stop", Trigger, self._on_stop)
         self.offer_start()
 
     def prepare(self, start, stop):
+        self._wait_for_static_transforms()
         duration = self.reference_trajectory().time[-1]
         self._path = str(self.folder.path(BAG))
         with self._lock, self._whole_or_not_at_all():
@@ -107,15 +114,26 @@ class ExperimentRecorder(Participant):
             self._bag = rosbag.Bag(self._file, "w", chunk_threshold=CHUNK)
             self._session.ends_after(duration)
 
+    def _wait_for_static_transforms(self) -> None:
+        try:
+            self.wait_until(
+                lambda: self._static.get_num_connections() > 0,
+                STATIC_TIMEOUT,
+                f"robot_state_publisher to publish {self._static.resolved_name}",
+            )
+        except SimulatorError as error:
+            rospy.logwarn("%s: in the bag, tf does not know the parts of the robot", error)
+
     def _on_message(self, topic, message):
         header = message._connection_header
         serialised = message._buff
         stamp = _stamp(header["type"], serialised)
         with self._lock:
-            self._received += 1
             if topic == topics.TRAJECTORY_ERROR and not self._session.is_end_known:
                 self._session.take_error(*tracking_error(serialised)[:2])
             chosen = self._session.take(topic, stamp, (header, serialised))
+            # Of the drive alone: in Gazebo time goes on when it is over.
+            self._received += len(chosen)
             if self._bag is None:
                 return
             try:
@@ -123,6 +141,8 @@ class ExperimentRecorder(Participant):
                     self._write(chosen)
             except ResultError as error:
                 self.fail(str(error))
+        if topic == topics.GROUND_TRUTH:
+            self.processed(stamp)
 
     def _write(self, messages) -> None:
         for topic, stamp, (header, serialised) in messages:
@@ -158,19 +178,28 @@ class ExperimentRecorder(Participant):
 
     def _on_stop(self, _):
         try:
-            self.wait_until(
-                self._has_every_last_message, LAST_MESSAGES_TIMEOUT, "the last messages"
+            self.wait_for_last_messages(
+                self._has_every_last_message,
+                lambda: self._received,
+                lambda: self._session.over,
+                "the last messages",
             )
         except FrameworkError as error:
             if not self._session.over:
                 # Whoever has asked in the middle of the drive changes nothing.
                 return TriggerResponse(success=False, message=str(error))
-            rospy.logwarn(str(error))
         self.read_what_is_there(lambda: self._received)
+        missing = self._session.incomplete
         try:
             self._complete()
         except ResultError as error:
             return TriggerResponse(success=False, message=str(error))
+        if missing:
+            sentence = (
+                f"{self.name}: {self._path} is saved, but lacks the last messages on "
+                f"{', '.join(missing)}"
+            )
+            return TriggerResponse(success=False, message=sentence)
         return TriggerResponse(success=True, message=self._path)
 
     def _complete(self) -> None:

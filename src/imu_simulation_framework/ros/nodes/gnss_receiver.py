@@ -12,7 +12,7 @@ from imu_simulation_framework.experiment.from_configuration import experiment_gn
 from imu_simulation_framework.experiment.session.positioning import PositioningSession
 from imu_simulation_framework.ros.gnss_messages import GnssPublisher
 from imu_simulation_framework.ros.participant import Participant
-from imu_simulation_framework.ros.raw_messages import true_motion_rows
+from imu_simulation_framework.ros.raw_messages import stamp_of, true_motion_rows
 
 
 class GnssReceiver(Participant):
@@ -63,3 +63,4 @@ class GnssReceiver(Participant):
             fixes = self._session.add(*true_motion_rows([data]))
             if fixes is not None:
                 self._publisher.publish(fixes)
+            self.processed(stamp_of(data))

@@ -5,16 +5,19 @@ from __future__ import annotations
 import math
 import threading
 from collections import deque
+from typing import Any
 
 import numpy as np
+import rospy
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import Imu, JointState, MagneticField
-from std_msgs.msg import Float64MultiArray
+from std_srvs.srv import Trigger, TriggerResponse
 
 from imu_simulation_framework import topics
 from imu_simulation_framework.experiment.from_configuration import (
     make_experiment_imu,
     make_magnetic_environment,
+    with_earth_turning,
 )
 from imu_simulation_framework.experiment.session.along_the_way import AlongTheWay
 from imu_simulation_framework.motion.stamps import NANOSECONDS
@@ -34,8 +37,9 @@ class ImuErrorModel(Participant):
     fields of motors what these pull with: a sample waits until that is known.
 
     The model starts when the robot does, so that its random numbers belong to the same
-    samples in every run: in lock-step with the sample that the simulator repeats until the
-    first wheel command, otherwise with the first one after that command.
+    samples in every run, and that it finds its tilt at rest: with the sample that is repeated until
+    the first wheel command, by the simulator in lock-step, otherwise by this node, when whoever
+    leads the drive asks it to (``imu_error_model/restart``) while simulated time stands still.
 
     Where nobody needs it, it does nothing: what starts nodes does not know what config.ini says.
     """
@@ -49,7 +53,6 @@ class ImuErrorModel(Participant):
         simulator = make_simulator_interface(self.configuration)
         if not needs_error_model(self.configuration, simulator):
             return
-        self._lock_step = simulator.lock_step
         self._imu = make_experiment_imu(self.configuration)
         self._messages = ImuMessages(self._imu.covariances(), self._imu.magnetic_covariance())
         self._way: AlongTheWay | None = None
@@ -74,19 +77,18 @@ class ImuErrorModel(Participant):
         if self._imu.bno055_mode:
             mode = self._imu.bno055_mode
             self._calibration = CalibrationPublisher(topics.IMU_CALIBRATION, mode)
-        self._stamp = None
+        self._latitude = self.configuration.simulation.latitude
+        self._stamp: int | None = None
+        self._truth: Any = None  # of that stamp
         self._samples = 0
         self._imu_data = advertise(topics.IMU, Imu)
         self._imu_bias = advertise(topics.IMU_BIAS, Imu)
-        self.inputs = (
-            self.subscribe(topics.IMU_IDEAL, Imu, self._on_imu),
-            self.subscribe(topics.WHEEL_COMMAND, Float64MultiArray, self._on_command),
-        )
-        self._commanded = False
+        self.inputs = (self.subscribe(topics.IMU_IDEAL, Imu, self._on_imu),)
         if self._way is not None:
             subscribe(topics.GROUND_TRUTH, Odometry, self._on_ground_truth)
         if not self._torques_known:
             subscribe(topics.WHEEL_TORQUES, JointState, self._on_torques)
+        rospy.Service(f"{self.name}/restart", Trigger, self._on_restart)
         self.offer_start()
 
     def prepare(self, start, stop):
@@ -102,12 +104,14 @@ class ImuErrorModel(Participant):
         )
         self.wait_for_subscribers(self._imu_data, self._imu_bias)
 
-    def _on_command(self, _):
+    def _on_restart(self, _):
+        """Begin anew with the newest sample, which is published once more."""
         with self._lock:
-            if not self._commanded:
-                self._commanded = True
-                if not self._lock_step:
-                    self._restart()
+            if self._stamp is None:
+                return TriggerResponse(success=False, message=f"{self.name}: nothing measured yet")
+            self._restart()
+            self._measure_truth(self._stamp, self._truth)
+        return TriggerResponse(success=True, message="")
 
     def _on_imu(self, message):
         with self._lock:
@@ -150,13 +154,17 @@ class ImuErrorModel(Participant):
 
     def _measure(self, message) -> None:
         stamp = message.header.stamp.to_nsec()
+        felt = with_earth_turning(_truth(message), self._latitude)
+        truth = felt if self._way is None else self._way.met([stamp], [felt])[0]
         if self._samples <= 1 and stamp == self._stamp:
             # Repeated until the first command, perhaps after the robot has been put elsewhere.
             self._restart()
-        self._stamp = stamp
+        self._measure_truth(stamp, truth)
+        self.processed(stamp)
+
+    def _measure_truth(self, stamp, truth) -> None:
+        self._stamp, self._truth = stamp, truth
         self._samples += 1
-        felt = _truth(message)
-        truth = felt if self._way is None else self._way.met([stamp], [felt])[0]
         self._publish(stamp, self._imu.step(truth))
 
     def _restart(self) -> None:

@@ -63,6 +63,7 @@ class ImuYawPublisher(Participant):
                 for subscriber in self.inputs:
                     subscriber.unregister()
                 self.inputs = ()
+                self.needs_nothing()
 
     def _on_error(self, message):
         """Learn time zero, once."""
@@ -79,6 +80,8 @@ class ImuYawPublisher(Participant):
         with self._lock:
             yaw = _yaw(message.pose.pose.orientation)
             self._publish(message.header, self._session.add_ground_truth(_stamp(message), yaw))
+            if self.inputs:
+                self.processed(_stamp(message))
 
     def _publish(self, header, samples) -> None:
         """Publish what somebody watches; the lock is held, which keeps it in order."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import threading
@@ -26,6 +27,7 @@ from imu_simulation_framework.msg import ErrorCoordinates2, ReferenceTrajectory
 from imu_simulation_framework.results.folder import create_result_folder
 from imu_simulation_framework.robot_names import WORLD_FRAME
 from imu_simulation_framework.ros.answers import (
+    NoAnswerError,
     ask_master,
     is_started_by_roslaunch,
     master_answers,
@@ -47,8 +49,17 @@ from imu_simulation_framework.srv import StartStopTime
 PROGRESS_PERIOD = 2.0
 """Wall-clock seconds between two progress lines."""
 
+PROGRESS = f"{EXPERIMENT_PARAMETERS}/progress"
+"""Parameter with the simulated time and the drive's duration [s], for the launcher."""
+
+PROGRESS_TIMEOUT = 1.0
+"""Wall-clock seconds for the master to take it."""
+
 RESULT = f"{EXPERIMENT_PARAMETERS}/result"
 """Parameter with folder and prefix of the results, for whoever started the experiment."""
+
+RESTART = "imu_error_model/restart"
+"""Service that has the specified IMU switched on where the robot stands at first."""
 
 STOPPED_PARTICIPANTS = ("experiment_recorder", "result_comparison")
 """Participants with a stop service, in the order in which it is called."""
@@ -168,12 +179,19 @@ class PathFollower(Node):
         self.nothing_to_save = False
         settings = self.configuration
         self._simulator.begin_drive(
-            1.0 / settings.control.rate, settings.simulation.real_time_factor
+            1.0 / settings.control.rate,
+            settings.simulation.real_time_factor,
+            1.0 / settings.imu.rate,
+            self._participants,
         )
+        if needs_error_model(settings, self._simulator):
+            restart = rospy.ServiceProxy(RESTART, Trigger)
+            call_service(restart, silence=self._simulator.silence)
         now = time.monotonic()
         self._started_at = self._answered_at = self._progressed_at = now
         self._running = True
         self._publish(*self._session.begin())
+        self._simulator.commanded()
 
     def _on_error(self, data):
         if not self._running:
@@ -206,6 +224,7 @@ class PathFollower(Node):
         elif now - self._progressed_at > PROGRESS_PERIOD:
             self._progressed_at = now
             rospy.loginfo("%s", self._progress(now))
+            self._leave_progress()
 
     def _progress(self, now: float) -> str:
         factor = self._session.time / (now - self._started_at)
@@ -214,10 +233,20 @@ class PathFollower(Node):
             f"{factor:.1f} x real time"
         )
 
+    def _leave_progress(self) -> None:
+        """Leave for the launcher how far the drive is; it asks now and then."""
+        if self._supervised:
+            progress = [self._session.time, self._session.duration]
+            with contextlib.suppress(NoAnswerError):
+                ask_master(
+                    "setParam", rospy.resolve_name(PROGRESS), progress, timeout=PROGRESS_TIMEOUT
+                )
+
     def close(self):
         """Stop the robot and have the results written."""
         self._running = False
         rospy.loginfo("%s", self._progress(time.monotonic()))
+        self._leave_progress()
         self._publish(0.0, 0.0)
         self._simulator.end_drive()
         if self._driven:

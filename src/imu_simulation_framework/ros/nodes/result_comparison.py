@@ -28,13 +28,13 @@ from imu_simulation_framework.ros.gnss_messages import heading_row, position_row
 from imu_simulation_framework.ros.node import experiment_parameter
 from imu_simulation_framework.ros.participant import (
     EARLY_END_TIMEOUT,
-    LAST_MESSAGES_TIMEOUT,
     Participant,
 )
 from imu_simulation_framework.ros.raw_messages import (
     ground_truth_rows,
     imu_rows,
     magnetic_rows,
+    stamp_of,
     tracking_error,
     wheel_rows,
 )
@@ -75,6 +75,7 @@ class ResultComparison(Participant):
         self._magnetic_messages: list[bytes] = []
         self._received = 0
         self._prints_table = experiment_parameter("table", True)
+        self._supervised = experiment_parameter("supervised", False)
         # From the drive's beginning on:
         self._commanded_at: Any = None
         self._message_at: float | None = None
@@ -148,6 +149,7 @@ class ResultComparison(Participant):
     def _on_ground_truth(self, data):
         self._message_at = time.monotonic()
         self._keep(self._truth_messages, data)
+        self.processed(stamp_of(data))
 
     def _on_magnetic_field(self, data):
         self._keep(self._magnetic_messages, data)
@@ -189,7 +191,12 @@ class ResultComparison(Participant):
                 success=False, message=f"{self.name}: stopped before the first wheel command"
             )
         try:
-            self.wait_until(self._complete, LAST_MESSAGES_TIMEOUT, "the end of the drive")
+            self.wait_for_last_messages(
+                self._complete,
+                lambda: self._session.recorded_until,
+                lambda: self._session.arrived,
+                "the end of the drive",
+            )
         except FrameworkError as error:
             # Whoever has asked in the middle of the drive changes nothing.
             return TriggerResponse(success=False, message=str(error))
@@ -225,6 +232,13 @@ class ResultComparison(Participant):
             self.fail(f"{self.name}: nothing came on {topics.GROUND_TRUTH} for {timeout:g} s")
 
     def close(self):
+        if self.interrupted and self._session.begun and not self._supervised:
+            rospy.logwarn(
+                "%s: the results are written now; should roslaunch kill this node before, "
+                "offline_result_comparison.py %s makes them of what was recorded",
+                self.name,
+                self.folder.prefix_path,
+            )
         self.read_what_is_there(lambda: self._received, EARLY_END_TIMEOUT)
         with self._lock:
             self._read_last_messages()
@@ -264,8 +278,11 @@ class ResultComparison(Participant):
             expected = messages[name]["expected"]
             lost = expected - messages[name]["received"]
             if lost:
+                fate = "were lost"
+                if messages[name]["expected_according_to"] == "stamps":
+                    fate = "are missing: they were lost, or its sensor has not measured them"
                 rospy.logwarn(
-                    "%s: %d of %d messages of %s were lost", self.name, lost, expected, name
+                    "%s: %d of %d messages of %s %s", self.name, lost, expected, name, fate
                 )
 
     def _write(self) -> None:

@@ -182,18 +182,25 @@ class GazeboInterface(SimulatorInterface):
         except SimulatorError:
             return "gzserver does not answer"
         pace = self._pace
-        known = pace.now if pace is not None else 0.0
+        if pace is None:
+            return ""
+        known = pace.answered_until
         if time < known:
             return (
                 f"simulated time went back from {known:.2f} to {time:.2f} s: was the simulation "
                 "reset?"
             )
-        return ""
+        late = pace.waits_for
+        return f"Gazebo waits for {', '.join(late)}" if late else ""
 
-    def begin_drive(self, control_period, real_time_factor):
-        self._pace = GazeboPace(control_period)
+    def begin_drive(self, control_period, real_time_factor, sampling_period, participants=()):
         set_speed(real_time_factor)
-        self._pace.begin()
+        self._pace = GazeboPace(control_period)
+        self._pace.hold(sampling_period, participants, self.silence)
+
+    def commanded(self):
+        if self._pace is not None:
+            self._pace.go_on()
 
     def answered(self, stamp):
         pace = self._pace
@@ -203,15 +210,8 @@ class GazeboInterface(SimulatorInterface):
     def end_drive(self):
         # The drive may end in two threads.
         pace, self._pace = self._pace, None
-        if pace is None:
-            return
-        pace.end()
-        if pace.pauses:
-            rospy.loginfo(
-                "Gazebo had to wait for the nodes %d times, %.1f s in all",
-                pace.pauses,
-                pace.paused_for,
-            )
+        if pace is not None:
+            pace.end()
 
 
 def _left(deadline) -> float:

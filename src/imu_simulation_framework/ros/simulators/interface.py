@@ -8,7 +8,7 @@ whoever starts it, to its own nodes and to no other.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Mapping
+from typing import Mapping, Sequence
 
 import rospy
 
@@ -83,8 +83,16 @@ class SimulatorInterface(ABC):
         """Return what keeps simulated time from going on, if that can be told; else empty."""
         return ""
 
-    def begin_drive(self, control_period: float, real_time_factor: float) -> None:  # noqa: B027
-        """Learn that the first command follows; who waits for nobody may have to be held back.
+    def begin_drive(  # noqa: B027
+        self,
+        control_period: float,
+        real_time_factor: float,
+        sampling_period: float,
+        participants: Sequence[str] = (),
+    ) -> None:
+        """Learn that the first command follows; who waits for nobody has to be held back.
+
+        Simulated time then stands still until :meth:`.SimulatorInterface.commanded`.
 
         Parameters
         ----------
@@ -92,12 +100,19 @@ class SimulatorInterface(ABC):
             Simulated seconds from one command to the next.
         real_time_factor : float
             0: as fast as possible.
+        sampling_period : float
+            Simulated seconds from one sample to the next.
+        participants : sequence of str
+            Nodes that have taken in all that was measured when this returns.
 
         Raises
         ------
         SimulatorError
             The simulator refuses, or does not answer.
         """
+
+    def commanded(self) -> None:  # noqa: B027
+        """Learn that the first command was given."""
 
     def answered(self, stamp: float) -> None:  # noqa: B027
         """Learn that what happened at this simulated time [s] was answered with a command."""

@@ -53,7 +53,7 @@ class MujocoSimulatorInterface(SimulatorInterface):
             silence=self.silence,
         )
 
-    def begin_drive(self, control_period, real_time_factor):
+    def begin_drive(self, control_period, real_time_factor, sampling_period, participants=()):
         self._drives = True
 
     def end_drive(self):

@@ -8,6 +8,7 @@ recordings of one sensor are combined. Writes to DIR:
     allan_parameters.json  all coefficients with their 95 % intervals, and what was found
     allan_deviation.csv    the Allan deviation with its 95 % interval
     allan_gyroscope.png, allan_accelerometer.png
+    raw_gyroscope.png, raw_accelerometer.png    what was recorded, and what is an outlier of it
 
     allan_analysis.py static.bag --topic /imu/data --out bno055_identified
 
@@ -18,7 +19,7 @@ band somewhere between 1 s and a tenth of the recording; the last lines say wher
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
+import os
 
 from tqdm import tqdm
 
@@ -29,13 +30,17 @@ from imu_simulation_framework.identification.allan.analysis import (
     SENSORS,
     identify,
 )
-from imu_simulation_framework.identification.samples_at_rest import RestSettings, prepare_at_rest
+from imu_simulation_framework.identification.samples_at_rest import RestSettings, prepare_axes
 from imu_simulation_framework.motion.stamps import StampLimits
-from imu_simulation_framework.recordings import read_imu
-from imu_simulation_framework.recordings.imu import MOUNTED_TURNED
 from imu_simulation_framework.sentences import shown
+from imu_simulation_framework.tools.allan.recording import read_at_rest
 from imu_simulation_framework.tools.allan.report import write_allan_results
-from imu_simulation_framework.tools.allan.text import departures, findings, terminal_table
+from imu_simulation_framework.tools.allan.text import (
+    departures,
+    findings,
+    heading_drift,
+    terminal_table,
+)
 from imu_simulation_framework.tools.arguments import guessed_columns
 
 LEAVES_THE_BAND = 3
@@ -59,39 +64,26 @@ def main(arguments):
     columns = dict(_column(text) for text in options.column) or None
     recordings, sentences = [], []
     axes = None
-    # Without a terminal there is nobody to see a bar.
-    with tqdm(unit="step", disable=options.quiet or None, leave=False) as bar:
-        for path in options.recordings:
-            bar.set_description("reading")
-            recorded = read_imu(
+    for path in options.recordings:
+        with _bar(options, "reading", unit="B", unit_scale=True, total=_size(path)) as bar:
+            recorded = read_at_rest(
                 path,
                 options.topic,
-                columns=columns or guessed_columns(path, options.rate, sentences),
+                columns or guessed_columns(path, options.rate, sentences),
                 rate=options.rate,
-                require=(),
                 stamp_limits=StampLimits(longest_gap=options.longest_gap),
+                progress=bar.update,
             )
-            _check_duplicates(path, recorded.report)
-            axes = _axes(path, recorded.table, options.axis, axes)
-            bar.total = len(options.recordings) * (2 + len(axes)) + len(axes)
-            bar.update()
             bar.set_description("looking for gaps and outliers")
-            # That there is no orientation, or that it is turned, does not matter here.
-            remarks = [r for r in recorded.report.remarks if MOUNTED_TURNED not in r]
-            report = replace(recorded.report, absent=(), remarks=tuple(remarks))
-            sentences += report.sentences()[1:]
+            _check_duplicates(path, recorded.report)
+            axes = _axes(path, recorded.axes.names, options.axis, axes)
+            sentences += recorded.report.sentences()[1:]
             recordings.append(
-                prepare_at_rest(
-                    recorded.table.index.to_numpy(),
-                    recorded.table[list(axes)].to_numpy(),
-                    axes,
-                    path,
-                    settings,
-                )
+                prepare_axes(recorded.times, recorded.axes.only(axes), axes, path, settings)
             )
             del recorded
-            bar.update()
-        bar.set_description("analysing")
+    steps = (len(options.recordings) + 1) * len(axes)
+    with _bar(options, "analysing", unit="step", total=steps) as bar:
         identification = identify(recordings, tuple(options.band), bar.update)
         bar.set_description("writing")
         remarks = write_allan_results(identification, options.out, options.name, options.recordings)
@@ -101,10 +93,20 @@ def main(arguments):
     for remark in remarks:
         print(remark)
     outside = departures(identification)
-    for sentence in outside:
+    for sentence in [*outside, *heading_drift(identification)]:
         print(sentence)
     print(options.out)
     return LEAVES_THE_BAND if outside else 0
+
+
+def _bar(options, what, **settings):
+    # Without a terminal there is nobody to see a bar.
+    return tqdm(desc=what, disable=options.quiet or None, leave=False, **settings)
+
+
+def _size(path):
+    """Return the bytes of a file; None if that does not tell how much there is to read."""
+    return os.path.getsize(path) if os.path.isfile(path) and not path.endswith(".gz") else None
 
 
 def _check_duplicates(path, report):
@@ -116,9 +118,9 @@ def _check_duplicates(path, report):
         )
 
 
-def _axes(path, table, wanted, before) -> tuple[str, ...]:
+def _axes(path, names, wanted, before) -> tuple[str, ...]:
     """Return the axes to analyse: those wanted, or all that were recorded."""
-    recorded = tuple(axis for axis in AXES if axis in table)
+    recorded = tuple(axis for axis in AXES if axis in names)
     chosen = {axis for name in wanted for axis in _SHORT_NAMES.get(name, (name,))}
     missing = sorted(chosen - set(recorded))
     if missing or not recorded:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import asdict
 
 import numpy as np
@@ -22,9 +23,11 @@ from imu_simulation_framework.identification.allan.analysis import SENSORS
 from imu_simulation_framework.identification.allan.band import LONGEST_SHARE, SHORTEST
 from imu_simulation_framework.identification.allan.model import GAUSS_MARKOV, SYMBOLS, TERMS
 from imu_simulation_framework.imu_formats import write_imu_parameters
-from imu_simulation_framework.plots.allan_figures import allan_figure
+from imu_simulation_framework.plots.allan_figures import allan_figure, raw_figure
 from imu_simulation_framework.sensors.triads import TRIADS
 from imu_simulation_framework.tools.allan.text import HIDDEN, NOT_IDENTIFIABLE, lines_text
+
+_FIGURE = re.compile(rf"(allan|raw)_({'|'.join(SENSORS)})(_\d+)?\.png")
 
 
 def write_allan_results(identification, folder, name, inputs=()) -> list[str]:
@@ -72,13 +75,17 @@ def write_allan_results(identification, folder, name, inputs=()) -> list[str]:
         remarks.append(f"kalibr_imu.yaml is not written: {error}")
     for sensor in identification.sensors:
         contents[f"allan_{sensor}.png"] = picture(allan_figure(identification, sensor))
+        for number, recording in enumerate(identification.recordings, 1):
+            ending = f"_{number}" if len(identification.recordings) > 1 else ""
+            contents[f"raw_{sensor}{ending}.png"] = picture(raw_figure(recording, sensor))
     folder = make_folder(folder)
     for file_name in contents:
         refuse_overwriting(folder / file_name, inputs)
     for file_name, content in contents.items():
         write_whole(folder / file_name, content)
     # Of an analysis before this one in the same folder; they would pass for this one's.
-    for file_name in {"kalibr_imu.yaml", *(f"allan_{sensor}.png" for sensor in SENSORS)}:
+    figures = (path.name for path in folder.glob("*.png") if _FIGURE.fullmatch(path.name))
+    for file_name in sorted({"kalibr_imu.yaml", *figures}):
         if file_name not in contents and (folder / file_name).is_file():
             (folder / file_name).unlink()
             remarks.append(f"{file_name} of an earlier analysis is removed")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from imu_simulation_framework.evaluation.yaw_error_model import yaw_error_model
 from imu_simulation_framework.identification.allan.band import LONGEST_SHARE, SHORTEST
 from imu_simulation_framework.identification.allan.model import GAUSS_MARKOV, SYMBOLS, TERMS
+from imu_simulation_framework.motion.sources import straight
 from imu_simulation_framework.sensors.triads import TRIADS
 from imu_simulation_framework.sentences import duration_text
 
@@ -13,6 +15,7 @@ NOT_IDENTIFIABLE = "not identifiable from this recording"
 HIDDEN = "unknown, hidden behind the sensor's low-pass filter or resonances"
 
 _SHOWN_LINES = 5
+_DRIFTS, _DRIFT_STEP = (60.0, 600.0, 3600.0), 10.0  # s
 
 
 def terminal_table(identification) -> str:
@@ -130,6 +133,27 @@ def _fit_findings(identification, sensor, name):
             f"{name}: {symbols} not identified alone, but written, since without that the sensor "
             "would leave the measured curve"
         )
+
+
+def heading_drift(identification) -> list[str]:
+    """Return a sentence on how far a heading drifts by the noise that was found about z."""
+    if "gyro_z" not in identification.axes:
+        return []
+    motion = straight(_DRIFTS[-1], rate=1.0 / _DRIFT_STEP)
+    shown = []
+    for walk_limit in (False, True):
+        specification = identification.to_specification("imu", walk_limit=walk_limit)
+        model = yaw_error_model(specification, motion, _DRIFT_STEP)
+        rms = np.degrees(np.sqrt(model.mean() ** 2 + model.variance()))
+        shown.append([f"{rms[round(time / _DRIFT_STEP)]:.3g}" for time in _DRIFTS])
+    listed = [f"{one} deg after {duration_text(time)}" for one, time in zip(shown[0], _DRIFTS)]
+    sentence = (
+        f"the heading drifts by {', '.join(listed)} (rms, straight ahead, z up), by this noise "
+        "alone: a bias from switching on, scale factor and temperature come on top"
+    )
+    if shown[1] != shown[0]:
+        sentence += f"; with a random walk at the end of its interval by {', '.join(shown[1])} deg"
+    return [sentence]
 
 
 def lines_text(lines, unit) -> str:

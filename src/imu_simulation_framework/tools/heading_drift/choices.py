@@ -22,12 +22,13 @@ from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.experiment.flight.source import find_flight
 from imu_simulation_framework.experiment.from_configuration import UNDISTURBED
 from imu_simulation_framework.experiment.named_imu import NamedImu, named_imu
-from imu_simulation_framework.experiment.preparation.motion import read_motion
+from imu_simulation_framework.experiment.preparation.motion import read_motion_and_latitude
 from imu_simulation_framework.experiment.preparation.setup import guess_where_unknown
 from imu_simulation_framework.magnetism.environment import MagneticEnvironment
 from imu_simulation_framework.motion import sources
 from imu_simulation_framework.motion.drives import DRIVES
 from imu_simulation_framework.motion.earth.earth_motion import EarthMotion
+from imu_simulation_framework.motion.earth.sources import on_earth
 from imu_simulation_framework.motion.motion import Motion
 from imu_simulation_framework.recordings.formats.listing import recording_format
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
@@ -36,18 +37,27 @@ from imu_simulation_framework.units import factor
 FLIGHT_DURATION = 200.0
 """Of a script of JSBSim [s]."""
 
+MAX_SAMPLES = 360_000
+"""Of a described motion for a linear model, an hour at 100 Hz; a longer one has longer steps."""
+SAMPLES_PER_TURN = 100
+"""At least, so that the filter's lean in a curve is known."""
+
 _NUMBER = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(\S*)")
 _TIMES = ("s", "ms", "min", "h")
 _ANGLES = ("deg", "rad", "mrad", "mdeg", "arcsec")
 
 
 class ChosenMotion(NamedTuple):
-    """``name`` for a person; ``motion``; ``files`` that it was read from; ``remarks`` on how."""
+    """``name`` for a person; ``motion``; ``files`` that it was read from; ``remarks`` on how.
+
+    ``sample``: from one of the sensor's samples to the next [s], where the motion has longer steps.
+    """
 
     name: str
     motion: Motion | EarthMotion
     files: tuple[str, ...]
     remarks: tuple[str, ...] = ()
+    sample: float | None = None
 
 
 def duration(text: str) -> float:
@@ -81,6 +91,17 @@ def probability(text: str) -> float:
     return value
 
 
+def latitude(text: str) -> float:
+    """Return a geodetic latitude in degrees, north positive; for argparse."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not -90.0 <= value <= 90.0:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a latitude from -90 to 90 degrees")
+    return value
+
+
 def add_motion_options(parser: argparse.ArgumentParser) -> None:
     """Give a parser the drive, or what describes a motion instead of one."""
     parser.add_argument(
@@ -105,6 +126,12 @@ def add_motion_options(parser: argparse.ArgumentParser) -> None:
         f"{FLIGHT_DURATION:g} s, or a recording of position and attitude: a table or a bag",
     )
     parser.add_argument("--speed", type=float, metavar="M/S", help="of both [m/s], by default 1")
+    parser.add_argument(
+        "--latitude", type=latitude, metavar="DEG",
+        help="where on Earth, north positive: the gyroscope feels the Earth's turning [deg]; by "
+        "default the Earth does not turn, but for flights and recordings of satellite positions, "
+        "which know where they are",
+    )  # fmt: skip
     add_setting_option(parser)
 
 
@@ -119,7 +146,9 @@ def add_setting_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def chosen_motion(options: argparse.Namespace, rate: float = sources.RATE) -> ChosenMotion:
+def chosen_motion(
+    options: argparse.Namespace, rate: float = sources.RATE, linear: bool = False
+) -> ChosenMotion:
     """Return the motion that a command line names.
 
     Parameters
@@ -128,6 +157,9 @@ def chosen_motion(options: argparse.Namespace, rate: float = sources.RATE) -> Ch
         Of a parser with :func:`add_motion_options`.
     rate : float
         Samples per second [Hz].
+    linear : bool
+        Whether it is for a linear model, to which a motion that is described by a few numbers may
+        come in longer steps, :data:`MAX_SAMPLES` of them.
 
     Raises
     ------
@@ -153,15 +185,38 @@ def chosen_motion(options: argparse.Namespace, rate: float = sources.RATE) -> Ch
         )
     _refuse_idle(options)
     speed = 1.0 if options.speed is None else options.speed
-    if options.straight is not None:
-        motion = sources.straight(options.straight, speed, rate)
-        return ChosenMotion(f"straight on for {options.straight:g} s", motion, ())
-    if options.rounds is not None:
-        radius = 5.0 if options.radius is None else options.radius
-        motion = sources.rounds(options.rounds, radius, speed, rate)
-        return ChosenMotion(f"{options.rounds:g} rounds of {radius:g} m radius", motion, ())
     if options.flight is not None:
         return _flight(options.flight, rate)
+    if options.straight is not None:
+        steps = _steps_in_one(options.straight, rate) if linear else 1
+        motion = sources.straight(options.straight, speed, rate / steps)
+        chosen = ChosenMotion(f"straight on for {options.straight:g} s", motion, ())
+    elif options.rounds is not None:
+        radius = 5.0 if options.radius is None else options.radius
+        duration = 2.0 * math.pi * abs(options.rounds * radius / speed) if speed else 0.0
+        steps = _steps_in_one(duration, rate, abs(options.rounds)) if linear else 1
+        motion = sources.rounds(options.rounds, radius, speed, rate / steps)
+        chosen = ChosenMotion(f"{options.rounds:g} rounds of {radius:g} m radius", motion, ())
+    else:
+        steps = 1
+        chosen = _driven(options, rate)
+    if steps > 1:
+        chosen = chosen._replace(sample=1.0 / rate)
+    if options.latitude is not None:
+        assert isinstance(chosen.motion, Motion)
+        chosen = chosen._replace(motion=on_earth(chosen.motion, options.latitude))
+    return chosen
+
+
+def _steps_in_one(duration, rate, turns=0.0) -> int:
+    """Return how many steps of a sensor one of a described motion may be."""
+    samples = duration * rate
+    fewest = max(MAX_SAMPLES, SAMPLES_PER_TURN * turns)
+    return max(1, math.ceil(samples / fewest)) if math.isfinite(samples) else 1
+
+
+def _driven(options, rate):
+    """Return the motion of a drive, a bundled or a recorded one."""
     if options.drive in DRIVES and not Path(options.drive).exists():
         motion = sources.read_drive(options.drive)
         if rate != sources.RATE:
@@ -169,8 +224,16 @@ def chosen_motion(options: argparse.Namespace, rate: float = sources.RATE) -> Ch
         return ChosenMotion(f"drive {options.drive}", motion, ())
     stated = settings(options.setting)
     guessed, remarks = _guessed(options.drive, stated)
-    motion = read_motion(options.drive, rate, **{**stated, **guessed})
-    return ChosenMotion(Path(options.drive).name, motion, (options.drive,), remarks)
+    motion, known = read_motion_and_latitude(options.drive, rate, **{**stated, **guessed})
+    chosen = ChosenMotion(Path(options.drive).name, motion, (options.drive,), remarks)
+    if known is None or options.latitude is not None:
+        # What a command line says wins.
+        return chosen
+    remark = (
+        f"the Earth turns as at the recording's latitude of {known:.4g} deg; --latitude says "
+        "another one"
+    )
+    return chosen._replace(motion=on_earth(motion, known), remarks=(*remarks, remark))
 
 
 def _guessed(path, stated):
@@ -330,6 +393,8 @@ def _refuse_idle(options):
         idle.append("--speed")
     if options.rounds is None and options.radius is not None:
         idle.append("--radius")
+    if options.flight is not None and options.latitude is not None:
+        idle.append("--latitude")
     if options.setting and (options.drive is None or options.drive in DRIVES):
         idle.append("--setting")
     if idle:

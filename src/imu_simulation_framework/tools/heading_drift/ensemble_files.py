@@ -93,6 +93,11 @@ def ensemble_text(ensemble: Reduction, caption: Caption) -> str:
         f"standard errors after +-; quantiles over time (summary.csv) are counted in bins of "
         f"{100.0 * RESOLUTION:g} % of the error"
     )
+    step = (ensemble.time[-1] - ensemble.time[0]) / (len(ensemble.time) - 1)
+    lines.append(
+        f"the largest error and all the time are of errors {step:g} s apart (--period): between "
+        "them a run may have left the limit and come back"
+    )
     lines += [f"note: {remark}" for remark in dict.fromkeys(caption.remarks)]
     return "\n".join(lines) + "\n"
 

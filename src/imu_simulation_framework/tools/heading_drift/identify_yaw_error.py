@@ -18,7 +18,7 @@ between drives be told. Writes to DIR:
     identification.html    with --report: all of this as one web page
 
 Exit code 3: results are written, but what the model leaves unexplained is not white, not normal or
-not as large as it says.
+not equally large everywhere.
 """
 
 from __future__ import annotations

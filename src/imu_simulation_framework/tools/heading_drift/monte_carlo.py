@@ -105,7 +105,7 @@ def _drawing(options, imu, environment, configuration) -> tuple[str, Drawing, tu
     """Name of the motion, what is drawn, and remarks on how the motion was read."""
     if configuration is not None:
         return options.drive, ExperimentDrawing(configuration, options.seed, options.period), ()
-    chosen = choices.chosen_motion(options)
+    chosen = choices.chosen_motion(options, linear=options.what == "linear")
     if options.what == "sensor":
         drawing = SensorDrawing(
             chosen.motion,
@@ -115,7 +115,7 @@ def _drawing(options, imu, environment, configuration) -> tuple[str, Drawing, tu
             magnetic_environment=environment,
         )
         return chosen.name, drawing, chosen.remarks
-    model = yaw_error_model(imu.errors, chosen.motion, options.period, environment)
+    model = yaw_error_model(imu.errors, chosen.motion, options.period, environment, chosen.sample)
     return chosen.name, LinearDrawing(model, options.seed), chosen.remarks
 
 
@@ -131,6 +131,8 @@ def _configuration(options) -> Configuration:
             "its linear model"
         )
     settings = choices.settings(options.setting)
+    if options.latitude is not None:
+        settings.setdefault("simulation", {})["latitude"] = str(options.latitude)
     for name in options.magnetic_environment:
         settings.setdefault("magnetic_environment", {})["file"] = name
     recording = settings.setdefault("recording", {})

@@ -28,6 +28,7 @@ from imu_simulation_framework.evaluation.statistics_at_rest import (
     compare_with_model,
 )
 from imu_simulation_framework.evaluation.yaw_comparison import LONGEST_WINDOW
+from imu_simulation_framework.files.csv_tables import text_cell
 from imu_simulation_framework.files.plain_yaml import NOT_YAML, load_plain
 from imu_simulation_framework.files.whole_files import write_whole
 from imu_simulation_framework.results.folder import find_result
@@ -70,7 +71,7 @@ def main(arguments):
     for folder in folders:
         name, table = _compare(folder, options)
         print(_text(table), "", sep="\n", flush=True)
-        tables[name] = table
+        tables[text_cell(name)] = table
     tables = pd.concat(tables, names=["experiment"])
     out.mkdir(parents=True, exist_ok=True)
     write_whole(out / "comparison.csv", tables.to_csv().encode())

@@ -91,6 +91,7 @@ def main(arguments):
             field=given.has_field,
             speed=given.has_speed,
             field_told=given.is_told_field,
+            report=given.report,
         )
         if not ideal.has_orientation:
             _told(bag, topic, session.without_orientation)
@@ -133,10 +134,10 @@ class _Ideal(NamedTuple):
     frames: list[str]
 
 
-def _source(options) -> ImuInput:
+def _source(options, report=None) -> ImuInput:
     add_gravity = options.add_gravity or options.gazebo_ros_imu
     gravity = WORLD_GRAVITY if add_gravity else 0.0
-    return ImuInput(missing_gravity=gravity, turned_wrongly=options.gazebo_ros_imu)
+    return ImuInput(missing_gravity=gravity, turned_wrongly=options.gazebo_ros_imu, report=report)
 
 
 def _look_through(bag: RawBag, topic, source: ImuInput) -> _Ideal:
@@ -147,14 +148,15 @@ def _look_through(bag: RawBag, topic, source: ImuInput) -> _Ideal:
         message = _understood(bag, topic, number, raw)
         stamps.append(message.stamp)
         frames[message.frame] = None
-        truths.append(_told(bag, topic, source.truth, message.stamp, message.numbers))
+        truths += _told(bag, topic, source.truths, message.stamp, message.numbers)
     if not any(stamps):
         raise RecordingError(f"{bag.path}, topic {topic}: no message has a stamp")
-    finite = [truth for truth in truths if truth is not None]
+    truths += _told(bag, topic, source.finish)
+    finite = [truth for _, truth in truths if truth is not None]
     if not finite:
         raise RecordingError(f"{bag.path}, topic {topic}: no message holds numbers only")
     _told(bag, topic, check_frames, finite, source.has_orientation)
-    return _Ideal(stamps, source.has_orientation, list(frames))
+    return _Ideal(stamps, bool(source.has_orientation), list(frames))
 
 
 def _understood(bag, topic, number, raw):
@@ -183,7 +185,7 @@ class _Copying:
         self._session = session
         self._covariances = session.covariances()
         self._field_covariance = session.magnetic_covariance()
-        self._source = _source(options)
+        self._source = _source(options, session.report)
         self._source.has_orientation = ideal.has_orientation
         # Those whose truth is not complete; it may wait for the field, or for where the robot is.
         self._waiting: deque = deque()
@@ -196,9 +198,9 @@ class _Copying:
         number = 0
         with bag_like(self._bag, self._options.out) as copy:
             for raw in self._bag.messages():
-                if raw.connection.topic not in replaced:
+                if raw.topic not in replaced:
                     copy.write(raw)
-                if raw.connection.topic != self._topic:
+                if raw.topic != self._topic:
                     self._add(copy, self._told.take(raw))
                     continue
                 number += 1

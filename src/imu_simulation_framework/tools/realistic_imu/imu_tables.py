@@ -6,15 +6,21 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
+from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.errors import RecordingError, ResultError
+from imu_simulation_framework.angles import quaternion_from_roll_pitch_yaw
+from imu_simulation_framework.columns import ACCEL, EULER, GROUND_TRUTH, GYRO
+from imu_simulation_framework.configuration.load import load_configuration
+from imu_simulation_framework.errors import FrameworkError, RecordingError, ResultError
 from imu_simulation_framework.experiment.preparation.setup import guess_where_unknown
+from imu_simulation_framework.motion.motion import Motion
 from imu_simulation_framework.recordings import read_imu, read_reference
 from imu_simulation_framework.recordings.formats.listing import recording_format, topics_of_bag
 from imu_simulation_framework.recordings.messages import IMU_TYPES
 from imu_simulation_framework.results.folder import find_result
 from imu_simulation_framework.results.tables import load_table
-from imu_simulation_framework.sentences import shown
+from imu_simulation_framework.robot.parameters import load_robot_parameters
+from imu_simulation_framework.sentences import listed, shown
 from imu_simulation_framework.tools.side_by_side.yaw_signals import is_result, split_name
 
 TABLES = ("imu_simulated", "imu_real", "ground_truth")
@@ -62,8 +68,44 @@ def _of_result(path, what) -> ImuTable:
     table = load_table(folder, what)
     if table is None:
         raise ResultError(f"{folder.prefix_path}: this result has no {what}")
-    # About the robot's own axis, as its ground truth has it.
-    return ImuTable(table.rename(columns={"yaw_rate": "gyro_z"}), [])
+    if what == "ground_truth":
+        return _of_ground_truth(folder, table)
+    return ImuTable(table, [])
+
+
+def _of_ground_truth(folder, table) -> ImuTable:
+    """Return what an IMU without errors would say where the robot's is.
+
+    Rates and forces are means from sample to sample, of the robot's orientations and velocities.
+    """
+    # About the robot's own axis.
+    table = table.rename(columns={"yaw_rate": "gyro_z"})
+    lacking = [name for name in (*GROUND_TRUTH, *GYRO) if name not in (*table, "yaw_rate")]
+    if lacking:
+        remark = (
+            f"{folder.prefix_path}: the ground truth was written by an earlier version, without "
+            f"{listed(lacking)}; what needs them is not compared"
+        )
+        return ImuTable(table, [remark])
+    try:
+        configuration = load_configuration(folder.path("config.ini"))
+        robot = load_robot_parameters(configuration.robot.parameters or None)
+    except FrameworkError as error:
+        remark = f"{error}; so nobody knows where the IMU is, and forces are not compared"
+        return ImuTable(table, [remark])
+    orientation = quaternion_from_roll_pitch_yaw(table[list(EULER)].to_numpy())
+    velocity = Rotation.from_quat(orientation).apply(table[["v", "v_y", "v_z"]].to_numpy())
+    motion = Motion.from_states(
+        table.index.to_numpy(dtype=float),
+        table[["x", "y", "z"]].to_numpy(),
+        orientation,
+        velocity,
+        table[list(GYRO)].to_numpy(),
+    ).mounted(robot.imu_position, Rotation.from_euler("xyz", robot.imu_orientation))
+    rate, force = motion.means()
+    felt = motion.table()[list(EULER)].assign(**dict(zip((*GYRO, *ACCEL), (*rate.T, *force.T))))
+    # Of the first sample nobody knows the mean.
+    return ImuTable(felt.iloc[1:], [])
 
 
 def _of_bag(path, topic, truth) -> ImuTable:

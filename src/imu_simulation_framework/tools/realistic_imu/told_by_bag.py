@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from typing import Callable, NamedTuple
 
-import numpy as np
-
 from imu_simulation_framework.configuration.magnetic_environment_file import (
     read_magnetic_environment,
 )
@@ -111,7 +109,7 @@ class ToldByBag:
         RecordingError
             It is not what its topic's messages must be.
         """
-        reader = self._readers.get(raw.connection.topic)
+        reader = self._readers.get(raw.topic)
         return () if reader is None else reader(raw)
 
     def _add_field(self, raw):
@@ -128,15 +126,13 @@ class ToldByBag:
         pose = message.numbers[_POSE]
         x, y, z = message.numbers[_VELOCITY].tolist()
         speed = math.sqrt(x * x + y * y + z * z)
-        if not (np.isfinite(pose[:3]).all() and math.isfinite(speed)):
-            return ()
         return self.surroundings.add_pose(message.stamp, pose[:3], tuple(pose[3:]), speed)
 
     def _understood(self, raw, kind: MessageType) -> NumbersMessage:
         message = read_numbers_message(raw.data, kind, self._bag.ros2)
         if message is None:
             raise RecordingError(
-                f"{self._bag.path}, topic {raw.connection.topic}: a message is not laid out as "
+                f"{self._bag.path}, topic {raw.topic}: a message is not laid out as "
                 f"{kind.name} of ROS {2 if self._bag.ros2 else 1}"
             )
         return message

@@ -26,7 +26,7 @@ from imu_simulation_framework.configuration.sections import FIGURE_FORMATS
 from imu_simulation_framework.errors import ResultError
 from imu_simulation_framework.evaluation.comparison import Comparison
 from imu_simulation_framework.evaluation.yaw_comparison import ComparisonSettings, YawComparison
-from imu_simulation_framework.experiment.summary import evaluate
+from imu_simulation_framework.experiment.summary import RunDescription, evaluate
 from imu_simulation_framework.files.whole_files import make_folder, picture, write_whole
 from imu_simulation_framework.plots.side_by_side import (
     MOST_PANELS,
@@ -167,7 +167,7 @@ def _rows(folders, settings, until) -> tuple[list[_Row], list[str]]:
     lengths: dict = {}
     for folder in folders:
         run = previous_summary(folder).get("run", {})
-        comparison = _evaluated(folder, settings, until)
+        comparison = _evaluated(folder, settings, until, run)
         drive = str(run.get("drive") or _above(folder, 2))
         imu = run.get("imu")
         label = (imu.get("label") if isinstance(imu, dict) else imu) or _above(folder, 1)
@@ -195,7 +195,7 @@ def _rows(folders, settings, until) -> tuple[list[_Row], list[str]]:
     return sorted(rows, key=lambda row: (drives.index(row.drive), not row.recorded)), remarks
 
 
-def _evaluated(folder, settings, until) -> Comparison:
+def _evaluated(folder, settings, until, run) -> Comparison:
     tables = ExperimentTables.load(folder)
     if until is not None:
         parts = {
@@ -205,7 +205,7 @@ def _evaluated(folder, settings, until) -> Comparison:
         if tables.imu_real is not None:
             parts["imu_real"] = tables.imu_real.loc[:until]
         tables = dataclasses.replace(tables, **parts)
-    return evaluate(tables, settings)[1]
+    return evaluate(tables, settings, RunDescription(run))[1]
 
 
 def _above(folder, levels):

@@ -9,8 +9,10 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from imu_simulation_framework.files.csv_tables import text_cell
 from imu_simulation_framework.files.whole_files import write_whole
 from imu_simulation_framework.pages.page import Table
+from imu_simulation_framework.sentences import printable
 
 ENDINGS = {"csv": "csv", "markdown": "md", "latex": "tex"}
 """Format -> ending of its file's name."""
@@ -92,7 +94,7 @@ def page_table(table: pd.DataFrame, columns, texts: int = 1) -> Table:
 
 def _cell(value, digits) -> str:
     if digits is None:
-        return "" if value is None else str(value)
+        return "" if value is None else printable(str(value))
     if value is None or not math.isfinite(value):
         return "-"
     return f"{value:.{digits}f}"
@@ -104,10 +106,14 @@ def _csv(table, columns):
     writer.writerow(column.heading for column in columns)
     for values in table[[column.key for column in columns]].itertuples(index=False):
         writer.writerow(
-            value if column.digits is None else _exact(value)
+            _exact(value) if column.digits is not None else _written(value)
             for value, column in zip(values, columns)
         )
     return text.getvalue()
+
+
+def _written(value):
+    return text_cell(printable(value)) if isinstance(value, str) else value
 
 
 def _exact(value) -> str:

@@ -20,7 +20,7 @@ from imu_simulation_framework.experiment.preparation.setup import (
     set_up_named,
 )
 from imu_simulation_framework.experiment.session.preparation import PreparationSession
-from imu_simulation_framework.experiment.summary import evaluate
+from imu_simulation_framework.experiment.summary import RunDescription, evaluate
 from imu_simulation_framework.motion.drives import DRIVES
 
 SHORT = 60.0
@@ -196,7 +196,8 @@ class Experiments:
             )
             tables = in_process.run_prepared(configuration, prepared)
             settings = ComparisonSettings(median_window=experiment.window)
-            _, whole = evaluate(tables, settings)
+            run = RunDescription({"trajectory_scale": configuration.trajectory.scale})
+            _, whole = evaluate(tables, settings, run)
             if whole.real is None or whole.simulated is None:
                 raise RecordingError(f"{prepared.drive.name}: {' '.join(whole.remarks)}")
             self._compared[experiment] = Compared(whole, whole.real, whole.simulated)

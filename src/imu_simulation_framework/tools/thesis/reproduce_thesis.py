@@ -63,20 +63,27 @@ def main(arguments):
     begin = time.monotonic()
     experiments = Experiments(_recordings(options.drive), options.seed)
     out = make_folder(options.out)
-    with tqdm(items, unit=" figures", disable=None) as progress:
+    whole = not options.figures
+    with tqdm(total=len(items) + whole + 1, unit=" parts", disable=None) as progress:
         experiments.say = progress.set_postfix_str
         made = []
-        for item in progress:
+        for item in items:
+            progress.set_description(f"figure {item.label}")
             made.append(MadeItem(item, item.make(experiments) if item.make else None))
             if made[-1].shown is not None:
                 said = f"figure {item.label}: {item.title} · {experiments.described}"
                 _write_figure(out, item.name, made[-1].shown.figure, said, options.formats)
-    table = _figures_table(made, options.formats[0])
-    for path in table_text.write_tables(out, "figures", table, COLUMNS, options.table):
-        print(path)
-    found = None if options.figures else _whole_chapter(out, experiments, options)
-    page = thesis_page(made, table, COLUMNS, experiments, found)
-    write_whole(out / f"{NAME}.html", page_html(page).encode("utf-8"))
+            progress.update()
+        table = _figures_table(made, options.formats[0])
+        for path in table_text.write_tables(out, "figures", table, COLUMNS, options.table):
+            tqdm.write(str(path))
+        progress.set_description("numbers and judgement" if whole else "page")
+        found = _whole_chapter(out, experiments, options) if whole else None
+        progress.update(whole)
+        progress.set_description("page")
+        page = thesis_page(made, table, COLUMNS, experiments, found)
+        write_whole(out / f"{NAME}.html", page_html(page).encode("utf-8"))
+        progress.update()
     print(out / f"{NAME}.html")
     wall = time.monotonic() - begin
     left = ", ".join(one.item.label for one in made if one.shown is None)
@@ -96,14 +103,14 @@ def _whole_chapter(out, experiments, options):
         ("judgement", table, judged.COLUMNS),
     ):
         for path in table_text.write_tables(out, name, rows, columns, options.table):
-            print(path)
+            tqdm.write(str(path))
     for one in judgements:
         figure = judgement_figures.judgement(one.judgement)
         model = "hector" if one.imu == judged.HECTOR else "hector_slow"
         said = f"drive {one.drive.upper()}, {one.imu.name} · {experiments.described}"
         _write_figure(out, f"judgement_{one.drive}_{model}", figure, said, options.formats)
     for sentence in table.apply(lambda row: f"{row.drive}, {row.imu}: {row.sentence}", axis=1):
-        print(sentence)
+        tqdm.write(sentence)
     return told, judgements, table
 
 

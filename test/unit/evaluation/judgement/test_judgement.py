@@ -12,6 +12,7 @@ from imu_simulation_framework.evaluation.judgement.ensemble import (
     started_at_zero,
 )
 from imu_simulation_framework.evaluation.judgement.judge import judge
+from imu_simulation_framework.evaluation.judgement.looks import shown_looks
 from imu_simulation_framework.evaluation.judgement.statistics import (
     curve_statistics,
     holm,
@@ -207,6 +208,36 @@ def test_many_drives_tell_how_a_model_is_wrong(observed, words):
     assert words in found.sentence
     assert found.counts.sum() == 40
     assert (found.p_value < 0.05) == (observed != (0, 1))
+
+
+def test_uniformity_is_neymans_smooth_test_with_location_and_spread():
+    places = np.array([0.05, 0.3, 0.35, 0.5, 0.7, 0.72, 0.9, 0.99])
+    found = uniformity(places)
+    # Orthonormal polynomials of a uniform variable: mean 0, variance 1.
+    location = np.sum((places - 0.5) / np.sqrt(1.0 / 12.0)) / np.sqrt(8.0)
+    spread = np.sum(np.sqrt(5.0) * (6.0 * places**2 - 6.0 * places + 1.0)) / np.sqrt(8.0)
+    assert (found.location, found.spread) == pytest.approx((location, spread))
+    # The survival function of chi-square with two degrees of freedom.
+    assert found.p_value == pytest.approx(np.exp(-0.5 * (location**2 + spread**2)))
+    # Four drives a bar at least, two bars at least, ten at most.
+    assert found.counts.tolist() == [3, 5]
+    np.testing.assert_array_equal(found.edges, [0.0, 0.5, 1.0])
+    assert len(uniformity(np.linspace(0.0, 1.0, 30)).counts) == 7
+    assert len(uniformity(np.linspace(0.0, 1.0, 90)).counts) == 10
+
+
+def test_looks_are_shown_in_degrees():
+    generator = np.random.default_rng(8)
+    judged = judge(TIME, drives(generator, 1)[0], drives(generator, RUNS))
+    curve, *shown = shown_looks(judged)
+    assert (curve.p_value, curve.adjusted) == (judged.envelope.p_value, judged.adjusted)
+    assert len(shown) == len(judged.statistics)
+    for row, look in zip(shown, judged.statistics):
+        power = 2 if look.name.startswith("psd") else 1
+        values = np.array([look.observed, look.median, look.low, look.high])
+        expected = values * (180.0 / np.pi) ** power
+        assert (row.observed, row.median, row.low, row.high) == pytest.approx(tuple(expected))
+        assert row.unit.startswith("deg²" if power == 2 else "deg")
 
 
 def test_equal_values_have_a_place_at_random_among_them():

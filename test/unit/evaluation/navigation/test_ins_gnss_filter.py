@@ -1,4 +1,4 @@
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -10,6 +10,10 @@ from scipy.spatial.transform import Rotation
 from imu_simulation_framework.errors import MotionError
 from imu_simulation_framework.evaluation.navigation.aiding import LeverArm
 from imu_simulation_framework.evaluation.navigation.consistency import mean_bounds
+from imu_simulation_framework.evaluation.navigation.errors_of_runs import (
+    NavigationErrors,
+    navigation_errors,
+)
 from imu_simulation_framework.evaluation.navigation.ins_gnss_filter import (
     initial_covariance,
     initial_state,
@@ -50,6 +54,32 @@ def test_errors_are_as_large_as_the_filter_says(airframe, gimbal):
     assert low < found.mean_nis < high
     expected = 0.95 - 3.3 * np.sqrt(0.95 * 0.05 / len(found.time))
     assert found.nis_within > expected
+
+
+def test_errors_are_those_of_the_fixes_from_a_time_on(airframe):
+    time = airframe.time[0] + np.array([0.0, 1.0, 2.0])
+    attitude, velocity, position = np.random.default_rng(1).standard_normal((3, 2, 3, 3))
+    found = NavigationErrors(time, attitude, velocity, position, np.zeros((2, 3, 9)))
+    for begin, used in ((0.0, [0, 1, 2]), (0.5, [1, 2]), (1.0, [1, 2]), (2.0, [2])):
+        expected = np.concatenate([attitude[..., 2:], position, velocity], axis=2)[:, used]
+        np.testing.assert_allclose(found.rmse(begin), np.sqrt(np.mean(expected**2, axis=1)))
+
+
+def test_errors_at_times_that_the_truth_does_not_have_are_refused(airframe):
+    navigated = navigate_runs(airframe, IMU, GNSS, 1)
+    exact = navigation_errors(navigated.navigation, airframe)
+    last = np.searchsorted(airframe.time, navigated.navigation.time[-1])
+
+    names = {field.name for field in fields(airframe)}
+
+    def beginning(samples):
+        arrays = vars(airframe).items()
+        return replace(airframe, **{k: v[:samples] for k, v in arrays if k in names and np.ndim(v)})
+
+    found = navigation_errors(navigated.navigation, beginning(last + 1))
+    assert found.rmse().equals(exact.rmse())
+    with pytest.raises(MotionError, match="no samples at the times of the fixes"):
+        navigation_errors(navigated.navigation, beginning(last))
 
 
 def test_a_filter_without_errors_to_find_stays_with_the_truth(airframe):

@@ -125,3 +125,13 @@ def test_errors_of_scale_and_sensitivity_do_what_their_influence_says(motion, in
         # Within the stretch a tilt is taken to grow evenly, which shows in the position.
         assert np.all(np.abs(predicted - grown)[:3] < 2e-3 * largest[:3])
         assert np.all(np.abs(predicted - grown)[3:9] < 0.1 * largest[3:9])
+
+
+def test_the_rate_at_the_end_of_a_stretch_goes_on_as_it_changed(motion):
+    period, samples = 0.02, 6
+    begin, slope = np.array([0.3, -0.2, 0.1]), np.array([0.5, 0.4, -0.7])
+    # Increments are integrals over a period of a rate that grows evenly.
+    edges = period * np.arange(samples + 1)[:, np.newaxis]
+    turns = np.diff(begin * edges + 0.5 * slope * edges**2, axis=0)[np.newaxis]
+    _, stretch = navigate(_state(motion), turns, np.zeros((1, samples, 3)), period)
+    assert stretch.last_rate[0] == pytest.approx(begin + slope * samples * period, abs=1e-12)

@@ -51,6 +51,12 @@ def test_the_strong_turn_is_one_of_the_cruise_if_there_is_one():
     assert alone.turn_start == pytest.approx(30.0, abs=0.5)
 
 
+def test_of_several_climbs_the_longest_is_the_ascent():
+    climbs = between(20.0, 30.0, 8.0) + between(60.0, 100.0, 8.0) + between(150.0, 160.0, 8.0)
+    found = flight_instants(TIME, flown(climbs, 0.0))
+    assert (found.ascent, found.cruise) == pytest.approx((60.0, 100.0), abs=0.5)
+
+
 def test_a_level_flight_straight_on_has_none():
     found = flight_instants(TIME, flown(0.2, 0.0))
     assert found.marked() == {} and found.turns == () and found.sentences() == []

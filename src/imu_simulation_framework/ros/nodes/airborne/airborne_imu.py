@@ -29,7 +29,7 @@ from imu_simulation_framework.experiment.named_imu import named_imu
 from imu_simulation_framework.robot_names import AIRCRAFT_FRAME, IMU_FRAME
 from imu_simulation_framework.ros.gnss_messages import GnssPublisher
 from imu_simulation_framework.ros.node import Node, advertise, subscribe
-from imu_simulation_framework.ros.node_configuration import node_configuration
+from imu_simulation_framework.ros.node_configuration import folder_of_call, node_configuration
 from imu_simulation_framework.ros.nodes.airborne.flight_messages import FlightMessages
 from imu_simulation_framework.ros.simulator_messages import ImuMessages
 from imu_simulation_framework.sensors.simulation import ImuErrors
@@ -48,7 +48,7 @@ class AirborneImuNode(Node):
     def __init__(self) -> None:
         super().__init__()
         # Relative paths start where roslaunch was called.
-        os.chdir(str(rospy.get_param("~working_directory", ".")))
+        os.chdir(folder_of_call(rospy.get_param("~", {})))
         source = str(rospy.get_param("~source", ""))
         if not source:
             raise ConfigurationError(

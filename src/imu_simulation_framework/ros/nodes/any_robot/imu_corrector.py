@@ -22,7 +22,7 @@ from imu_simulation_framework.identification.calibration.correction import (
     TriadCorrection,
 )
 from imu_simulation_framework.ros.node import Node, advertise, subscribe
-from imu_simulation_framework.ros.node_configuration import node_configuration
+from imu_simulation_framework.ros.node_configuration import folder_of_call, node_configuration
 
 RAW_IMU = "imu/data_raw"
 RAW_MAG = "imu/mag_raw"
@@ -44,7 +44,7 @@ class ImuCorrector(Node):
         super().__init__()
         # Relative paths start where roslaunch was called.
         path = str(rospy.get_param("~correction", ""))
-        folder = str(rospy.get_param("~working_directory", "."))
+        folder = folder_of_call(rospy.get_param("~", {}))
         if not path:
             raise ConfigurationError(
                 f"{self.name}: the private parameter correction names no file, expected what "

@@ -40,13 +40,15 @@ from imu_simulation_framework.recordings.simulated.raw_bags import read_imu_mess
 from imu_simulation_framework.robot_names import SIDES
 from imu_simulation_framework.ros.calibration_messages import CalibrationPublisher
 from imu_simulation_framework.ros.node import Node, advertise, subscribe
-from imu_simulation_framework.ros.node_configuration import node_configuration
+from imu_simulation_framework.ros.node_configuration import folder_of_call, node_configuration
 from imu_simulation_framework.ros.nodes.any_robot.realistic_imu_arguments import (
+    ensure_apart,
     joint_states_topic,
     magnetic_input_topic,
     number,
     pose_topic,
     surroundings,
+    topic_argument,
     with_output,
     words,
 )
@@ -70,6 +72,15 @@ MOST_BEHIND = 1.0
 CLOCK_TIMEOUT = 1.0
 """Wall-clock seconds to wait for the clock."""
 
+UNUSED = 500
+"""Messages without a reading, of which somebody should know."""
+
+TIMED_MESSAGES = 200
+"""Of which the time is taken that a message costs, once the IMU has begun."""
+
+MAX_SHARE = 0.8
+"""Of the time between two messages that one may take."""
+
 EARLY_FIELDS = 1000
 """Of an ideal magnetic field, before anything was heard of the IMU."""
 
@@ -87,7 +98,7 @@ class RealisticImuNode(Node):
     def __init__(self) -> None:
         super().__init__()
         # Relative paths start where roslaunch was called.
-        os.chdir(rospy.get_param("~working_directory", "."))
+        os.chdir(folder_of_call(rospy.get_param("~", {})))
         chosen = named_imu(str(rospy.get_param("~specification")))
         for remark in chosen.remarks:
             rospy.logwarn("%s", remark)
@@ -116,6 +127,7 @@ class RealisticImuNode(Node):
             field=self._surroundings.has_field,
             speed=self._surroundings.has_speed,
             field_told=self._surroundings.is_told_field,
+            report=self._surroundings.report,
         )
         self._frame = str(rospy.get_param("~frame_id", ""))
         self._source: ImuInput | OdometryTruth | None = None
@@ -128,21 +140,21 @@ class RealisticImuNode(Node):
         self._early_fields: deque[MagneticField] = deque(maxlen=EARLY_FIELDS)
         self._place: tuple[int, np.ndarray] | None = None
         self._stamp = 0
+        self._timed: list[float] = []
         self._told: list[str] = []
         self._told_at = time.monotonic()
-        output = str(rospy.get_param("~output"))
+        output = topic_argument("output", required=True)
+        magnetic = topic_argument("magnetic_output") or topics.beside(output, topics.IMU_MAG)
+        ensure_apart(output, *([magnetic] if self._surroundings.has_field else []))
         self._output = advertise(output, Imu)
         if self._surroundings.has_field:
-            magnetic = str(rospy.get_param("~magnetic_output", ""))
-            self._magnetic_output = advertise(
-                magnetic or topics.beside(output, topics.IMU_MAG), MagneticField
-            )
+            self._magnetic_output = advertise(magnetic, MagneticField)
         self._calibration: CalibrationPublisher | None = None
         if isinstance(errors, ImuSpecification) and errors.output.bno055_mode:
             status = topics.beside(output, topics.IMU_CALIBRATION)
             self._calibration = CalibrationPublisher(status, errors.output.bno055_mode)
         self._errors = rospy.Publisher(f"{output}/errors", String, latch=True, queue_size=1)
-        self._input = str(rospy.get_param("~input"))
+        self._input = topic_argument("input", required=True)
         if self._surroundings.needs_poses and not is_odometry:
             self.subscribe(pose, Odometry, self._on_pose)
         if self._surroundings.is_told_field:
@@ -153,7 +165,13 @@ class RealisticImuNode(Node):
             # Several may publish states, each of joints of their own.
             subscribe(joint_states_topic(), JointState, self._on_joints)
         callback = self._on_odometry if is_odometry else self._on_imu
-        self.subscribe(self._input, INPUTS[self._kind], callback, raw=not is_odometry)
+
+        def counted(message):
+            self._heard += 1
+            callback(message)
+
+        self._heard = 0
+        self.subscribe(self._input, INPUTS[self._kind], counted, raw=not is_odometry)
 
     def read_configuration(self):
         """Return the defaults: this node's parameters are no keys of config.ini."""
@@ -162,20 +180,32 @@ class RealisticImuNode(Node):
     def spin_once(self):
         """Tell what is wrong with the stamps, when there is something new."""
         now = time.monotonic()
+        if self._packer is None and self._heard >= UNUSED:
+            rospy.logwarn_once(
+                f"{self._input}: {self._heard} messages have come, of which none could be used; "
+                f"nothing is published on {self._output.resolved_name} until there is one"
+            )
         if now - self._told_at < TELLING_PERIOD:
             return
         self._told_at = now
-        told = self._session.report.sentences()
-        for sentence in told:
-            if sentence not in self._told:
-                rospy.logwarn("%s: %s", self._input, sentence)
-        self._told = told
+        self._tell_report()
         if self._efforts.only_zeros:
             rospy.logwarn_once(
                 f"{joint_states_topic()}: all efforts are zero, and so are the fields of the "
                 "motors; a simulator has none for joints that it moves by their velocity"
             )
         self._warn_if_behind()
+
+    def close(self):
+        """Tell what was not told yet."""
+        self._tell_report()
+
+    def _tell_report(self) -> None:
+        told = self._session.report.sentences()
+        for sentence in told:
+            if sentence not in self._told:
+                rospy.logwarn("%s: %s", self._input, sentence)
+        self._told = told
 
     def _warn_if_behind(self) -> None:
         """Look at simulated time: a simulator waits for nobody, and messages are not dropped."""
@@ -197,18 +227,41 @@ class RealisticImuNode(Node):
             )
 
     def _on_imu(self, data):
+        begun = time.perf_counter()
+        self._take_imu(data)
+        if self._packer is not None and len(self._timed) < TIMED_MESSAGES:
+            self._timed.append(time.perf_counter() - begun)
+            if len(self._timed) == TIMED_MESSAGES:
+                self._warn_if_too_slow()
+
+    def _warn_if_too_slow(self) -> None:
+        """Say at the beginning what a simulator that waits for nobody would make of it."""
+        period = self._session.period
+        # The mean, since on a busy machine a few of them wait for the processor.
+        cost = float(np.mean(self._timed))
+        if period is not None and cost > MAX_SHARE * period:
+            rospy.logwarn(
+                "%s has %.0f messages a second and this machine now takes in about %.0f: let it "
+                "have fewer, or let the simulation run slower, or messages will be lost",
+                self._input,
+                1.0 / period,
+                1.0 / cost,
+            )
+
+    def _take_imu(self, data):
         message = read_imu_message(data, ros2=False)
         if message is None:
             raise SimulatorError(f"{self._input}: a message is not laid out as sensor_msgs/Imu")
         with self._lock:
             if self._source is None:
                 self._source = self._imu_input(message.frame)
-            truth = self._source.truth(message.stamp, message.numbers)
-            if self._is_oriented and not self._source.has_orientation:
+            truths = self._source.truths(message.stamp, message.numbers)
+            if self._is_oriented and self._source.has_orientation is False:
                 self._is_oriented = False
                 self._session.without_orientation()
                 self._packer = None
-            self._take(self._surroundings.add(message.stamp, truth))
+            for known in truths:
+                self._take(self._surroundings.add(*known))
             self._tell_fields()
             self._stamp = message.stamp
 
@@ -216,7 +269,10 @@ class RealisticImuNode(Node):
         is_plugin = self._kind == "gazebo_ros_imu"
         add_gravity = is_plugin or rospy.get_param("~add_gravity", False)
         return ImuInput(
-            self._mounting(frame, self._input), WORLD_GRAVITY if add_gravity else 0.0, is_plugin
+            self._mounting(frame, self._input),
+            WORLD_GRAVITY if add_gravity else 0.0,
+            is_plugin,
+            self._session.report,
         )
 
     def _on_odometry(self, message):
@@ -224,7 +280,7 @@ class RealisticImuNode(Node):
             if self._source is None:
                 mounting = self._mounting(message.child_frame_id, self._input)
                 self._surroundings.mount(mounting.lever_arm)
-                self._source = OdometryTruth(mounting, self._use_twist)
+                self._source = OdometryTruth(mounting, self._use_twist, report=self._session.report)
             p, q = message.pose.pose.position, message.pose.pose.orientation
             v, w = message.twist.twist.linear, message.twist.twist.angular
             numbers = (p.x, p.y, p.z, q.x, q.y, q.z, q.w, v.x, v.y, v.z, w.x, w.y, w.z)
@@ -289,8 +345,7 @@ class RealisticImuNode(Node):
             speed = 0.0
             if before is not None and stamp > before[0]:
                 speed = float(np.linalg.norm(place - before[1])) / ((stamp - before[0]) * 1e-9)
-        if np.isfinite(place).all() and math.isfinite(speed):
-            self._take(self._surroundings.add_pose(stamp, place, (q.x, q.y, q.z, q.w), speed))
+        self._take(self._surroundings.add_pose(stamp, place, (q.x, q.y, q.z, q.w), speed))
 
     def _take(self, truths) -> None:
         """Let the IMU measure, and publish what it says."""

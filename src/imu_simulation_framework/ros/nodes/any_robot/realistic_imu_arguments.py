@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 import rospy
+from rosgraph.names import is_legal_name
 
 from imu_simulation_framework.configuration.magnetic_environment_file import (
     read_magnetic_environment,
@@ -13,6 +14,7 @@ from imu_simulation_framework.configuration.magnetic_environment_file import (
 from imu_simulation_framework.errors import ConfigurationError
 from imu_simulation_framework.experiment.realistic_imu.surroundings import Surroundings
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
+from imu_simulation_framework.sentences import shown
 
 
 def surroundings(errors, told: bool) -> Surroundings:
@@ -33,14 +35,32 @@ def surroundings(errors, told: bool) -> Surroundings:
     )
 
 
+def topic_argument(name, required=False) -> str:
+    """Return an argument that is a topic; empty for none, unless it is required.
+
+    Raises
+    ------
+    ConfigurationError
+        ROS has no topics of such a name; rospy would warn, and no message would ever come.
+    """
+    given = str(rospy.get_param(f"~{name}", ""))
+    wrong = ("/", "~", "") if required else ("/", "~")
+    if not (given.isascii() and is_legal_name(given)) or given in wrong:
+        raise ConfigurationError(
+            f"realistic_imu: {name} is {shown(given)}, expected the name of a topic: letters, "
+            "digits and _ between slashes, as /imu/data"
+        )
+    return given
+
+
 def pose_topic() -> str:
     """Return the topic of the robot's pose; empty for none."""
-    return str(rospy.get_param("~pose", ""))
+    return topic_argument("pose")
 
 
 def joint_states_topic() -> str:
     """Return the topic of the joints' efforts; empty for none."""
-    return str(rospy.get_param("~joint_states", ""))
+    return topic_argument("joint_states")
 
 
 def words(name) -> list[str]:
@@ -50,7 +70,27 @@ def words(name) -> list[str]:
 
 def magnetic_input_topic() -> str:
     """Return the topic of an ideal magnetic field; empty for none."""
-    return str(rospy.get_param("~magnetic_input", ""))
+    return topic_argument("magnetic_input")
+
+
+def ensure_apart(*outputs: str) -> None:
+    """Make sure that nothing is published on a topic that is listened to.
+
+    Raises
+    ------
+    ConfigurationError
+        The node would take its own messages for those of the simulator.
+    """
+    inputs = ("input", "pose", "joint_states", "magnetic_input")
+    heard = {
+        rospy.resolve_name(str(rospy.get_param(f"~{name}", "") or "~none")): name for name in inputs
+    }
+    for topic in map(rospy.resolve_name, outputs):
+        if topic in heard:
+            raise ConfigurationError(
+                f"realistic_imu: {heard[topic]}:={topic} is also what it publishes on: name "
+                "another topic with output:=, for those who are to hear the realistic IMU"
+            )
 
 
 def with_output(errors):

@@ -1,0 +1,121 @@
+"""The judge sees defects that are put into the product for it, in as many trials as the gate has.
+
+Each is one that nobody would notice who only looks whether a program ends with 0 or 2.
+"""
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import fuzz
+import numpy as np
+import pytest
+import targets
+
+from imu_simulation_framework import errors, recordings
+from imu_simulation_framework.recordings.formats import any_format, bag, ros2_bag
+from imu_simulation_framework.tools import command_line
+
+SEED, TRIALS = 1, 300
+
+
+def success_after_an_error(monkeypatch):
+    code = command_line._code
+    monkeypatch.setattr(command_line, "_code", lambda *given, **more: code(*given, **more) and 0)
+
+
+def bare_key_error_in_a_reader_of_text(monkeypatch):
+    monkeypatch.setattr(any_format, "read_plain_csv", lambda *_: {}["stamp"])
+
+
+def bare_key_error_in_a_reader_of_bags(monkeypatch):
+    """There whatever a library raises becomes a sentence on a damaged file."""
+    for module in (bag, ros2_bag):
+        monkeypatch.setattr(module, "choose_topic", lambda *_: {}["topic"])
+
+
+def every_50th_row_dropped(monkeypatch):
+    read = recordings.read_samples
+
+    def some(*given, **more):
+        samples = read(*given, **more)
+        kept = np.arange(len(samples)) % 50 != 49
+        columns = {name: values[kept] for name, values in samples.columns.items()}
+        return replace(samples, columns=columns, places=samples.places[kept])
+
+    monkeypatch.setattr(recordings, "read_samples", some)
+
+
+def file_name_missing(monkeypatch):
+    text = errors.FrameworkError.__str__
+
+    def without_name(error):
+        name, colon, rest = text(error).partition(": ")
+        return rest if colon and " " not in name else text(error)
+
+    monkeypatch.setattr(errors.FrameworkError, "__str__", without_name)
+
+
+def missing_result(monkeypatch):
+    monkeypatch.setattr(os, "replace", lambda source, target: os.rename(source, f"{source}.x"))
+
+
+def truncated_result(monkeypatch):
+    move = os.replace
+
+    def cut(source, target):
+        if os.path.isfile(source):
+            os.truncate(source, os.path.getsize(source) // 2)
+        move(source, target)
+
+    monkeypatch.setattr(os, "replace", cut)
+
+
+def result_elsewhere_too(monkeypatch):
+    move = os.replace
+
+    def twice(source, target):
+        Path("..", "copy").write_text("a result\n")
+        move(source, target)
+
+    monkeypatch.setattr(os, "replace", twice)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1200)  # on a machine that is very busy
+@pytest.mark.parametrize(
+    "plant",
+    [
+        success_after_an_error,
+        bare_key_error_in_a_reader_of_text,
+        bare_key_error_in_a_reader_of_bags,
+        every_50th_row_dropped,
+        file_name_missing,
+        missing_result,
+        truncated_result,
+        result_elsewhere_too,
+    ],
+)
+def test_a_planted_defect_is_seen(plant, monkeypatch, tmp_path, record_property):
+    targets.prepare()
+    plant(monkeypatch)
+    number, judgement = _first_short(tmp_path)
+    monkeypatch.undo()
+    _, well = _judged(tmp_path / "without", number)
+    assert not well.verdict.short, "it is short without the defect, too"
+    record_property("trials", number + 1)
+    print(f"{plant.__name__}: seen in trial {number}: {judgement.verdict.short[0][:200]}")
+
+
+def _first_short(place):
+    for number in range(TRIALS):
+        _, judgement = _judged(place / str(number), number)
+        if judgement.verdict.short:
+            return number, judgement
+    raise AssertionError(f"not seen within {TRIALS} trials")
+
+
+def _judged(around, number):
+    folder = around / "a" / "trial"
+    folder.mkdir(parents=True)
+    return number, fuzz.judge(SEED, number, folder)
