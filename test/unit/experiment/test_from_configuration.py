@@ -23,14 +23,20 @@ def test_an_imu_is_published_no_faster_than_it_is_simulated(tmp_path, rate, publ
     assert published_rate(load_configuration(overrides=sections)) == published
 
 
-def test_a_specification_of_a_sensor_at_rest_is_remarked_on():
-    def remarks(model, **sections):
-        return imu_remarks(load_configuration(overrides={"imu": {"model": model}, **sections}))
+def test_what_a_specification_leaves_out_is_remarked_on():
+    def remarks(file, latitude=None, model="specification"):
+        sections = {"imu": {"model": model}, "imu_specification": {"file": file}}
+        return imu_remarks(
+            load_configuration(overrides={**sections, "simulation": {"latitude": latitude}})
+        )
 
-    (sentence,) = remarks("specification", imu_specification={"file": "bno055"})
-    assert sentence.startswith("bno055 holds what a sensor shows at rest")
-    assert remarks("specification", imu_specification={"file": "bno055_datasheet"}) == []
-    assert remarks("hector") == []
+    at_rest, earth = remarks("bno055")
+    assert at_rest.startswith("bno055 holds what a sensor shows at rest")
+    assert earth.startswith("the Earth's turning, 15 deg/h times the sine of the latitude, is left")
+    assert remarks("bno055", latitude=50.0) == [at_rest]
+    # A sensor with a bias far above the Earth's rate, and all its errors stated, needs neither.
+    assert remarks("bno055_datasheet") == []
+    assert remarks("bno055", model="hector") == []
 
 
 def environment(model="specification", file="bno055_magnetometer", **keys):
