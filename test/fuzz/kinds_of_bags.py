@@ -112,7 +112,7 @@ def _keys(random, database, topic, specimen, kind):
     value = random.choice(("'text'", "NULL", "99", "1e300", "x'00'"))
     count = _cells(random, database, topic, "topic_id", value)
     all_of_them = count == specimens.samples(specimen, kind)
-    told = told_samples(specimen, kind, more=-count)
+    told = told_samples(specimen, kind, gone=count)
     return _REFUSED if all_of_them else Expected((0,), told=(told,))
 
 

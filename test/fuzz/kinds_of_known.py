@@ -21,10 +21,10 @@ def good(random, folder) -> Trial:
     )(random, folder)
 
 
-def told_samples(specimen, kind, fewer=0, more=0) -> str:
-    """What is said of a recording from which so many samples are left out."""
-    count = specimens.samples(specimen, kind) + more
-    return rf"\b{count - fewer - more} of {count} samples in use"
+def told_samples(specimen, kind, fewer=0, more=0, gone=0) -> str:
+    """What is said of a recording of which so many samples are unusable, repeated or not there."""
+    count = specimens.samples(specimen, kind) - gone
+    return rf"\b{count - fewer} of {count + more} samples in use"
 
 
 def _read(random, folder):
@@ -174,8 +174,7 @@ def _twice(random, specimen, kind, lines, rows):
 
 def _gone(random, specimen, kind, lines, rows):
     kept = [line for row, line in enumerate(lines) if row not in rows]
-    count = specimens.samples(specimen, kind) - len(rows)
-    return kept, Expected((0,), told=(rf"\b{count} of {count} samples in use",))
+    return kept, Expected((0,), told=(told_samples(specimen, kind, gone=len(rows)),))
 
 
 def _swapped(random, specimen, kind, lines, rows):

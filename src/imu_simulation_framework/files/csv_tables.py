@@ -120,9 +120,10 @@ def _read(path, file, columns):
         raise ResultError(f"{path}: the file is empty, a header with the column time was expected")
     table = pd.concat(parts, ignore_index=True)
     time = table["time"].to_numpy()
-    steps = np.flatnonzero(~(np.diff(time) > 0.0))
-    if len(steps) or not np.all(np.isfinite(time)):
-        line = 3 + int(steps[0]) if len(steps) else 2
+    wrong = ~np.isfinite(time)
+    wrong[1:] |= ~(time[1:] > time[:-1])
+    if wrong.any():
+        line = 2 + int(np.argmax(wrong))
         raise ResultError(f"{path}: line {line}, column time: does not increase from line to line")
     return table.set_index("time")
 

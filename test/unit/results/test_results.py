@@ -134,6 +134,7 @@ def test_a_missing_table_is_named(folder):
         ("time,yaw\n0.0,1.0\n0.1,2.0,3.0\n", "line 3: 2 values were expected, found 3"),
         ("time,yaw\n0.0,1.0,5.0\n0.1\n", "line 2: 2 values were expected, found 3"),
         ("time,yaw\n0.0,1.0\n0.1,2.", "line 3: no end of line"),
+        ("time,yaw\ninf,1.0\ninf,2.0\n", "line 2, column time: does not increase"),
         ("time,yaw\n0.0,1.0\n0.0,2.0\n", "line 3, column time: does not increase"),
         ("time,yaw\n0.0,1.0\n0.2,2.0\n0.1,2.0\n", "line 4, column time: does not increase"),
         ("time,yaw\nnan,1.0\n", "line 2, column time"),
