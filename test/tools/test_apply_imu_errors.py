@@ -303,6 +303,7 @@ def test_a_ros_2_bag_keeps_its_storage_and_the_version_of_its_description(
         ({"relative_file_paths": ["../../etc/passwd"]}, "the bag's file 'passwd' is missing"),
         ({"relative_file_paths": []}, "relative_file_paths is [], expected names of files"),
         ({"topics_with_message_count": [1]}, "an entry of topics_with_message_count is 1"),
+        ({"topics_with_message_count": []}, "the topic '/imu', which the bag has, is not described"),
     ],
 )
 def test_a_description_that_cannot_be_is_refused_in_a_sentence(motion, tmp_path, change, words):

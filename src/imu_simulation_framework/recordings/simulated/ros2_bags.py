@@ -103,6 +103,10 @@ class Ros2Folder:
             definitions.update(
                 (printable(c.topic), _text_of(c.msgdef)) for c in self._reader.connections
             )
+        for name in definitions.keys() - set(map(printable, described)):
+            raise RecordingError(
+                f"{Path(path) / METADATA}: the topic {shown(name)}, which the bag has, is not described"
+            )
         self.connections = [
             StoredConnection(
                 name,
