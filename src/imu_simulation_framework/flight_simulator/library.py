@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Callable, Iterator
 
 from imu_simulation_framework.extras import required
+from imu_simulation_framework.sentences import printable
 
 _PRINTING = threading.RLock()
 _LONGEST_LOG = 10_000_000  # characters; a script may notify in every step
@@ -163,4 +164,5 @@ def _outputs_kept(notices):
 
 def _plain(text) -> str:
     """Return a line without marks of KML and colours of terminals."""
-    return " ".join(re.sub(r"<[^<>]*>|\x1b\[[0-9;]*m|[<>]", " ", text).split())
+    text = re.sub(r"<[^<>]*>|\x1b\[[0-9;]*m|[<>]", " ", text)
+    return printable(" ".join(text.split()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import csv
 import io
 import itertools
@@ -320,15 +321,16 @@ def _ended(line, separator, width):
 
 def _distinct(names):
     """Return the names, ``.1``, ``.2`` behind repeated ones, and which were repeated."""
-    distinct, namesakes, given = [], {}, set(names)
+    distinct, namesakes, given = {}, {}, set(names)
+    numbers = collections.defaultdict(lambda: itertools.count(1))
     for name in names:
         if name in distinct:
-            free = (f"{name}.{n}" for n in itertools.count(1))
+            free = (f"{name}.{n}" for n in numbers[name])
             new = next(n for n in free if n not in given and n not in distinct)
             namesakes.setdefault(name, []).append(new)
             name = new
-        distinct.append(name)
-    return distinct, namesakes
+        distinct[name] = True
+    return list(distinct), namesakes
 
 
 def _separator(line) -> str:

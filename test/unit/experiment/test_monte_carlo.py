@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import zipfile
 import json
 import math
 
@@ -137,12 +138,16 @@ def test_a_forged_chunk_without_usable_arrays_is_drawn_again(tmp_path, change):
     path = tmp_path / "chunks" / "runs_000000008.chunk"
     with np.load(io.BytesIO(path.read_bytes().partition(b"\n")[2])) as file:
         arrays = {**file, **change}
+    cut_header = io.BytesIO()
+    with zipfile.ZipFile(cut_header, "w") as archive:
+        archive.writestr("job.npy", b"\x93NUMPY\x01\x00\x10\x00{'descr': ('<f8'")
     told = []
-    for content in (forged(arrays), with_hash(b"no archive"), with_hash(b"")):
+    contents = (forged(arrays), *map(with_hash, (b"no archive", b"", cut_header.getvalue())))
+    for content in contents:
         path.write_bytes(content)
         assert equal(monte_carlo(Walks(), 20, tmp_path, on_remark=told.append), expected)
     sentence = f"{path}: does not hold the arrays of a chunk; its runs are drawn again"
-    assert told == 3 * [sentence]
+    assert told == len(contents) * [sentence]
 
 
 @pytest.mark.parametrize(

@@ -133,6 +133,11 @@ def test_nothing_is_printed(capfd):
     assert out == "" and err == ""
 
 
+def test_an_events_name_that_a_terminal_would_obey_is_escaped(script):
+    flight = fly(script(AT.format(name="a&#x202e;b", time=0.1, set="<notify/>")), duration=1.0)
+    assert "a\\u202eb" in [name for _, name in flight.events]
+
+
 def test_an_engine_that_fails_is_said():
     flight = fly("c3105", duration=255.0)
     assert flight.remarks == ("engine 2 stops at 250.00 s",)

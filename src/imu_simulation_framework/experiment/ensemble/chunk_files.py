@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import tokenize
 import zipfile
 import zlib
 from pathlib import Path
@@ -30,7 +31,7 @@ _FORMAT = b"imu_simulation_framework ensemble 1 "
 
 _NO_ARRAYS = (
     zipfile.BadZipFile, zlib.error, KeyError, ValueError, TypeError, OverflowError, EOFError,
-    NotImplementedError, RuntimeError, MemoryError, SyntaxError,
+    NotImplementedError, RuntimeError, MemoryError, SyntaxError, tokenize.TokenError,
 )  # fmt: skip
 """What zipfile and numpy raise at whatever is no archive of arrays."""
 
