@@ -238,9 +238,8 @@ def _of_one_kind(blocks) -> bool:
 
     One that is not is text as a whole, as it stands in the file.
     """
-    places = range(blocks[0].shape[1])
-    kinds = [{block.dtypes.iloc[place].kind for block in blocks} for place in places]
-    return all(len(kind) == 1 or kind <= {"i", "f"} for kind in kinds)
+    kinds = zip(*([kind.kind for kind in block.dtypes] for block in blocks))
+    return all(len(set(kind)) == 1 or set(kind) <= {"i", "f"} for kind in kinds)
 
 
 def _logical_lines(path, blocks):
