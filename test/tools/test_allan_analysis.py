@@ -258,6 +258,7 @@ def test_a_wrong_topic_is_refused_with_those_there_are(bag, tmp_path):
         (["--column", "gyro_x"], ["--column 'gyro_x' is not understood"]),
         (["--name", "a/b"], ["without a slash"]),
         (["--rate", 0], ["--rate is 0 Hz"]),
+        (["--rate", 1e-9], ["--rate is 1e-09 Hz, expected from 0.001 to 1e7"]),
     ],
 )
 def test_an_option_out_of_range_is_refused_in_a_sentence(tmp_path, arguments, words):

@@ -58,8 +58,8 @@ def main(arguments):
             f"--band is {options.band[0]:g} {options.band[1]:g}, expected two times above 0, the "
             "shorter one first"
         )
-    if options.rate is not None and not 0.0 < options.rate < float("inf"):
-        raise ConfigurationError(f"--rate is {options.rate:g} Hz, expected a number above 0")
+    if options.rate is not None and not 1e-3 <= options.rate <= 1e7:
+        raise ConfigurationError(f"--rate is {options.rate:g} Hz, expected from 0.001 to 1e7")
     settings = RestSettings(outlier_range=options.outliers)
     columns = dict(_column(text) for text in options.column) or None
     recordings, sentences = [], []
