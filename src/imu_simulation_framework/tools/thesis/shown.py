@@ -55,6 +55,23 @@ def paths(experiments: Experiments) -> Shown:
     return Shown(path_figures.paths(named), side_by_side_charts.paths(named), ours)
 
 
+def controlled(controller, picture):
+    """Return what makes a figure of how a controller follows the whole of drive A."""
+
+    def make(experiments: Experiments) -> Shown:
+        comparison = experiments.comparison(LONG._replace(controller=controller))
+        table = comparison.whole.control_error
+        yaw, distance = np.degrees(table["yaw_error"]), table["distance_error"]
+        ours = (
+            f"the mean error of the yaw is {yaw.abs().mean():.2f} deg and of the distance "
+            f"{distance.mean():.2f} m; at the end they are {yaw.iloc[-1]:.2f} deg and "
+            f"{distance.iloc[-1]:.2f} m"
+        )
+        return _of_experiment(picture, comparison, ours)
+
+    return make
+
+
 def yaw_of_one_round(experiments: Experiments) -> Shown:
     """Return the headings over one round, and its end enlarged."""
     comparison = experiments.comparison(ONE_ROUND)
