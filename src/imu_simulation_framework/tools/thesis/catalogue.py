@@ -99,7 +99,7 @@ ITEMS: tuple[Item, ...] = (
         "control of yaw and distance: path",
         "yaw_distance_pid",
         "trajectory",
-        "The robot keeps to the path: the least average errors of distance and yaw of all.",
+        "Held to be the best by the average errors of distance and yaw.",
     ),
     _controlled(
         "10b",
@@ -113,7 +113,7 @@ ITEMS: tuple[Item, ...] = (
         "control of yaw only: path",
         "yaw_pid",
         "trajectory",
-        "The path is followed well enough, though nothing steers to it.",
+        "Nothing steers to the path, which is held to be unnecessary for judging a yaw.",
     ),
     _controlled(
         "11b",

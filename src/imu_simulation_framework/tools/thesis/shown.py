@@ -63,9 +63,8 @@ def controlled(controller, picture):
         table = comparison.whole.control_error
         yaw, distance = np.degrees(table["yaw_error"]), table["distance_error"]
         ours = (
-            f"the mean error of the yaw is {yaw.abs().mean():.2f} deg and of the distance "
-            f"{distance.mean():.2f} m; at the end they are {yaw.iloc[-1]:.2f} deg and "
-            f"{distance.iloc[-1]:.2f} m"
+            f"the yaw is {yaw.abs().mean():.2f} deg off on average and the robot "
+            f"{distance.mean():.2f} m, at most {yaw.abs().max():.2f} deg and {distance.max():.2f} m"
         )
         return _of_experiment(picture, comparison, ours)
 
