@@ -92,7 +92,11 @@ def test_control_of_the_distance_disturbs_the_yaw_and_keeps_to_the_path(tmp_path
     assert list(table["file"]) == [f"figure_{part}.png" for part in parts]
     found = [[*map(float, re.findall(r"(-?[\d.]+) (?:deg|m)\b", ours))] for ours in table["here"]]
     assert found[1] == found[2] and found[3] == found[4]
-    (open_yaw, *_), (both_yaw, both_distance, *_), (yaw, distance, *_) = found[0], found[1], found[3]
+    (open_yaw, *_), (both_yaw, both_distance, *_), (yaw, distance, *_) = (
+        found[0],
+        found[1],
+        found[3],
+    )
     assert yaw < min(open_yaw, both_yaw) and both_distance < distance
     assert both_yaw > open_yaw
 
