@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every figure of chapter 4 of the thesis, made with our drives.
+"""Figures 3.9 to 3.11 and all of chapter 4 of the thesis, made with our drives.
 
 See imu_simulation_framework.tools.thesis.reproduce_thesis.
 """

@@ -45,13 +45,15 @@ def refused(done, *words):
     assert not Path("thesis").exists()
 
 
-def test_the_list_has_each_figure_of_the_chapter_once():
+def test_the_list_has_each_figure_once():
     done = run("--list")
     assert (done.returncode, done.stderr) == (0, "")
     numbers = [
         number for line in done.stdout.splitlines() for number in line[:9].strip().split(", ")
     ]
-    assert sorted(numbers, key=lambda number: int(number[2:])) == [f"4.{n}" for n in range(1, 25)]
+    control, chapter = numbers[:5], numbers[5:]
+    assert control == ["3.9", "3.10a", "3.10b", "3.11a", "3.11b"]
+    assert sorted(chapter, key=lambda number: int(number[2:])) == [f"4.{n}" for n in range(1, 25)]
     assert done.stdout.count("cannot be made") == 1
 
 
@@ -83,6 +85,22 @@ def test_one_figure_is_made_of_one_round():
         assert part in page
 
 
+def test_control_of_the_distance_disturbs_the_yaw_and_keeps_to_the_path(tmp_path):
+    recordings = write_drive(with_laps(get_drive("a"), 2), tmp_path)
+    table, output = made("--figures", "3.9", "3.10", "3.11", "--drive", "a", *recordings)
+    parts = ["3_09", "3_10a", "3_10b", "3_11a", "3_11b"]
+    assert list(table["file"]) == [f"figure_{part}.png" for part in parts]
+    found = [[*map(float, re.findall(r"(-?[\d.]+) (?:deg|m)\b", ours))] for ours in table["here"]]
+    assert found[1] == found[2] and found[3] == found[4]
+    (open_yaw, *_), (both_yaw, both_distance, *_), (yaw, distance, *_) = (
+        found[0],
+        found[1],
+        found[3],
+    )
+    assert yaw < min(open_yaw, both_yaw) and both_distance < distance
+    assert both_yaw > open_yaw
+
+
 def test_two_numbers_of_one_picture_are_made_once():
     table, _ = made("--figures", "4.4", "4.2", "--formats", "svg", "--table", "csv", "markdown")
     assert list(table["figure"]) == ["4.2, 4.4"]
@@ -99,7 +117,7 @@ def test_recordings_of_ones_own_take_the_place_of_a_drive(tmp_path):
 
 
 def test_what_cannot_be_made_is_refused():
-    refused(run("--figures", "4.25"), "4.25", "4.1 to 4.24")
+    refused(run("--figures", "4.25"), "4.25", "3.9 to 4.24")
     refused(run("--figures", "4.3"), "4.3", "not known")
     refused(run("--drive", "e", "x.csv"), "a, b, c, d")
     refused(run("--drive", "a"), "recording")
@@ -125,4 +143,4 @@ def test_the_whole_chapter():
         rms = judged["model's rms at the end [deg]"][place]
         assert rms == pytest.approx(expected, rel=5.0 / np.sqrt(2.0 * 2000.0))
     assert "5.5e-03 deg/s/√Hz" in set(numbers["here"])
-    assert "21 pictures of 22 (4.3 cannot be made), " in output
+    assert "26 pictures of 27 (4.3 cannot be made), " in output

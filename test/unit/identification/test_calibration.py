@@ -10,6 +10,7 @@ from calibration_records import (
     table_record,
 )
 from scipy.linalg import solve_triangular
+from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.columns import ACCEL, GYRO
 from imu_simulation_framework.constants import WORLD_GRAVITY
@@ -88,6 +89,30 @@ def test_gyroscope_and_accelerometer_are_found_within_their_uncertainty(table):
     assert max(all_off(gyroscope, sensor.gyroscope)) < FAR
     assert max(all_off(accelerometer, sensor.accelerometer)) < FAR
     assert gyroscope.matrix[2][2].sigma < 5e-4 and gyroscope.bias[2].sigma < 2e-5
+
+
+@pytest.mark.parametrize("misalignment", [0.0, 0.01])
+def test_what_placement_makes_of_misalignments_does_not_widen_scale_factors(misalignment):
+    generator = np.random.default_rng(6)
+    runs, placement, samples = 300, np.radians(0.5), 2
+    force = WORLD_GRAVITY * np.concatenate([np.eye(3), -np.eye(3)])
+    rests = [RestTime(k, k + samples) for k in range(0, 6 * samples, samples)]
+    errors, sigmas = [], []
+    for _ in range(runs):
+        matrix = generator.normal(0.0, misalignment, (3, 3))
+        tilted = Rotation.from_rotvec(generator.normal(0.0, placement, (6, 3))).apply(force)
+        accel = np.repeat(tilted @ (np.eye(3) + matrix).T, samples, axis=0)
+        times = 0.5 * np.arange(len(accel))
+        found = calibrate_accelerometer(
+            times, accel, rests, gravity=WORLD_GRAVITY, noise=(SlowNoise(1e-6),) * 3
+        )
+        errors += [found.matrix[j][j].value - matrix[j, j] for j in range(3)]
+        sigmas += [found.matrix[j][j].sigma for j in range(3)]
+    stated, scatter = (np.sqrt(np.mean(np.square(each))) for each in (sigmas, errors))
+    # What tilts do along the truth is a sum of four squares, of kurtosis 6. A variance that is
+    # estimated as none or more is too large on average: a tenth in the scale factors' sigma.
+    error = 0.5 * np.sqrt((6.0 - 1.0) / (3 * runs))
+    assert 1.0 - 3.0 * error < stated / scatter < 1.1 + 3.0 * error
 
 
 def test_a_bias_without_a_noise_specification_has_an_interval_that_knows_slow_noise(table):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import zlib
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Sequence
 
 import numpy as np
@@ -70,7 +71,7 @@ class _Stream:
     yaw_noise: float = 0.0
     constants: tuple[int, ...] = ()
 
-    @property
+    @cached_property
     def place(self) -> int:
         """Where in a run's random numbers it begins; far from where any other name does."""
         return zlib.crc32(self.name.encode()) << 64

@@ -71,7 +71,7 @@ class KnownTruth:
     placement: float = 0.0
     own: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
-    def covariance(self, row) -> np.ndarray:
+    def covariance(self, row, variance=(0.0, 0.0, 0.0)) -> np.ndarray:
         """Return the covariance that this brings into the readings of one axis, shape (n, n).
 
         With the row r of I + M, a tilt by small angles e adds r . (e x f) = e . (f x r), so that
@@ -82,11 +82,14 @@ class KnownTruth:
         ----------
         row : ndarray, shape (3,) or (n, 3)
             Of I + M, with the scale factor at each mean's temperature.
+        variance : array_like, shape (3,), optional
+            Of what is known of the row.
         """
-        lever = np.cross(self.values, row)
         along = np.sum(self.values * row, axis=1)
-        tilted = self.placement**2 * (lever @ lever.T)
-        tilted += self.placement**4 * np.outer(along, along)
+        tilted = self.placement**4 * np.outer(along, along)
+        for likely, weight in ((row, 1.0), *zip(np.eye(3), variance)):
+            lever = np.cross(self.values, likely)
+            tilted += weight * self.placement**2 * (lever @ lever.T)
         total = np.where(self.together[:, None] == self.together, tilted, 0.0)
         if len(self.own):
             size = np.linalg.norm(self.values, axis=1)
@@ -173,47 +176,65 @@ def fit_triad(
     powers = [] if temperatures is None else _powers(temperatures)
     bias_degree = temperatures.bias_degree if temperatures else 0
     scale_degree = temperatures.scale_degree if temperatures else 0
-    axes = []
-    for axis in range(3):
+    first = 1 + bias_degree
+    last = first + len(excited)
+    designs, warm = [], np.zeros((3, len(values)))
+    rows, variances = np.eye(3), np.zeros((3, 3))
+    off = values - truth.expected
+    for axis, unit in enumerate(np.eye(3)):
         columns = [np.ones(len(values)), *powers[:bias_degree]]
         columns += [truth.expected[:, j] for j in excited]
         scaled = axis in excited
         if scaled:
             columns += [truth.expected[:, axis] * power for power in powers[:scale_degree]]
-        off = values[:, axis] - truth.expected[:, axis]
-        design = np.column_stack(columns)
-        first = 1 + bias_degree
-        # A rough misalignment is enough to know how a tilt shows.
-        row = np.eye(3)[axis]
-        rough = np.linalg.lstsq(design, off, rcond=None)[0]
-        row[excited] += rough[first : first + len(excited)]
-        warm = np.zeros(len(values))
+        designs.append(np.column_stack(columns))
+        # Rough ones are enough to know how a tilt shows.
+        inverse = np.linalg.pinv(designs[-1])
+        rough = inverse @ off[:, axis]
+        spread = np.diag(inverse @ truth.covariance(unit) @ inverse.T)
+        rows[axis, excited] += rough[first:last]
+        variances[axis, excited] = spread[first:last]
         if scaled:
-            slopes = rough[first + len(excited) :]
-            warm = sum((slope * power for slope, power in zip(slopes, powers)), warm)
-        beside = truth.covariance(row + warm[:, None] * np.eye(3)[axis])
-        axes.append(Axis(off, design, beside, f"{what}, axis {AXES[axis]}"))
+            warm[axis] = sum((slope * power for slope, power in zip(rough[last:], powers)), 0.0)
+    rows, variances = _likely_rows(rows, variances)
+    axes = []
+    for axis, unit in enumerate(np.eye(3)):
+        beside = truth.covariance(rows[axis] + warm[axis][:, None] * unit, variances[axis])
+        axes.append(Axis(off[:, axis], designs[axis], beside, f"{what}, axis {AXES[axis]}"))
     found = solve(Means(begin, end, group, axes), noise or None)
-    rows = [one.estimates for one in found]
-    first = 1 + bias_degree
+    estimates = [one.estimates for one in found]
     matrix = tuple(
         tuple(row[first + excited.index(j)] if j in excited else None for j in range(3))
-        for row in rows
+        for row in estimates
     )
     zero = FoundValue(0.0, 0.0, 0.0)
-    last = first + len(excited)
     return TriadCalibration(
-        tuple(row[0] for row in rows),
+        tuple(row[0] for row in estimates),
         matrix,
-        tuple(tuple(row[1 + k] for row in rows) for k in range(bias_degree)),
+        tuple(tuple(row[1 + k] for row in estimates) for k in range(bias_degree)),
         tuple(
-            tuple(row[last + k] if axis in excited else zero for axis, row in enumerate(rows))
+            tuple(row[last + k] if axis in excited else zero for axis, row in enumerate(estimates))
             for k in range(scale_degree if excited else 0)
         ),
         tuple(one.noise for one in found),
         method,
         float(np.sqrt(np.mean([one.residuals**2 for one in found]))),
     )
+
+
+def _likely_rows(rows, variances):
+    """Return mean and variance of I + M, of estimates whose variances are those of the placement.
+
+    Placement makes misalignments look larger than they are, and what a tilt adds along the truth
+    with them. They are therefore taken for draws about zero, of as much variance as theirs exceeds
+    that of their estimates (empirical Bayes; Morris, JASA 78, 1983).
+    """
+    across = (variances > 0.0) & ~np.eye(3, dtype=bool)
+    kept = np.ones((3, 3))
+    if across.any():
+        own = max(float(np.mean(rows[across] ** 2 - variances[across])), 0.0)
+        kept[across] = own / (own + variances[across])
+    return kept * rows, np.where(across, kept * variances, 0.0)
 
 
 def _powers(temperatures):

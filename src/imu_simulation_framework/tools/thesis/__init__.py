@@ -1,1 +1,1 @@
-"""Chapter 4 of the thesis behind the package, made again: drives, figures, numbers, judgement."""
+"""Figures of the thesis behind the package, made again: drives, figures, numbers, judgement."""

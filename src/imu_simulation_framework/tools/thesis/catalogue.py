@@ -1,4 +1,4 @@
-"""The figures of the thesis's chapter 4: what each showed, and why ours differs."""
+"""The thesis's figures of control and of chapter 4: what each showed, and why ours differs."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Item(NamedTuple):
     def name(self) -> str:
         """Of its files, as ``figure_4_06_4_07``; in the order of the numbers."""
         parts = (number.split(".") for number in self.numbers)
-        return "figure_" + "_".join(f"{chapter}_{int(place):02d}" for chapter, place in parts)
+        return "figure_" + "_".join(f"{chapter}_{place.zfill(2)}" for chapter, place in parts)
 
 
 _DATA = "Other recordings: the thesis's are not at hand, ours are made by a program."
@@ -50,6 +50,10 @@ _CHANCE = (
 _RAW = (
     "Spectra of errors as they are: the thesis smoothed errors by a median first, which takes "
     "noise away and is not linear."
+)
+_WHEELS = (
+    "The wheels in MuJoCo turn as they are told and the robot is symmetric, so that less has to be "
+    "controlled; and the parts of the controllers are signed each."
 )
 _SAME = "The same setting; nothing is said of what came out."
 
@@ -74,7 +78,50 @@ def _with_hector(letter: str, imu: Imu, first: int, said_errors: str, said_spect
     )
 
 
+def _controlled(number, name, controller, picture, thesis):
+    return Item(
+        (f"3.{number}",), f"Trajectory A, {name}", thesis, _WHEELS,
+        shown.controlled(controller, picture),
+    )  # fmt: skip
+
+
 ITEMS: tuple[Item, ...] = (
+    _controlled(
+        "9",
+        "open loop: path",
+        "open_loop",
+        "trajectory",
+        "Too slow in sharp bends and drawn to one side by its front wheels, the robot leaves the "
+        "path more and more.",
+    ),
+    _controlled(
+        "10a",
+        "control of yaw and distance: path",
+        "yaw_distance_pid",
+        "trajectory",
+        "Held to be the best by the average errors of distance and yaw.",
+    ),
+    _controlled(
+        "10b",
+        "control of yaw and distance: errors",
+        "yaw_distance_pid",
+        "control_error",
+        "The distance's controller brings small oscillations into the yaw.",
+    ),
+    _controlled(
+        "11a",
+        "control of yaw only: path",
+        "yaw_pid",
+        "trajectory",
+        "Nothing steers to the path, which is held to be unnecessary for judging a yaw.",
+    ),
+    _controlled(
+        "11b",
+        "control of yaw only: errors",
+        "yaw_pid",
+        "control_error",
+        "The best for the yaw, which is what is compared; so all experiments use it.",
+    ),
     Item(
         ("4.1",),
         "The four trajectories",
@@ -208,7 +255,7 @@ ITEMS: tuple[Item, ...] = (
         _SAME,
     ),
 )
-"""All figures of the chapter, in its order."""
+"""All figures, in their order."""
 
 NO_TABLES = (
     "Chapter 4 has no table. Its numbers, which stand in the text and in equations 4.1 to 4.17, "

@@ -1,4 +1,4 @@
-"""The experiments of the thesis's chapter 4, each driven when a figure asks for it."""
+"""The thesis's experiments, each driven when a figure asks for it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ RUNS = (1, 2, 3)
 RECORDED_WINDOW = 5.91
 """Of the median by which the thesis smooths the recorded errors of all drives [s]."""
 
-_CONTROL = {"control": {"controller": "yaw_pid"}, "terrain": {"kind": "flat"}}
+_TERRAIN = {"terrain": {"kind": "flat"}}
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,7 @@ class Experiment(NamedTuple):
         Where it ends [s]; None is the drive's end.
     window : float
         Of the trend's median [s].
+    controller : str
     """
 
     drive: str
@@ -82,6 +83,7 @@ class Experiment(NamedTuple):
     run: int = 1
     until: float | None = None
     window: float = 5.19
+    controller: str = "yaw_pid"
 
 
 class Compared(NamedTuple):
@@ -192,7 +194,11 @@ class Experiments:
             configuration = self._configuration(
                 experiment.drive,
                 experiment.until,
-                {**experiment.imu.settings, "experiment": {"seed": self.seed + experiment.seed}},
+                {
+                    **experiment.imu.settings,
+                    "control": {"controller": experiment.controller},
+                    "experiment": {"seed": self.seed + experiment.seed},
+                },
             )
             tables = in_process.run_prepared(configuration, prepared)
             settings = ComparisonSettings(median_window=experiment.window)
@@ -214,7 +220,7 @@ class Experiments:
         one = RecordingSetup(
             setup.path, {name: dict(keys) for name, keys in setup.overrides.items()}
         )
-        for section, values in {**_CONTROL, **(settings or {})}.items():
+        for section, values in {**_TERRAIN, **(settings or {})}.items():
             one.set(section, **values)
         if until is not None:
             start = one.load().trajectory.start or 0.0

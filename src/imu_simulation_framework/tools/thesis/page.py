@@ -1,4 +1,4 @@
-"""The page of the thesis's chapter 4."""
+"""The page of the thesis's figures."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def thesis_page(made, table, columns, experiments: Experiments, found=None) -> P
         sections += _found(*found)
     sections.append(Section("Settings", table=facts(_settings(experiments)), folded=True))
     return Page(
-        title="Chapter 4 of the thesis, with our drives",
+        title="Figures of the thesis, with our drives",
         summary=[*_summary(experiments), *([] if found is None else [_answer(found[1])])],
         sections=sections,
         footer=f"{experiments.described}, imu_simulation_framework {__version__}",
@@ -63,8 +63,9 @@ def _summary(experiments):
     whose = f"yours for {own}, else those" if own else "those"
     return [
         "The thesis behind this package compares the yaw error of a BNO055 on four drives with "
-        "that of Gazebo's IMU plug-ins. Here each of its figures is made again, with our models of "
-        "the plug-ins and a robot in MuJoCo. The recordings are not those of the thesis but "
+        "that of Gazebo's IMU plug-ins. Here its figures of control and of chapter 4 are made "
+        "again, with our models of the plug-ins and a robot in MuJoCo. The recordings are not "
+        "those of the thesis but "
         f"{whose} of a program: what can be compared is what a figure tells, not its course.",
         *([f"What is said of bundled recordings below does not hold for {own}."] if own else []),
         NO_TABLES,

@@ -1,8 +1,8 @@
-"""Make every figure of chapter 4 of the thesis again, with our drives and simulators.
+"""Make figures 3.9 to 3.11 and all of chapter 4 of the thesis again, with our drives.
 
-    reproduce_thesis.py                       # all, of 17 experiments: about three minutes
+    reproduce_thesis.py                       # all, of 19 experiments: about three minutes
     reproduce_thesis.py --list                # which figures there are
-    reproduce_thesis.py --figures 4.5 4.9     # some of them
+    reproduce_thesis.py --figures 3.10 4.9    # some of them
     reproduce_thesis.py --drive a gps.csv imu.csv --drive b my_b/config.ini
 
 Each figure is numbered as in the thesis, and stands with what the thesis showed, what ours shows
@@ -138,13 +138,13 @@ def _figures_table(made, format) -> pd.DataFrame:
 def _chosen(wanted):
     if not wanted:
         return ITEMS
-    known = [number for item in ITEMS for number in item.numbers]
-    unknown = [number for number in wanted if number not in known]
+    named = [{*item.numbers, *(number.rstrip("ab") for number in item.numbers)} for item in ITEMS]
+    unknown = [number for number in wanted if not any(number in names for names in named)]
     if unknown:
         raise ConfigurationError(
-            f"chapter 4 has no figure '{unknown[0]}'; it has {known[0]} to {known[-1]}"
+            f"there is no figure '{unknown[0]}' here, only {ITEMS[0].label} to {ITEMS[-1].label}"
         )
-    chosen = [item for item in ITEMS if set(item.numbers) & set(wanted)]
+    chosen = [item for item, names in zip(ITEMS, named) if names & set(wanted)]
     if not any(item.make for item in chosen):
         raise ConfigurationError(f"figure {chosen[0].label} {NOT_MADE}: {chosen[0].why}")
     return chosen
@@ -170,7 +170,7 @@ def _parser():
     )
     parser.add_argument("--list", action="store_true", help="name the figures and end")
     parser.add_argument(
-        "--figures", nargs="+", default=[], metavar="4.N", help="make only these, without judgement"
+        "--figures", nargs="+", default=[], metavar="N", help="make only these, without judgement"
     )
     parser.add_argument(
         "--drive", nargs="+", action="append", default=[], metavar=("LETTER", "RECORDING"),

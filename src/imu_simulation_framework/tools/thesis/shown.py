@@ -55,6 +55,22 @@ def paths(experiments: Experiments) -> Shown:
     return Shown(path_figures.paths(named), side_by_side_charts.paths(named), ours)
 
 
+def controlled(controller, picture):
+    """Return what makes a figure of how a controller follows the whole of drive A."""
+
+    def make(experiments: Experiments) -> Shown:
+        comparison = experiments.comparison(LONG._replace(controller=controller))
+        table = comparison.whole.control_error
+        yaw, distance = np.degrees(table["yaw_error"]), table["distance_error"]
+        ours = (
+            f"the yaw is {yaw.abs().mean():.2f} deg off on average and the robot "
+            f"{distance.mean():.2f} m, at most {yaw.abs().max():.2f} deg and {distance.max():.2f} m"
+        )
+        return _of_experiment(picture, comparison, ours)
+
+    return make
+
+
 def yaw_of_one_round(experiments: Experiments) -> Shown:
     """Return the headings over one round, and its end enlarged."""
     comparison = experiments.comparison(ONE_ROUND)
