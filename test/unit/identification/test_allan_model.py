@@ -3,6 +3,7 @@ import pytest
 from allantools.ci import edf_greenhall
 
 from imu_simulation_framework.identification.allan.deviation import overlapping_allan_variance
+from imu_simulation_framework.identification.allan.fit import fit_terms
 from imu_simulation_framework.identification.allan.model import (
     TERMS,
     allan_covariance,
@@ -93,3 +94,20 @@ def test_a_gauss_markov_process_has_the_variance_and_scatter_of_simulated_ones()
     )
     means = allan_variance_of_terms(factors, 1.0, BAND, time) @ squares
     assert np.all(np.abs(estimates.mean(axis=0) - means) < 4.0 * deviations / np.sqrt(rounds))
+
+
+def test_the_misfit_is_the_mean_square_of_what_a_fit_leaves_in_standard_deviations():
+    generator = np.random.default_rng(8)
+    tau = np.geomspace(0.1, 1000.0, 30)
+    shapes = allan_variance_of_terms(tau, PERIOD, BAND)
+    true = shapes @ np.array([0.0, 1.0, 0.1, 0.01, 0.0])
+    deviations = 0.02 * true
+    described = []
+    # What scatters as it is told, and what goes up and down by ten times that.
+    for left in (0.02 * generator.standard_normal(30), 0.2 * (-1.0) ** np.arange(30)):
+        fit = fit_terms(true * (1.0 + left), shapes, lambda squares: np.diag(deviations**2))
+        residuals = (true * (1.0 + left) - shapes @ fit.squares) / deviations
+        freedom = 30 - np.count_nonzero(fit.squares)
+        assert fit.misfit == pytest.approx(residuals @ residuals / freedom, rel=2e-3)
+        described.append(fit.describes)
+    assert described == [True, False]

@@ -14,6 +14,7 @@ from scipy.linalg import solve_triangular
 from imu_simulation_framework.columns import ACCEL, GYRO
 from imu_simulation_framework.constants import WORLD_GRAVITY
 from imu_simulation_framework.errors import RecordingError
+from imu_simulation_framework.identification.calibration.estimates import block_means
 from imu_simulation_framework.identification.calibration.free_positions import (
     calibrate_accelerometer_freely,
 )
@@ -74,6 +75,28 @@ def test_a_slow_even_turn_is_no_rest():
     rests = find_rest(times, values, AXES, "turning")
     assert len(rests) == 2
     assert not any(turning[rest.start : rest.stop].any() for rest in rests)
+
+
+def test_a_gap_in_time_ends_a_rest():
+    times = np.arange(6000) / 100.0
+    times[3000:] += 10.0
+    values = np.random.default_rng(1).normal(0.0, 1e-3, (len(times), 6))
+    before, after = find_rest(times, values, AXES, "gap")
+    assert before.start == 0 and 2700 < before.stop <= 3000 <= after.start < 3300
+
+
+def test_means_are_over_blocks_alike_of_all_times_at_rest():
+    times = np.arange(10_000) / 10.0
+    values = np.column_stack([times, -times])
+    parts = [RestTime(1000, 2000), RestTime(7000, 9000)]
+    begin, end, means, group = block_means(times, values, parts, most=15)
+    np.testing.assert_array_equal(group, np.repeat([0, 1], [5, 10]))
+    # From the sample before the first one: 20 s each, zero a tenth before the recording.
+    first = np.concatenate([100.0 + 20.0 * np.arange(5), 700.0 + 20.0 * np.arange(10)])
+    np.testing.assert_allclose(begin, first, atol=1e-9)
+    np.testing.assert_allclose(end, first + 20.0, atol=1e-9)
+    middle = first + 9.95
+    np.testing.assert_allclose(means, np.column_stack([middle, -middle]), atol=1e-9)
 
 
 def test_gyroscope_and_accelerometer_are_found_within_their_uncertainty(table):
@@ -224,6 +247,7 @@ def test_refused_in_a_sentence(table):
     level = np.column_stack([np.cos(times), np.sin(times), 0.0 * times]) * 2e-5
     broken = values.copy()
     broken[100, 2] = np.nan
+    still = np.vstack([np.zeros((100, 3)), np.eye(3), -np.eye(3)])
     shaken = np.random.default_rng(1).normal(0.0, 1.0, values.shape).cumsum(axis=0)
     for words, call in (
         ("never at rest", lambda: find_rest(times, shaken, AXES, "made")),
@@ -237,6 +261,7 @@ def test_refused_in_a_sentence(table):
         ("expected 7", lambda: whole_turns(times, gyro, rests, 7)),
         ("does not span all directions", lambda: fit_to_sphere(times, level)),
         ("does not span all directions", lambda: fit_to_sphere(times, 0.0 * level)),
+        ("does not span all directions", lambda: fit_to_sphere(times[:106], still)),
         ("three finite numbers", lambda: fit_to_sphere(times, level * np.nan)),
         ("too short", lambda: calibrate_gyroscope(times, gyro, [RestTime(0, 300)])),
     ):
