@@ -145,3 +145,24 @@ def test_a_bias_that_forgets_within_a_minute_is_no_random_walk_after_an_hour():
             result.fit.terms["random_walk"].low > 0.0 for result in identify([made]).axes.values()
         ]
     assert sum(called) <= 1
+
+
+@pytest.mark.parametrize("share, known", [(2.0, True), (0.2, False)])
+def test_quantisation_is_known_where_the_shortest_times_show_as_much_of_it_at_least(share, known):
+    factors = np.unique(np.geomspace(1.0, LENGTH // 10, 30).astype(int))
+    tau = factors / RATE
+
+    def model(time):
+        covariance = allan_covariance(factors, [LENGTH], 1.0 / RATE, (0.1, 1e4), time)
+        return allan_variance_of_terms(tau, 1.0 / RATE, (0.1, 1e4), time), covariance.of
+
+    # Above white noise up to 0.3 s; of the shortest, another share.
+    variances = model(None)[0] @ np.array([0.1 * WHITE**2, WHITE**2, 0.0, 0.0, 0.0])
+    variances[:3] *= share
+    fit = fit_real_sensor(tau, variances, model, LENGTH / RATE)
+    assert tau[2] < fit.start < 0.3
+    assert fit.terms["white_noise"].value == pytest.approx(WHITE, rel=1e-3)
+    quantisation = fit.terms["quantisation"]
+    assert np.isfinite(quantisation.high) == quantisation.identified == known
+    if known:
+        assert quantisation.value == pytest.approx(np.sqrt(0.1) * WHITE, rel=1e-3)
