@@ -1,5 +1,6 @@
 """The modes of a BNO055, and the fusion without a gyroscope."""
 
+import itertools
 import math
 from dataclasses import replace
 
@@ -204,6 +205,15 @@ def test_fast_calibration_knows_the_magnetometer_after_a_turn_on_level_ground_an
         used += [status["magnetometer"]] * MODES[mode].magnetometer
         np.testing.assert_array_equal(status["system"], np.min(used, axis=0))
         assert np.all(np.diff(status, axis=0) >= 0)
+
+
+def test_the_magnetometers_status_counts_the_octants_in_which_it_has_seen_the_field():
+    calibration = Bno055Calibration("NDOF_FMC_OFF")
+    levels = [
+        calibration.add(0.01, (0, 0, 0), (0, 0, 9.81), field).magnetometer
+        for field in itertools.product((-2e-5, 2e-5), repeat=3)
+    ]
+    assert levels == [0, 0, 0, 1, 1, 2, 2, 3]
 
 
 def test_no_samples_have_no_status():
