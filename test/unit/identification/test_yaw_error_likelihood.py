@@ -16,6 +16,7 @@ from imu_simulation_framework.identification.yaw_error.terms import (
     SCALE_FACTOR,
     SPREAD,
     YAW_DRIFT,
+    scales,
 )
 
 RANDOM = (ANGLE_RANDOM_WALK, YAW_DRIFT, REFERENCE_NOISE)
@@ -45,6 +46,18 @@ def sources(values):
         YawGaussMarkov("drift", values["yaw_drift_sigma"], values["yaw_drift_time"]),
         YawNoise("noise", values["reference_noise"]),
     )
+
+
+def test_a_search_goes_as_far_as_the_longest_drive_lets_it():
+    drives = [drive(100, 1, 0.0), drive(600, 2, 0.0), drive(300, 3, 0.0)]
+    found = scales(drives)
+    assert found.bounds("rate_drift_time") == pytest.approx((5.0, 6000.0))
+    # A random walk K of the rate makes K T^1.5 / sqrt(3), a constant rate its T-fold.
+    walk, rate = found.typical("rate_random_walk"), found.typical("rate_drift_sigma")
+    assert walk * 600.0**1.5 == pytest.approx(rate * 600.0)
+    residuals = np.concatenate([d.error - np.polyval(np.polyfit(d.time, d.error, 1), d.time)
+                                for d in drives])  # fmt: skip
+    assert rate * 600.0 == pytest.approx(np.sqrt(np.mean(residuals**2)))
 
 
 class Dense:
