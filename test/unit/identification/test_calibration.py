@@ -138,6 +138,13 @@ def test_turns_against_a_reference_give_the_scale_of_z(table):
     assert found.matrix[2][2].sigma == pytest.approx(np.sqrt(2.0) * 0.01 / 30.0, rel=0.1)
 
 
+def test_a_turn_is_from_the_last_sample_before_it_to_its_own_last_one():
+    times = np.arange(100) / 10.0
+    rests = [RestTime(0, 20), RestTime(80, 100)]
+    (turn,) = turns_of_reference(times, np.zeros((100, 3)), rests, times, 0.5 * times, 0.01)
+    assert turn.angle == pytest.approx((0.0, 0.0, 0.5 * (times[79] - times[19])))
+
+
 def test_a_chamber_run_gives_the_bias_as_a_polynomial():
     generator = np.random.default_rng(2)
     times = np.arange(60_000) / 50.0
@@ -208,6 +215,15 @@ def test_noise_does_not_shrink_the_scale_factors_of_a_magnetometer():
         far.append([(found.matrix[i][i].value - soft[i, i]) / found.matrix[i][i].sigma
                     for i in range(3)])  # fmt: skip
     assert np.abs(np.mean(far, axis=0)).max() < 3.0 / np.sqrt(30.0)
+
+
+def test_the_mean_of_two_halves_is_that_of_the_whole():
+    edges = np.array([0.0, 0.5, 1.0, 3.0, 5.0])
+    halves = unit_covariances(edges[:-1], edges[1:])
+    wholes = unit_covariances(edges[:-1:2], edges[2::2])
+    middle = np.kron(np.eye(2), [[0.5], [0.5]])
+    for of_halves, of_wholes in zip(halves, wholes):
+        np.testing.assert_allclose(middle.T @ of_halves @ middle, of_wholes, rtol=1e-7)
 
 
 def test_covariances_of_means_are_those_of_the_processes():

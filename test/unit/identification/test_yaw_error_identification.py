@@ -294,6 +294,11 @@ def test_observations_are_at_even_steps_and_not_made_up():
     gap = (observed.time > 39.95) & (observed.time < 50.05)
     np.testing.assert_array_equal(np.isnan(observed.error), gap)
     np.testing.assert_allclose(observed.error[~gap], 0.01 * observed.time[~gap])
+    assert observed.net_turn[~gap] == pytest.approx(np.sin(observed.time[~gap]), abs=1e-9)
+    # Up, down and up again within a turn.
+    assert observed.absolute_turn[[0, 1, 3, 6]] == pytest.approx(
+        [0.0, np.sin(1.0), 2.0 - np.sin(3.0), 4.0 + np.sin(6.0)], abs=0.01
+    )
     with pytest.raises(ConfigurationError, match="20 yaw errors"):
         observed_yaw_error("short", error.iloc[:200], yaw)
     with pytest.raises(ConfigurationError, match="1 yaw errors"):
