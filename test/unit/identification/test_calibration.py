@@ -113,6 +113,18 @@ def test_gyroscope_and_accelerometer_are_found_within_their_uncertainty(table):
     assert gyroscope.matrix[2][2].sigma < 5e-4 and gyroscope.bias[2].sigma < 2e-5
 
 
+def test_an_axis_is_up_within_twenty_degrees():
+    rests = [RestTime(100 * k, 100 * (k + 1)) for k in range(6)]
+    for angle in np.radians([18.0, 22.0]):
+        up = np.vstack([np.eye(3)[:2], -np.eye(3), [np.sin(angle), 0.0, np.cos(angle)]])
+        readings = np.arange(600) / 10.0, 9.81 * np.repeat(up, 100, axis=0), rests
+        if angle < np.radians(20.0):
+            calibrate_accelerometer(*readings, noise=(SlowNoise(1e-3),) * 3)
+        else:
+            with pytest.raises(RecordingError, match=r"none has up along \+z"):
+                calibrate_accelerometer(*readings)
+
+
 def test_a_bias_without_a_noise_specification_has_an_interval_that_knows_slow_noise(table):
     sensor, times, values, rests = table
     found = calibrate_gyroscope(times, values[:, :3], rests)
