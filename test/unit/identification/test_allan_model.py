@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from allantools.ci import edf_greenhall
+from scipy.linalg import toeplitz
 
 from imu_simulation_framework.identification.allan.deviation import overlapping_allan_variance
 from imu_simulation_framework.identification.allan.fit import fit_terms
@@ -69,6 +70,27 @@ def test_two_equal_parts_halve_the_covariance():
     one = allan_covariance(factors, [20_000], PERIOD, BAND).of(squares)
     two = allan_covariance(factors, [20_000, 20_000], PERIOD, BAND).of(squares)
     np.testing.assert_allclose(two, one / 2.0, rtol=1e-12)
+
+
+def test_covariances_are_sums_over_all_pairs_of_differences_of_neighbouring_means():
+    time, length, factors = 40.0, 500, np.array([1, 6, 50, 120, 200])
+    # Of means over a second of white noise and a Gauss-Markov process.
+    lags, ratio = toeplitz(np.arange(length)), 1.0 / time
+    drift = np.expm1(-ratio) ** 2 / ratio**2 * np.exp(-(np.maximum(lags, 1) - 1) * ratio)
+    np.fill_diagonal(drift, 2.0 * (ratio + np.expm1(-ratio)) / ratio**2)
+    readings = 0.5 * np.eye(length) + 4.0 * drift
+    differences = []
+    for factor in factors:
+        first = np.arange(length - 2 * factor + 1)[:, None]
+        place = (np.arange(length) - first) // factor
+        differences.append(((place == 1) * 1.0 - (place == 0)) / (np.sqrt(2.0) * factor))
+    expected = [
+        [2.0 * np.mean((one @ readings @ other.T) ** 2) for other in differences]
+        for one in differences
+    ]
+    squares = np.array([0.0, 0.5, 0.0, 0.0, 0.0, 4.0])
+    found = allan_covariance(factors, [length], 1.0, BAND, time).of(squares)
+    np.testing.assert_allclose(found, expected, rtol=1e-3)
 
 
 def test_bias_instability_has_its_plateau_inside_the_band():

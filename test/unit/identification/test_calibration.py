@@ -219,6 +219,16 @@ def test_a_magnetometer_with_known_noise_has_intervals_that_know_it():
     assert wandering.bias[0].sigma > 4.0 * quiet.bias[0].sigma
 
 
+def test_the_residual_is_the_noise_of_the_readings_whatever_their_scale():
+    generator = np.random.default_rng(7)
+    directions = generator.normal(size=(2000, 3))
+    directions /= np.linalg.norm(directions, axis=1)[:, None]
+    readings = 2.0 * directions * [1.0, 0.8, 1.2] + 0.01 * generator.normal(size=(2000, 3))
+    found = fit_to_sphere(0.04 * np.arange(2000), readings, 1.0).calibration
+    # Four standard errors of a standard deviation.
+    assert found.residual == pytest.approx(0.01, rel=4.0 / np.sqrt(2.0 * 2000))
+
+
 def test_noise_does_not_shrink_the_scale_factors_of_a_magnetometer():
     far = []
     for seed in range(30):
