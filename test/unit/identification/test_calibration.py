@@ -125,6 +125,17 @@ def test_an_axis_is_up_within_twenty_degrees():
                 calibrate_accelerometer(*readings)
 
 
+def test_readings_in_another_unit_are_as_far_from_what_was_found(table):
+    _, times, values, rests = table
+    found = [
+        calibrate_accelerometer(
+            times, unit * values[:, 3:], rests, gravity=9.8 * unit, noise=(SlowNoise(unit),) * 3
+        ).residual
+        for unit in (1.0, 100.0)
+    ]
+    assert found[1] == pytest.approx(100.0 * found[0])
+
+
 def test_a_bias_without_a_noise_specification_has_an_interval_that_knows_slow_noise(table):
     sensor, times, values, rests = table
     found = calibrate_gyroscope(times, values[:, :3], rests)

@@ -1,5 +1,7 @@
 import numpy as np
 import pytest
+from scipy.stats import chi2
+from statsmodels.stats.diagnostic import acorr_ljungbox
 
 from imu_simulation_framework.evaluation.yaw_error_model import (
     AngleRandomWalk,
@@ -9,6 +11,7 @@ from imu_simulation_framework.evaluation.yaw_error_model import (
 )
 from imu_simulation_framework.identification.yaw_error import ObservedYawError
 from imu_simulation_framework.identification.yaw_error.fit import Likelihood
+from imu_simulation_framework.identification.yaw_error.residuals import LAGS, check_residuals
 from imu_simulation_framework.identification.yaw_error.terms import (
     ANGLE_RANDOM_WALK,
     RATE_BIAS,
@@ -58,6 +61,16 @@ def test_a_search_goes_as_far_as_the_longest_drive_lets_it():
     residuals = np.concatenate([d.error - np.polyval(np.polyfit(d.time, d.error, 1), d.time)
                                 for d in drives])  # fmt: skip
     assert rate * 600.0 == pytest.approx(np.sqrt(np.mean(residuals**2)))
+
+
+def test_the_whiteness_of_innovations_is_ljung_and_boxs():
+    drives = np.random.default_rng(9).normal(size=(2, 400))
+    # Correlations about zero, which innovations have on average.
+    drives -= drives.mean(axis=1)[:, None]
+    expected = [acorr_ljungbox(one, lags=[LAGS])["lb_stat"].iloc[0] for one in drives]
+    whiteness = check_residuals(drives)[0]
+    assert whiteness.statistic == pytest.approx(sum(expected))
+    assert whiteness.p == pytest.approx(chi2.sf(sum(expected), 2 * LAGS))
 
 
 class Dense:

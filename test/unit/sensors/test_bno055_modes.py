@@ -106,7 +106,9 @@ def test_a_compass_that_sees_no_direction_keeps_the_last():
     in_pieces = make_filter(output, PERIOD)
     in_pieces.start([0, 0, 0, 1], force[0], field[0])
     for first, last in ((1, 3), (3, 6)):
-        some = in_pieces.update_all(np.zeros((last - first, 3)), force[first:last], field[first:last])
+        some = in_pieces.update_all(
+            np.zeros((last - first, 3)), force[first:last], field[first:last]
+        )
         np.testing.assert_array_equal(some, fused[first:last])
 
 
