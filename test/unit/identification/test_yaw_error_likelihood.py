@@ -10,11 +10,13 @@ from imu_simulation_framework.evaluation.yaw_error_model import (
     YawNoise,
 )
 from imu_simulation_framework.identification.yaw_error import ObservedYawError
-from imu_simulation_framework.identification.yaw_error.fit import Likelihood
+from imu_simulation_framework.identification.yaw_error.fit import Fit, Likelihood
+from imu_simulation_framework.identification.yaw_error.parts import fitted_parts
 from imu_simulation_framework.identification.yaw_error.residuals import LAGS, check_residuals
 from imu_simulation_framework.identification.yaw_error.terms import (
     ANGLE_RANDOM_WALK,
     RATE_BIAS,
+    RATE_DRIFT,
     REFERENCE_NOISE,
     SCALE_FACTOR,
     SPREAD,
@@ -71,6 +73,18 @@ def test_the_whiteness_of_innovations_is_ljung_and_boxs():
     whiteness = check_residuals(drives)[0]
     assert whiteness.statistic == pytest.approx(sum(expected))
     assert whiteness.p == pytest.approx(chi2.sf(sum(expected), 2 * LAGS))
+
+
+def test_the_part_of_a_rates_drift_is_its_integral():
+    times = 5.0 * np.arange(200)
+    error = 0.1 * np.sin(times / 100.0)
+    one = ObservedYawError("slow", times, error, 0.0 * times, 0.0 * times)
+    likelihood = Likelihood([one], (ANGLE_RANDOM_WALK, RATE_DRIFT, REFERENCE_NOISE), (), False)
+    values = {"angle_random_walk": 1e-6, "rate_drift_sigma": 1e-3, "rate_drift_time": 100.0,
+              "reference_noise": 1e-6}  # fmt: skip
+    part = fitted_parts(Fit(likelihood, values, likelihood(values)))[RATE_DRIFT.name]
+    # To within what a drift forgets in one and a half steps of 5 s.
+    np.testing.assert_allclose(part - part.iloc[0], error, rtol=0.0, atol=0.075 * 0.1)
 
 
 class Dense:
