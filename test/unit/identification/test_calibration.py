@@ -238,6 +238,9 @@ def test_the_residual_is_the_noise_of_the_readings_whatever_their_scale():
     found = fit_to_sphere(0.04 * np.arange(2000), readings, 1.0).calibration
     # Four standard errors of a standard deviation.
     assert found.residual == pytest.approx(0.01, rel=4.0 / np.sqrt(2.0 * 2000))
+    # Half, once and twice as long: of no sensor.
+    with pytest.raises(RecordingError, match="does not span all directions"):
+        fit_to_sphere(0.04 * np.arange(2000), readings * [1.0, 0.625, 5.0 / 3.0], 1.0)
 
 
 def test_noise_does_not_shrink_the_scale_factors_of_a_magnetometer():

@@ -181,6 +181,7 @@ def test_table_of_models_marks_the_chosen_one(identified):
     np.testing.assert_allclose(
         table["aic"], 2.0 * table["parameters"] - 2.0 * table["log_likelihood"]
     )
+    np.testing.assert_allclose(table["above_best"], table["aic"] - table["aic"].iloc[0])
     # What holds the chosen one is not worse, and what is a part of it not better.
     nested = table[table["p"].notna()]
     more = nested["parameters"] > chosen["parameters"].item()
