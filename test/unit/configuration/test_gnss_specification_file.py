@@ -26,6 +26,7 @@ FULL = isf.GnssSpecification(
     [
         FULL,
         isf.GnssSpecification("plain"),
+        isf.GnssSpecification("quick", qualities=(isf.FixQuality(correlation_time=0.05),)),
         isf.GnssSpecification("listed", schedule=[(1.0, "none"), (2.0, "single")]),
     ],
     ids=lambda gnss: gnss.name,

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy.stats import chi2
 
 from imu_simulation_framework.identification.allan.band import measured_band
 from imu_simulation_framework.identification.allan.coefficients import (
@@ -32,6 +33,16 @@ def fit(squares, identified):
         for name, square in zip(TERMS, squares)
     }
     return AllanFit(terms, squares, 1.0, True)
+
+
+def test_the_band_of_one_comparison_is_the_interval_of_its_degrees_of_freedom():
+    band = measured_band(curve(TRUTH), LONGEST, 1)
+    few = band.tau > 100.0
+    freedom = FREEDOM[np.isin(TAU, band.tau)][few]
+    ratio = freedom / chi2.ppf([[0.025], [0.975]], freedom)
+    # The model's error of 2 % beside.
+    np.testing.assert_allclose(band.high[few], band.deviation[few] * np.sqrt(ratio[0]), rtol=5e-3)
+    np.testing.assert_allclose(band.low[few], band.deviation[few] * np.sqrt(ratio[1]), rtol=5e-3)
 
 
 def test_the_band_reaches_from_one_second_to_a_tenth_and_holds_the_curve():

@@ -80,18 +80,32 @@ def test_rounding_adds_to_white_noise_what_it_must():
         assert holds(result.fit.terms["white_noise"], truth)
 
 
-def identified(signal, rate=2.0):
-    """The fit to one axis, without the standard terms being tried first."""
-    factors = averaging_factors(len(signal))
+def terms_of(factors, length, rate=2.0):
+    """Variances and covariances of the terms by the correlation time of a Gauss-Markov process."""
 
     def model(time):
         return (
             allan_variance_of_terms(factors / rate, 1.0 / rate, (1.0, 1e4), time),
-            allan_covariance(factors, [len(signal)], 1.0 / rate, (1.0, 1e4), time).of,
+            allan_covariance(factors, [length], 1.0 / rate, (1.0, 1e4), time).of,
         )
 
+    return model
+
+
+def identified(signal, rate=2.0):
+    """The fit to one axis, without the standard terms being tried first."""
+    factors = averaging_factors(len(signal))
     variances = overlapping_allan_variance([signal], rate, factors)
+    model = terms_of(factors, len(signal), rate)
     return fit_real_sensor(factors / rate, variances, model, len(signal) / rate)
+
+
+def test_of_correlation_times_alike_the_one_counts_whose_curve_is_closest():
+    factors = averaging_factors(40_000)[::3]
+    model = terms_of(factors, 40_000)
+    exact = model(150.0)[0] @ [0.0, WHITE**2, 0.0, 0.0, 0.0, 25.0 * WHITE**2]
+    fit = fit_real_sensor(factors / 2.0, exact, model, 20_000.0)
+    assert fit.gauss_markov_time.value == pytest.approx(150.0, rel=0.05)
 
 
 def test_drift_that_comes_to_an_end_is_a_gauss_markov_process():
@@ -145,3 +159,19 @@ def test_a_bias_that_forgets_within_a_minute_is_no_random_walk_after_an_hour():
             result.fit.terms["random_walk"].low > 0.0 for result in identify([made]).axes.values()
         ]
     assert sum(called) <= 1
+
+
+@pytest.mark.parametrize("share, known", [(2.0, True), (0.2, False)])
+def test_quantisation_is_known_where_the_shortest_times_show_as_much_of_it_at_least(share, known):
+    factors = np.unique(np.geomspace(1.0, LENGTH // 10, 30).astype(int))
+    tau, model = factors / RATE, terms_of(factors, LENGTH, RATE)
+    # Above white noise up to 0.3 s; of the shortest, another share.
+    variances = model(None)[0] @ np.array([0.1 * WHITE**2, WHITE**2, 0.0, 0.0, 0.0])
+    variances[:3] *= share
+    fit = fit_real_sensor(tau, variances, model, LENGTH / RATE)
+    assert tau[2] < fit.start < 0.3
+    assert fit.terms["white_noise"].value == pytest.approx(WHITE, rel=1e-3)
+    quantisation = fit.terms["quantisation"]
+    assert np.isfinite(quantisation.high) == quantisation.identified == known
+    if known:
+        assert quantisation.value == pytest.approx(np.sqrt(0.1) * WHITE, rel=1e-3)

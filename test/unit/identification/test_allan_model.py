@@ -1,8 +1,10 @@
 import numpy as np
 import pytest
 from allantools.ci import edf_greenhall
+from scipy.linalg import toeplitz
 
 from imu_simulation_framework.identification.allan.deviation import overlapping_allan_variance
+from imu_simulation_framework.identification.allan.fit import fit_terms
 from imu_simulation_framework.identification.allan.model import (
     TERMS,
     allan_covariance,
@@ -70,6 +72,27 @@ def test_two_equal_parts_halve_the_covariance():
     np.testing.assert_allclose(two, one / 2.0, rtol=1e-12)
 
 
+def test_covariances_are_sums_over_all_pairs_of_differences_of_neighbouring_means():
+    time, length, factors = 40.0, 500, np.array([1, 6, 50, 120, 200])
+    # Of means over a second of white noise and a Gauss-Markov process.
+    lags, ratio = toeplitz(np.arange(length)), 1.0 / time
+    drift = np.expm1(-ratio) ** 2 / ratio**2 * np.exp(-(np.maximum(lags, 1) - 1) * ratio)
+    np.fill_diagonal(drift, 2.0 * (ratio + np.expm1(-ratio)) / ratio**2)
+    readings = 0.5 * np.eye(length) + 4.0 * drift
+    differences = []
+    for factor in factors:
+        first = np.arange(length - 2 * factor + 1)[:, None]
+        place = (np.arange(length) - first) // factor
+        differences.append(((place == 1) * 1.0 - (place == 0)) / (np.sqrt(2.0) * factor))
+    expected = [
+        [2.0 * np.mean((one @ readings @ other.T) ** 2) for other in differences]
+        for one in differences
+    ]
+    squares = np.array([0.0, 0.5, 0.0, 0.0, 0.0, 4.0])
+    found = allan_covariance(factors, [length], 1.0, BAND, time).of(squares)
+    np.testing.assert_allclose(found, expected, rtol=1e-3)
+
+
 def test_bias_instability_has_its_plateau_inside_the_band():
     tau = np.geomspace(0.3, 3000.0, 30)
     flicker = allan_variance_of_terms(tau, PERIOD, BAND)[:, TERMS.index("bias_instability")]
@@ -93,3 +116,20 @@ def test_a_gauss_markov_process_has_the_variance_and_scatter_of_simulated_ones()
     )
     means = allan_variance_of_terms(factors, 1.0, BAND, time) @ squares
     assert np.all(np.abs(estimates.mean(axis=0) - means) < 4.0 * deviations / np.sqrt(rounds))
+
+
+def test_the_misfit_is_the_mean_square_of_what_a_fit_leaves_in_standard_deviations():
+    generator = np.random.default_rng(8)
+    tau = np.geomspace(0.1, 1000.0, 30)
+    shapes = allan_variance_of_terms(tau, PERIOD, BAND)
+    true = shapes @ np.array([0.0, 1.0, 0.1, 0.01, 0.0])
+    deviations = 0.02 * true
+    described = []
+    # What scatters as it is told, and what goes up and down by ten times that.
+    for left in (0.02 * generator.standard_normal(30), 0.2 * (-1.0) ** np.arange(30)):
+        fit = fit_terms(true * (1.0 + left), shapes, lambda squares: np.diag(deviations**2))
+        residuals = (true * (1.0 + left) - shapes @ fit.squares) / deviations
+        freedom = 30 - np.count_nonzero(fit.squares)
+        assert fit.misfit == pytest.approx(residuals @ residuals / freedom, rel=2e-3)
+        described.append(fit.describes)
+    assert described == [True, False]

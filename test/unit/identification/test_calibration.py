@@ -15,6 +15,7 @@ from scipy.spatial.transform import Rotation
 from imu_simulation_framework.columns import ACCEL, GYRO
 from imu_simulation_framework.constants import WORLD_GRAVITY
 from imu_simulation_framework.errors import RecordingError
+from imu_simulation_framework.identification.calibration.estimates import block_means
 from imu_simulation_framework.identification.calibration.free_positions import (
     calibrate_accelerometer_freely,
 )
@@ -77,6 +78,28 @@ def test_a_slow_even_turn_is_no_rest():
     assert not any(turning[rest.start : rest.stop].any() for rest in rests)
 
 
+def test_a_gap_in_time_ends_a_rest():
+    times = np.arange(6000) / 100.0
+    times[3000:] += 10.0
+    values = np.random.default_rng(1).normal(0.0, 1e-3, (len(times), 6))
+    before, after = find_rest(times, values, AXES, "gap")
+    assert before.start == 0 and 2700 < before.stop <= 3000 <= after.start < 3300
+
+
+def test_means_are_over_blocks_alike_of_all_times_at_rest():
+    times = np.arange(10_000) / 10.0
+    values = np.column_stack([times, -times])
+    parts = [RestTime(1000, 2000), RestTime(7000, 9000)]
+    begin, end, means, group = block_means(times, values, parts, most=15)
+    np.testing.assert_array_equal(group, np.repeat([0, 1], [5, 10]))
+    # From the sample before the first one: 20 s each, zero a tenth before the recording.
+    first = np.concatenate([100.0 + 20.0 * np.arange(5), 700.0 + 20.0 * np.arange(10)])
+    np.testing.assert_allclose(begin, first, atol=1e-9)
+    np.testing.assert_allclose(end, first + 20.0, atol=1e-9)
+    middle = first + 9.95
+    np.testing.assert_allclose(means, np.column_stack([middle, -middle]), atol=1e-9)
+
+
 def test_gyroscope_and_accelerometer_are_found_within_their_uncertainty(table):
     sensor, times, values, rests = table
     turns = whole_turns(times, values[:, :3], rests, 10)
@@ -115,6 +138,29 @@ def test_what_placement_makes_of_misalignments_does_not_widen_scale_factors(misa
     assert 1.0 - 3.0 * error < stated / scatter < 1.1 + 3.0 * error
 
 
+def test_an_axis_is_up_within_twenty_degrees():
+    rests = [RestTime(100 * k, 100 * (k + 1)) for k in range(6)]
+    for angle in np.radians([18.0, 22.0]):
+        up = np.vstack([np.eye(3)[:2], -np.eye(3), [np.sin(angle), 0.0, np.cos(angle)]])
+        readings = np.arange(600) / 10.0, 9.81 * np.repeat(up, 100, axis=0), rests
+        if angle < np.radians(20.0):
+            calibrate_accelerometer(*readings, noise=(SlowNoise(1e-3),) * 3)
+        else:
+            with pytest.raises(RecordingError, match=r"none has up along \+z"):
+                calibrate_accelerometer(*readings)
+
+
+def test_readings_in_another_unit_are_as_far_from_what_was_found(table):
+    _, times, values, rests = table
+    found = [
+        calibrate_accelerometer(
+            times, unit * values[:, 3:], rests, gravity=9.8 * unit, noise=(SlowNoise(unit),) * 3
+        ).residual
+        for unit in (1.0, 100.0)
+    ]
+    assert found[1] == pytest.approx(100.0 * found[0])
+
+
 def test_a_bias_without_a_noise_specification_has_an_interval_that_knows_slow_noise(table):
     sensor, times, values, rests = table
     found = calibrate_gyroscope(times, values[:, :3], rests)
@@ -138,6 +184,13 @@ def test_turns_against_a_reference_give_the_scale_of_z(table):
     assert found.matrix[0][0] is None
     # 0.01 rad at either end of 30 rad.
     assert found.matrix[2][2].sigma == pytest.approx(np.sqrt(2.0) * 0.01 / 30.0, rel=0.1)
+
+
+def test_a_turn_is_from_the_last_sample_before_it_to_its_own_last_one():
+    times = np.arange(100) / 10.0
+    rests = [RestTime(0, 20), RestTime(80, 100)]
+    (turn,) = turns_of_reference(times, np.zeros((100, 3)), rests, times, 0.5 * times, 0.01)
+    assert turn.angle == pytest.approx((0.0, 0.0, 0.5 * (times[79] - times[19])))
 
 
 def test_a_chamber_run_gives_the_bias_as_a_polynomial():
@@ -202,6 +255,19 @@ def test_a_magnetometer_with_known_noise_has_intervals_that_know_it():
     assert wandering.bias[0].sigma > 4.0 * quiet.bias[0].sigma
 
 
+def test_the_residual_is_the_noise_of_the_readings_whatever_their_scale():
+    generator = np.random.default_rng(7)
+    directions = generator.normal(size=(2000, 3))
+    directions /= np.linalg.norm(directions, axis=1)[:, None]
+    readings = 2.0 * directions * [1.0, 0.8, 1.2] + 0.01 * generator.normal(size=(2000, 3))
+    found = fit_to_sphere(0.04 * np.arange(2000), readings, 1.0).calibration
+    # Four standard errors of a standard deviation.
+    assert found.residual == pytest.approx(0.01, rel=4.0 / np.sqrt(2.0 * 2000))
+    # Half, once and twice as long: of no sensor.
+    with pytest.raises(RecordingError, match="does not span all directions"):
+        fit_to_sphere(0.04 * np.arange(2000), readings * [1.0, 0.625, 5.0 / 3.0], 1.0)
+
+
 def test_noise_does_not_shrink_the_scale_factors_of_a_magnetometer():
     far = []
     for seed in range(30):
@@ -210,6 +276,15 @@ def test_noise_does_not_shrink_the_scale_factors_of_a_magnetometer():
         far.append([(found.matrix[i][i].value - soft[i, i]) / found.matrix[i][i].sigma
                     for i in range(3)])  # fmt: skip
     assert np.abs(np.mean(far, axis=0)).max() < 3.0 / np.sqrt(30.0)
+
+
+def test_the_mean_of_two_halves_is_that_of_the_whole():
+    edges = np.array([0.0, 0.5, 1.0, 3.0, 5.0])
+    halves = unit_covariances(edges[:-1], edges[1:])
+    wholes = unit_covariances(edges[:-1:2], edges[2::2])
+    middle = np.kron(np.eye(2), [[0.5], [0.5]])
+    for of_halves, of_wholes in zip(halves, wholes):
+        np.testing.assert_allclose(middle.T @ of_halves @ middle, of_wholes, rtol=1e-7)
 
 
 def test_covariances_of_means_are_those_of_the_processes():
@@ -249,6 +324,7 @@ def test_refused_in_a_sentence(table):
     level = np.column_stack([np.cos(times), np.sin(times), 0.0 * times]) * 2e-5
     broken = values.copy()
     broken[100, 2] = np.nan
+    still = np.vstack([np.zeros((100, 3)), np.eye(3), -np.eye(3)])
     shaken = np.random.default_rng(1).normal(0.0, 1.0, values.shape).cumsum(axis=0)
     for words, call in (
         ("never at rest", lambda: find_rest(times, shaken, AXES, "made")),
@@ -262,6 +338,7 @@ def test_refused_in_a_sentence(table):
         ("expected 7", lambda: whole_turns(times, gyro, rests, 7)),
         ("does not span all directions", lambda: fit_to_sphere(times, level)),
         ("does not span all directions", lambda: fit_to_sphere(times, 0.0 * level)),
+        ("does not span all directions", lambda: fit_to_sphere(times[:106], still)),
         ("three finite numbers", lambda: fit_to_sphere(times, level * np.nan)),
         ("too short", lambda: calibrate_gyroscope(times, gyro, [RestTime(0, 300)])),
     ):

@@ -77,6 +77,19 @@ def test_noise_that_is_white_is_most_likely_taken_for_such_where_there_may_be_no
     assert {one.noise.random_walk for one in likely} == {0.0}
 
 
+def test_odds_of_white_noise_alone_are_those_thought_beforehand_times_what_values_say():
+    values = drawn(SlowNoise(1.0, 0.5), np.random.default_rng(3))
+    contrast = np.linalg.svd(ONES)[0][:, 1:]
+    said = []
+    for none in (0.3, 0.8):
+        thought = Beforehand(1.0, tail=1, none=none, walks=False)
+        (likely,) = found_noise(unit_covariances(BEGIN, END), [values], [contrast], thought)
+        (white,) = (one.weight for one in likely if one.noise.bias_instability == 0.0)
+        other = max(one.weight for one in likely if one.noise.bias_instability > 0.0)
+        said.append(white / other * (1.0 - none) / none)
+    assert said[0] == pytest.approx(said[1], rel=1e-9)
+
+
 def test_a_mixture_of_what_is_far_apart_has_both_within_its_interval():
     found = _mixed(np.array([0.5, 0.5]), np.array([-1e3, 1e3]), np.array([1.0, 2.0]), 30.0)
     assert found.value == 0.0

@@ -66,6 +66,14 @@ def test_a_moving_sensor_is_refused(axis, change, word):
     assert "the first at 30" in sentence
 
 
+def test_two_seconds_are_enough_to_see_a_motion_and_one_is_not():
+    times, values = (some[..., :200] for some in at_rest())
+    values[1, 100:] += 0.5
+    assert check(times[:199], values[:, :199]) == []
+    with pytest.raises(RecordingError, match="in 1 of 1 seconds"):
+        check(times, values)
+
+
 def test_a_push_is_told():
     times, values = at_rest()
     values[1, (times > 100.0) & (times < 102.0)] += 0.5

@@ -181,6 +181,7 @@ def test_table_of_models_marks_the_chosen_one(identified):
     np.testing.assert_allclose(
         table["aic"], 2.0 * table["parameters"] - 2.0 * table["log_likelihood"]
     )
+    np.testing.assert_allclose(table["above_best"], table["aic"] - table["aic"].iloc[0])
     # What holds the chosen one is not worse, and what is a part of it not better.
     nested = table[table["p"].notna()]
     more = nested["parameters"] > chosen["parameters"].item()
@@ -294,6 +295,11 @@ def test_observations_are_at_even_steps_and_not_made_up():
     gap = (observed.time > 39.95) & (observed.time < 50.05)
     np.testing.assert_array_equal(np.isnan(observed.error), gap)
     np.testing.assert_allclose(observed.error[~gap], 0.01 * observed.time[~gap])
+    assert observed.net_turn[~gap] == pytest.approx(np.sin(observed.time[~gap]), abs=1e-9)
+    # Up, down and up again within a turn.
+    assert observed.absolute_turn[[0, 1, 3, 6]] == pytest.approx(
+        [0.0, np.sin(1.0), 2.0 - np.sin(3.0), 4.0 + np.sin(6.0)], abs=0.01
+    )
     with pytest.raises(ConfigurationError, match="20 yaw errors"):
         observed_yaw_error("short", error.iloc[:200], yaw)
     with pytest.raises(ConfigurationError, match="1 yaw errors"):

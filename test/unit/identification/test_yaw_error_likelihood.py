@@ -1,5 +1,7 @@
 import numpy as np
 import pytest
+from scipy.stats import chi2
+from statsmodels.stats.diagnostic import acorr_ljungbox
 
 from imu_simulation_framework.evaluation.yaw_error_model import (
     AngleRandomWalk,
@@ -8,14 +10,18 @@ from imu_simulation_framework.evaluation.yaw_error_model import (
     YawNoise,
 )
 from imu_simulation_framework.identification.yaw_error import ObservedYawError
-from imu_simulation_framework.identification.yaw_error.fit import Likelihood
+from imu_simulation_framework.identification.yaw_error.fit import Fit, Likelihood
+from imu_simulation_framework.identification.yaw_error.parts import fitted_parts
+from imu_simulation_framework.identification.yaw_error.residuals import LAGS, check_residuals
 from imu_simulation_framework.identification.yaw_error.terms import (
     ANGLE_RANDOM_WALK,
     RATE_BIAS,
+    RATE_DRIFT,
     REFERENCE_NOISE,
     SCALE_FACTOR,
     SPREAD,
     YAW_DRIFT,
+    scales,
 )
 
 RANDOM = (ANGLE_RANDOM_WALK, YAW_DRIFT, REFERENCE_NOISE)
@@ -45,6 +51,40 @@ def sources(values):
         YawGaussMarkov("drift", values["yaw_drift_sigma"], values["yaw_drift_time"]),
         YawNoise("noise", values["reference_noise"]),
     )
+
+
+def test_a_search_goes_as_far_as_the_longest_drive_lets_it():
+    drives = [drive(100, 1, 0.0), drive(600, 2, 0.0), drive(300, 3, 0.0)]
+    found = scales(drives)
+    assert found.bounds("rate_drift_time") == pytest.approx((5.0, 6000.0))
+    # A random walk K of the rate makes K T^1.5 / sqrt(3), a constant rate its T-fold.
+    walk, rate = found.typical("rate_random_walk"), found.typical("rate_drift_sigma")
+    assert walk * 600.0**1.5 == pytest.approx(rate * 600.0)
+    residuals = np.concatenate([d.error - np.polyval(np.polyfit(d.time, d.error, 1), d.time)
+                                for d in drives])  # fmt: skip
+    assert rate * 600.0 == pytest.approx(np.sqrt(np.mean(residuals**2)))
+
+
+def test_the_whiteness_of_innovations_is_ljung_and_boxs():
+    drives = np.random.default_rng(9).normal(size=(2, 400))
+    # Correlations about zero, which innovations have on average.
+    drives -= drives.mean(axis=1)[:, None]
+    expected = [acorr_ljungbox(one, lags=[LAGS])["lb_stat"].iloc[0] for one in drives]
+    whiteness = check_residuals(drives)[0]
+    assert whiteness.statistic == pytest.approx(sum(expected))
+    assert whiteness.p == pytest.approx(chi2.sf(sum(expected), 2 * LAGS))
+
+
+def test_the_part_of_a_rates_drift_is_its_integral():
+    times = 5.0 * np.arange(200)
+    error = 0.1 * np.sin(times / 100.0)
+    one = ObservedYawError("slow", times, error, 0.0 * times, 0.0 * times)
+    likelihood = Likelihood([one], (ANGLE_RANDOM_WALK, RATE_DRIFT, REFERENCE_NOISE), (), False)
+    values = {"angle_random_walk": 1e-6, "rate_drift_sigma": 1e-3, "rate_drift_time": 100.0,
+              "reference_noise": 1e-6}  # fmt: skip
+    part = fitted_parts(Fit(likelihood, values, likelihood(values)))[RATE_DRIFT.name]
+    # To within what a drift forgets in one and a half steps of 5 s.
+    np.testing.assert_allclose(part - part.iloc[0], error, rtol=0.0, atol=0.075 * 0.1)
 
 
 class Dense:

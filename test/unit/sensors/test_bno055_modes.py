@@ -1,5 +1,6 @@
 """The modes of a BNO055, and the fusion without a gyroscope."""
 
+import itertools
 import math
 from dataclasses import replace
 
@@ -94,14 +95,21 @@ def test_without_a_gyroscope_a_turn_is_followed_late():
 
 
 def test_a_compass_that_sees_no_direction_keeps_the_last():
-    output = OutputSpecification(filter="compass", magnetic_heading=True, filter_time_constant=1e-3)
+    # So short a time that nothing is left of the readings before.
+    output = OutputSpecification(filter="compass", magnetic_heading=True, filter_time_constant=1e-6)
     force = np.tile([0.0, 0.0, 9.81], (6, 1))
-    field = np.array([[20e-6, 0.0, 0.0]] * 2 + [[0.0, 0.0, -45e-6]] * 3 + [[0.0, 20e-6, 0.0]])
+    north, ahead, none = [20e-6, 0.0, 0.0], [0.0, 20e-6, 0.0], [0.0, 0.0, -45e-6]
+    field = np.array([north, north, ahead, none, none, north])
     fused = fuse_run(make_filter(output, PERIOD), [0, 0, 0, 1], np.zeros((6, 3)), force, field)
-    assert np.all(np.isfinite(fused))
-    assert yaw_from_quaternion(fused)[[0, 1, 5]] == pytest.approx(
-        [math.pi / 2] * 2 + [0.0], abs=1e-3
-    )
+    expected = np.array([1.0, 1.0, 0.0, 0.0, 0.0, 1.0]) * math.pi / 2.0
+    assert yaw_from_quaternion(fused) == pytest.approx(expected, abs=1e-9)
+    in_pieces = make_filter(output, PERIOD)
+    in_pieces.start([0, 0, 0, 1], force[0], field[0])
+    for first, last in ((1, 3), (3, 6)):
+        some = in_pieces.update_all(
+            np.zeros((last - first, 3)), force[first:last], field[first:last]
+        )
+        np.testing.assert_array_equal(some, fused[first:last])
 
 
 def test_switched_on_it_starts_after_its_start_up():
@@ -199,6 +207,15 @@ def test_fast_calibration_knows_the_magnetometer_after_a_turn_on_level_ground_an
         used += [status["magnetometer"]] * MODES[mode].magnetometer
         np.testing.assert_array_equal(status["system"], np.min(used, axis=0))
         assert np.all(np.diff(status, axis=0) >= 0)
+
+
+def test_the_magnetometers_status_counts_the_octants_in_which_it_has_seen_the_field():
+    calibration = Bno055Calibration("NDOF_FMC_OFF")
+    levels = [
+        calibration.add(0.01, (0, 0, 0), (0, 0, 9.81), field).magnetometer
+        for field in itertools.product((-2e-5, 2e-5), repeat=3)
+    ]
+    assert levels == [0, 0, 0, 1, 1, 2, 2, 3]
 
 
 def test_no_samples_have_no_status():

@@ -64,6 +64,7 @@ def test_in_an_outage_there_is_no_number_and_a_run_is_its_own(motion):
     receiver = replace(RECEIVER, outages=GnssOutages(times=((5.0, 7.0),)))
     fixes = simulate_earth_fixes(motion, receiver, 3, seed=2)
     away = (fixes.time >= 5.0) & (fixes.time < 7.0)
+    assert fixes.between(4.0, 6.0).time.tolist() == [4.0, 4.5, 5.0, 5.5, 6.0]
     for values in (fixes.position, fixes.velocity, fixes.variance):
         assert np.all(np.isnan(values[:, away]))
         assert np.all(np.isfinite(values[:, ~away]))

@@ -148,6 +148,8 @@ def test_a_course_errs_by_the_velocity_across_over_the_speed():
     table = isf.simulate_gnss(motion, gnss)
     _assert_white(table["heading"].to_numpy(), 0.04 / 2.0)
     assert table["heading_variance"].mean() == pytest.approx(0.02**2, rel=0.01)
+    direction = np.arctan2(table["velocity_north"], table["velocity_east"])
+    np.testing.assert_allclose(table["heading"], direction, rtol=0.0, atol=1e-12)
 
 
 def test_outages_have_their_share_and_number():

@@ -27,6 +27,7 @@ def test_one_number_stands_for_three_axes():
     assert triad.white_noise == (1e-3, 1e-3, 1e-3)
     assert triad.random_walk == (1.0, 2.0, 3.0)
     assert TriadSpecification().white_noise == (0.0, 0.0, 0.0)
+    assert TriadSpecification(bandwidth=0.01).bandwidth == 0.01
     assert TriadSpecification().gauss_markov_time == (1000.0, 1000.0, 1000.0)
 
 
@@ -61,6 +62,7 @@ def test_equal_specifications_are_equal_however_they_were_written():
         ({"gauss_markov_sigma": -1.0}, "gauss_markov_sigma"),
         ({"turn_on_bias_sigma": -1.0}, "turn_on_bias_sigma"),
         ({"resolution": -1.0}, "resolution"),
+        ({"bandwidth": 0.0}, "bandwidth is 0.0, but it must be positive"),
         ({"rate_ramp": INF}, "rate_ramp is inf"),
         ({"gauss_markov_time": 1e-318}, "gauss_markov_time is 1e-318, which is too small"),
         ({"gauss_markov_time": 0.0}, "gauss_markov_time is 0.0, but it must be positive"),
@@ -141,6 +143,9 @@ def test_covariances_are_variances_of_single_samples():
     np.testing.assert_allclose(force, np.diag([0.0012] * 3).ravel())
     _, faster, _ = specification.covariances(period=0.01)
     assert faster[0] > rate[0]
+    # What passes at half of the rate passes whole.
+    whole = replace(specification, gyroscope=replace(specification.gyroscope, bandwidth=25.0))
+    np.testing.assert_array_equal(whole.covariances()[1], rate)
 
 
 def test_yaw_variance_grows_as_the_integrated_gyroscope_error():

@@ -161,6 +161,7 @@ def test_a_format_without_one_says_so():
     "values, sentence",
     [
         ({"soft_iron": [[1, 0, 0], [0, 1, 0], [1, 1, 0]]}, "magnetometer.soft_iron is singular"),
+        ({"soft_iron": np.diag([1050.0, 1.0, 1.0]).tolist()}, "magnetometer.soft_iron is singular"),
         ({"soft_iron": 1.0}, "magnetometer.soft_iron must have three rows of three numbers"),
         ({"hard_iron": [1, 2]}, "magnetometer.hard_iron has 2 numbers"),
         ({"white_noise": -1.0}, "magnetometer.white_noise is -1.0"),
