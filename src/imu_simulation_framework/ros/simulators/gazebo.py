@@ -23,7 +23,7 @@ from imu_simulation_framework.angles import (
     yaw_from_quaternion,
 )
 from imu_simulation_framework.errors import SimulatorError
-from imu_simulation_framework.ros.simulators.gazebo_pace import GazeboPace, set_speed
+from imu_simulation_framework.ros.simulators.gazebo_pace import LIMIT_MARGIN, GazeboPace, set_speed
 from imu_simulation_framework.ros.simulators.interface import (
     SimulatorInterface,
     call,
@@ -180,7 +180,7 @@ class GazeboInterface(SimulatorInterface):
         time = call(world, timeout=2.0).sim_time
         pace = self._pace
         known = 0.0 if pace is None else pace.answered_until
-        if time < known:
+        if time < known - LIMIT_MARGIN:  # beyond what is rounded
             return (
                 f"simulated time went back from {known:.2f} to {time:.2f} s: was the simulation "
                 "reset?"
