@@ -234,8 +234,8 @@ class PathFollower(Node):
 
     def _fail_after(self, silence: float, reason: str) -> None:
         self.fail(
-            f"{self.name}: no message on {topics.TRAJECTORY_ERROR} for {round(silence, 1):g} s after "
-            f"{self._session.time:.2f} s of simulated time: {reason}"
+            f"{self.name}: no message on {topics.TRAJECTORY_ERROR} for {round(silence, 1):g} s "
+            f"after {self._session.time:.2f} s of simulated time: {reason}"
         )
 
     def _progress(self, now: float) -> str:
