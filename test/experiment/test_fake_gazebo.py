@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import socket
+import time
 from pathlib import Path
 
 import numpy as np
@@ -267,6 +268,40 @@ def test_a_gzserver_that_is_killed(gazebo):
     assert ended.code == 1
     assert "the experiment ended early: gazebo ended with code -9" in ended.output
     assert summary_of(ended)["run"]["completed"] is False
+
+
+@pytest.mark.parametrize(
+    ("service", "reason"),
+    [
+        ("pause_physics", "Gazebo's physics is paused"),
+        ("reset_simulation", "was the simulation reset?"),
+    ],
+)
+def test_what_stops_time_for_good_is_not_waited_out(gazebo, service, reason):
+    running = gazebo(*DRIVE, "settings:={simulation: {command_timeout: 150.0}}")
+    running.wait_until_driving()
+    begun = time.monotonic()
+    running.run_beside("rosservice", "call", f"/gazebo/{service}")
+    ended = running.wait(SECONDS)
+    # Time to start rosservice and to end, on a busy machine.
+    assert time.monotonic() - begun < 60.0
+    assert ended.code == 1
+    assert ended.lines[-1].endswith(reason), ended.output
+    assert summary_of(ended)["run"]["completed"] is False
+
+
+def test_a_gzserver_that_is_only_slow_is_waited_for(gazebo):
+    running = gazebo(
+        *DRIVE, "settings:={trajectory: {stop: 30.0}, simulation: {command_timeout: 30.0}}"
+    )
+    running.wait_until_driving()
+    running.signal_node("gazebo", signal.SIGSTOP)
+    # Silent, and without an answer, for longer than what has stopped time is looked for.
+    time.sleep(8.0)
+    running.signal_node("gazebo", signal.SIGCONT)
+    ended = running.wait(SECONDS)
+    assert ended.code == 0, ended.output
+    assert summary_of(ended)["run"]["completed"] is True
 
 
 def test_a_gzserver_that_is_told_to_end(gazebo):

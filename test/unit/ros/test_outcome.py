@@ -69,9 +69,15 @@ def test_an_interruption_says_what_is_left(outcome, completed, words):
     assert (done.exit_code(), done.last_line()) == (130, f"interrupted: {words}")
 
 
-def test_a_signal_has_its_name(outcome):
-    done = outcome(False, node="master", codes={"master": -9})
-    assert done.last_line().endswith(": the ROS master ended with code -9 (SIGKILL)")
+@pytest.mark.parametrize("code", [-9, 137])  # 137: a shell script's that started what was killed
+def test_a_signal_has_its_name(outcome, code):
+    done = outcome(False, node="master", codes={"master": code})
+    assert done.last_line().endswith(f": the ROS master ended with code {code} (SIGKILL)")
+
+
+def test_a_code_of_no_signal_has_none(outcome):
+    done = outcome(False, node="gazebo", codes={"gazebo": 255})
+    assert done.last_line().endswith(": gazebo ended with code 255")
 
 
 def test_what_a_killed_recorder_has_left_is_told(outcome, tmp_path):

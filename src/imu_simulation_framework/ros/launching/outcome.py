@@ -109,7 +109,9 @@ class Outcome:
 def _ended(code) -> str:
     if code == INTERRUPTED:
         return "was told to end"
-    if code is not None and code < 0:
+    if code is not None:
+        # A shell that has started the program adds 128.
+        number = -code if code < 0 else code - 128
         with contextlib.suppress(ValueError):
-            return f"ended with code {code} ({signal.Signals(-code).name})"
+            return f"ended with code {code} ({signal.Signals(number).name})"
     return f"ended with code {code}"

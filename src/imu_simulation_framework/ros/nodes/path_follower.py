@@ -215,16 +215,28 @@ class PathFollower(Node):
     def spin_once(self):
         now = time.monotonic()
         timeout = self.configuration.simulation.command_timeout
-        if self._running and now - self._answered_at > timeout:
-            self.fail(
-                f"{self.name}: no message on {topics.TRAJECTORY_ERROR} for {timeout:g} s after "
-                f"{self._session.time:.2f} s of simulated time: "
-                + (self._simulator.why_silent() or "the simulator or error_publisher is silent")
+        silence = now - self._answered_at
+        if self._running and silence > timeout:
+            self._fail_after(
+                timeout,
+                self._simulator.why_silent() or "the simulator or error_publisher is silent",
             )
         elif now - self._progressed_at > PROGRESS_PERIOD:
             self._progressed_at = now
             rospy.loginfo("%s", self._progress(now))
             self._leave_progress()
+            if self._running and silence > PROGRESS_PERIOD:
+                # Nobody who is only slow is given up before his time, but what will not go on is.
+                with contextlib.suppress(SimulatorError):
+                    stopped = self._simulator.why_stopped()
+                    if stopped and self._running:
+                        self._fail_after(silence, stopped)
+
+    def _fail_after(self, silence: float, reason: str) -> None:
+        self.fail(
+            f"{self.name}: no message on {topics.TRAJECTORY_ERROR} for {round(silence, 1):g} s "
+            f"after {self._session.time:.2f} s of simulated time: {reason}"
+        )
 
     def _progress(self, now: float) -> str:
         factor = self._session.time / (now - self._started_at)

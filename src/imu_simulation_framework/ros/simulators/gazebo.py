@@ -23,7 +23,7 @@ from imu_simulation_framework.angles import (
     yaw_from_quaternion,
 )
 from imu_simulation_framework.errors import SimulatorError
-from imu_simulation_framework.ros.simulators.gazebo_pace import GazeboPace, set_speed
+from imu_simulation_framework.ros.simulators.gazebo_pace import LIMIT_MARGIN, GazeboPace, set_speed
 from imu_simulation_framework.ros.simulators.interface import (
     SimulatorInterface,
     call,
@@ -172,26 +172,29 @@ class GazeboInterface(SimulatorInterface):
     def publishes_imu_bias(self, model):
         return plugin_of(model) == "hector"
 
-    def why_silent(self):
+    def why_stopped(self):
         physics = rospy.ServiceProxy("/gazebo/get_physics_properties", GetPhysicsProperties)
         world = rospy.ServiceProxy("/gazebo/get_world_properties", GetWorldProperties)
-        try:
-            if call(physics, timeout=2.0).pause:
-                return "Gazebo's physics is paused"
-            time = call(world, timeout=2.0).sim_time
-        except SimulatorError:
-            return "gzserver does not answer"
+        if call(physics, timeout=2.0).pause:
+            return "Gazebo's physics is paused"
+        time = call(world, timeout=2.0).sim_time
         pace = self._pace
-        if pace is None:
-            return ""
-        known = pace.answered_until
-        if time < known:
+        known = 0.0 if pace is None else pace.answered_until
+        if time < known - LIMIT_MARGIN:  # beyond what is rounded
             return (
                 f"simulated time went back from {known:.2f} to {time:.2f} s: was the simulation "
                 "reset?"
             )
-        late = pace.waits_for
-        return f"Gazebo waits for {', '.join(late)}" if late else ""
+        return ""
+
+    def why_silent(self):
+        try:
+            stopped = self.why_stopped()
+        except SimulatorError:
+            return "gzserver does not answer"
+        pace = self._pace
+        late = [] if pace is None else pace.waits_for
+        return stopped or (f"Gazebo waits for {', '.join(late)}" if late else "")
 
     def begin_drive(self, control_period, real_time_factor, sampling_period, participants=()):
         set_speed(real_time_factor)

@@ -66,6 +66,7 @@ class GazeboPace:
         self._lock = threading.Lock()
         self._progress: dict[str, float] = {}
         self._answered = 0.0
+        self._newest = 0.0
         self._answered_at = math.inf
         self._limit: float | None = None
         self._ended = threading.Event()
@@ -145,9 +146,9 @@ class GazeboPace:
 
     @property
     def answered_until(self) -> float:
-        """The newest simulated time that was answered [s]."""
+        """The newest simulated time of a message that was answered [s]."""
         with self._lock:
-            return self._answered
+            return self._newest
 
     @property
     def waits_for(self) -> list[str]:
@@ -162,6 +163,7 @@ class GazeboPace:
         """Learn that the command that answers the message of this stamp was given."""
         with self._lock:
             self._answered_at = time.monotonic()
+            self._newest = max(self._newest, stamp)
             self._answered = max(self._answered, stamp)
             self._move()
 

@@ -79,6 +79,16 @@ class SimulatorInterface(ABC):
         """Return whether there is a topic with this simulated IMU's biases."""
         return True
 
+    def why_stopped(self) -> str:
+        """Return what somebody has done to stop simulated time for good; else empty.
+
+        Raises
+        ------
+        SimulatorError
+            The simulator does not answer, as one that is merely slow may not.
+        """
+        return ""
+
     def why_silent(self) -> str:
         """Return what keeps simulated time from going on, if that can be told; else empty."""
         return ""
