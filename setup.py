@@ -44,14 +44,15 @@ setup(
     packages=find_packages("src"),
     package_dir={"": "src"},
     package_data={
-        manifest.findtext("name"): ["py.typed"],
-        manifest.findtext("name") + ".pages": ["page.css", "page.js"],
+        manifest.findtext("name"): ["__init__.pyi", "py.typed"],
+        manifest.findtext("name") + ".report": ["page.css", "page.js"],
     },
     data_files=shared_files(),
     python_requires=">=3.8",
     install_requires=[
         "allantools>=2019.9",
         "defusedxml>=0.7",
+        "lazy_loader>=0.3",
         "lz4>=3.1",
         "matplotlib>=3.5",
         "mcap>=1.1",

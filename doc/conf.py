@@ -64,12 +64,12 @@ nitpick_ignore_regex = [("py:.*", r"(abc|allantools|numpy|pandas|scipy|yaml)\..*
 python_use_unqualified_type_names = True
 
 
-def _modules(room):
-    """Return the dotted names of a room's modules, those of its folder's map first."""
-    if room == "ground":
-        files = sorted(path for path in LIBRARY.glob("*.py") if path.stem != "__init__")
+def _modules(package):
+    """Return the dotted names of a package's modules, those of its folder's map first."""
+    if (LIBRARY / f"{package}.py").is_file():
+        files = [LIBRARY / f"{package}.py"]
     else:
-        folder = LIBRARY / room
+        folder = LIBRARY / package
         files = sorted(folder.rglob("*.py"), key=lambda path: (path.parent, path.stem))
         # A folder's map without a word has nothing to be read.
         files = [path for path in files if path.stem != "__init__" or _says_more(path)]
@@ -99,18 +99,18 @@ def _docstring(module):
     return ast.get_docstring(ast.parse(place.read_text(encoding="utf-8")))
 
 
-class Room(Directive):
-    """All modules of a room, each under a heading: ``.. room:: motion``."""
+class Package(Directive):
+    """All modules of a package, each under a heading: ``.. package:: motion``."""
 
     required_arguments = 1
 
     def run(self):
-        room = self.arguments[0]
-        names = [name.replace(".__init__", "") for name in _modules(room)]
+        package = self.arguments[0]
+        names = [name.replace(".__init__", "") for name in _modules(package)]
         titles = {name: name.partition(".")[2] for name in names}
         lines = []
-        if room != "ground":
-            lines += [_summary(_docstring(f"{PACKAGE}.{room}")), ""]
+        if (LIBRARY / package).is_dir():
+            lines += [_summary(_docstring(f"{PACKAGE}.{package}")), ""]
         lines += _table(
             (f":py:mod:`{title} <{name}>`", _summary(_docstring(name)))
             for name, title in titles.items()
@@ -118,8 +118,8 @@ class Room(Directive):
         for name, title in titles.items():
             lines += [title, "-" * len(title), "", f".. automodule:: {name}"]
             # Its functions are those of other modules, where they are documented.
-            lines += ["   :no-members:"] * name.endswith(".by_name") + [""]
-        self.state_machine.insert_input(lines, f"room {room}")
+            lines += ["   :no-members:"] * name.endswith(".front_door") + [""]
+        self.state_machine.insert_input(lines, f"package {package}")
         return []
 
 
@@ -154,6 +154,6 @@ def setup(app):
     """Tell Sphinx of the directives, and of what is left out."""
     app.connect("autodoc-skip-member", _no_fields_of_tuples)
     app.connect("warn-missing-reference", _only_explicit)
-    app.add_directive("room", Room)
+    app.add_directive("package", Package)
     app.add_directive("front-door", FrontDoor)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

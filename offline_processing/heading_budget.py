@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """How far a heading will have drifted, with what probability, and because of what.
 
-See imu_simulation_framework.tools.heading_drift.heading_budget.
+See imu_simulation_framework.commands.heading_budget.
 """
 
 import sys
 
-from imu_simulation_framework.tools.command_line import run_tool
-from imu_simulation_framework.tools.heading_drift.heading_budget import main
+from imu_simulation_framework.commands.command_line import run_tool
+from imu_simulation_framework.commands.heading_budget import main
 
 if __name__ == "__main__":
     sys.exit(run_tool(main))

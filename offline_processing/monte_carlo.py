@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Draw very many runs of a drive and say how far the heading drifts, with probabilities.
 
-See imu_simulation_framework.tools.heading_drift.monte_carlo.
+See imu_simulation_framework.commands.monte_carlo.
 """
 
 import sys
 
-from imu_simulation_framework.tools.command_line import run_tool
-from imu_simulation_framework.tools.heading_drift.monte_carlo import main
+from imu_simulation_framework.commands.command_line import run_tool
+from imu_simulation_framework.commands.monte_carlo import main
 
 if __name__ == "__main__":
     sys.exit(run_tool(main))

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Simulate an IMU at rest from its specification, to check one's own tools against it.
 
-See imu_simulation_framework.tools.simulate_static.
+See imu_simulation_framework.commands.simulate_static.
 """
 
 import sys
 
-from imu_simulation_framework.tools.command_line import run_tool
-from imu_simulation_framework.tools.simulate_static import main
+from imu_simulation_framework.commands.command_line import run_tool
+from imu_simulation_framework.commands.simulate_static import main
 
 if __name__ == "__main__":
     sys.exit(run_tool(main))

@@ -3,7 +3,7 @@
 
 import sys
 
-from imu_simulation_framework.ros.simulators.gazebo_server import main
+from imu_simulation_framework.ros1.simulators.gazebo_server import main
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))

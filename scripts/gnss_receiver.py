@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""ROS node gnss_receiver; see imu_simulation_framework.ros.nodes.gnss_receiver."""
+"""ROS node gnss_receiver; see imu_simulation_framework.ros1.nodes.gnss_receiver."""
 
 import signal
 
 if __name__ == "__main__":
     # From here on SIGINT ends it at once, without a traceback.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    from imu_simulation_framework.ros.entry_points import start_node
+    from imu_simulation_framework.ros1.entry_points import start_node
 
     start_node("gnss_receiver", "GnssReceiver")

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Part of experiment.launch; see imu_simulation_framework.ros.launching.guardian."""
+"""Part of experiment.launch; see imu_simulation_framework.ros1.launching.guardian."""
 
 import sys
 
-from imu_simulation_framework.ros.launching.guardian import main
+from imu_simulation_framework.ros1.launching.guardian import main
 
 if __name__ == "__main__":
     sys.exit(main())

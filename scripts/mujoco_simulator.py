@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""ROS node mujoco_simulator; see imu_simulation_framework.ros.nodes.mujoco_simulator."""
+"""ROS node mujoco_simulator; see imu_simulation_framework.ros1.nodes.mujoco_simulator."""
 
 import signal
 
 if __name__ == "__main__":
     # From here on SIGINT ends it at once, without a traceback.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    from imu_simulation_framework.ros.entry_points import start_node
+    from imu_simulation_framework.ros1.entry_points import start_node
 
     start_node("mujoco_simulator", "MujocoSimulatorNode")

@@ -2,7 +2,7 @@
 """Run experiment.launch and end with its result: a table, the folder, and an exit code.
 
 roslaunch itself exits with code 0 whatever happened to its nodes; see
-imu_simulation_framework.ros.launching.launcher.
+imu_simulation_framework.ros1.launching.launcher.
 """
 
 import signal
@@ -11,6 +11,6 @@ import sys
 if __name__ == "__main__":
     # From here on Ctrl+C ends it at once, without a traceback.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    from imu_simulation_framework.ros.entry_points import start_launcher
+    from imu_simulation_framework.ros1.entry_points import start_launcher
 
     sys.exit(start_launcher())

@@ -35,11 +35,9 @@ import numpy as np
 from scipy import stats
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.evaluation.navigation.tuning import (
-    tuning_of,
-)
-from imu_simulation_framework.flight_simulator.simulation import fly
-from imu_simulation_framework.sensors.specimen import AGISIM_SPREAD, specimen
+from imu_simulation_framework.flight.jsbsim import fly
+from imu_simulation_framework.flight.navigation.tuning import tuning_of
+from imu_simulation_framework.sensors.unit import AGISIM_SPREAD, specimen
 
 RATE = 100.0
 DURATION, BEGINNING, ON_RUNWAY = 200.0, 0.0, 3.0

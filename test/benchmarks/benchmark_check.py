@@ -5,6 +5,8 @@ is mirrored, for which every other way of reading is tried. Plain reading is eve
 the bag unpacked by the library, once. Absolute figures depend on the machine, the ratio less.
 """
 
+# ruff: noqa: E402
+
 import contextlib
 import io
 import sys
@@ -15,17 +17,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "test" / "unit"))
 
-import drive_recordings as drives  # noqa: E402
-import recording_writers as writers  # noqa: E402
-from planted_faults import clockwise_from_north  # noqa: E402
-from rosbags.rosbag1 import Reader  # noqa: E402
+import drive_recordings as drives
+import recording_writers as writers
+from planted_faults import clockwise_from_north
+from rosbags.rosbag1 import Reader
 
-from imu_simulation_framework.experiment.preparation.check import check_experiment  # noqa: E402
-from imu_simulation_framework.experiment.preparation.check_report import (  # noqa: E402
-    report_lines,
-    write_check,
-)
-from imu_simulation_framework.experiment.preparation.setup import set_up  # noqa: E402
+from imu_simulation_framework.drive.check import check_experiment, set_up
+from imu_simulation_framework.drive.check_report import report_lines, write_check
 
 DURATION, RATES = 1280.0, (50.0, 100.0)
 """Of the drive [s], and of odometry and IMU [Hz]."""

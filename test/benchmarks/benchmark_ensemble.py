@@ -16,17 +16,13 @@ import time
 import numpy as np
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.evaluation.yaw_error_model import yaw_error_model
-from imu_simulation_framework.experiment.ensemble import (
-    LinearDrawing,
-    SensorDrawing,
-    crews,
-    monte_carlo,
-)
-from imu_simulation_framework.experiment.ensemble.work import draw_chunk, versions
+from imu_simulation_framework.drive.ensembles import executors
+from imu_simulation_framework.drive.ensembles.monte_carlo import draw_chunk, monte_carlo, versions
+from imu_simulation_framework.drive.ensembles.samplers import LinearDrawing, SensorDrawing
+from imu_simulation_framework.heading.model.of_imu import yaw_error_model
 from imu_simulation_framework.motion import sources
-from imu_simulation_framework.noise.streams import run_seed
-from imu_simulation_framework.sensors.triad_noise import TriadNoise
+from imu_simulation_framework.sensors.noise.streams import run_seed
+from imu_simulation_framework.sensors.triad_errors import TriadNoise
 
 BLOCK = np.empty(4096)
 
@@ -91,7 +87,7 @@ def main():
     sensor.errors(0, 1)
     beside_numbers("sensor", sensor, 3 * per_sample * len(motion), 8, options.repeats)
     beside_numbers("linear", linear, linear.model.numbers_per_run, 1024, options.repeats)
-    workers = min(2, crews.processors())
+    workers = min(2, executors.processors())
     sensor = SensorDrawing(motion, imu)
     (one, work), (two, own_work) = (wall(sensor, options.runs, count) for count in (1, workers))
     print(

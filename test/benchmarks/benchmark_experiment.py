@@ -19,12 +19,12 @@ import mujoco
 import numpy as np
 import psutil
 
-from imu_simulation_framework.configuration.load import load_configuration
-from imu_simulation_framework.experiment.in_process import drive_in_process
-from imu_simulation_framework.experiment.preparation.drive import prepare_drive
-from imu_simulation_framework.files.locations import default_configuration_path, package_share
-from imu_simulation_framework.mujoco_simulator.model import build_model
-from imu_simulation_framework.robot.parameters import load_robot_parameters
+from imu_simulation_framework.core.files import default_configuration_path, package_share
+from imu_simulation_framework.drive.configuration import load_configuration
+from imu_simulation_framework.drive.in_process import drive_in_process
+from imu_simulation_framework.drive.mujoco import build_model
+from imu_simulation_framework.drive.preparation import prepare_drive
+from imu_simulation_framework.drive.robot import load_robot_parameters
 
 PHYSICS_RATE = 1000
 STEPS_PER_SAMPLE = 10

@@ -7,12 +7,11 @@ import time
 
 import numpy as np
 
-from imu_simulation_framework.configuration.gimbal_file import read_gimbal
-from imu_simulation_framework.configuration.imu_specification_file import read_imu_specification
-from imu_simulation_framework.flight_simulator.library import Notices, data_folder, jsbsim, told
-from imu_simulation_framework.flight_simulator.simulation import fly
-from imu_simulation_framework.gimbal.simulation import simulate_gimbal
-from imu_simulation_framework.motion.earth.strapdown import increments_of
+from imu_simulation_framework.flight.gimbal.files import read_gimbal
+from imu_simulation_framework.flight.gimbal.simulation import simulate_gimbal
+from imu_simulation_framework.flight.jsbsim import Notices, data_folder, fly, jsbsim, told
+from imu_simulation_framework.motion.strapdown import increments_of
+from imu_simulation_framework.sensors.files import read_imu_specification
 from imu_simulation_framework.sensors.simulation import simulate_imu
 
 RATE, DURATION = 100.0, 200.0

@@ -10,13 +10,13 @@ import time
 import numpy as np
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.configuration.load import load_configuration
-from imu_simulation_framework.experiment.in_process import drive_in_process
-from imu_simulation_framework.experiment.preparation.check import ensure_plausible
-from imu_simulation_framework.experiment.preparation.drive import prepare_drive
-from imu_simulation_framework.sensors.imu_models import MAGNETIC_PARTS
+from imu_simulation_framework.drive.check import ensure_plausible
+from imu_simulation_framework.drive.configuration import load_configuration
+from imu_simulation_framework.drive.in_process import drive_in_process
+from imu_simulation_framework.drive.preparation import prepare_drive
+from imu_simulation_framework.sensors.imu_models.base import MAGNETIC_PARTS
 from imu_simulation_framework.sensors.simulation import imu_model, imu_truth
-from imu_simulation_framework.sensors.triad_noise import TriadNoise
+from imu_simulation_framework.sensors.triad_errors import TriadNoise
 
 DURATION, RATE = 600.0, 100.0
 RUNS, TURNS = 3, 5

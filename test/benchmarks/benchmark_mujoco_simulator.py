@@ -8,10 +8,10 @@ import time
 import mujoco
 import numpy as np
 
-from imu_simulation_framework.mujoco_simulator.model import build_model
-from imu_simulation_framework.mujoco_simulator.simulator import MujocoSimulator
-from imu_simulation_framework.robot.parameters import load_robot_parameters
-from imu_simulation_framework.sensors.imu_models import PRESETS, ImuTruth, make_imu_model
+from imu_simulation_framework.drive.mujoco import MujocoSimulator, build_model
+from imu_simulation_framework.drive.robot import load_robot_parameters
+from imu_simulation_framework.sensors.imu_models.base import ImuTruth
+from imu_simulation_framework.sensors.imu_models.registry import PRESETS, make_imu_model
 
 PHYSICS_RATE = 1000
 SAMPLE_RATE = 100

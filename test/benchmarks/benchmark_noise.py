@@ -8,12 +8,11 @@ import time
 
 import numpy as np
 
-from imu_simulation_framework.configuration.imu_specification_file import (
-    find_imu_specification,
-    load_imu_specification,
-)
-from imu_simulation_framework.noise.base import BLOCK
-from imu_simulation_framework.noise.processes import (
+from imu_simulation_framework.sensors.files import find_imu_specification, load_imu_specification
+from imu_simulation_framework.sensors.imu_models.base import ImuTruth
+from imu_simulation_framework.sensors.imu_models.registry import make_imu_model
+from imu_simulation_framework.sensors.noise.processes import (
+    BLOCK,
     BiasInstability,
     GaussMarkov,
     Quantisation,
@@ -21,8 +20,7 @@ from imu_simulation_framework.noise.processes import (
     RateRamp,
     WhiteNoise,
 )
-from imu_simulation_framework.sensors.imu_models import ImuTruth, make_imu_model
-from imu_simulation_framework.sensors.triad_noise import TriadNoise
+from imu_simulation_framework.sensors.triad_errors import TriadNoise
 
 PERIOD = 0.01
 RUNS, SAMPLES = 1000, 60_000

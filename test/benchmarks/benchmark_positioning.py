@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 import pymap3d
 
-from imu_simulation_framework.motion.positioning.fixes import trajectory_from_fixes
-from imu_simulation_framework.motion.positioning.received_fixes import local_position
+from imu_simulation_framework.motion.positioning import local_position, trajectory_from_fixes
 
 RATE, HOURS = 10.0, 1.0
 

@@ -21,21 +21,18 @@ from concurrent.futures import ProcessPoolExecutor
 import numpy as np
 from scipy.signal import butter, lfilter
 
-from imu_simulation_framework.configuration.imu_specification_file import (
-    find_imu_specification,
-    load_imu_specification,
-)
-from imu_simulation_framework.identification.allan.analysis import AXES, SENSORS, identify
-from imu_simulation_framework.identification.allan.model import SYMBOLS, TERMS
-from imu_simulation_framework.identification.samples_at_rest import prepare_at_rest
-from imu_simulation_framework.noise.processes import (
+from imu_simulation_framework.characterisation.allan.analysis import AXES, SENSORS, identify
+from imu_simulation_framework.characterisation.allan.model import SYMBOLS, TERMS
+from imu_simulation_framework.characterisation.samples_at_rest import prepare_at_rest
+from imu_simulation_framework.sensors.files import find_imu_specification, load_imu_specification
+from imu_simulation_framework.sensors.imu_specification import TriadSpecification
+from imu_simulation_framework.sensors.noise.processes import (
     BiasInstability,
     Quantisation,
     RandomWalk,
     RateRamp,
     WhiteNoise,
 )
-from imu_simulation_framework.sensors.imu_specification import TriadSpecification
 
 RATE = 100.0
 ORDERS = {"low-pass 1": 1, "low-pass 2": 2, "all of it": 2}

@@ -28,26 +28,29 @@ from pathlib import Path
 import numpy as np
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.columns import ACCEL, GYRO
-from imu_simulation_framework.constants import WORLD_GRAVITY
-from imu_simulation_framework.identification.calibration.correction import (
+from imu_simulation_framework.characterisation.calibration.correction import (
     ImuCorrection,
     correction_of,
     what_is_left,
 )
-from imu_simulation_framework.identification.calibration.free_positions import (
-    calibrate_accelerometer_freely,
-)
-from imu_simulation_framework.identification.calibration.inertial import (
+from imu_simulation_framework.characterisation.calibration.estimates import SlowNoise
+from imu_simulation_framework.characterisation.calibration.inertial import (
     TemperatureFit,
     calibrate_accelerometer,
     calibrate_gyroscope,
     noise_of,
 )
-from imu_simulation_framework.identification.calibration.rest_times import RestTime, find_rest
-from imu_simulation_framework.identification.calibration.slow_noise import SlowNoise
-from imu_simulation_framework.identification.calibration.sphere_fit import fit_to_sphere
-from imu_simulation_framework.identification.calibration.turns import whole_turns
+from imu_simulation_framework.characterisation.calibration.rest_times import (
+    RestTime,
+    find_rest,
+    whole_turns,
+)
+from imu_simulation_framework.characterisation.calibration.sphere_fit import (
+    calibrate_accelerometer_freely,
+    fit_to_sphere,
+)
+from imu_simulation_framework.core.columns import ACCEL, GYRO
+from imu_simulation_framework.core.constants import WORLD_GRAVITY
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit" / "identification"))
 from calibration_records import (

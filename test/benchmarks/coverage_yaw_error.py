@@ -19,16 +19,17 @@ from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 
-from imu_simulation_framework.evaluation.yaw_error_model import (
+from imu_simulation_framework.heading.identification.identify import identify_yaw_error
+from imu_simulation_framework.heading.identification.terms import ObservedYawError
+from imu_simulation_framework.heading.model.model import YawErrorModel
+from imu_simulation_framework.heading.model.sources import (
     AngleRandomWalk,
     KnownError,
     RateGaussMarkov,
     RateRandomWalk,
-    YawErrorModel,
     YawGaussMarkov,
     YawNoise,
 )
-from imu_simulation_framework.identification.yaw_error import ObservedYawError, identify_yaw_error
 
 DURATION = 600.0
 START_OFFSET = 0.3

@@ -14,7 +14,8 @@ from dataclasses import replace
 import numpy as np
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.experiment.ensemble import SensorDrawing, monte_carlo
+from imu_simulation_framework.drive.ensembles.monte_carlo import monte_carlo
+from imu_simulation_framework.drive.ensembles.samplers import SensorDrawing
 
 RATE = 20.0
 MAGNETISATION = {

@@ -13,11 +13,10 @@ from selenium.webdriver.common.by import By
 from tool_calls import call_tool
 from written_results import write_result
 
-from imu_simulation_framework.evaluation.judgement.judge import judge
-from imu_simulation_framework.pages.ensemble_page import ensemble_page
-from imu_simulation_framework.pages.identification_page import identification_page
-from imu_simulation_framework.pages.page import Page, Section, Table
-from imu_simulation_framework.pages.page_text import page_html
+from imu_simulation_framework.drive.ensembles.page import ensemble_page
+from imu_simulation_framework.heading.identification.page import identification_page
+from imu_simulation_framework.heading.judgement.judge import judge
+from imu_simulation_framework.report.page import Page, Section, Table, page_html
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import roslib.packages
 
-from imu_simulation_framework.results.folder import ResultFolder, find_result
+from imu_simulation_framework.drive.results.files import ResultFolder, find_result
 
 PACKAGE = "imu_simulation_framework"
 STARTED = r"process\[{node}(?:-\d+)?\]: started with pid \[(\d+)\]"

@@ -6,7 +6,7 @@ import pytest
 from experiment_process import find_program
 from small_disk import small_disk
 
-from imu_simulation_framework.results.folder import find_result
+from imu_simulation_framework.drive.results.files import find_result
 
 pytestmark = pytest.mark.slow
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from experiment_process import PROGRESS, STARTED, ExperimentProcess, find_program
 
-from imu_simulation_framework.results.tables import complete_tables
+from imu_simulation_framework.drive.results.tables import complete_tables
 
 pytestmark = pytest.mark.slow
 

@@ -11,12 +11,12 @@ from experiment_process import find_program
 from rosbags.highlevel import AnyReader
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.configuration.imu_specification_file import imu_specification_text
-from imu_simulation_framework.configuration.load import load_configuration
-from imu_simulation_framework.experiment.in_process import run_in_process
-from imu_simulation_framework.files.locations import urdf_path
-from imu_simulation_framework.plots.figures import FIGURES
-from imu_simulation_framework.results.folder import ResultFolder
+from imu_simulation_framework.core.files import urdf_path
+from imu_simulation_framework.drive.configuration import load_configuration
+from imu_simulation_framework.drive.figures import FIGURES
+from imu_simulation_framework.drive.in_process import run_in_process
+from imu_simulation_framework.drive.results.files import ResultFolder
+from imu_simulation_framework.sensors.files import imu_specification_text
 from imu_simulation_framework.sensors.imu_models.bno055_modes import (
     bno055_calibration,
     bno055_in_mode,

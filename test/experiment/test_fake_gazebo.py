@@ -14,15 +14,13 @@ from experiment_process import find_program
 from rosbags.highlevel import AnyReader
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.angles import wrap
-from imu_simulation_framework.configuration.magnetic_environment_file import (
-    read_magnetic_environment,
-)
-from imu_simulation_framework.files.locations import urdf_path
-from imu_simulation_framework.recordings import read_reference_samples
-from imu_simulation_framework.robot.parameters import load_robot_parameters
-from imu_simulation_framework.ros.launching.installation import GAZEBO_PLUGIN
-from imu_simulation_framework.ros.raw_messages import tracking_error
+from imu_simulation_framework.core.angles import wrap
+from imu_simulation_framework.core.files import urdf_path
+from imu_simulation_framework.drive.robot import load_robot_parameters
+from imu_simulation_framework.recordings.reading import read_reference_samples
+from imu_simulation_framework.ros1.launching.installation import GAZEBO_PLUGIN
+from imu_simulation_framework.ros1.raw_messages import tracking_error
+from imu_simulation_framework.sensors.files import read_magnetic_environment
 from imu_simulation_framework.sensors.gnss.specification import GnssOrigin
 
 pytestmark = pytest.mark.slow

@@ -9,13 +9,13 @@ import rospy
 from rosbags.highlevel import AnyReader
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.angles import wrap
-from imu_simulation_framework.configuration.load import load_configuration
-from imu_simulation_framework.experiment.from_configuration import experiment_gnss
-from imu_simulation_framework.experiment.in_process import drive_in_process, prepared
-from imu_simulation_framework.experiment.session.simulation import SimulatedRobot
-from imu_simulation_framework.results.tables import ExperimentTables
-from imu_simulation_framework.ros.gnss_messages import (
+from imu_simulation_framework.core.angles import wrap
+from imu_simulation_framework.drive.configuration import load_configuration
+from imu_simulation_framework.drive.from_configuration import experiment_gnss
+from imu_simulation_framework.drive.in_process import drive_in_process, prepared
+from imu_simulation_framework.drive.results.tables import ExperimentTables
+from imu_simulation_framework.drive.session.simulation import SimulatedRobot
+from imu_simulation_framework.ros1.messages import (
     UNTOLD,
     antenna_transform,
     heading_message,

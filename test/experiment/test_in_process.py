@@ -8,27 +8,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from imu_simulation_framework.columns import ACCEL, GYRO
-from imu_simulation_framework.configuration.load import load_configuration
-from imu_simulation_framework.configuration.magnetic_environment_file import (
-    read_magnetic_environment,
-)
-from imu_simulation_framework.errors import FrameworkError
-from imu_simulation_framework.experiment.in_process import (
-    drive_in_process,
-    robot_motion,
-    run_in_process,
-)
-from imu_simulation_framework.experiment.preparation.check import ensure_plausible
-from imu_simulation_framework.experiment.preparation.drive import prepare_drive
-from imu_simulation_framework.experiment.summary import evaluate
-from imu_simulation_framework.experiment.terminal_table import terminal_table
-from imu_simulation_framework.files.locations import default_configuration_path, urdf_path
-from imu_simulation_framework.motion.earth.ellipsoid import EARTH_RATE
-from imu_simulation_framework.mujoco_simulator.simulator import MujocoSimulator
-from imu_simulation_framework.robot.parameters import load_robot_parameters
-from imu_simulation_framework.sensors.imu_models import PRESETS
-from imu_simulation_framework.tracking.controllers import CONTROLLERS
+from imu_simulation_framework.core.columns import ACCEL, GYRO
+from imu_simulation_framework.core.errors import FrameworkError
+from imu_simulation_framework.core.files import default_configuration_path, urdf_path
+from imu_simulation_framework.drive.check import ensure_plausible
+from imu_simulation_framework.drive.configuration import load_configuration
+from imu_simulation_framework.drive.in_process import drive_in_process, robot_motion, run_in_process
+from imu_simulation_framework.drive.mujoco import MujocoSimulator
+from imu_simulation_framework.drive.preparation import prepare_drive
+from imu_simulation_framework.drive.robot import load_robot_parameters
+from imu_simulation_framework.drive.summary import evaluate
+from imu_simulation_framework.drive.tracking.controllers import CONTROLLERS
+from imu_simulation_framework.motion.earth import EARTH_RATE
+from imu_simulation_framework.report.terminal_table import terminal_table
+from imu_simulation_framework.sensors.files import read_magnetic_environment
+from imu_simulation_framework.sensors.imu_models.registry import PRESETS
 
 README = Path(__file__).resolve().parents[2] / "README.md"
 

@@ -8,16 +8,15 @@ import pytest
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import Imu, JointState, MagneticField
 
-from imu_simulation_framework.errors import SimulatorError
-from imu_simulation_framework.experiment.session.driving import DriveSession
-from imu_simulation_framework.experiment.session.tracking import TrackingSession, TruePose
+from imu_simulation_framework.core.errors import SimulatorError
+from imu_simulation_framework.core.robot_names import WHEEL_JOINTS
+from imu_simulation_framework.drive.mujoco import MujocoSimulator
+from imu_simulation_framework.drive.robot import load_robot_parameters
+from imu_simulation_framework.drive.session.driving import DriveSession, TrackingSession, TruePose
+from imu_simulation_framework.drive.tracking.reference import Pose2D, TrackingError
 from imu_simulation_framework.msg import ErrorCoordinates2
-from imu_simulation_framework.mujoco_simulator.simulator import MujocoSimulator
-from imu_simulation_framework.robot.parameters import load_robot_parameters
-from imu_simulation_framework.robot_names import WHEEL_JOINTS
-from imu_simulation_framework.ros import raw_messages
-from imu_simulation_framework.ros.simulator_messages import ImuMessages, RobotMessages
-from imu_simulation_framework.tracking.reference import Pose2D, TrackingError
+from imu_simulation_framework.ros1 import raw_messages
+from imu_simulation_framework.ros1.messages import ImuMessages, RobotMessages
 
 LEVEL = (0.0, 0.0, 0.0, 1.0)
 ERRORS = TrackingError._fields

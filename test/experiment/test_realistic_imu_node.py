@@ -19,7 +19,7 @@ from rosbags import rosbag1
 from tool_calls import call_tool
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.configuration.imu_specification_file import imu_specification_text
+from imu_simulation_framework.sensors.files import imu_specification_text
 from imu_simulation_framework.sensors.imu_models.bno055_modes import (
     bno055_calibration,
     bno055_in_mode,

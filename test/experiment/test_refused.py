@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 import recording_writers as writers
 
-from imu_simulation_framework.ros.launching import launcher
-from imu_simulation_framework.tools.command_line import run_tool
+from imu_simulation_framework.commands.command_line import run_tool
+from imu_simulation_framework.ros1.launching import launcher
 
 COUNT = 100
 STAMPS = [1_500_000_000 * 10**9 + 100_000_000 * k for k in range(COUNT)]

@@ -6,9 +6,9 @@ import pytest
 import rosbag
 from std_msgs.msg import String
 
-from imu_simulation_framework.results.folder import ResultFolder
-from imu_simulation_framework.ros.nodes.experiment_recorder import CHUNK
-from imu_simulation_framework.ros.unfinished import ACTIVE, BAG, tidy
+from imu_simulation_framework.drive.results.files import ResultFolder
+from imu_simulation_framework.drive.results.unfinished import ACTIVE, BAG, tidy
+from imu_simulation_framework.ros1.nodes.experiment_recorder import CHUNK
 
 
 @pytest.fixture

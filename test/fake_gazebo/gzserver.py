@@ -35,11 +35,8 @@ from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import Float64MultiArray, Time
 from std_srvs.srv import Empty
 
-from imu_simulation_framework.angles import (
-    quaternion_from_roll_pitch_yaw,
-    yaw_from_quaternion,
-)
-from imu_simulation_framework.robot.parameters import load_robot_parameters
+from imu_simulation_framework.core.angles import quaternion_from_roll_pitch_yaw, yaw_from_quaternion
+from imu_simulation_framework.drive.robot import load_robot_parameters
 from imu_simulation_framework.srv import SetImuParameters, SetImuParametersResponse
 
 SAMPLE = 10_000_000

@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "experiment"))
 
 from experiment_process import PROGRESS, ExperimentProcess
 
-from imu_simulation_framework.errors import FrameworkError
+from imu_simulation_framework.core.errors import FrameworkError
 
 ARGUMENTS = (
     "record:=true",
@@ -206,7 +206,7 @@ def _has_driven(output) -> bool:
 
 def _names(words: str, name: str) -> bool:
     return any(
-        word in (f"__name:={name}", f"imu_simulation_framework.ros.launching.{name}")
+        word in (f"__name:={name}", f"imu_simulation_framework.ros1.launching.{name}")
         or Path(word).name == name
         for word in words.split()
     )

@@ -12,12 +12,12 @@ from harm_values import number, word
 from trials import OUT, Trial, as_values, harmed, put
 from verdict import GRAVE, Expected
 
-from imu_simulation_framework.configuration.sections import (
+from imu_simulation_framework.drive.configuration import (
     COLUMN_SECTIONS,
     IMU_PARAMETER_SECTIONS,
     SECTIONS,
 )
-from imu_simulation_framework.sensors.imu_models import IMU_MODELS
+from imu_simulation_framework.sensors.imu_models.registry import IMU_MODELS
 
 _NAMED = ("[", "robot's parameters", "specification", "The IMU", "trajectory", "recording", "gain")
 """What stands in a sentence about a setting instead of its section or file."""

@@ -15,19 +15,17 @@ import recording_writers as writers
 from column_tables import Car
 from synthetic_experiment import make_tables
 
-from imu_simulation_framework.configuration.imu_specification_file import (
-    find_imu_specification,
-    load_imu_specification,
-)
-from imu_simulation_framework.experiment.flight.tables import truth_table
-from imu_simulation_framework.experiment.report import write_report
-from imu_simulation_framework.experiment.summary import RunDescription
-from imu_simulation_framework.files.locations import package_share
-from imu_simulation_framework.imu_formats import FORMATS, WriteOptions, write_imu_parameters
-from imu_simulation_framework.motion.earth.sources import circling
-from imu_simulation_framework.recordings.simulated.imu_writer import write_imu_recording
-from imu_simulation_framework.results.folder import create_result_folder
-from imu_simulation_framework.sensors.recording_at_rest import record_at_rest
+from imu_simulation_framework.core.files import package_share
+from imu_simulation_framework.drive.results.files import create_result_folder
+from imu_simulation_framework.drive.results.report import write_report
+from imu_simulation_framework.drive.summary import RunDescription
+from imu_simulation_framework.flight.airborne import truth_table
+from imu_simulation_framework.motion.earth_motion import circling
+from imu_simulation_framework.recordings.imu_writer import write_imu_recording
+from imu_simulation_framework.sensors.files import find_imu_specification, load_imu_specification
+from imu_simulation_framework.sensors.formats.base import WriteOptions
+from imu_simulation_framework.sensors.formats.registry import FORMATS, write_imu_parameters
+from imu_simulation_framework.sensors.simulation import record_at_rest
 
 DURATION, RATES = 20.0, (10.0, 25.0)
 FIRST, SECOND = ("reference",), ("imu",)

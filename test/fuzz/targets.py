@@ -19,34 +19,29 @@ import specimens
 from PIL import Image
 from verdict import Expected
 
-from imu_simulation_framework.configuration.gimbal_file import read_gimbal, save_gimbal
-from imu_simulation_framework.configuration.imu_correction_file import (
+from imu_simulation_framework.characterisation.calibration.correction_file import (
     imu_correction_text,
     read_imu_correction,
 )
-from imu_simulation_framework.configuration.load import load_configuration
-from imu_simulation_framework.experiment.from_configuration import make_experiment_imu, make_terrain
-from imu_simulation_framework.experiment.in_process import drive_in_process
-from imu_simulation_framework.experiment.preparation.check import check_experiment, ensure_plausible
-from imu_simulation_framework.experiment.preparation.check_report import report_lines
-from imu_simulation_framework.experiment.preparation.drive import (
-    prepare_drive,
-    prepare_recorded_imu,
-)
-from imu_simulation_framework.experiment.preparation.setup import set_up
-from imu_simulation_framework.files.locations import package_share
-from imu_simulation_framework.files.whole_files import write_whole
-from imu_simulation_framework.flight_simulator.simulation import fly
-from imu_simulation_framework.flight_simulator.udp.flight import receive_flight
-from imu_simulation_framework.flight_simulator.udp.receiver import PacketReceiver
-from imu_simulation_framework.gimbal.profiles import TabulatedJoints
-from imu_simulation_framework.gimbal.simulation import simulate_gimbal
+from imu_simulation_framework.commands.command_line import run_tool
+from imu_simulation_framework.core.files import package_share
+from imu_simulation_framework.core.whole_files import write_whole
+from imu_simulation_framework.drive.check import check_experiment, ensure_plausible, set_up
+from imu_simulation_framework.drive.check_report import report_lines
+from imu_simulation_framework.drive.configuration import load_configuration
+from imu_simulation_framework.drive.from_configuration import make_experiment_imu, make_terrain
+from imu_simulation_framework.drive.in_process import drive_in_process
+from imu_simulation_framework.drive.preparation import prepare_drive, prepare_recorded_imu
+from imu_simulation_framework.drive.results.files import ResultFolder
+from imu_simulation_framework.drive.robot import load_robot_parameters
+from imu_simulation_framework.flight.gimbal.files import read_gimbal, save_gimbal
+from imu_simulation_framework.flight.gimbal.profiles import TabulatedJoints
+from imu_simulation_framework.flight.gimbal.simulation import simulate_gimbal
+from imu_simulation_framework.flight.jsbsim import fly
+from imu_simulation_framework.flight.recording import read_flight
+from imu_simulation_framework.flight.udp import PacketReceiver, receive_flight
 from imu_simulation_framework.motion.sources import at_rest
-from imu_simulation_framework.recordings import read_imu, read_reference
-from imu_simulation_framework.recordings.flight.reading import read_flight
-from imu_simulation_framework.results.folder import ResultFolder
-from imu_simulation_framework.robot.parameters import load_robot_parameters
-from imu_simulation_framework.tools.command_line import run_tool
+from imu_simulation_framework.recordings.reading import read_imu, read_reference
 
 ROOT = Path(__file__).resolve().parents[2]
 TOOLS = tuple(sorted(path.name for path in (ROOT / "offline_processing").glob("*.py")))

@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 import targets
 
-from imu_simulation_framework import errors, recordings
+from imu_simulation_framework.commands import command_line
+from imu_simulation_framework.core import errors
+from imu_simulation_framework.recordings import reading
 from imu_simulation_framework.recordings.formats import any_format, bag, ros2_bag
-from imu_simulation_framework.tools import command_line
 
 SEED, TRIALS = 1, 300
 
@@ -35,7 +36,7 @@ def bare_key_error_in_a_reader_of_bags(monkeypatch):
 
 
 def every_50th_row_dropped(monkeypatch):
-    read = recordings.read_samples
+    read = reading.read_samples
 
     def some(*given, **more):
         samples = read(*given, **more)
@@ -43,7 +44,7 @@ def every_50th_row_dropped(monkeypatch):
         columns = {name: values[kept] for name, values in samples.columns.items()}
         return replace(samples, columns=columns, places=samples.places[kept])
 
-    monkeypatch.setattr(recordings, "read_samples", some)
+    monkeypatch.setattr(reading, "read_samples", some)
 
 
 def file_name_missing(monkeypatch):

@@ -18,8 +18,8 @@ from nav_msgs.msg import Odometry
 from ros_testing import TIMEOUT, Collector, connected_publisher, yaw_quaternion
 from std_msgs.msg import Float64MultiArray
 
+from imu_simulation_framework.drive.results.files import create_result_folder
 from imu_simulation_framework.msg import ErrorCoordinates2, ReferenceTrajectory
-from imu_simulation_framework.results.folder import create_result_folder
 from imu_simulation_framework.srv import StartStopTime
 
 PERIOD = 0.05

@@ -19,11 +19,10 @@ from std_msgs.msg import Float64MultiArray, Header
 from std_srvs.srv import Empty
 from tf2_msgs.msg import TFMessage
 
-from imu_simulation_framework.angles import difference, yaw_from_quaternion
-from imu_simulation_framework.errors import SimulatorError
+from imu_simulation_framework.core.angles import difference, yaw_from_quaternion
+from imu_simulation_framework.core.errors import SimulatorError
 from imu_simulation_framework.msg import ReferenceTrajectory
-from imu_simulation_framework.ros.simulators.gazebo import GazeboInterface
-from imu_simulation_framework.ros.simulators.gazebo_pace import set_speed
+from imu_simulation_framework.ros1.simulators.gazebo import GazeboInterface, set_speed
 
 FAILURE = "experiment/failure"
 

@@ -18,7 +18,7 @@ import rostest
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "experiment"))
 from experiment_process import ExperimentProcess
 
-from imu_simulation_framework.angles import wrap
+from imu_simulation_framework.core.angles import wrap
 
 TIMEOUT = 240.0
 FILTER_TIME_CONSTANT = 3.0

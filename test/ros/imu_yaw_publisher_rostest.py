@@ -17,8 +17,8 @@ from nav_msgs.msg import Odometry
 from ros_testing import TIMEOUT, Collector, connected_publisher, yaw_quaternion
 from sensor_msgs.msg import Imu
 
+from imu_simulation_framework.drive.results.files import create_result_folder
 from imu_simulation_framework.msg import ErrorCoordinates2, ImuYaw
-from imu_simulation_framework.results.folder import create_result_folder
 from imu_simulation_framework.srv import StartStopTime
 
 ZERO = 1000.0

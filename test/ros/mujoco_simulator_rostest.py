@@ -20,7 +20,7 @@ from sensor_msgs.msg import Imu
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Empty
 
-from imu_simulation_framework.angles import yaw_from_quaternion
+from imu_simulation_framework.core.angles import yaw_from_quaternion
 from imu_simulation_framework.srv import SetBias, SetImuParameters, SetPose
 
 PACKAGE = "imu_simulation_framework"

@@ -8,7 +8,7 @@ import time
 import rospy
 from geometry_msgs.msg import Quaternion
 
-from imu_simulation_framework.angles import quaternion_from_roll_pitch_yaw
+from imu_simulation_framework.core.angles import quaternion_from_roll_pitch_yaw
 
 TIMEOUT = 30.0
 """Wall-clock seconds that anything may take on a busy machine."""

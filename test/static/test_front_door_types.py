@@ -72,13 +72,14 @@ def test_who_checks_types_is_told_that_there_are_some():
 
 
 def test_who_checks_types_sees_every_name_at_its_home():
-    tree = ast.parse((SOURCE / "__init__.py").read_text(encoding="utf-8"))
-    (block,) = (node for node in tree.body if isinstance(node, ast.If))
+    tree = ast.parse((SOURCE / "__init__.pyi").read_text(encoding="utf-8"))
     imported = {
-        alias.asname or alias.name: (node.module, alias.name)
-        for node in block.body
+        alias.asname: (node.module, alias.name)
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
     assert set(imported) == set(isf.__all__) - {"__version__"}
     for name, (module, attribute) in imported.items():
-        assert getattr(isf, name) is getattr(importlib.import_module(module), attribute)
+        home = importlib.import_module(f"{isf.__name__}.{module}")
+        assert getattr(isf, name) is vars(home)[attribute]

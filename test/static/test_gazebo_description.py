@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.files.locations import package_share, urdf_path
-from imu_simulation_framework.imu_formats import read_imu_parameters, write_imu_parameters
-from imu_simulation_framework.robot.description import expand_xacro
-from imu_simulation_framework.robot.parameters import load_robot_parameters
+from imu_simulation_framework.core.files import package_share, urdf_path
+from imu_simulation_framework.drive.robot import expand_xacro, load_robot_parameters
+from imu_simulation_framework.sensors.formats.registry import (
+    read_imu_parameters,
+    write_imu_parameters,
+)
 
 ARGUMENTS = [
     {"imu_plugin": "hector"},

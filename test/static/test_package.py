@@ -9,21 +9,21 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from package_rooms import (
-    ARRAYS_ONLY,
-    FLOORS,
+from packages import (
+    BELOW,
+    LIBRARY,
     PACKAGE,
-    contributing,
-    drawing,
-    imported_rooms,
+    allowed,
+    arrows,
+    at_import,
     imports,
-    library,
-    room_of,
+    modules,
+    others,
 )
 from packaging.requirements import Requirement
 
 import imu_simulation_framework
-from imu_simulation_framework.extras import EXTRAS
+from imu_simulation_framework.core.extras import EXTRAS
 
 # The rosdep keys of modules that have another name.
 ROSDEP_KEYS = {
@@ -36,8 +36,6 @@ ROSDEP_KEYS = {
     "yaml": "python3-yaml",
 }
 PYTHON_VERSIONS = ["3.8", "3.9", "3.10", "3.11", "3.12", "3.13"]
-MOST_MODULES = 12
-"""In one folder, besides its __init__.py."""
 
 
 @pytest.fixture(scope="module")
@@ -80,8 +78,8 @@ def test_every_imported_module_is_declared(repository, declared):
     from_pypi = {requirement.name for requirement in _requirements(repository, "requirements.txt")}
     undeclared = {
         (path.name, module)
-        for path in [*library(repository), *_programs(repository)]
-        for module in {name.split(".")[0] for name in imports(path)} - {PACKAGE}
+        for path in [*LIBRARY.rglob("*.py"), *_programs(repository)]
+        for module in others(ast.parse(path.read_text(encoding="utf-8")))
         if ROSDEP_KEYS.get(module, module) not in declared | from_pypi
         and not _in_standard_library(module)
     }
@@ -115,95 +113,71 @@ def test_every_package_in_launch_files_and_xacro_is_declared(repository, declare
         assert names - declared <= {PACKAGE}, path
 
 
-def test_imports_point_down(repository):
-    rooms = {room_of(path, repository) for path in library(repository)}
-    assert rooms - {"__init__"} <= set().union(*FLOORS)
-    for path in library(repository):
-        room = room_of(path, repository)
-        below = set()
-        for floor in FLOORS:
-            if room in floor:
-                break
-            below |= floor
-        # The ground floor's own modules, and messages, are single files.
-        allowed = below | {room} | (FLOORS[0] if room in FLOORS[0] else set())
-        allowed |= FLOORS[-1] if room in FLOORS[-1] else set()
-        assert imported_rooms(path) <= allowed, path
+def test_each_package_imports_only_from_those_below_it():
+    found = modules()
+    packages = {name.split(".")[0] for name in found} - {""}
+    assert packages == set(BELOW)
+    wrong = {pair for pair in arrows(found) if pair[1] != "core"} - allowed()
+    assert not wrong
 
 
-def test_the_drawing_is_that_of_the_imports(repository):
-    _, _, drawn, after = contributing(repository)
-    assert drawn == drawing(repository), "./run python test/static/package_rooms.py --write"
-    assert after
-
-
-def test_every_room_has_a_page_of_the_api(repository):
-    rooms = {room_of(path, repository) for path in library(repository)} - FLOORS[0] - {"__init__"}
-    pages = {path.stem for path in repository.glob("doc/api/*.rst")}
-    assert pages == rooms | {"ground", "index"}
-    listed = set((repository / "doc/api/index.rst").read_text(encoding="utf-8").split())
-    assert rooms <= listed
-
-
-def test_no_circle_within_a_room(repository):
-    root = repository / "src" / PACKAGE
-    modules = {}
-    for path in library(repository):
-        name = ".".join(path.relative_to(root.parent).with_suffix("").parts)
-        modules[name.replace(".__init__", "")] = path
-    arrows = {
-        name: {
-            target
-            for target in imports(path)
-            # A folder's own map names its modules, which may name it.
-            if target in modules and path.name != "__init__.py"
-        }
-        for name, path in modules.items()
-    }
-    while arrows:
-        free = {name for name, targets in arrows.items() if not targets & arrows.keys()}
-        assert free, f"a circle among {sorted(arrows)}"
+def test_no_circle_of_imports():
+    found = modules()
+    left = {name: imports(at_import(tree), found) - {name} for name, tree in found.items()}
+    while left:
+        free = {name for name, targets in left.items() if not targets & left.keys()}
+        assert free, f"a circle among {sorted(left)}"
         for name in free:
-            del arrows[name]
+            del left[name]
 
 
-def test_no_folder_is_crowded(repository):
-    for folder in (repository / "src" / PACKAGE).rglob("*"):
-        modules = {path.name for path in folder.glob("*.py")} - {"__init__.py"}
-        assert len(modules) <= MOST_MODULES, f"{folder}: {sorted(modules)}"
+def test_a_circle_of_imports_is_found():
+    code = f"from {PACKAGE}.motion import second\n"
+    tree = ast.parse(code)
+    names = {"motion": None, "motion.second": None}
+    assert imports(at_import(tree), names) == {"motion.second"}
+    for_types = ast.parse(f"if TYPE_CHECKING:\n    {code}")
+    assert imports(at_import(for_types), names) == set()
 
 
-def test_the_ground_floor_is_mathematics_only(repository):
-    libraries = {"allantools", "ppigrf", "pymap3d", "statsmodels", "vqf"}
-    allowed = {PACKAGE, "numpy", "pandas", "scipy"} | libraries
-    for path in library(repository):
-        if room_of(path, repository) in ARRAYS_ONLY:
-            modules = {name.split(".")[0] for name in imports(path)} - allowed
-            assert all(_in_standard_library(module) for module in modules), path
-            assert imported_rooms(path) <= ARRAYS_ONLY | FLOORS[0], path
+def test_every_package_has_a_page_of_the_api(repository):
+    pages = {path.stem for path in repository.glob("doc/api/*.rst")} - {"index"}
+    assert pages == set(BELOW)
+    assert pages <= set((repository / "doc/api/index.rst").read_text(encoding="utf-8").split())
 
 
-def test_only_the_room_of_ros_imports_rospy(repository):
-    importing = {
-        room_of(path, repository)
-        for path in library(repository)
-        if "rospy" in {name.split(".")[0] for name in imports(path)}
-    }
-    assert importing == {"ros"}
+@pytest.mark.parametrize(
+    ("library", "homes"),
+    [
+        ("rospy", r"ros1\."),
+        ("argparse", r"(commands|ros1)\."),
+        # A picture is written as every file is; the live view is a window.
+        (
+            "matplotlib",
+            r"report\.|commands\.|(.+\.)?\w*(figures|side_by_side)$|core\.whole_files$"
+            r"|ros1\.nodes\.yaw_view$",
+        ),
+        ("mujoco", r"drive\.mujoco$"),
+        ("jsbsim", r"flight\."),
+    ],
+)
+def test_a_library_is_imported_in_its_place_only(library, homes):
+    importing = {name for name, tree in modules().items() if library in others(tree)}
+    assert {name for name in importing if not re.match(homes, name)} == set()
 
 
-def test_the_library_names_no_flag_of_a_command_line(repository):
-    for path in library(repository):
-        if room_of(path, repository) in ("tools", "ros"):
+def test_the_library_names_no_flag_of_a_command_line():
+    for name, tree in modules().items():
+        if name.split(".")[0] in ("commands", "ros1"):
             continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree):
             if isinstance(node, ast.Raise):
                 said = " ".join(
                     part.value
                     for part in ast.walk(node)
                     if isinstance(part, ast.Constant) and isinstance(part.value, str)
                 )
-                assert not re.search(r"(?<![\w-])--[a-z]", said), f"{path}: {said}"
+                assert not re.search(r"(?<![\w-])--[a-z]", said), f"{name}: {said}"
 
 
 def test_programs_are_executable_and_take_python_from_path(repository):
@@ -240,7 +214,6 @@ def test_no_argument_is_pasted_into_an_expression(repository):
 
 def test_only_one_module_reads_yaml(repository):
     # Any other loader evaluates what rosparam and xacro have taught PyYAML.
-    allowed = {"plain_yaml.py"}
-    for path in [*library(repository), *_programs(repository)]:
+    for path in [*LIBRARY.rglob("*.py"), *_programs(repository)]:
         loads = re.findall(r"yaml\.(?:\w+_)?load\w*\(", path.read_text(encoding="utf-8"))
-        assert not loads or path.name in allowed, f"{path.name}: {loads}"
+        assert not loads or path.name == "yaml_files.py", f"{path.name}: {loads}"

@@ -13,7 +13,8 @@ from zipfile import Path as ZipPath
 
 import pytest
 
-from imu_simulation_framework.extras import EXTRAS
+from imu_simulation_framework.commands.isf import PROGRAMS
+from imu_simulation_framework.core.extras import EXTRAS
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 
@@ -45,8 +46,8 @@ assert not any(map(importlib.util.find_spec, ("rospy", "roslib", "mujoco"))), "n
 """
 MISSING = """
 import imu_simulation_framework as isf
-from imu_simulation_framework.pages.page import Page, Section
-from imu_simulation_framework.pages.page_text import page_html
+from imu_simulation_framework.report.page import Page, Section
+from imu_simulation_framework.report.page import page_html
 for job in (
     lambda: isf.robot_motion,
     lambda: isf.fly("c3104", 1.0),
@@ -149,6 +150,14 @@ def test_what_is_not_installed_is_told_with_the_extra_that_brings_it(bare):
         assert f"needs the Python library {library}, which is not installed" in sentence
         assert f'pip install ".[{EXTRAS[library]}]"' in sentence
     assert len(told) == 3
+
+
+def test_every_program_that_needs_no_ros_is_there(bare):
+    assert bare.run(bare.folder / "venv/bin/isf").startswith("usage: isf NAME ...")
+    for name in PROGRAMS:
+        assert bare.run(bare.folder / "venv/bin/isf", name, "--help").startswith(
+            f"usage: isf {name}"
+        )
 
 
 @pytest.mark.parametrize("example", EXAMPLES)

@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 from tool_calls import call_tool, run_as_process
 
-from imu_simulation_framework.configuration.imu_specification_file import load_imu_specification
-from imu_simulation_framework.imu_formats import read_imu_parameters
+from imu_simulation_framework.sensors.files import load_imu_specification
+from imu_simulation_framework.sensors.formats.registry import read_imu_parameters
 
 TOOL = "allan_analysis.py"
 SIMULATE = "simulate_static.py"

@@ -18,17 +18,10 @@ from tool_calls import call_tool, run_as_process
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit"))
 
 from ideal_recordings import START, curve, ideal_messages, poses, stamps_of
-from recording_writers import (
-    STORE,
-    magnetic_field,
-    odometry,
-    write_bag,
-    write_mcap,
-    write_ros2_bag,
-)
+from recording_writers import STORE, magnetic_field, odometry, write_bag, write_mcap, write_ros2_bag
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.angles import yaw_from_quaternion
+from imu_simulation_framework.core.angles import yaw_from_quaternion
 from imu_simulation_framework.sensors.simulation import imu_truth
 
 TOOL = "apply_imu_errors.py"
@@ -303,7 +296,10 @@ def test_a_ros_2_bag_keeps_its_storage_and_the_version_of_its_description(
         ({"relative_file_paths": ["../../etc/passwd"]}, "the bag's file 'passwd' is missing"),
         ({"relative_file_paths": []}, "relative_file_paths is [], expected names of files"),
         ({"topics_with_message_count": [1]}, "an entry of topics_with_message_count is 1"),
-        ({"topics_with_message_count": []}, "the topic '/imu', which the bag has, is not described"),
+        (
+            {"topics_with_message_count": []},
+            "the topic '/imu', which the bag has, is not described",
+        ),
     ],
 )
 def test_a_description_that_cannot_be_is_refused_in_a_sentence(motion, tmp_path, change, words):

@@ -8,14 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from tool_calls import call_tool
+from turntable import turntable_motion
 
-from imu_simulation_framework.columns import ACCEL, GYRO, MAG
-from imu_simulation_framework.configuration.imu_correction_file import read_imu_correction
-from imu_simulation_framework.configuration.imu_specification_file import (
-    load_imu_specification,
-    read_imu_specification,
+from imu_simulation_framework.characterisation.calibration.correction_file import (
+    read_imu_correction,
 )
-from imu_simulation_framework.motion.turntable import turntable_motion
+from imu_simulation_framework.core.columns import ACCEL, GYRO, MAG
+from imu_simulation_framework.sensors.files import load_imu_specification, read_imu_specification
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit" / "identification"))

@@ -1,3 +1,5 @@
+# ruff: noqa: E402
+
 import os
 import sys
 from pathlib import Path
@@ -9,9 +11,9 @@ from tool_calls import call_tool, run_as_process
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "test" / "unit"))
 
-import drive_recordings as drives  # noqa: E402
-import recording_writers as writers  # noqa: E402
-from planted_faults import (  # noqa: E402
+import drive_recordings as drives
+import recording_writers as writers
+from planted_faults import (
     QUATERNION,
     clockwise_from_north,
     driven_with,
@@ -21,8 +23,8 @@ from planted_faults import (  # noqa: E402
     shifted,
 )
 
-from imu_simulation_framework.configuration.load import load_configuration  # noqa: E402
-from imu_simulation_framework.recorded.plausibility import findings as faults  # noqa: E402
+from imu_simulation_framework.drive.configuration import load_configuration
+from imu_simulation_framework.recordings.plausibility import findings as faults
 
 TOOL = "check_recording.py"
 PNG = b"\x89PNG\r\n\x1a\n"

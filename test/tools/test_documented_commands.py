@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from imu_simulation_framework import topics
+from imu_simulation_framework.core import topics
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = {

@@ -5,8 +5,8 @@ from evo.tools import file_interface
 from tool_calls import call_tool
 from written_results import make_tables, write_result
 
-from imu_simulation_framework.experiment.summary import evaluate
-from imu_simulation_framework.recordings import read_reference
+from imu_simulation_framework.drive.summary import evaluate
+from imu_simulation_framework.recordings.reading import read_reference
 
 
 @pytest.fixture(scope="module")

@@ -9,9 +9,9 @@ import pytest
 from scipy.stats import norm
 from tool_calls import call_tool
 
-from imu_simulation_framework.constants import STANDARD_GRAVITY, WORLD_GRAVITY
-from imu_simulation_framework.motion.earth.ellipsoid import EARTH_RATE
-from imu_simulation_framework.motion.earth.sources import circling
+from imu_simulation_framework.core.constants import STANDARD_GRAVITY, WORLD_GRAVITY
+from imu_simulation_framework.motion.earth import EARTH_RATE
+from imu_simulation_framework.motion.earth_motion import circling
 
 PNG = b"\x89PNG\r\n\x1a\n"
 SPECIFICATION = """
@@ -190,7 +190,7 @@ def test_a_sheet_that_lacks_errors_of_motion_is_remarked_on():
 def test_twenty_hours_in_bounded_memory():
     code = (
         "from pathlib import Path\n"
-        "from imu_simulation_framework.tools.heading_drift.heading_budget import main\n"
+        "from imu_simulation_framework.commands.heading_budget import main\n"
         "main(['--straight', '20h', '--imu', 'mti300', '--out', 'long'])\n"
         # Not the largest ever, which counts the process before it became this one.
         "print(int(Path('/proc/self/status').read_text().split('VmHWM:')[1].split()[0]) / 1024)\n"

@@ -8,10 +8,10 @@ import pytest
 from tool_calls import call_tool
 from written_results import make_tables, write_result
 
-from imu_simulation_framework.configuration.imu_specification_file import load_imu_specification
-from imu_simulation_framework.configuration.load import load_configuration
-from imu_simulation_framework.configuration.yaw_error_model_file import read_yaw_error_model
-from imu_simulation_framework.files.plain_yaml import load_plain
+from imu_simulation_framework.core.yaml_files import load_plain
+from imu_simulation_framework.drive.configuration import load_configuration
+from imu_simulation_framework.heading.model.files import read_yaw_error_model
+from imu_simulation_framework.sensors.files import load_imu_specification
 
 FILES = {
     "yaw_error_model.yaml", "imu.yaml", "hector.yaml", "models.csv", "parts.csv",

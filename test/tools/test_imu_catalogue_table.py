@@ -5,16 +5,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from imu_simulation_framework.configuration.imu_catalogue import imu_catalogue
-from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.evaluation.yaw_error_model import yaw_error_model
-from imu_simulation_framework.motion.sources import read_drive, straight
-from imu_simulation_framework.tools.imu_catalogue import (
+from imu_simulation_framework.commands.imu_catalogue import (
     BEGIN,
     catalogue_table,
     main,
     page_with_table,
 )
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.heading.model.of_imu import yaw_error_model
+from imu_simulation_framework.motion.sources import read_drive, straight
+from imu_simulation_framework.sensors.files import imu_catalogue
 
 PAGE = Path(__file__).resolve().parents[2] / "doc" / "imu_catalogue.md"
 

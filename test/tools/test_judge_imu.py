@@ -11,14 +11,11 @@ import pytest
 from tool_calls import call_tool
 from written_results import make_tables, write_result
 
-from imu_simulation_framework.evaluation.judgement.ensemble import started_at_zero
-from imu_simulation_framework.evaluation.judgement.judge import judge
-from imu_simulation_framework.evaluation.yaw_error_model import yaw_error_model
-from imu_simulation_framework.sensors.imu_specification import (
-    ImuSpecification,
-    TriadSpecification,
-)
-from imu_simulation_framework.tools.heading_drift.observed_drives import read_drive
+from imu_simulation_framework.drive.observed_drives import read_drive
+from imu_simulation_framework.heading.judgement.judge import judge
+from imu_simulation_framework.heading.judgement.tests import started_at_zero
+from imu_simulation_framework.heading.model.of_imu import yaw_error_model
+from imu_simulation_framework.sensors.imu_specification import ImuSpecification, TriadSpecification
 
 WALK, NOISE = 2e-3, math.radians(0.5)
 PNG = b"\x89PNG\r\n\x1a\n"

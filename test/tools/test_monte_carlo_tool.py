@@ -183,8 +183,8 @@ def test_an_experiment_takes_the_environment_and_keeps_the_specifications_headin
 
 
 def test_an_ensemble_in_another_place_is_another_one():
-    from imu_simulation_framework.configuration.load import load_configuration
-    from imu_simulation_framework.experiment.ensemble import ExperimentDrawing
+    from imu_simulation_framework.drive.configuration import load_configuration
+    from imu_simulation_framework.drive.ensembles.samplers import ExperimentDrawing
 
     identities = []
     for place in ("clean", "steel_beam"):

@@ -1,3 +1,5 @@
+# ruff: noqa: E402
+
 import json
 import os
 import shutil
@@ -11,20 +13,17 @@ from tool_calls import call_tool, run_as_process
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "test" / "unit"))
 
-from synthetic_experiment import make_tables  # noqa: E402
+from synthetic_experiment import make_tables
 
-from imu_simulation_framework.errors import ResultError  # noqa: E402
-from imu_simulation_framework.experiment.report import write_report  # noqa: E402
-from imu_simulation_framework.experiment.summary import RunDescription  # noqa: E402
-from imu_simulation_framework.results.folder import (  # noqa: E402
-    ResultFolder,
-    create_result_folder,
-)
+from imu_simulation_framework.core.errors import ResultError
+from imu_simulation_framework.drive.results.files import ResultFolder, create_result_folder
+from imu_simulation_framework.drive.results.report import write_report
+from imu_simulation_framework.drive.summary import RunDescription
 
 TOOL = "offline_result_comparison.py"
 sys.path.insert(0, str(ROOT / "offline_processing"))
 
-import offline_result_comparison as tool  # noqa: E402
+import offline_result_comparison as tool
 
 
 @pytest.fixture(scope="module")

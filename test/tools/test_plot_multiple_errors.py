@@ -7,7 +7,7 @@ import pytest
 from tool_calls import call_tool
 from written_results import make_tables, write_result
 
-from imu_simulation_framework.experiment.summary import evaluate
+from imu_simulation_framework.drive.summary import evaluate
 
 PNG = b"\x89PNG\r\n\x1a\n"
 

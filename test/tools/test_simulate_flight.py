@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 from tool_calls import call_tool
 
-from imu_simulation_framework.flight_simulator.library import data_folder
-from imu_simulation_framework.recordings import read_imu
-from imu_simulation_framework.recordings.flight.reading import read_flight
+from imu_simulation_framework.flight.jsbsim import data_folder
+from imu_simulation_framework.flight.recording import read_flight
+from imu_simulation_framework.recordings.reading import read_imu
 
 pytest.importorskip("jsbsim")
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tool_calls import call_tool, run_as_process
 
-from imu_simulation_framework.recordings import read_imu
+from imu_simulation_framework.recordings.reading import read_imu
 
 TOOL = "simulate_static.py"
 

@@ -17,9 +17,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit"))
 from ideal_recordings import curve, ideal_messages, poses
 from recording_writers import write_bag, write_ros2_bag
 
-from imu_simulation_framework.configuration.load import load_configuration
-from imu_simulation_framework.experiment.in_process import run_in_process
-from imu_simulation_framework.results.folder import create_result_folder
+from imu_simulation_framework.drive.configuration import load_configuration
+from imu_simulation_framework.drive.in_process import run_in_process
+from imu_simulation_framework.drive.results.files import create_result_folder
 
 TOOL = "validate_imu.py"
 LIMITS = Path(__file__).resolve().parents[2] / "config" / "imu_limits.yaml"

@@ -11,8 +11,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit"))
 import drive_recordings
 from synthetic_experiment import make_tables
 
-from imu_simulation_framework.files.json_text import json_text
-from imu_simulation_framework.results.folder import create_result_folder
+from imu_simulation_framework.core.files import json_text
+from imu_simulation_framework.drive.results.files import create_result_folder
 
 __all__ = ["drive_recordings", "make_tables", "write_result"]
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from imu_simulation_framework.recorded.column_guessing.guess import guess_from_table
+from imu_simulation_framework.recordings.guessing.guess import guess_from_table
 
 RATE, DURATION = 50.0, 60.0
 TIME = np.arange(0.0, DURATION, 1.0 / RATE)

@@ -4,8 +4,8 @@ import numpy as np
 import recording_writers as writers
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.columns import ACCEL, GYRO, QUATERNION
-from imu_simulation_framework.recordings.samples import Samples
+from imu_simulation_framework.core.columns import ACCEL, GYRO, QUATERNION
+from imu_simulation_framework.recordings.cleaning import Samples
 
 START = 1_600_000_000
 DURATION = 100.0

@@ -4,9 +4,9 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.motion.earth.earth_motion import EarthMotion
-from imu_simulation_framework.motion.earth.ellipsoid import ecef_of
-from imu_simulation_framework.motion.earth.frames import enu_to_ecef
+from imu_simulation_framework.motion.earth import ecef_of
+from imu_simulation_framework.motion.earth_frames import enu_to_ecef
+from imu_simulation_framework.motion.earth_motion import EarthMotion
 
 LATITUDE, LONGITUDE, HEIGHT = 0.65, 2.1, 400.0
 GIMBAL = ((np.pi / 6, 4.0), (np.pi / 6, 6.0), (np.pi / 12, 10.0))

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.recorded.plausibility import findings as faults
+from imu_simulation_framework.recordings.plausibility import findings as faults
 
 QUATERNION = ("qx", "qy", "qz", "qw")
 GYRO = ("gyro_x", "gyro_y", "gyro_z")

@@ -4,9 +4,9 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.motion.earth.earth_motion import EarthMotion
-from imu_simulation_framework.motion.earth.ellipsoid import ecef_of
-from imu_simulation_framework.motion.earth.frames import enu_to_ecef
+from imu_simulation_framework.motion.earth import ecef_of
+from imu_simulation_framework.motion.earth_frames import enu_to_ecef
+from imu_simulation_framework.motion.earth_motion import EarthMotion
 
 SPEED = 50.0
 

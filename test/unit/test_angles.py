@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework import angles
+from imu_simulation_framework.core import angles
 
 
 def test_the_yaw_in_a_loop_is_the_yaw():

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 
 import pytest
 
-from imu_simulation_framework.declared_settings import (
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.settings import (
     LARGEST_SEED,
     Settings,
     keys_of,
     setting,
     setting_of_text,
 )
-from imu_simulation_framework.errors import ConfigurationError
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ def test_every_name_is_there():
 
 
 def test_a_wrong_name_is_no_attribute():
-    with pytest.raises(AttributeError, match="has no attribute 'simulate_gps'"):
+    with pytest.raises(AttributeError, match="No imu_simulation_framework attribute simulate_gps"):
         _ = isf.simulate_gps
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from imu_simulation_framework.errors import FrameworkError
-from imu_simulation_framework.sentences import listed, shown
+from imu_simulation_framework.core.errors import FrameworkError
+from imu_simulation_framework.core.sentences import listed, shown
 
 
 @pytest.mark.parametrize(

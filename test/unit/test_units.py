@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from imu_simulation_framework.constants import STANDARD_GRAVITY
-from imu_simulation_framework.units import factor, factors, over_time
+from imu_simulation_framework.core.constants import STANDARD_GRAVITY
+from imu_simulation_framework.core.units import factor, factors, over_time
 
 
 @pytest.mark.parametrize(

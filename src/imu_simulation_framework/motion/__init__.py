@@ -1,1 +1,1 @@
-"""Motion over time: trajectories, drives, terrain, time stamps."""
+"""Motion over time: trajectories, drives, positioning, stamps; also on the turning Earth."""

@@ -1,4 +1,6 @@
-"""The synthetic drives that come with the package.
+"""The true motion of a synthetic drive: manoeuvres in closed form, joined to laps.
+
+The synthetic drives that come with the package.
 
 A drive is a sequence of manoeuvres of a differential-drive robot. A drive of closed laps
 repeats its lap exactly; only the sensors' errors differ from lap to lap.
@@ -8,9 +10,224 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
-from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.motion.drive_motion import Manoeuvre
+import numpy as np
+
+from imu_simulation_framework.core.errors import ConfigurationError
+
+MOTION_RATE = 100
+"""Samples of the true motion per second [Hz]."""
+
+# Nodes of the quadrature that integrates a manoeuvre's velocity; with 16 over at most a few
+# metres of smooth path the error is below a nanometre.
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
+
+
+class Manoeuvre(NamedTuple):
+    """A part of a drive in which speed and yaw go smoothly from one value to the next.
+
+    With u = t / duration, the speed is ``v_0 + (v_1 - v_0) (1 - cos(pi u)) / 2`` and the
+    yaw is ``yaw_0 + turn (u - sin(2 pi u) / (2 pi))``: speed, yaw and yaw rate are
+    continuous from manoeuvre to manoeuvre.
+
+    Attributes
+    ----------
+    duration : float
+        [s]
+    speed : float
+        Speed v_1 at the end; negative is backwards [m/s].
+    turn : float
+        Change of yaw, positive to the left [rad].
+    """
+
+    duration: float
+    speed: float
+    turn: float = 0.0
+
+
+def _motion(manoeuvres, time):
+    """Return v, acceleration, yaw and yaw rate at times (any shape) since the start."""
+    durations = np.array([manoeuvre.duration for manoeuvre in manoeuvres])
+    speeds = np.array([0.0] + [manoeuvre.speed for manoeuvre in manoeuvres])
+    turns = np.array([manoeuvre.turn for manoeuvre in manoeuvres])
+    ends = np.cumsum(durations)
+    yaws = np.concatenate(([0.0], np.cumsum(turns)))
+    index = np.minimum(np.searchsorted(ends, time, side="right"), len(ends) - 1)
+    duration = durations[index]
+    u = np.clip((time - (ends[index] - duration)) / duration, 0.0, 1.0)
+    change = speeds[index + 1] - speeds[index]
+    v = speeds[index] + change * 0.5 * (1.0 - np.cos(np.pi * u))
+    acceleration = change * 0.5 * np.pi * np.sin(np.pi * u) / duration
+    yaw = yaws[index] + turns[index] * (u - np.sin(2.0 * np.pi * u) / (2.0 * np.pi))
+    yaw_rate = turns[index] * (1.0 - np.cos(2.0 * np.pi * u)) / duration
+    return v, acceleration, yaw, yaw_rate
+
+
+def _displacements(manoeuvres, edges):
+    """Return the displacement (n - 1, 2) [m] in each interval between edges [s]."""
+    half = 0.5 * np.diff(edges)[:, np.newaxis]
+    middle = 0.5 * (edges[1:] + edges[:-1])[:, np.newaxis]
+    v, _, yaw, _ = _motion(manoeuvres, middle + half * _NODES)
+    return np.stack(
+        [
+            np.sum(half * _WEIGHTS * v * np.cos(yaw), axis=1),
+            np.sum(half * _WEIGHTS * v * np.sin(yaw), axis=1),
+        ],
+        axis=1,
+    )
+
+
+def _closed_lap(drive):
+    """Return the lap with the closing straights' durations set, and rest at its end."""
+    manoeuvres = list(drive.lap)
+    if drive.closing:
+        ends = np.cumsum([manoeuvre.duration for manoeuvre in manoeuvres])
+        # Half-second pieces, so that the quadrature's error stays negligible.
+        edges = np.union1d(np.append(0.0, ends), np.arange(0.0, ends[-1], 0.5))
+        open_end = _displacements(manoeuvres, edges).sum(axis=0)
+        velocities = []
+        for index in drive.closing:
+            yaw = sum(manoeuvre.turn for manoeuvre in manoeuvres[:index])
+            velocities.append(manoeuvres[index].speed * np.array([math.cos(yaw), math.sin(yaw)]))
+        durations = np.linalg.solve(np.stack(velocities, axis=1), -open_end)
+        for index, duration in zip(drive.closing, durations):
+            if duration <= 0.0:
+                raise ValueError(f"drive {drive.name}: straight {index} would last {duration} s")
+            manoeuvres[index] = manoeuvres[index]._replace(duration=float(duration))
+    return tuple(manoeuvres)
+
+
+def random_lap(duration, generator):
+    """Return random manoeuvres that fill a time and stay within some 50 m of the start.
+
+    Parameters
+    ----------
+    duration : float
+        [s]
+    generator : numpy.random.Generator
+
+    Returns
+    -------
+    tuple of Manoeuvre
+        From rest to rest.
+    """
+    manoeuvres = [Manoeuvre(2.0, 0.0)]
+    elapsed = 2.0
+    speed = 0.0
+    yaw = 0.0
+    position = np.zeros(2)
+
+    def draw(low, high):
+        return float(np.round(low + (high - low) * generator.random(), 2))
+
+    def add(*added):
+        nonlocal elapsed, speed, yaw, position
+        for manoeuvre in added:
+            direction = np.array(
+                [math.cos(yaw + 0.5 * manoeuvre.turn), math.sin(yaw + 0.5 * manoeuvre.turn)]
+            )
+            mean_speed = 0.5 * (speed + manoeuvre.speed)
+            position = position + mean_speed * manoeuvre.duration * direction
+            manoeuvres.append(manoeuvre)
+            elapsed += manoeuvre.duration
+            speed = manoeuvre.speed
+            yaw += manoeuvre.turn
+
+    def homeward():
+        """Return -1 or 1: the side to which to turn."""
+        if np.hypot(*position) < 15.0:
+            return 1.0 if generator.random() < 0.5 else -1.0
+        home = math.atan2(-position[1], -position[0])
+        return 1.0 if math.sin(home - yaw) > 0.0 else -1.0
+
+    # No choice takes longer than 18 s, and the way to rest at the end 2 s.
+    while elapsed < duration - 25.0:
+        kind = generator.random()
+        if speed == 0.0:
+            add(Manoeuvre(2.5, draw(0.7, 1.0)))
+        elif kind < 0.5:
+            turn = homeward() * math.radians(draw(30.0, 110.0))
+            add(Manoeuvre(draw(3.0, 5.0), speed, turn), Manoeuvre(draw(1.0, 4.0), speed))
+        elif kind < 0.72:
+            turn = homeward() * math.radians(draw(25.0, 50.0))
+            length = draw(2.5, 4.0)
+            add(Manoeuvre(length, speed, turn), Manoeuvre(length, speed, -turn))
+        elif kind < 0.82:
+            add(Manoeuvre(2.0, draw(0.5, 1.0)), Manoeuvre(draw(2.0, 6.0), manoeuvres[-1].speed))
+        elif kind < 0.90:
+            turn = homeward() * math.radians(draw(60.0, 150.0))
+            add(Manoeuvre(1.5, 0.5), Manoeuvre(draw(3.0, 4.0), 0.5, turn))
+        elif kind < 0.96:
+            turn = homeward() * math.radians(draw(40.0, 120.0))
+            add(
+                Manoeuvre(2.0, 0.0),
+                Manoeuvre(draw(1.0, 4.0), 0.0),
+                Manoeuvre(draw(2.5, 4.0), 0.0, turn),
+            )
+        else:
+            add(
+                Manoeuvre(2.0, 0.0),
+                Manoeuvre(1.5, -0.5),
+                Manoeuvre(draw(2.0, 4.0), -0.5),
+                Manoeuvre(1.5, 0.0),
+            )
+    add(Manoeuvre(2.0, 0.0))
+    return tuple(manoeuvres)
+
+
+def generator_for(seed, stream):
+    """Return the generator of one use of a drive's seed: 0 is its path."""
+    return np.random.default_rng(seed_for(seed, stream))
+
+
+def seed_for(seed, stream):
+    """Return the seed of one use of a drive's seed."""
+    # One stream per use: the sensors' noise then does not depend on how a path was drawn,
+    # and a drive of fewer laps is the beginning of the longer one.
+    return np.random.SeedSequence([seed, stream])
+
+
+def true_motion(drive):
+    """Return the true motion of a drive.
+
+    Parameters
+    ----------
+    drive : Drive
+
+    Returns
+    -------
+    pandas.DataFrame
+        Trajectory, and acceleration (of v) [m/s^2], at `MOTION_RATE` from 0 to the end.
+        The robot is at the origin with yaw 0 at the start.
+    """
+    import pandas as pd
+
+    if drive.lap:
+        manoeuvres = _closed_lap(drive)
+    else:
+        manoeuvres = random_lap(drive.lap_duration, generator_for(drive.seed, 0))
+    rest = drive.lap_duration - sum(manoeuvre.duration for manoeuvre in manoeuvres)
+    if rest <= 0.0:
+        raise ValueError(f"drive {drive.name}: a lap lasts {-rest} s too long")
+    manoeuvres += (Manoeuvre(rest, 0.0),)
+
+    samples_per_lap = round(drive.lap_duration * MOTION_RATE)
+    time = np.arange(samples_per_lap + 1) / MOTION_RATE
+    v, acceleration, yaw, yaw_rate = _motion(manoeuvres, time)
+    position = np.zeros((len(time), 2))
+    np.cumsum(_displacements(manoeuvres, time), axis=0, out=position[1:])
+    lap = np.column_stack([position, yaw, v, yaw_rate, acceleration])
+
+    # Every lap begins where the one before ended, turned by the lap's whole turns.
+    turned = np.array([0.0, 0.0, yaw[-1], 0.0, 0.0, 0.0])
+    laps = [lap[:-1] + k * turned for k in range(drive.laps)]
+    values = np.concatenate([*laps, lap[-1:] + (drive.laps - 1) * turned])
+    return pd.DataFrame(
+        values,
+        columns=["x", "y", "yaw", "v", "yaw_rate", "acceleration"],
+        index=pd.Index(np.arange(len(values)) / MOTION_RATE, name="time"),
+    )
 
 
 @dataclass(frozen=True)

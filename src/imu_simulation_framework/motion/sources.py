@@ -8,11 +8,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from imu_simulation_framework.angles import quaternion_from_roll_pitch_yaw
-from imu_simulation_framework.constants import WORLD_GRAVITY
-from imu_simulation_framework.errors import MotionError
-from imu_simulation_framework.motion.drive_motion import true_motion
-from imu_simulation_framework.motion.drives import get_drive, with_laps
+from imu_simulation_framework.core.angles import quaternion_from_roll_pitch_yaw
+from imu_simulation_framework.core.constants import WORLD_GRAVITY
+from imu_simulation_framework.core.errors import MotionError
+from imu_simulation_framework.motion.drives import get_drive, true_motion, with_laps
 from imu_simulation_framework.motion.motion import Motion
 
 RATE = 100.0

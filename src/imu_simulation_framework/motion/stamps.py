@@ -6,6 +6,8 @@ from dataclasses import asdict, dataclass, field, replace
 
 import numpy as np
 
+from imu_simulation_framework.core.gaps import GAP_FACTOR
+
 NANOSECONDS = 1_000_000_000
 
 
@@ -47,7 +49,7 @@ class StampLimits:
         Across a longer gap [s] nothing can be said about the drive, or the clock was set.
     """
 
-    gap_factor: float = 5.0
+    gap_factor: float = GAP_FACTOR
     backward_step: float = 1.0
     unordered_fraction: float = 0.05
     longest_gap: float = 600.0

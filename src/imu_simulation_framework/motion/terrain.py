@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from imu_simulation_framework.declared_settings import LARGEST_SEED, Settings, setting
-from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.settings import LARGEST_SEED, Settings, setting
 
 START_CLEARANCE = 1.5
 """No bump's middle is nearer to the origin, where drives start [m]."""

@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 from scipy.interpolate import PchipInterpolator
 
-from imu_simulation_framework.columns import POSES
-from imu_simulation_framework.errors import TrajectoryError
-from imu_simulation_framework.motion.local_regression import local_quadratic
+from imu_simulation_framework.core.columns import POSES
+from imu_simulation_framework.core.errors import TrajectoryError
+from imu_simulation_framework.motion.smoothing import local_quadratic
 
 
 def _times(table):

@@ -9,8 +9,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from imu_simulation_framework.columns import ACCEL, GYRO, QUATERNION
-from imu_simulation_framework.recorded.frames import (
+from imu_simulation_framework.core.columns import ACCEL, GYRO, QUATERNION
+from imu_simulation_framework.recordings.cleaning import POSITION
+from imu_simulation_framework.recordings.frames import (
     ACCEL_CONVENTIONS,
     ACCEL_UNITS,
     GYRO_UNITS,
@@ -21,9 +22,6 @@ from imu_simulation_framework.recorded.frames import (
     vectors_from_axes,
     yaw_from_convention,
 )
-from imu_simulation_framework.recordings.samples import POSITION
-
-__all__ = ["ImuConventions", "ReferenceConventions", "conventional_imu", "conventional_reference"]
 
 COURSE_CONVENTION = "cw_from_north"
 """A course is what a compass shows, whatever the yaw is."""

@@ -10,8 +10,8 @@ import zlib
 from contextlib import contextmanager
 from pathlib import Path
 
-from imu_simulation_framework.errors import RecordingError
-from imu_simulation_framework.files.reading import BLOCK, TABLE_LIMIT, open_regular, size_text
+from imu_simulation_framework.core.errors import RecordingError
+from imu_simulation_framework.core.files import BLOCK, TABLE_LIMIT, open_regular, size_text
 
 FORMATS = ("bag", "rostopic_csv", "csv", "tum")
 BAG_MAGIC = b"#ROSBAG V"

@@ -8,18 +8,18 @@ import numpy as np
 import pandas as pd
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.angles import (
+from imu_simulation_framework.core.angles import (
     quaternion_from_roll_pitch_yaw,
     roll_pitch_yaw_from_quaternion,
     unwrap,
 )
-from imu_simulation_framework.columns import ACCEL, EULER, GYRO, QUATERNION
-from imu_simulation_framework.errors import RecordingError
+from imu_simulation_framework.core.columns import ACCEL, EULER, GYRO, QUATERNION
+from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.motion.stamps import StampLimits
-from imu_simulation_framework.recorded.frames import levelling_roll_pitch
 from imu_simulation_framework.recordings.cleaning import MINIMUM_SAMPLES, Cleaner
-from imu_simulation_framework.recordings.conventions import ImuConventions, conventional_imu
-from imu_simulation_framework.recordings.fusing import GRAVITY_SHOWS, made_orientation
+from imu_simulation_framework.recordings.conventions import conventional_imu
+from imu_simulation_framework.recordings.frames import ImuConventions, levelling_roll_pitch
+from imu_simulation_framework.recordings.orientation import GRAVITY_SHOWS, made_orientation
 
 MOUNTED_TURNED = "the IMU is mounted turned"
 """In the remark on gravity beside the z axis, which matters to a heading only."""
@@ -44,7 +44,7 @@ def imu_table(
         As recorded.
     conventions : ImuConventions, optional
     require, stamp_limits, minimum_samples, time_offset
-        As for :func:`~imu_simulation_framework.recordings.read_imu`.
+        As for :func:`~imu_simulation_framework.recordings.reading.read_imu`.
 
     Returns
     -------

@@ -2,15 +2,23 @@
 
 Each of them is a std_msgs/Header, perhaps a string, and a payload of fixed size
 (little-endian, packed, as http://wiki.ros.org/msg says; ROS 2 has the same fields, see
-:mod:`~imu_simulation_framework.recordings.formats.cdr`). The payload's fields are named as
+:mod:`~imu_simulation_framework.recordings.formats.ros2_bag`). The payload's fields are named as
 ``rostopic echo -p`` names them, less its prefix ``field.``, so that one table serves all.
+
+Which topic of a bag to read.
+
+A receiver's velocity and heading, in topics of their own, put beside its positions.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+
+from imu_simulation_framework.core.errors import RecordingError
+from imu_simulation_framework.core.sentences import listed
+from imu_simulation_framework.recordings.cleaning import GLOBAL_POSITION
 
 VECTOR = ("x", "y", "z")
 QUATERNION = ("x", "y", "z", "w")
@@ -160,3 +168,108 @@ HEADING_TYPES = (
     ODOMETRY,
 )
 OTHER_TYPES = {"magnetometer": (MAGNETIC_FIELD,), "thermometer": (TEMPERATURE,)}
+
+
+def choose_topic(path, topic, topics, types) -> str:
+    """Return the topic that is named, or the only one that can be used.
+
+    Parameters
+    ----------
+    path : path-like
+        For messages.
+    topic : str
+        With or without its first slash; empty for the only one with a suitable type.
+    topics : dict of str to (str, int)
+        Those of the bag, with type as ROS 1 writes it and number of messages.
+    types : collection of str
+        Those that can be used.
+
+    Raises
+    ------
+    RecordingError
+        There is none, or several.
+    """
+    expected = " or ".join(types)
+    if not any(count for _, count in topics.values()):
+        raise RecordingError(f"{path}: the bag holds no messages, expected {expected}")
+    listing = listed(f"{name} ({kind})" for name, (kind, _) in sorted(topics.items()))
+    if not topic:
+        suitable = [name for name, (kind, count) in topics.items() if kind in types and count]
+        if len(suitable) == 1:
+            return suitable[0]
+        if suitable:
+            raise RecordingError(
+                f"{path}: several topics can be used, say which: {listed(sorted(suitable))}"
+            )
+        raise RecordingError(f"{path}: no topic of type {expected}; the bag has {listing}")
+    bare = topic.strip("/")
+    name = next((known for known in (topic, f"/{bare}", bare) if known in topics), None)
+    if name is None:
+        raise RecordingError(f"{path}: no topic {topic}; the bag has {listing}")
+    kind, count = topics[name]
+    if kind not in types:
+        raise RecordingError(f"{path}: topic {name} is of type {kind}, expected {expected}")
+    if not count:
+        raise RecordingError(f"{path}: topic {name} has no messages")
+    return name
+
+
+def join_topic(samples, other, names):
+    """Put columns of another topic beside satellite positions, each the nearest in time.
+
+    Parameters
+    ----------
+    samples, other : Samples
+        Positions, and what the other topic holds.
+    names : sequence of str
+        Columns to take over; not a number where none is near.
+
+    Returns
+    -------
+    Samples
+
+    Raises
+    ------
+    RecordingError
+        The samples are no satellite positions, or nothing was received near any of them.
+    """
+    if not samples.has(GLOBAL_POSITION):
+        raise RecordingError(
+            f"{other.source}: it is of use only beside positions in sensor_msgs/NavSatFix, but "
+            f"{samples.topic} is of type {samples.message_type}"
+        )
+    times, theirs = _times(samples, other)
+    order = np.argsort(theirs, kind="stable")
+    order = order[np.isfinite(theirs[order])]
+    nearest = order[_nearest(theirs[order], times)]
+    # Half a step of the slower one: nearer to another sample nothing is.
+    tolerance = 0.5 * max(_period(times), _period(theirs)) + 1e-3
+    near = np.abs(theirs[nearest] - times) <= tolerance
+    if not near.any():
+        raise RecordingError(
+            f"{other.source}: none of its {len(other)} messages is within {tolerance:.3f} s of a "
+            f"position in topic {samples.topic}"
+        )
+    columns = dict(samples.columns)
+    for name in names:
+        columns[name] = np.where(near, other.columns[name][nearest], np.nan)
+    return replace(samples, columns=columns)
+
+
+def _times(*both):
+    """Return stamps, or times of reception if one of the two has none."""
+    stamped = all(np.isfinite(samples.columns["stamp"]).any() for samples in both)
+    return [samples.columns["stamp" if stamped else "receipt"] for samples in both]
+
+
+def _nearest(grid, times):
+    """Return an index into a sorted grid for each time; the last one for what is not a number."""
+    after = np.clip(np.searchsorted(grid, times), 1, max(1, len(grid) - 1))
+    after = np.minimum(after, len(grid) - 1)
+    before = np.maximum(after - 1, 0)
+    return np.where(times - grid[before] <= grid[after] - times, before, after)
+
+
+def _period(times):
+    steps = np.diff(np.unique(times[np.isfinite(times)]))
+    return float(np.median(steps)) if len(steps) else 0.0

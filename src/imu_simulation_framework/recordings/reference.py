@@ -7,24 +7,28 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from imu_simulation_framework.angles import unwrap, yaw_from_quaternion
-from imu_simulation_framework.columns import QUATERNION
-from imu_simulation_framework.errors import RecordingError
-from imu_simulation_framework.motion.positioning.course import NoHeadingError
-from imu_simulation_framework.motion.positioning.fixes import FixSettings, trajectory_from_fixes
-from imu_simulation_framework.motion.positioning.jitter import jitter
-from imu_simulation_framework.motion.positioning.received_fixes import (
+from imu_simulation_framework.core.angles import unwrap, yaw_from_quaternion
+from imu_simulation_framework.core.columns import QUATERNION
+from imu_simulation_framework.core.errors import RecordingError
+from imu_simulation_framework.motion.course import NoHeadingError
+from imu_simulation_framework.motion.positioning import (
     UNKNOWN_VARIANCE,
+    FixSettings,
     repeated_fixes,
+    trajectory_from_fixes,
     variances_from_quality,
 )
+from imu_simulation_framework.motion.smoothing import jitter
 from imu_simulation_framework.motion.stamps import StampLimits
-from imu_simulation_framework.recordings.cleaning import MINIMUM_SAMPLES, Cleaner
-from imu_simulation_framework.recordings.conventions import (
-    ReferenceConventions,
-    conventional_reference,
+from imu_simulation_framework.recordings.cleaning import (
+    GLOBAL_POSITION,
+    MINIMUM_SAMPLES,
+    POSITION,
+    VARIANCES,
+    Cleaner,
 )
-from imu_simulation_framework.recordings.samples import GLOBAL_POSITION, POSITION, VARIANCES
+from imu_simulation_framework.recordings.conventions import conventional_reference
+from imu_simulation_framework.recordings.frames import ReferenceConventions
 
 _NO_FIX = -1
 _UNKNOWN_COVARIANCE = 0
@@ -49,7 +53,7 @@ def reference_table(
     settings : FixSettings, optional
         For satellite positions.
     stamp_limits, minimum_samples, time_offset
-        As for :func:`~imu_simulation_framework.recordings.read_reference`.
+        As for :func:`~imu_simulation_framework.recordings.reading.read_reference`.
 
     Returns
     -------

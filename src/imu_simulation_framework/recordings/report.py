@@ -40,7 +40,7 @@ class RecordingReport:
         Settings of the filter that made it.
     positioning : dict or None
         How satellite positions became a path, see
-        :class:`~imu_simulation_framework.motion.positioning.fix_report.FixReport`.
+        :class:`~imu_simulation_framework.motion.fix_report.FixReport`.
     fixes : pandas.DataFrame or None
         Satellite positions as received: x, y [m] in the axes of the path that was made of them.
     latitude : float or None

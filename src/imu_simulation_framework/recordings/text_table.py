@@ -13,8 +13,8 @@ from typing import Callable, Iterable, Iterator
 import numpy as np
 import pandas as pd
 
-from imu_simulation_framework.errors import RecordingError
-from imu_simulation_framework.sentences import printable, shown
+from imu_simulation_framework.core.errors import RecordingError
+from imu_simulation_framework.core.sentences import printable, shown
 
 ROWS_AT_ONCE = 5_000
 """Rows that are taken apart together: lines of text take many times the memory of numbers."""

@@ -1,1 +1,1 @@
-"""What an IMU says of a motion: specification, noise, fusion, the models of plug-ins."""
+"""What an IMU, a magnetometer and a GNSS receiver say of a motion: errors and formats."""

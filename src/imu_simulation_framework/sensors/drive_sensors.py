@@ -6,13 +6,8 @@ import math
 
 import numpy as np
 
-from imu_simulation_framework.constants import STANDARD_GRAVITY
-from imu_simulation_framework.motion.drive_motion import (
-    MOTION_RATE,
-    generator_for,
-    seed_for,
-    true_motion,
-)
+from imu_simulation_framework.core.constants import STANDARD_GRAVITY
+from imu_simulation_framework.motion.drives import MOTION_RATE, generator_for, seed_for, true_motion
 from imu_simulation_framework.motion.sources import planar
 from imu_simulation_framework.sensors.gnss.receiver import WHITE, AntennaMotion, GnssReceiver
 from imu_simulation_framework.sensors.gnss.specification import (
@@ -20,7 +15,7 @@ from imu_simulation_framework.sensors.gnss.specification import (
     GnssHeading,
     GnssSpecification,
 )
-from imu_simulation_framework.sensors.imu_models.reading import ImuSamples
+from imu_simulation_framework.sensors.imu_models.base import ImuSamples
 from imu_simulation_framework.sensors.imu_specification import (
     ImuSpecification,
     OutputSpecification,

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from imu_simulation_framework.checked_values import checked_number
-from imu_simulation_framework.motion.earth.ellipsoid import EARTH_RATE
+from imu_simulation_framework.core.checked_values import checked_number
+from imu_simulation_framework.motion.earth import EARTH_RATE
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 
 INFLATED = ("white_noise", "bias_instability", "random_walk", "gauss_markov_sigma")

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Tuple
 
-from imu_simulation_framework.checked_values import Axes
-from imu_simulation_framework.constants import STANDARD_GRAVITY
-from imu_simulation_framework.sensors.conditions.band_limit import BandLimit
+from imu_simulation_framework.core.checked_values import Axes
+from imu_simulation_framework.core.constants import STANDARD_GRAVITY
+from imu_simulation_framework.sensors.conditions import BandLimit
 
 if TYPE_CHECKING:
     from imu_simulation_framework.sensors.imu_specification import (

@@ -1,37 +1,47 @@
-"""What an IMU says of a motion: from a motion and an IMU's errors to a table of its samples."""
+"""What an IMU says of a motion: from a motion and an IMU's errors to a table of its samples.
+
+What an IMU at rest says for hours, in blocks that fit into memory.
+"""
 
 from __future__ import annotations
 
-from typing import Union
+from dataclasses import replace
+from typing import Iterator, Union
 
 import numpy as np
 import pandas as pd
 
-from imu_simulation_framework.angles import (
+from imu_simulation_framework.core.angles import (
     roll_pitch_yaw_from_quaternion,
     unwrap,
     yaw_from_quaternion,
 )
-from imu_simulation_framework.columns import IMU_RECORD, MAG
-from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.magnetism.environment import MagneticEnvironment
-from imu_simulation_framework.motion.earth.earth_motion import EarthMotion
-from imu_simulation_framework.motion.earth.sources import on_earth
+from imu_simulation_framework.core.columns import IMU_RECORD, MAG
+from imu_simulation_framework.core.constants import WORLD_GRAVITY
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.motion.earth_motion import EarthMotion, on_earth
 from imu_simulation_framework.motion.motion import Motion
-from imu_simulation_framework.sensors.imu_models import (
-    IMU_MODELS,
+from imu_simulation_framework.sensors.imu_models.base import (
     MAGNETIC_PARTS,
     SIGNALS,
     AnyTruth,
+    ImuModel,
+    ImuSamples,
+    ImuTruth,
+    truth_of,
+)
+from imu_simulation_framework.sensors.imu_models.plugins import (
     GenericParameters,
     HectorParameters,
     IdealParameters,
-    ImuModel,
+)
+from imu_simulation_framework.sensors.imu_models.registry import IMU_MODELS, make_imu_model
+from imu_simulation_framework.sensors.imu_models.specification import (
+    SpecificationImu,
     SpecificationParameters,
-    make_imu_model,
-    truth_of,
 )
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
+from imu_simulation_framework.sensors.magnetism.environment import MagneticEnvironment
 
 ImuErrors = Union[
     ImuSpecification,
@@ -42,7 +52,7 @@ ImuErrors = Union[
     str,
 ]
 """What says which errors an IMU has: a specification, a plug-in's parameters, or the name of a
-model or of a set of its parameters (``PRESETS`` of :mod:`.sensors.imu_models`)."""
+model or of a set of its parameters (``PRESETS`` of :mod:`.sensors.imu_models.registry`)."""
 
 
 def imu_truth(
@@ -178,3 +188,54 @@ def simulate_imu(
         index=pd.Index(motion.time, name="time"),
     )
     return table[model.new_samples(len(table))]
+
+
+BLOCK = 16_384
+"""Samples of a block."""
+
+
+def record_at_rest(
+    specification: ImuSpecification,
+    samples: int,
+    rate: float,
+    seed,
+) -> Iterator[ImuSamples]:
+    """Simulate an IMU that stands level and still, without the Earth's rotation.
+
+    Parameters
+    ----------
+    specification : ImuSpecification
+        Its output's start offset does not count.
+    samples : int
+        How many in all.
+    rate : float
+        Samples per second, whatever the specification says [Hz].
+    seed : int or numpy.random.SeedSequence
+
+    Yields
+    ------
+    ImuSamples
+        Up to :data:`BLOCK` samples, with times from 0.
+
+    Raises
+    ------
+    ConfigurationError
+        The rate is not positive, or the specification's filter is not installed.
+    """
+    output = replace(specification.output, rate=rate, start_offset=0.0)
+    parameters = SpecificationParameters(replace(specification, output=output))
+    imu = SpecificationImu(parameters, 1.0 / rate, seed)
+    for first in range(0, samples, BLOCK):
+        count = min(BLOCK, samples - first)
+        truth = ImuTruth(
+            np.tile([0.0, 0.0, 0.0, 1.0], (count, 1)),
+            np.zeros((count, 3)),
+            np.tile([0.0, 0.0, WORLD_GRAVITY], (count, 1)),
+        )
+        reading = imu.advance(truth)
+        yield ImuSamples(
+            np.arange(first, first + count) / rate,
+            reading.orientation,
+            reading.angular_velocity,
+            reading.specific_force,
+        )

@@ -6,13 +6,10 @@ import difflib
 from dataclasses import fields
 from typing import Any, Mapping
 
-from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.sensors.imu_specification import (
-    PARTS,
-    ImuSpecification,
-)
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.sensors.imu_specification import PARTS, ImuSpecification
 from imu_simulation_framework.sensors.triads import TRIADS
-from imu_simulation_framework.sentences import shown
 
 
 def specification_from_mapping(content: Mapping[str, Any]) -> ImuSpecification:

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.sensors.specimen import AGISIM_SPREAD, SpecimenSpread, specimen
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.sensors.unit import AGISIM_SPREAD, SpecimenSpread, specimen
 
 # From forward, right, down to forward, left, up.
 TO_OURS = np.diag([1.0, -1.0, -1.0])

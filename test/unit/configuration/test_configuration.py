@@ -5,11 +5,11 @@ import re
 
 import pytest
 
-from imu_simulation_framework.configuration import sections as configuration_sections
-from imu_simulation_framework.configuration.load import load_configuration
-from imu_simulation_framework.declared_settings import keys_of
-from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.files.locations import default_configuration_path
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.files import default_configuration_path
+from imu_simulation_framework.core.settings import keys_of
+from imu_simulation_framework.drive import configuration as configuration_sections
+from imu_simulation_framework.drive.configuration import load_configuration
 
 
 def _write(folder, text):

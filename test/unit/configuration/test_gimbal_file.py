@@ -4,13 +4,9 @@ import numpy as np
 import pytest
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.configuration.described_files import bundled_names
-from imu_simulation_framework.configuration.gimbal_file import (
-    read_gimbal,
-    read_joint_table,
-    save_gimbal,
-)
-from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.core.described_files import bundled_names
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.flight.gimbal.files import read_gimbal, read_joint_table, save_gimbal
 
 LOOPED = isf.GimbalSpecification(
     "looped",

@@ -1,11 +1,8 @@
 import pytest
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.configuration.gnss_specification_file import (
-    read_gnss_specification,
-    save_gnss_specification,
-)
-from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.sensors.files import read_gnss_specification, save_gnss_specification
 
 FULL = isf.GnssSpecification(
     "mine",

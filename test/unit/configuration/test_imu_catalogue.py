@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.configuration.imu_catalogue import imu_catalogue
+from imu_simulation_framework.sensors.files import imu_catalogue
 
 ENTRIES = {entry.specification.name: entry for entry in imu_catalogue()}
 # The others are from texts that measured or chose their numbers, in SI.

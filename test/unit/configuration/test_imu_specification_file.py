@@ -5,17 +5,17 @@ import math
 import numpy as np
 import pytest
 
-from imu_simulation_framework.configuration.imu_specification_file import (
+from imu_simulation_framework.core.errors import ConfigurationError, ResultError
+from imu_simulation_framework.sensors.conditions import TemperatureProfile
+from imu_simulation_framework.sensors.files import (
     find_imu_specification,
     imu_specification_text,
     load_imu_specification,
     save_imu_specification,
 )
-from imu_simulation_framework.errors import ConfigurationError, ResultError
 from imu_simulation_framework.sensors.imu_specification import (
     ImuSpecification,
     OutputSpecification,
-    TemperatureProfile,
     TriadSpecification,
 )
 

@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from imu_simulation_framework.configuration.imu_specification_file import load_imu_specification
-from imu_simulation_framework.configuration.stated_values import in_si
-from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.noise.densities import random_walk_of_minimum
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.sensors.files import load_imu_specification
+from imu_simulation_framework.sensors.noise.densities import random_walk_of_minimum
+from imu_simulation_framework.sensors.stated_values import in_si
 
 DEG, G = math.pi / 180.0, 9.80665
 

@@ -3,20 +3,20 @@ import pandas as pd
 import pytest
 from synthetic_experiment import cut, make_tables
 
-from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.evaluation.comparison import compare, yaw_error_difference
-from imu_simulation_framework.evaluation.error_statistics import edge_samples, error_statistics
-from imu_simulation_framework.evaluation.median_trend import median_trend
-from imu_simulation_framework.evaluation.spectrum import (
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.spectrum import (
     Spectrum,
     logarithmic_average,
     power_spectral_density,
 )
-from imu_simulation_framework.evaluation.time_alignment import (
-    find_time_shift,
-    normalised_correlation,
+from imu_simulation_framework.core.time_alignment import find_time_shift, normalised_correlation
+from imu_simulation_framework.heading.comparison import (
+    ComparisonSettings,
+    compare,
+    compare_yaw,
+    yaw_error_difference,
 )
-from imu_simulation_framework.evaluation.yaw_comparison import ComparisonSettings, compare_yaw
+from imu_simulation_framework.heading.statistics import edge_samples, error_statistics, median_trend
 
 
 def yaw(values, rate=100.0, start=0.0):

@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
-from imu_simulation_framework.errors import EnsembleError
-from imu_simulation_framework.evaluation.ensemble import (
+from imu_simulation_framework.core.errors import EnsembleError
+from imu_simulation_framework.heading import ensemble
+from imu_simulation_framework.heading.ensemble import (
+    Moments,
     Reduction,
     merged,
-    quantile_grid,
+    quantile_places,
     reduce_runs,
 )
-from imu_simulation_framework.evaluation.ensemble.moments import Moments
-from imu_simulation_framework.evaluation.ensemble.reduction import quantile_places
 
 TIME = np.arange(301.0)
 
@@ -57,21 +57,21 @@ def test_counts_add_up_in_any_pieces_and_order():
 def test_quantiles_are_within_a_bin_of_those_of_all_values(scale):
     values = scale * np.random.default_rng(3).standard_normal((20000, 2)) + 0.3 * scale
     probabilities = [0.005, 0.025, 0.25, 0.5, 0.75, 0.975, 0.995]
-    found = quantile_grid.quantiles(quantile_grid.counts_of(values), probabilities)
+    found = ensemble.quantiles(ensemble.counts_of(values), probabilities)
     exact = np.quantile(values, probabilities, axis=0).T
-    assert np.all(np.abs(found - exact) <= quantile_grid.RESOLUTION * np.abs(exact) + 1.1e-8)
+    assert np.all(np.abs(found - exact) <= ensemble.RESOLUTION * np.abs(exact) + 1.1e-8)
 
 
 def test_quantiles_of_equal_values_are_in_the_bin_of_the_value():
-    counts = quantile_grid.counts_of(np.full((7, 1), -0.2))
-    found = quantile_grid.quantiles(counts, [0.0, 0.5, 1.0])
-    np.testing.assert_allclose(found, -0.2, rtol=quantile_grid.RESOLUTION)
+    counts = ensemble.counts_of(np.full((7, 1), -0.2))
+    found = ensemble.quantiles(counts, [0.0, 0.5, 1.0])
+    np.testing.assert_allclose(found, -0.2, rtol=ensemble.RESOLUTION)
 
 
 def test_a_value_beyond_the_grid_is_counted_there_and_gives_an_infinite_quantile():
-    counts = quantile_grid.counts_of(np.array([[-1e9], [0.1], [0.1], [1e9]]))
+    counts = ensemble.counts_of(np.array([[-1e9], [0.1], [0.1], [1e9]]))
     assert counts[0, 0] == 1 and counts[0, -1] == 1
-    low, middle, high = quantile_grid.quantiles(counts, [0.1, 0.5, 0.99])[0]
+    low, middle, high = ensemble.quantiles(counts, [0.1, 0.5, 0.99])[0]
     assert low == -np.inf and high == np.inf and middle == pytest.approx(0.1, rel=0.01)
 
 

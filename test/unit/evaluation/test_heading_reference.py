@@ -6,12 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from imu_simulation_framework.angles import difference, yaw_from_quaternion
-from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.evaluation.yaw_error_model import yaw_error_model
-from imu_simulation_framework.evaluation.yaw_error_model.heading_reference import high_passed
-from imu_simulation_framework.magnetism.bars import Bar
-from imu_simulation_framework.magnetism.environment import MagneticEnvironment
+from imu_simulation_framework.core.angles import difference, yaw_from_quaternion
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.heading.model.of_imu import high_passed, yaw_error_model
 from imu_simulation_framework.motion.sources import at_rest, read_drive
 from imu_simulation_framework.sensors.imu_specification import (
     ImuSpecification,
@@ -19,6 +16,8 @@ from imu_simulation_framework.sensors.imu_specification import (
     OutputSpecification,
     TriadSpecification,
 )
+from imu_simulation_framework.sensors.magnetism.bodies import Bar
+from imu_simulation_framework.sensors.magnetism.environment import MagneticEnvironment
 from imu_simulation_framework.sensors.simulation import imu_model, imu_truth
 
 RATE = 20.0

@@ -2,8 +2,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from imu_simulation_framework.evaluation import relative_error as relative
-from imu_simulation_framework.evaluation.stretches import behind_gaps, value_at
+from imu_simulation_framework.core.gaps import behind_gaps, value_at
+from imu_simulation_framework.heading import relative_error as relative
 
 
 def series(values, time):

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from imu_simulation_framework.evaluation.error_statistics import variance_interval
-from imu_simulation_framework.evaluation.spectrum import (
+from imu_simulation_framework.core.spectrum import (
     confidence_factors,
     degrees_of_freedom,
     logarithmic_average,
     power_spectral_density,
+    variance_interval,
 )
 
 LENGTH = 64

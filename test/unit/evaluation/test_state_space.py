@@ -3,14 +3,14 @@ import pytest
 from scipy.integrate import quad_vec
 from scipy.linalg import expm
 
-from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.evaluation.yaw_error_model.sources import (
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.heading.model.sources import (
     AngleRandomWalk,
     RateGaussMarkov,
     RateRandomWalk,
     YawGaussMarkov,
 )
-from imu_simulation_framework.evaluation.yaw_error_model.state_space import state_space, van_loan
+from imu_simulation_framework.heading.model.state_space import state_space, van_loan
 
 SOURCES = [
     AngleRandomWalk("angle", 2e-3),

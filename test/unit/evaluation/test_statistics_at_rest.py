@@ -3,19 +3,19 @@
 import numpy as np
 import pytest
 
-from imu_simulation_framework.evaluation.statistics_at_rest import (
+from imu_simulation_framework.sensors.imu_models.base import (
+    SIGNALS,
+    SLOW_ERRORS,
+    ImuReading,
+    ImuTruth,
+)
+from imu_simulation_framework.sensors.imu_models.registry import make_imu_model
+from imu_simulation_framework.sensors.statistics_at_rest import (
     BIASES,
     DEVIATION_LIMIT,
     ImuAtRest,
     compare_with_model,
     statistics_at_rest,
-)
-from imu_simulation_framework.sensors.imu_models import (
-    SIGNALS,
-    SLOW_ERRORS,
-    ImuReading,
-    ImuTruth,
-    make_imu_model,
 )
 
 SAMPLES = 6000

@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from imu_simulation_framework.angles import unwrap, wrap
-from imu_simulation_framework.evaluation import streamed_yaw_error
-from imu_simulation_framework.evaluation.streamed_yaw_error import StreamedYawError
-from imu_simulation_framework.evaluation.yaw_comparison import ComparisonSettings, compare_yaw
+from imu_simulation_framework.core.angles import unwrap, wrap
+from imu_simulation_framework.heading import streamed_yaw_error
+from imu_simulation_framework.heading.comparison import ComparisonSettings, compare_yaw
+from imu_simulation_framework.heading.streamed_yaw_error import StreamedYawError
 
 PERIOD = 10_000_000
 

@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from imu_simulation_framework.evaluation.differences.wheels import compare_wheels
+from imu_simulation_framework.heading.comparison import compare_wheels
 
 
 def wheels(time, left, right):

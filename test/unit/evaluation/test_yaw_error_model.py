@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal, norm
 
-from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.evaluation.yaw_error_model import (
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.heading.model.model import YawErrorModel
+from imu_simulation_framework.heading.model.sources import (
     AngleRandomWalk,
     KnownError,
     RandomConstant,
     RateGaussMarkov,
     RateRandomWalk,
-    YawErrorModel,
     YawGaussMarkov,
     YawNoise,
 )
@@ -209,7 +209,8 @@ def test_realisations_cost_what_one_processor_does():
     # BLAS would give the products of matrices to threads that wait for each other.
     code = (
         "import time, numpy as np\n"
-        "from imu_simulation_framework.evaluation.yaw_error_model import *\n"
+        "from imu_simulation_framework.heading.model.model import YawErrorModel\n"
+        "from imu_simulation_framework.heading.model.sources import RateGaussMarkov\n"
         "drifts = [RateGaussMarkov('drift', 1e-3, time) for time in np.geomspace(1, 1e4, 10)]\n"
         "model = YawErrorModel(np.arange(2001.0), tuple(drifts))\n"
         "model.realisations(32)\n"

@@ -9,25 +9,20 @@ from earth_flights import flight, on_gimbal
 from scipy.ndimage import gaussian_filter1d
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.angles import yaw_from_quaternion
-from imu_simulation_framework.errors import ConfigurationError, MotionError
-from imu_simulation_framework.evaluation.yaw_error_model import yaw_error_model
-from imu_simulation_framework.evaluation.yaw_error_model.requirements import requirements
-from imu_simulation_framework.motion.earth.earth_motion import EarthMotion
-from imu_simulation_framework.motion.earth.ellipsoid import (
-    EARTH_RATE,
-    ecef_of,
-    radii_of_curvature,
-)
-from imu_simulation_framework.motion.earth.frames import enu_to_ecef
-from imu_simulation_framework.motion.earth.sources import standing
+from imu_simulation_framework.core.angles import yaw_from_quaternion
+from imu_simulation_framework.core.errors import ConfigurationError, MotionError
+from imu_simulation_framework.heading.model.of_imu import yaw_error_model
+from imu_simulation_framework.heading.model.requirements import requirements
+from imu_simulation_framework.motion.earth import EARTH_RATE, ecef_of, radii_of_curvature
+from imu_simulation_framework.motion.earth_frames import enu_to_ecef
+from imu_simulation_framework.motion.earth_motion import EarthMotion, standing
 from imu_simulation_framework.motion.motion import Motion
 from imu_simulation_framework.motion.sources import at_rest, planar, read_drive, rounds, straight
-from imu_simulation_framework.sensors.imu_models import GenericParameters, HectorParameters
+from imu_simulation_framework.sensors.conditions import TemperatureProfile
+from imu_simulation_framework.sensors.imu_models.plugins import GenericParameters, HectorParameters
 from imu_simulation_framework.sensors.imu_specification import (
     ImuSpecification,
     OutputSpecification,
-    TemperatureProfile,
     TriadSpecification,
 )
 from imu_simulation_framework.sensors.simulation import imu_model, imu_truth

@@ -1,11 +1,10 @@
 import numpy as np
 import pytest
 
-from imu_simulation_framework.experiment.session.along_the_way import AlongTheWay
-from imu_simulation_framework.magnetism.dipoles import Dipole
-from imu_simulation_framework.magnetism.environment import MagneticEnvironment
-from imu_simulation_framework.magnetism.motors import MotorField
-from imu_simulation_framework.sensors.imu_models import ImuTruth
+from imu_simulation_framework.drive.session.along_the_way import AlongTheWay
+from imu_simulation_framework.sensors.imu_models.base import ImuTruth
+from imu_simulation_framework.sensors.magnetism.bodies import Dipole, MotorField
+from imu_simulation_framework.sensors.magnetism.environment import MagneticEnvironment
 
 LEVEL = (0.0, 0.0, 0.0, 1.0)
 TRUTH = ImuTruth(np.array(LEVEL), np.zeros(3), np.array([0.0, 0.0, 9.8]))

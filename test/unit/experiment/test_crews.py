@@ -11,15 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from imu_simulation_framework.errors import ClusterError, ConfigurationError
-from imu_simulation_framework.evaluation.yaw_error_model import yaw_error_model
-from imu_simulation_framework.experiment.ensemble import (
-    LinearDrawing,
-    SensorDrawing,
-    crews,
-    monte_carlo,
-)
-from imu_simulation_framework.experiment.ensemble.work import draw_chunk, versions
+from imu_simulation_framework.core.errors import ClusterError, ConfigurationError
+from imu_simulation_framework.drive.ensembles import executors
+from imu_simulation_framework.drive.ensembles.monte_carlo import draw_chunk, monte_carlo, versions
+from imu_simulation_framework.drive.ensembles.samplers import LinearDrawing, SensorDrawing
+from imu_simulation_framework.heading.model.of_imu import yaw_error_model
 from imu_simulation_framework.motion import sources
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification, TriadSpecification
 
@@ -121,7 +117,7 @@ def test_a_worker_killed_in_the_middle_changes_nothing(start, scheduler, tmp_pat
 def test_a_job_whose_workers_have_all_gone_says_so_and_keeps_what_there_is(
     start, scheduler, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(crews, "PATIENCE", 3.0)
+    monkeypatch.setattr(executors, "PATIENCE", 3.0)
     _, address = scheduler
     only = worker(start, address)
     drawing = sensor()
@@ -152,7 +148,7 @@ def test_a_scheduler_killed_in_the_middle_is_said(start, scheduler, tmp_path):
 
 @pytest.mark.slow
 def test_a_scheduler_without_workers_or_that_is_stopped_is_said(scheduler, monkeypatch):
-    monkeypatch.setattr(crews, "ANSWER_WITHIN", 2.0)
+    monkeypatch.setattr(executors, "ANSWER_WITHIN", 2.0)
     process, address = scheduler
     with pytest.raises(ClusterError, match="has no worker"):
         monte_carlo(sensor(), 5, scheduler=address)

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from imu_simulation_framework.configuration.load import load_configuration
-from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.experiment.from_configuration import (
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.drive.configuration import load_configuration
+from imu_simulation_framework.drive.from_configuration import (
     imu_remarks,
     make_magnetic_environment,
     published_rate,

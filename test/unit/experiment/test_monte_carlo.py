@@ -2,40 +2,40 @@
 
 import hashlib
 import io
-import zipfile
 import json
 import math
+import zipfile
 
 import numpy as np
 import pytest
 from earth_flights import flight
 
-from imu_simulation_framework.configuration.load import load_configuration
-from imu_simulation_framework.errors import (
+from imu_simulation_framework.core.errors import (
     ConfigurationError,
     EnsembleError,
     MotionError,
     ResultError,
 )
-from imu_simulation_framework.evaluation.yaw_error import yaw_error
-from imu_simulation_framework.evaluation.yaw_error_model import yaw_error_model
-from imu_simulation_framework.experiment.ensemble import (
+from imu_simulation_framework.drive.configuration import load_configuration
+from imu_simulation_framework.drive.ensembles.monte_carlo import monte_carlo
+from imu_simulation_framework.drive.ensembles.samplers import (
+    Drawing,
     ExperimentDrawing,
     LinearDrawing,
     SensorDrawing,
-    monte_carlo,
 )
-from imu_simulation_framework.experiment.ensemble.drawings import Drawing
-from imu_simulation_framework.magnetism.environment import MagneticEnvironment
+from imu_simulation_framework.heading.model.of_imu import yaw_error_model
+from imu_simulation_framework.heading.yaw_error import yaw_error
+from imu_simulation_framework.motion import earth_motion as earth_sources
 from imu_simulation_framework.motion import sources
-from imu_simulation_framework.motion.earth import sources as earth_sources
-from imu_simulation_framework.sensors.imu_models import GenericParameters, HectorParameters
+from imu_simulation_framework.sensors.imu_models.plugins import GenericParameters, HectorParameters
 from imu_simulation_framework.sensors.imu_specification import (
     ImuSpecification,
     MagnetometerSpecification,
     OutputSpecification,
     TriadSpecification,
 )
+from imu_simulation_framework.sensors.magnetism.environment import MagneticEnvironment
 from imu_simulation_framework.sensors.simulation import simulate_imu
 
 GYROSCOPE = TriadSpecification(white_noise=(1e-4,) * 3, turn_on_bias_sigma=(1e-3,) * 3)

@@ -1,6 +1,6 @@
 import pytest
 
-from imu_simulation_framework.experiment.named_imu import named_imu
+from imu_simulation_framework.sensors.named_imu import named_imu
 
 KALIBR = """gyroscope_noise_density: 1.5e-4
 gyroscope_random_walk: 2.5e-5

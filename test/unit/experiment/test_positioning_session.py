@@ -3,10 +3,10 @@ import pandas as pd
 import pytest
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.configuration.load import load_configuration
-from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.experiment.from_configuration import experiment_gnss
-from imu_simulation_framework.experiment.session.positioning import PositioningSession
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.drive.configuration import load_configuration
+from imu_simulation_framework.drive.from_configuration import experiment_gnss
+from imu_simulation_framework.drive.session.positioning import PositioningSession
 
 GNSS = isf.GnssSpecification(
     rate=5.0,

@@ -5,13 +5,9 @@ import pytest
 import recording_writers as writers
 from drive_recordings import yaw_at
 
-from imu_simulation_framework.configuration.load import load_configuration
-from imu_simulation_framework.experiment.preparation.drive import (
-    coverage_remarks,
-    drive_name,
-    prepare_drive,
-)
-from imu_simulation_framework.recordings import read_reference
+from imu_simulation_framework.drive.configuration import load_configuration
+from imu_simulation_framework.drive.preparation import coverage_remarks, drive_name, prepare_drive
+from imu_simulation_framework.recordings.reading import read_reference
 
 EPOCH = 1.6e9
 NOISE = np.radians(2.0)

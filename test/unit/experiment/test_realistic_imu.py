@@ -7,14 +7,10 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.errors import ConfigurationError, RecordingError
-from imu_simulation_framework.experiment.named_imu import named_imu
-from imu_simulation_framework.experiment.realistic_imu.session import (
-    MEASURED,
-    RealisticImu,
-)
-from imu_simulation_framework.experiment.realistic_imu.stamps import StreamReport, usual_period
-from imu_simulation_framework.experiment.realistic_imu.truth import (
+from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
+from imu_simulation_framework.realistic_imu.session import MEASURED, RealisticImu
+from imu_simulation_framework.realistic_imu.stamps import StreamReport, usual_period
+from imu_simulation_framework.realistic_imu.truth import (
     IMU_NUMBERS,
     ImuInput,
     Mounting,
@@ -22,8 +18,9 @@ from imu_simulation_framework.experiment.realistic_imu.truth import (
     check_frames,
     turned_back,
 )
-from imu_simulation_framework.sensors.conditions.vibration import Vibration
-from imu_simulation_framework.sensors.imu_models import ImuTruth
+from imu_simulation_framework.sensors.conditions import Vibration
+from imu_simulation_framework.sensors.imu_models.base import ImuTruth
+from imu_simulation_framework.sensors.named_imu import named_imu
 from imu_simulation_framework.sensors.simulation import imu_truth
 
 BNO055 = named_imu("bno055").errors

@@ -6,19 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from imu_simulation_framework.configuration.load import (
-    is_default,
-    load_configuration,
-    paths_of,
-)
-from imu_simulation_framework.experiment.preparation.setup import (
-    RecordingSetup,
-    config_text,
-    guess_where_unknown,
-)
-from imu_simulation_framework.recorded.plausibility.findings import Finding
-from imu_simulation_framework.recordings.formats.listing import likely_topics
+from imu_simulation_framework.drive.check import RecordingSetup, config_text
+from imu_simulation_framework.drive.configuration import is_default, load_configuration, paths_of
+from imu_simulation_framework.recordings.formats.any_format import likely_topics
+from imu_simulation_framework.recordings.guessing.guess import guess_where_unknown
 from imu_simulation_framework.recordings.messages import IMU_TYPES, REFERENCE_TYPES
+from imu_simulation_framework.recordings.plausibility.findings import Finding
 
 ODOMETRY, POSE = "nav_msgs/Odometry", "geometry_msgs/PoseStamped"
 FIX, IMU = "sensor_msgs/NavSatFix", "sensor_msgs/Imu"

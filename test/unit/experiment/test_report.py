@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from synthetic_experiment import cut, make_tables
 
-from imu_simulation_framework.errors import ResultError
-from imu_simulation_framework.evaluation.yaw_comparison import ComparisonSettings
-from imu_simulation_framework.experiment import report
-from imu_simulation_framework.experiment.report import caption, write_report
-from imu_simulation_framework.experiment.summary import RunDescription, evaluate
-from imu_simulation_framework.experiment.terminal_table import terminal_table
-from imu_simulation_framework.plots.figures import FIGURES
-from imu_simulation_framework.results.folder import create_result_folder
-from imu_simulation_framework.results.tables import ExperimentTables
+from imu_simulation_framework.core.errors import ResultError
+from imu_simulation_framework.drive.figures import FIGURES
+from imu_simulation_framework.drive.results import report
+from imu_simulation_framework.drive.results.files import create_result_folder
+from imu_simulation_framework.drive.results.report import caption, write_report
+from imu_simulation_framework.drive.results.tables import ExperimentTables
+from imu_simulation_framework.drive.summary import RunDescription, evaluate
+from imu_simulation_framework.heading.comparison import ComparisonSettings
+from imu_simulation_framework.report.terminal_table import terminal_table
 
 START = datetime(2019, 5, 16, 17, 42, 58)
 

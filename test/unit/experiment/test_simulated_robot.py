@@ -5,13 +5,10 @@ from functools import lru_cache
 import numpy as np
 import pytest
 
-from imu_simulation_framework.configuration.load import load_configuration
-from imu_simulation_framework.experiment.session.simulation import (
-    MEASURED_AT_ONCE,
-    SimulatedRobot,
-)
-from imu_simulation_framework.results.record import ExperimentRecord
-from imu_simulation_framework.sensors.imu_models import PRESETS
+from imu_simulation_framework.drive.configuration import load_configuration
+from imu_simulation_framework.drive.results.record import ExperimentRecord
+from imu_simulation_framework.drive.session.simulation import MEASURED_AT_ONCE, SimulatedRobot
+from imu_simulation_framework.sensors.imu_models.registry import PRESETS
 
 
 def robot(tmp_path, output, **simulation):

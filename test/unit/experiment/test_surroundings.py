@@ -5,14 +5,13 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.errors import ConfigurationError, RecordingError
-from imu_simulation_framework.experiment.named_imu import named_imu
-from imu_simulation_framework.experiment.realistic_imu.session import RealisticImu
-from imu_simulation_framework.experiment.realistic_imu.surroundings import Surroundings
-from imu_simulation_framework.magnetism.dipoles import Dipole
-from imu_simulation_framework.magnetism.environment import MagneticEnvironment
-from imu_simulation_framework.magnetism.motors import MotorField
-from imu_simulation_framework.sensors.imu_models import ImuTruth
+from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
+from imu_simulation_framework.realistic_imu.session import RealisticImu
+from imu_simulation_framework.realistic_imu.surroundings import Surroundings
+from imu_simulation_framework.sensors.imu_models.base import ImuTruth
+from imu_simulation_framework.sensors.magnetism.bodies import Dipole, MotorField
+from imu_simulation_framework.sensors.magnetism.environment import MagneticEnvironment
+from imu_simulation_framework.sensors.named_imu import named_imu
 from imu_simulation_framework.sensors.simulation import imu_truth
 
 EARTH = MagneticEnvironment(earth=(1e-6, 2e-5, -4e-5))

@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from imu_simulation_framework.errors import RecordingError
-from imu_simulation_framework.experiment.realistic_imu.wheel_efforts import WheelEfforts
+from imu_simulation_framework.core.errors import RecordingError
+from imu_simulation_framework.realistic_imu.surroundings import WheelEfforts
 
 
 def test_wheels_are_found_by_their_names():

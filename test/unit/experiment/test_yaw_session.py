@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from imu_simulation_framework import topics
-from imu_simulation_framework.experiment.session.yaws import YawSession
+from imu_simulation_framework.core import topics
+from imu_simulation_framework.drive.session.yaws import YawSession
 from imu_simulation_framework.motion.stamps import NANOSECONDS
 
 ZERO = 1000 * NANOSECONDS

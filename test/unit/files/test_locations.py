@@ -2,7 +2,7 @@
 
 import pytest
 
-from imu_simulation_framework.files.locations import name_of_recording
+from imu_simulation_framework.core.files import name_of_recording
 
 
 @pytest.mark.parametrize(

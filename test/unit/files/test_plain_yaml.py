@@ -6,15 +6,14 @@ import pytest
 import rosparam
 import yaml
 
-from imu_simulation_framework.configuration.imu_specification_file import load_imu_specification
-from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.files.locations import urdf_path
-from imu_simulation_framework.files.plain_yaml import DEEPEST, NOT_YAML, load_plain
-from imu_simulation_framework.imu_formats import read_imu_parameters
-from imu_simulation_framework.imu_formats.parsing.yaml_values import read_mapping
-from imu_simulation_framework.robot.description import expand_xacro
-from imu_simulation_framework.robot.parameters import load_robot_parameters
-from imu_simulation_framework.ros.node_configuration import node_configuration
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.files import urdf_path
+from imu_simulation_framework.core.yaml_files import DEEPEST, NOT_YAML, load_plain
+from imu_simulation_framework.drive.robot import expand_xacro, load_robot_parameters
+from imu_simulation_framework.ros1.node import node_configuration
+from imu_simulation_framework.sensors.files import load_imu_specification
+from imu_simulation_framework.sensors.formats.registry import read_imu_parameters
+from imu_simulation_framework.sensors.formats.yaml import read_mapping
 
 
 @pytest.fixture(scope="module", autouse=True)

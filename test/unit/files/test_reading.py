@@ -10,15 +10,16 @@ import pytest
 import recording_writers as writers
 import zstandard
 
-from imu_simulation_framework.configuration.imu_specification_file import load_imu_specification
-from imu_simulation_framework.configuration.load import load_configuration
-from imu_simulation_framework.errors import FrameworkError, RecordingError
-from imu_simulation_framework.files import reading
-from imu_simulation_framework.files.csv_tables import read_csv
-from imu_simulation_framework.imu_formats import read_imu_parameters
-from imu_simulation_framework.recordings import file_access, read_imu, read_reference
-from imu_simulation_framework.recordings.formats import chunks
-from imu_simulation_framework.robot.parameters import load_robot_parameters
+from imu_simulation_framework.core import files
+from imu_simulation_framework.core.csv_tables import read_csv
+from imu_simulation_framework.core.errors import FrameworkError, RecordingError
+from imu_simulation_framework.drive.configuration import load_configuration
+from imu_simulation_framework.drive.robot import load_robot_parameters
+from imu_simulation_framework.recordings import file_access
+from imu_simulation_framework.recordings.formats import bag
+from imu_simulation_framework.recordings.reading import read_imu, read_reference
+from imu_simulation_framework.sensors.files import load_imu_specification
+from imu_simulation_framework.sensors.formats.registry import read_imu_parameters
 
 READERS = {
     "recording": read_reference,
@@ -70,10 +71,10 @@ def with_nothing_to_say(tmp_path, monkeypatch):
     os.mkfifo(tmp_path / "fifo")
     writer = os.open(tmp_path / "fifo", os.O_RDWR)
     usual = os.open
-    monkeypatch.setattr(reading, "_require_regular", lambda state: None)
+    monkeypatch.setattr(files, "_require_regular", lambda state: None)
     # Unlike a FIFO the kernel's file can be wound back.
-    monkeypatch.setattr(reading._Unwaited, "seekable", lambda _: True)
-    monkeypatch.setattr(reading._Unwaited, "seek", lambda *_: 0)
+    monkeypatch.setattr(files._Unwaited, "seekable", lambda _: True)
+    monkeypatch.setattr(files._Unwaited, "seek", lambda *_: 0)
     monkeypatch.setattr(
         os,
         "open",
@@ -91,7 +92,7 @@ def test_a_file_with_nothing_to_say_is_an_empty_one(with_nothing_to_say, name):
 
 
 def test_reading_a_file_with_nothing_to_say_ends(with_nothing_to_say):
-    with reading.open_regular(with_nothing_to_say) as file:
+    with files.open_regular(with_nothing_to_say) as file:
         assert [file.read(10), file.read1(10), file.read(), file.readline()] == [b""] * 4
 
 
@@ -184,14 +185,14 @@ def zstd_of_unknown_size(content):
 @pytest.mark.parametrize(
     "unpack, pack",
     [
-        (chunks.unpack_bz2, bz2.compress),
-        (chunks.unpack_lz4, lz4.compress),
-        (chunks.unpack_zstd, zstd),
-        (chunks.unpack_zstd, zstd_of_unknown_size),
+        (bag.unpack_bz2, bz2.compress),
+        (bag.unpack_lz4, lz4.compress),
+        (bag.unpack_zstd, zstd),
+        (bag.unpack_zstd, zstd_of_unknown_size),
     ],
 )
 def test_a_chunk_that_unpacks_to_very_much_is_refused(monkeypatch, unpack, pack):
-    monkeypatch.setattr(chunks, "LARGEST_CHUNK", 2**20)
+    monkeypatch.setattr(bag, "LARGEST_CHUNK", 2**20)
     assert unpack(pack(bytes(2**20))) == bytes(2**20)
     with pytest.raises(ValueError, match="more than a bag's chunks hold"):
         unpack(pack(bytes(2**20 + 1)))
@@ -210,22 +211,22 @@ def test_a_bag_with_a_chunk_that_unpacks_to_very_much_is_refused(
     ]
     writers.write_bag(path, {"/imu": messages}, compression=compression)
     assert len(read_imu(path).table) == 500
-    monkeypatch.setattr(chunks, "LARGEST_CHUNK", 2**16)
+    monkeypatch.setattr(bag, "LARGEST_CHUNK", 2**16)
     assert "truncated or damaged" in refusal(read_imu, path)
 
 
 @pytest.mark.parametrize("kind, pack", [("lz4", lz4.compress), ("zstd", zstd), ("", bytes)])
 def test_a_chunk_of_mcap_has_the_size_that_it_says(monkeypatch, kind, pack):
     content = bytes(2**10)
-    assert chunks.unpack_mcap(kind, pack(content), 2**10) == content
+    assert bag.unpack_mcap(kind, pack(content), 2**10) == content
     with pytest.raises(ValueError, match="that should have 1025"):
-        chunks.unpack_mcap(kind, pack(content), 2**10 + 1)
-    monkeypatch.setattr(chunks, "LARGEST_CHUNK", 2**9)
+        bag.unpack_mcap(kind, pack(content), 2**10 + 1)
+    monkeypatch.setattr(bag, "LARGEST_CHUNK", 2**9)
     with pytest.raises(ValueError, match="a chunk of 1024 bytes"):
-        chunks.unpack_mcap(kind, pack(content), 2**10)
+        bag.unpack_mcap(kind, pack(content), 2**10)
     if kind:
         with pytest.raises(ValueError, match="more than a bag's chunks hold"):
-            chunks.unpack_mcap(kind, pack(content), 2**9)
+            bag.unpack_mcap(kind, pack(content), 2**9)
 
 
 def test_a_link_to_a_recording_is_followed(tmp_path):

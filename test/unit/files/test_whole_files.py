@@ -9,15 +9,11 @@ import sys
 
 import pytest
 
-from imu_simulation_framework.errors import ResultError
-from imu_simulation_framework.experiment.preparation.check_report import write_check
-from imu_simulation_framework.experiment.preparation.setup import RecordingSetup
-from imu_simulation_framework.files.whole_files import (
-    refuse_overwriting,
-    write_whole,
-    written_aside,
-)
-from imu_simulation_framework.recordings.simulated.imu_writer import write_imu_recording
+from imu_simulation_framework.core.errors import ResultError
+from imu_simulation_framework.core.whole_files import refuse_overwriting, write_whole, written_aside
+from imu_simulation_framework.drive.check import RecordingSetup
+from imu_simulation_framework.drive.check_report import write_check
+from imu_simulation_framework.recordings.imu_writer import write_imu_recording
 
 
 def refusal(path):
@@ -144,8 +140,8 @@ def test_an_input_is_not_overwritten_by_any_of_its_names(tmp_path):
 
 WRITING_FOR_EVER = """
 import sys, time
-from imu_simulation_framework.tools.command_line import run_tool
-from imu_simulation_framework.files.whole_files import written_aside
+from imu_simulation_framework.commands.command_line import run_tool
+from imu_simulation_framework.core.whole_files import written_aside
 
 def main(arguments):
     with written_aside(arguments[0]) as aside, open(aside, "wb") as file:

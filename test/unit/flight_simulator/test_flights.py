@@ -6,16 +6,11 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.errors import ConfigurationError, SimulatorError
-from imu_simulation_framework.flight_simulator.library import (
-    bundled_scripts,
-    data_folder,
-    jsbsim,
-)
-from imu_simulation_framework.flight_simulator.simulation import fly
-from imu_simulation_framework.motion.earth.ellipsoid import geodetic_of
-from imu_simulation_framework.motion.earth.frames import ned_to_ecef
-from imu_simulation_framework.motion.earth.strapdown import increments_of, integrate
+from imu_simulation_framework.core.errors import ConfigurationError, SimulatorError
+from imu_simulation_framework.flight.jsbsim import bundled_scripts, data_folder, fly, jsbsim
+from imu_simulation_framework.motion.earth import geodetic_of
+from imu_simulation_framework.motion.earth_frames import ned_to_ecef
+from imu_simulation_framework.motion.strapdown import increments_of, integrate
 
 AT = '<event name="{name}"><condition>simulation/sim-time-sec ge {time}</condition>{set}</event>'
 SET = '<set name="{}" value="{}"/>'

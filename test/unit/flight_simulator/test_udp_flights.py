@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.errors import SimulatorError
-from imu_simulation_framework.flight_simulator.simulation import fly
-from imu_simulation_framework.flight_simulator.udp.flight import receive_flight
-from imu_simulation_framework.flight_simulator.udp.receiver import PacketReceiver
+from imu_simulation_framework.core.errors import SimulatorError
+from imu_simulation_framework.flight.jsbsim import fly
+from imu_simulation_framework.flight.udp import PacketReceiver, receive_flight
 
 SENDER = Path(__file__).with_name("jsbsim_sender.py")
 SECONDS = 30

@@ -3,7 +3,7 @@ import struct
 import numpy as np
 import pytest
 
-from imu_simulation_framework.flight_simulator.udp.packets import (
+from imu_simulation_framework.flight.udp import (
     FLIGHTGEAR_SIZE,
     NO_TIME,
     TextColumns,
@@ -14,7 +14,7 @@ from imu_simulation_framework.flight_simulator.udp.packets import (
     is_flightgear,
     labels_of,
 )
-from imu_simulation_framework.motion.earth.ellipsoid import ecef_of
+from imu_simulation_framework.motion.earth import ecef_of
 
 LABELS = ("Time", "/fdm/jsbsim/position/lat-geod-deg", "position/long-gc-rad")
 LABELS += ("position/geod-alt-ft", "attitude/phi-rad", "attitude/theta-deg", "attitude/psi-rad")

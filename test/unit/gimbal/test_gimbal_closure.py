@@ -6,7 +6,7 @@ from earth_flights import flight
 from scipy.spatial.transform import Rotation
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.motion.earth.strapdown import increments_of, integrate
+from imu_simulation_framework.motion.strapdown import increments_of, integrate
 
 IMU = isf.read_imu_specification("agisim")
 

@@ -6,9 +6,9 @@ from earth_flights import GIMBAL, LEVER_ARM, flight, on_gimbal
 from scipy.spatial.transform import Rotation
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.constants import WORLD_GRAVITY
-from imu_simulation_framework.errors import ConfigurationError, MotionError
-from imu_simulation_framework.gimbal.joints import JointMotion
+from imu_simulation_framework.core.constants import WORLD_GRAVITY
+from imu_simulation_framework.core.errors import ConfigurationError, MotionError
+from imu_simulation_framework.flight.gimbal.geometry import JointMotion
 
 AMPLITUDES, PERIODS = zip(*GIMBAL)
 ARMS = isf.GimbalGeometry(pan_to_tilt=(0.1, 0.0, 0.0), tilt_to_roll=(0.1, 0.0, 0.0))

@@ -8,9 +8,9 @@ from scipy.spatial.transform import Rotation
 from shaken_platforms import SPEED, shaken, shaken_on_earth
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.errors import ConfigurationError, MotionError
-from imu_simulation_framework.gimbal.stabilisation.one_axis import residual_gain
-from imu_simulation_framework.motion.earth.ellipsoid import EARTH_RATE
+from imu_simulation_framework.core.errors import ConfigurationError, MotionError
+from imu_simulation_framework.flight.gimbal.stabilisation import residual_gain
+from imu_simulation_framework.motion.earth import EARTH_RATE
 
 SHAKEN = (0.05, 0.04, 0.03)  # rad
 ARMS = isf.GimbalGeometry(pan_to_tilt=(0.0, 0.0, -0.1), tilt_to_roll=(0.1, 0.0, 0.0))

@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 import numpy as np
+from turntable import six_positions, turntable_motion
 
-from imu_simulation_framework.columns import ACCEL, GYRO
-from imu_simulation_framework.configuration.imu_specification_file import read_imu_specification
-from imu_simulation_framework.motion.turntable import six_positions, turntable_motion
+from imu_simulation_framework.core.columns import ACCEL, GYRO
+from imu_simulation_framework.sensors.files import read_imu_specification
 from imu_simulation_framework.sensors.simulation import simulate_imu
 
 PLACEMENT = np.radians(0.5)
@@ -71,7 +71,7 @@ def free_record(seed, positions=15, rest=20.0):
 
 def rest_record(seed, name, seconds=300.0):
     """Noise of a sensor's gyroscope at rest, of all that its specification says; no bias."""
-    from imu_simulation_framework.noise.processes import BiasInstability, RandomWalk
+    from imu_simulation_framework.sensors.noise.processes import BiasInstability, RandomWalk
 
     triad = read_imu_specification(name).gyroscope
     period = 0.04
@@ -125,7 +125,7 @@ def magnetic_record(seed, samples=1500, wandering=0.0):
     """Readings of a magnetometer that tumbles, hard iron [T], soft iron with a mean scale of 1."""
     from scipy.spatial.transform import Rotation
 
-    from imu_simulation_framework.noise.processes import BiasInstability
+    from imu_simulation_framework.sensors.noise.processes import BiasInstability
 
     generator = np.random.default_rng(seed)
     soft = np.eye(3) + generator.normal(0.0, 0.05, (3, 3))

@@ -1,15 +1,15 @@
 import numpy as np
 import pytest
 
-from imu_simulation_framework.identification.allan.analysis import AXES, identify
-from imu_simulation_framework.identification.allan.fit import fit_terms
-from imu_simulation_framework.identification.allan.model import (
+from imu_simulation_framework.characterisation.allan.analysis import AXES, identify
+from imu_simulation_framework.characterisation.allan.fit import fit_terms
+from imu_simulation_framework.characterisation.allan.model import (
     TERMS,
     allan_covariance,
     allan_variance_of_terms,
 )
-from imu_simulation_framework.identification.samples_at_rest import prepare_at_rest
-from imu_simulation_framework.noise.processes import BiasInstability
+from imu_simulation_framework.characterisation.samples_at_rest import prepare_at_rest
+from imu_simulation_framework.sensors.noise.processes import BiasInstability
 
 RATE = 100.0
 BAND = (0.1, 1e4)

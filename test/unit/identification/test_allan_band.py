@@ -2,16 +2,16 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from imu_simulation_framework.identification.allan.band import measured_band
-from imu_simulation_framework.identification.allan.coefficients import (
+from imu_simulation_framework.characterisation.allan.axis import (
     CLOSEST,
     FITTED,
     IDENTIFIED,
     chosen_coefficients,
+    measured_band,
 )
-from imu_simulation_framework.identification.allan.deviation import allan_curve
-from imu_simulation_framework.identification.allan.fit import AllanFit, TermEstimate
-from imu_simulation_framework.identification.allan.model import TERMS, allan_variance_of_terms
+from imu_simulation_framework.characterisation.allan.deviation import allan_curve
+from imu_simulation_framework.characterisation.allan.fit import AllanFit, TermEstimate
+from imu_simulation_framework.characterisation.allan.model import TERMS, allan_variance_of_terms
 
 TAU = np.geomspace(0.01, 1000.0, 31)
 LONGEST = 5000.0

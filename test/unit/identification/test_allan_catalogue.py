@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from imu_simulation_framework.configuration.imu_catalogue import imu_catalogue
-from imu_simulation_framework.identification.allan.analysis import AXES, identify
-from imu_simulation_framework.identification.allan.model import TERMS
-from imu_simulation_framework.identification.samples_at_rest import prepare_at_rest
-from imu_simulation_framework.sensors.recording_at_rest import record_at_rest
+from imu_simulation_framework.characterisation.allan.analysis import AXES, identify
+from imu_simulation_framework.characterisation.allan.model import TERMS
+from imu_simulation_framework.characterisation.samples_at_rest import prepare_at_rest
+from imu_simulation_framework.sensors.files import imu_catalogue
+from imu_simulation_framework.sensors.simulation import record_at_rest
 
 IMUS = {entry.specification.name: entry.specification for entry in imu_catalogue()}
 RATE = 50.0

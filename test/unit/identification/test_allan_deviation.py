@@ -2,8 +2,8 @@ import allantools
 import numpy as np
 import pytest
 
-from imu_simulation_framework.identification.allan import deviation
-from imu_simulation_framework.identification.allan.deviation import (
+from imu_simulation_framework.characterisation.allan import deviation
+from imu_simulation_framework.characterisation.allan.deviation import (
     allan_curve,
     averaging_factors,
     equivalent_degrees_of_freedom,

@@ -4,19 +4,19 @@ import numpy as np
 import pytest
 from scipy.signal import butter, lfilter
 
-from imu_simulation_framework.identification.allan.analysis import identify
-from imu_simulation_framework.identification.allan.deviation import (
+from imu_simulation_framework.characterisation.allan.analysis import identify
+from imu_simulation_framework.characterisation.allan.deviation import (
     averaging_factors,
     overlapping_allan_variance,
 )
-from imu_simulation_framework.identification.allan.extended import fit_real_sensor
-from imu_simulation_framework.identification.allan.model import (
+from imu_simulation_framework.characterisation.allan.extended import fit_real_sensor
+from imu_simulation_framework.characterisation.allan.model import (
     GAUSS_MARKOV,
     allan_covariance,
     allan_variance_of_terms,
 )
-from imu_simulation_framework.identification.samples_at_rest import prepare_at_rest
-from imu_simulation_framework.noise.processes import GaussMarkov
+from imu_simulation_framework.characterisation.samples_at_rest import prepare_at_rest
+from imu_simulation_framework.sensors.noise.processes import GaussMarkov
 
 RATE, LENGTH = 50.0, 180_000
 WHITE, WALK = 1e-3, 3e-5

@@ -3,14 +3,14 @@ import pytest
 from allantools.ci import edf_greenhall
 from scipy.linalg import toeplitz
 
-from imu_simulation_framework.identification.allan.deviation import overlapping_allan_variance
-from imu_simulation_framework.identification.allan.fit import fit_terms
-from imu_simulation_framework.identification.allan.model import (
+from imu_simulation_framework.characterisation.allan.deviation import overlapping_allan_variance
+from imu_simulation_framework.characterisation.allan.fit import fit_terms
+from imu_simulation_framework.characterisation.allan.model import (
     TERMS,
     allan_covariance,
     allan_variance_of_terms,
 )
-from imu_simulation_framework.noise.processes import GaussMarkov
+from imu_simulation_framework.sensors.noise.processes import GaussMarkov
 
 BAND = (0.1, 1e4)
 LENGTH, PERIOD = 100_000, 0.01

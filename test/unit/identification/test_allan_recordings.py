@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from imu_simulation_framework.errors import RecordingError
-from imu_simulation_framework.identification.samples_at_rest import RestSettings, prepare_at_rest
+from imu_simulation_framework.characterisation.samples_at_rest import RestSettings, prepare_at_rest
+from imu_simulation_framework.core.errors import RecordingError
 
 NAMES = ("gyro_x", "accel_z")
 PERIOD = 0.01

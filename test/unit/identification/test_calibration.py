@@ -11,31 +11,32 @@ from calibration_records import (
 )
 from scipy.linalg import solve_triangular
 from scipy.spatial.transform import Rotation
+from turntable import turntable_motion
 
-from imu_simulation_framework.columns import ACCEL, GYRO
-from imu_simulation_framework.constants import WORLD_GRAVITY
-from imu_simulation_framework.errors import RecordingError
-from imu_simulation_framework.identification.calibration.estimates import block_means
-from imu_simulation_framework.identification.calibration.free_positions import (
-    calibrate_accelerometer_freely,
+from imu_simulation_framework.characterisation.calibration.estimates import (
+    SlowNoise,
+    block_means,
+    unit_covariances,
 )
-from imu_simulation_framework.identification.calibration.inertial import (
+from imu_simulation_framework.characterisation.calibration.inertial import (
     TemperatureFit,
     calibrate_accelerometer,
     calibrate_gyroscope,
     noise_of,
 )
-from imu_simulation_framework.identification.calibration.rest_times import RestTime, find_rest
-from imu_simulation_framework.identification.calibration.slow_noise import (
-    SlowNoise,
-    unit_covariances,
-)
-from imu_simulation_framework.identification.calibration.sphere_fit import fit_to_sphere
-from imu_simulation_framework.identification.calibration.turns import (
+from imu_simulation_framework.characterisation.calibration.rest_times import (
+    RestTime,
+    find_rest,
     turns_of_reference,
     whole_turns,
 )
-from imu_simulation_framework.motion.turntable import turntable_motion
+from imu_simulation_framework.characterisation.calibration.sphere_fit import (
+    calibrate_accelerometer_freely,
+    fit_to_sphere,
+)
+from imu_simulation_framework.core.columns import ACCEL, GYRO
+from imu_simulation_framework.core.constants import WORLD_GRAVITY
+from imu_simulation_framework.core.errors import RecordingError
 
 AXES = [*GYRO, *ACCEL]
 # 5 standard deviations: of some hundred numbers none is further off.
@@ -288,7 +289,7 @@ def test_the_mean_of_two_halves_is_that_of_the_whole():
 
 
 def test_covariances_of_means_are_those_of_the_processes():
-    from imu_simulation_framework.noise.processes import BiasInstability, RandomWalk
+    from imu_simulation_framework.sensors.noise.processes import BiasInstability, RandomWalk
 
     period, runs = 0.1, 4000
     begin, end = np.array([0.0, 5.0, 20.0]), np.array([5.0, 10.0, 40.0])

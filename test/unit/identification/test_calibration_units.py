@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from calibration_records import free_record, magnetic_record
 
-from imu_simulation_framework.errors import RecordingError
-from imu_simulation_framework.identification.calibration.directions import turning_times
-from imu_simulation_framework.identification.calibration.inertial_units import (
+from imu_simulation_framework.characterisation.calibration.rest_times import (
     check_inertial_units,
+    turning_times,
 )
-from imu_simulation_framework.identification.calibration.sphere_fit import fit_to_sphere
+from imu_simulation_framework.characterisation.calibration.sphere_fit import fit_to_sphere
+from imu_simulation_framework.core.errors import RecordingError
 
 
 @pytest.fixture(scope="module")

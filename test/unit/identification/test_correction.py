@@ -3,17 +3,17 @@
 import numpy as np
 import pytest
 
-from imu_simulation_framework.configuration.imu_correction_file import (
-    imu_correction_text,
-    read_imu_correction,
-)
-from imu_simulation_framework.configuration.imu_specification_file import read_imu_specification
-from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.identification.calibration.correction import (
+from imu_simulation_framework.characterisation.calibration.correction import (
     ImuCorrection,
     TriadCorrection,
     what_is_left,
 )
+from imu_simulation_framework.characterisation.calibration.correction_file import (
+    imu_correction_text,
+    read_imu_correction,
+)
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.sensors.files import read_imu_specification
 
 MATRIX = ((0.01, 0.002, -0.003), (0.0, -0.02, 0.004), (0.005, 0.0, 0.03))
 TRIAD = TriadCorrection(

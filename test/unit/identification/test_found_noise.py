@@ -4,20 +4,16 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
-from imu_simulation_framework.identification.calibration.estimates import (
-    Axis,
-    Means,
-    _mixed,
-    solve,
-)
-from imu_simulation_framework.identification.calibration.found_noise import (
+from imu_simulation_framework.characterisation.calibration.estimates import (
     INERTIAL,
     MAGNETIC,
+    Axis,
     Beforehand,
-    found_noise,
-)
-from imu_simulation_framework.identification.calibration.slow_noise import (
+    Means,
     SlowNoise,
+    _mixed,
+    found_noise,
+    solve,
     unit_covariances,
 )
 

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from imu_simulation_framework.errors import RecordingError
-from imu_simulation_framework.identification.rest_check import check_at_rest
+from imu_simulation_framework.characterisation.samples_at_rest import check_at_rest
+from imu_simulation_framework.core.errors import RecordingError
 
 RATE = 100.0
 NAMES = ("gyro_x", "gyro_z", "accel_x", "accel_z")

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from scipy.signal import butter, lfilter
 
-from imu_simulation_framework.identification.allan import spectral_lines
-from imu_simulation_framework.identification.allan.deviation import overlapping_allan_variance
-from imu_simulation_framework.identification.allan.spectral_lines import remove_lines
+from imu_simulation_framework.characterisation.allan import extended
+from imu_simulation_framework.characterisation.allan.deviation import overlapping_allan_variance
+from imu_simulation_framework.characterisation.allan.extended import remove_lines
 
 RATE = 50.0
 LENGTH = 100_000
@@ -72,9 +72,9 @@ def test_lines_are_the_same_with_some_segments_at_a_time(monkeypatch):
     generator = np.random.default_rng(8)
     times = np.arange(100_001) / 100.0
     signal = generator.standard_normal(len(times)) + 0.3 * np.sin(2.0 * np.pi * 7.3 * times)
-    monkeypatch.setattr(spectral_lines, "_SEGMENTS_AT_ONCE", 1000)
-    (whole,), lines = spectral_lines.remove_lines([signal], 100.0)
-    monkeypatch.setattr(spectral_lines, "_SEGMENTS_AT_ONCE", 2)
-    (pieces,), again = spectral_lines.remove_lines([signal], 100.0)
+    monkeypatch.setattr(extended, "_SEGMENTS_AT_ONCE", 1000)
+    (whole,), lines = extended.remove_lines([signal], 100.0)
+    monkeypatch.setattr(extended, "_SEGMENTS_AT_ONCE", 2)
+    (pieces,), again = extended.remove_lines([signal], 100.0)
     assert len(lines) == len(again) == 1
     np.testing.assert_allclose(pieces, whole, atol=1e-12)

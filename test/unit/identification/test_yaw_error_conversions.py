@@ -4,25 +4,18 @@ import numpy as np
 import pytest
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.configuration.yaw_error_model_file import (
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.heading.identification.conversions import hector_of, specification_of
+from imu_simulation_framework.heading.identification.identify import identify_yaw_error
+from imu_simulation_framework.heading.identification.terms import UNITS, ObservedYawError
+from imu_simulation_framework.heading.model.files import (
     is_yaw_error_model_file,
     read_yaw_error_model,
     yaw_error_model_text,
 )
-from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.evaluation.yaw_error_model import (
-    KnownError,
-    YawErrorModel,
-    YawErrorParameters,
-    YawGaussMarkov,
-    YawNoise,
-)
-from imu_simulation_framework.identification.yaw_error import ObservedYawError, identify_yaw_error
-from imu_simulation_framework.identification.yaw_error.conversions import (
-    hector_of,
-    specification_of,
-)
-from imu_simulation_framework.identification.yaw_error.terms import UNITS
+from imu_simulation_framework.heading.model.model import YawErrorModel
+from imu_simulation_framework.heading.model.parameters import YawErrorParameters
+from imu_simulation_framework.heading.model.sources import KnownError, YawGaussMarkov, YawNoise
 
 TIME = np.arange(601.0)
 SAYABLE = YawErrorParameters(

@@ -11,34 +11,33 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
 
 import coverage_yaw_error as study
 
-from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.identification.yaw_error import (
-    ObservedYawError,
-    choice,
-    identify_yaw_error,
-    observed_yaw_error,
-)
-from imu_simulation_framework.identification.yaw_error.fit import (
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.heading.identification import identify
+from imu_simulation_framework.heading.identification.fit import (
+    MODEL,
+    RESIDUAL,
     Fit,
     Likelihood,
     fit,
     maximise,
     refit,
 )
-from imu_simulation_framework.identification.yaw_error.identifiability import (
-    identifiable_constants,
-)
-from imu_simulation_framework.identification.yaw_error.intervals import intervals
-from imu_simulation_framework.identification.yaw_error.parts import MODEL, RESIDUAL
-from imu_simulation_framework.identification.yaw_error.residuals import (
+from imu_simulation_framework.heading.identification.identify import (
     LEVEL,
     UNSEEN,
     check_residuals,
+    identify_yaw_error,
 )
-from imu_simulation_framework.identification.yaw_error.terms import (
+from imu_simulation_framework.heading.identification.intervals import (
+    identifiable_constants,
+    intervals,
+)
+from imu_simulation_framework.heading.identification.terms import (
     ANGLE_RANDOM_WALK,
     RATE_RANDOM_WALK,
     REFERENCE_NOISE,
+    ObservedYawError,
+    observed_yaw_error,
 )
 
 TIME = np.arange(301.0)
@@ -127,7 +126,7 @@ def test_a_model_is_never_less_likely_than_a_larger_one_that_needs_no_more(monke
             return Fit(likelihood, lost, likelihood(lost))
         return fit(likelihood, start)
 
-    monkeypatch.setattr(choice, "fit", astray)
+    monkeypatch.setattr(identify, "fit", astray)
     result = identify_yaw_error(study.drives("rate drift", 2, 1, 300.0))
     likelihoods = result.tried.set_index("terms")["log_likelihood"]
     walk, with_angle = (
@@ -208,17 +207,17 @@ def test_spread_between_drives_needs_several():
 
 
 def test_a_strength_that_gains_nothing_is_chance_half_of_the_time():
-    assert choice.p_value(0.0, 1) == choice.p_value(-3.0, 2) == 0.5
+    assert identify.p_value(0.0, 1) == identify.p_value(-3.0, 2) == 0.5
     # Of one degree of freedom the tail is that of both sides of a normal variable.
-    assert choice.p_value(0.5 * 1.96**2, 1) == pytest.approx(0.025, rel=1e-3)
-    assert choice.p_value(2.0, 2) == pytest.approx(0.5 * np.exp(-2.0))
+    assert identify.p_value(0.5 * 1.96**2, 1) == pytest.approx(0.025, rel=1e-3)
+    assert identify.p_value(2.0, 2) == pytest.approx(0.5 * np.exp(-2.0))
 
 
-@pytest.mark.parametrize("drift, walk", choice._LIMITS.items())
+@pytest.mark.parametrize("drift, walk", identify._LIMITS.items())
 def test_a_walk_is_a_drift_where_that_gains_more_than_chance_does(drift, walk):
     # Of one more parameter, chance alone gains 2.706 in 1 % of all cases: 2.326^2 / 2.
     for gain, chosen in ((2.6, walk), (2.8, drift), (-1.0, walk)):
-        search = choice._Search([], ())
+        search = identify._Search([], ())
         likelihoods = {(REFERENCE_NOISE, walk): -700.0, (REFERENCE_NOISE, drift): gain - 700.0}
         search.fitted = lambda random, of=likelihoods: SimpleNamespace(
             log_likelihood=of[tuple(random)]

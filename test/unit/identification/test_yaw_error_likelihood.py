@@ -3,17 +3,9 @@ import pytest
 from scipy.stats import chi2
 from statsmodels.stats.diagnostic import acorr_ljungbox
 
-from imu_simulation_framework.evaluation.yaw_error_model import (
-    AngleRandomWalk,
-    YawErrorModel,
-    YawGaussMarkov,
-    YawNoise,
-)
-from imu_simulation_framework.identification.yaw_error import ObservedYawError
-from imu_simulation_framework.identification.yaw_error.fit import Fit, Likelihood
-from imu_simulation_framework.identification.yaw_error.parts import fitted_parts
-from imu_simulation_framework.identification.yaw_error.residuals import LAGS, check_residuals
-from imu_simulation_framework.identification.yaw_error.terms import (
+from imu_simulation_framework.heading.identification.fit import Fit, Likelihood, fitted_parts
+from imu_simulation_framework.heading.identification.identify import LAGS, check_residuals
+from imu_simulation_framework.heading.identification.terms import (
     ANGLE_RANDOM_WALK,
     RATE_BIAS,
     RATE_DRIFT,
@@ -21,8 +13,11 @@ from imu_simulation_framework.identification.yaw_error.terms import (
     SCALE_FACTOR,
     SPREAD,
     YAW_DRIFT,
+    ObservedYawError,
     scales,
 )
+from imu_simulation_framework.heading.model.model import YawErrorModel
+from imu_simulation_framework.heading.model.sources import AngleRandomWalk, YawGaussMarkov, YawNoise
 
 RANDOM = (ANGLE_RANDOM_WALK, YAW_DRIFT, REFERENCE_NOISE)
 CONSTANTS = (RATE_BIAS, SCALE_FACTOR)

@@ -5,11 +5,11 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from imu_simulation_framework.configuration.imu_catalogue import imu_catalogue
-from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.imu_formats import (
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.sensors.files import imu_catalogue
+from imu_simulation_framework.sensors.formats.base import WriteOptions
+from imu_simulation_framework.sensors.formats.registry import (
     FORMATS,
-    WriteOptions,
     read_imu_parameters,
     write_imu_parameters,
 )

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.imu_formats import (
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.sensors.formats.base import WriteOptions
+from imu_simulation_framework.sensors.formats.registry import (
     FORMATS,
-    WriteOptions,
     read_imu_parameters,
     write_imu_parameters,
 )

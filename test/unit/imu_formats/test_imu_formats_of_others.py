@@ -5,9 +5,12 @@ import math
 import numpy as np
 import pytest
 
-from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.imu_formats import read_imu_parameters, write_imu_parameters
-from imu_simulation_framework.imu_formats.parsing.macros import expanded
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.sensors.formats.registry import (
+    read_imu_parameters,
+    write_imu_parameters,
+)
+from imu_simulation_framework.sensors.formats.xml import expanded
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 
 

@@ -3,16 +3,16 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-from imu_simulation_framework.imu_formats import (
+from imu_simulation_framework.sensors.conditions import TemperatureProfile
+from imu_simulation_framework.sensors.formats.base import WriteOptions
+from imu_simulation_framework.sensors.formats.registry import (
     FORMATS,
-    WriteOptions,
     read_imu_parameters,
     write_imu_parameters,
 )
 from imu_simulation_framework.sensors.imu_specification import (
     ImuSpecification,
     OutputSpecification,
-    TemperatureProfile,
     TriadSpecification,
 )
 

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from scipy.signal import lfilter
 
-from imu_simulation_framework.imu_formats import WriteOptions, write_imu_parameters
-from imu_simulation_framework.sensors.imu_models import HectorImu, HectorParameters, ImuTruth
+from imu_simulation_framework.sensors.formats.base import WriteOptions
+from imu_simulation_framework.sensors.formats.registry import write_imu_parameters
+from imu_simulation_framework.sensors.imu_models.base import ImuTruth
+from imu_simulation_framework.sensors.imu_models.plugins import HectorImu, HectorParameters
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification, TriadSpecification
 
 WANTED = [

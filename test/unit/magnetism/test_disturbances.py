@@ -6,11 +6,17 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.constants import VACUUM_PERMEABILITY
-from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.magnetism.bars import Bar, BarFields
-from imu_simulation_framework.magnetism.dipoles import Dipole, DipoleFields, dipole_field
-from imu_simulation_framework.magnetism.ellipsoids import Ellipsoid, EllipsoidFields
+from imu_simulation_framework.core.constants import VACUUM_PERMEABILITY
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.sensors.magnetism.bodies import (
+    Bar,
+    BarFields,
+    Dipole,
+    DipoleFields,
+    Ellipsoid,
+    EllipsoidFields,
+    dipole_field,
+)
 
 EARTH = np.array([1e-6, 20e-6, -45e-6])
 PLACES = np.array([[0.7, 0.5, 0.3], [-0.2, 1.1, 0.9], [1.6, -0.4, -0.8], [-3.0, 2.0, 0.1]])

@@ -4,8 +4,8 @@ import numpy as np
 import pymap3d
 import pytest
 
-from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.magnetism.earth import earth_field, model_dates
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.sensors.magnetism.environment import earth_field, model_dates
 
 NANO = 1e-9
 

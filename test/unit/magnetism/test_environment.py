@@ -2,19 +2,22 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.configuration.magnetic_environment_file import (
-    read_magnetic_environment,
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.sensors.files import read_magnetic_environment
+from imu_simulation_framework.sensors.magnetism.bodies import (
+    Bar,
+    BarFields,
+    Dipole,
+    DipoleFields,
+    Ellipsoid,
+    EllipsoidFields,
+    MotorField,
 )
-from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.magnetism.bars import Bar, BarFields
-from imu_simulation_framework.magnetism.dipoles import Dipole, DipoleFields
-from imu_simulation_framework.magnetism.ellipsoids import Ellipsoid, EllipsoidFields
-from imu_simulation_framework.magnetism.environment import (
+from imu_simulation_framework.sensors.magnetism.environment import (
     MagneticEnvironment,
     Place,
     turned,
 )
-from imu_simulation_framework.magnetism.motors import MotorField
 
 PLACES = np.array([[0.0, 0.0, 0.2], [3.0, 1.0, 0.2], [-5.0, 2.0, 0.4]])
 MEASURED = (2e-6, 19e-6, -44e-6)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from imu_simulation_framework.angles import wrap
-from imu_simulation_framework.motion.positioning.course import (
+from imu_simulation_framework.core.angles import wrap
+from imu_simulation_framework.motion.course import (
     NoHeadingError,
     compare_with_course,
     heading_from_antennas,

@@ -5,24 +5,23 @@ import math
 import numpy as np
 import pytest
 
-from imu_simulation_framework.angles import (
+from imu_simulation_framework.core.angles import (
     roll_pitch_yaw_from_quaternion,
     unwrap,
     yaw_from_quaternion,
 )
-from imu_simulation_framework.constants import STANDARD_GRAVITY
-from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.core.constants import STANDARD_GRAVITY
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.drive.tracking import wheel_limits
+from imu_simulation_framework.drive.tracking.drivetrain import DifferentialDrivetrain, RobotLimits
 from imu_simulation_framework.motion import drives, trajectory
-from imu_simulation_framework.motion.drive_motion import MOTION_RATE, random_lap, true_motion
-from imu_simulation_framework.motion.drives import DRIVES
+from imu_simulation_framework.motion.drives import DRIVES, MOTION_RATE, random_lap, true_motion
 from imu_simulation_framework.motion.sources import planar
 from imu_simulation_framework.sensors import drive_sensors
 from imu_simulation_framework.sensors.drive_sensors import DRIVE_IMU, RESOLUTIONS
 from imu_simulation_framework.sensors.gnss.specification import GnssHeading, GnssSpecification
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification, OutputSpecification
 from imu_simulation_framework.sensors.simulation import imu_model, imu_truth
-from imu_simulation_framework.tracking import wheel_limits
-from imu_simulation_framework.tracking.drivetrain import DifferentialDrivetrain, RobotLimits
 
 DRIVETRAIN = DifferentialDrivetrain(wheel_radius=0.1, half_track=0.25)
 LIMITS = RobotLimits(max_wheel_velocity=15.0, max_wheel_acceleration=40.0)

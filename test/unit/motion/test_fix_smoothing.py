@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from imu_simulation_framework.motion.positioning import fix_smoothing
-from imu_simulation_framework.motion.positioning.fix_smoothing import (
+from imu_simulation_framework.motion import smoothing
+from imu_simulation_framework.motion.smoothing import (
     VELOCITY_DEVIATION,
     FixNoise,
     PlaneFixes,
@@ -116,7 +116,7 @@ def test_motion_is_not_taken_for_an_error_that_no_receiver_has(monkeypatch):
         positions, velocities = motion(generator, times, 2.0)
         noisy = fixes(times, positions + slow_errors(generator, times, 0.3, 2.0), 3.0)
         for found, largest in ((bounded, 0.5), (free, np.inf)):
-            monkeypatch.setattr(fix_smoothing, "_LARGEST_SLOW_RATE", largest)
+            monkeypatch.setattr(smoothing, "_LARGEST_SLOW_RATE", largest)
             noise = estimate_noise(noisy, 4.0)
             assert noise.slow_scale * 3.0 / noise.slow_time <= largest + 1e-9
             smooth = np.column_stack([part.velocities for part in smooth_plane(noisy, noise)])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from imu_simulation_framework.motion.positioning.jitter import SMALLEST_JITTER, jitter
+from imu_simulation_framework.motion.smoothing import SMALLEST_JITTER, jitter
 
 
 def circle(times, radius=1.0):

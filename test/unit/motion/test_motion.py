@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.errors import MotionError
+from imu_simulation_framework.core.errors import MotionError
 from imu_simulation_framework.motion.motion import Motion
 from imu_simulation_framework.motion.sources import at_rest, read_drive, rounds, straight
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.interpolate import make_smoothing_spline
 from scipy.stats import multivariate_normal
 
-from imu_simulation_framework.motion.positioning.motion_smoothing import Measurements, MotionModel
+from imu_simulation_framework.motion.smoothing import Measurements, MotionModel
 
 DENSITY = 0.4
 

@@ -8,14 +8,15 @@ import pymap3d
 import pytest
 from scipy.interpolate import make_smoothing_spline
 
-from imu_simulation_framework.angles import wrap
-from imu_simulation_framework.motion.positioning.course import NoHeadingError
-from imu_simulation_framework.motion.positioning.fixes import FixSettings, trajectory_from_fixes
-from imu_simulation_framework.motion.positioning.received_fixes import (
+from imu_simulation_framework.core.angles import wrap
+from imu_simulation_framework.motion.course import NoHeadingError
+from imu_simulation_framework.motion.positioning import (
     RANGE_ERROR,
     UNKNOWN_VARIANCE,
+    FixSettings,
     local_position,
     repeated_fixes,
+    trajectory_from_fixes,
     variances_from_quality,
 )
 

@@ -6,12 +6,12 @@ import re
 import numpy as np
 import pytest
 
-from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.files.locations import package_share
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.files import package_share
+from imu_simulation_framework.drive.gazebo_world import world_sdf
+from imu_simulation_framework.drive.mujoco import MujocoSimulator
+from imu_simulation_framework.drive.robot import load_robot_parameters
 from imu_simulation_framework.motion.terrain import START_CLEARANCE, Terrain
-from imu_simulation_framework.mujoco_simulator.simulator import MujocoSimulator
-from imu_simulation_framework.robot.gazebo_world import world_sdf
-from imu_simulation_framework.robot.parameters import load_robot_parameters
 
 
 def test_bumps_are_as_high_as_said_and_leave_the_start_free():

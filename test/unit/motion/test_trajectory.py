@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from imu_simulation_framework.errors import TrajectoryError
-from imu_simulation_framework.motion import local_regression, trajectory
-from imu_simulation_framework.tracking import wheel_limits
-from imu_simulation_framework.tracking.drivetrain import DifferentialDrivetrain
+from imu_simulation_framework.core.errors import TrajectoryError
+from imu_simulation_framework.drive.tracking import wheel_limits
+from imu_simulation_framework.drive.tracking.drivetrain import DifferentialDrivetrain
+from imu_simulation_framework.motion import smoothing, trajectory
 
 DRIVETRAIN = DifferentialDrivetrain(wheel_radius=0.1, half_track=0.25)
 
@@ -137,7 +137,7 @@ def test_smoothing_in_blocks_is_the_same_as_at_once(generator, monkeypatch):
     times = _uneven_times(30.0, generator)
     noisy = _circle(times) + 0.02 * generator.standard_normal((len(times), 3))
     at_once = trajectory.smooth(noisy, 1.0)
-    monkeypatch.setattr(local_regression, "_BLOCK_ELEMENTS", 700)
+    monkeypatch.setattr(smoothing, "_BLOCK_ELEMENTS", 700)
     assert np.allclose(trajectory.smooth(noisy, 1.0), at_once, atol=1e-12)
 
 

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from imu_simulation_framework.motion.turning import REVERSAL, absolute_turn
+from imu_simulation_framework.motion.kinematics import REVERSAL, absolute_turn
 
 TIME = np.arange(0.0, 600.0, 0.01)
 YAW = 2.0 * np.sin(TIME / 20.0)

@@ -7,14 +7,12 @@ import numpy as np
 import pytest
 import yaml
 
-from imu_simulation_framework.angles import unwrap, yaw_from_quaternion
-from imu_simulation_framework.errors import ConfigurationError, SimulatorError
-from imu_simulation_framework.files.locations import urdf_path
-from imu_simulation_framework.magnetism.bars import Bar
-from imu_simulation_framework.magnetism.ellipsoids import Ellipsoid
-from imu_simulation_framework.mujoco_simulator.model import build_model
-from imu_simulation_framework.mujoco_simulator.simulator import MujocoSimulator
-from imu_simulation_framework.robot.parameters import load_robot_parameters
+from imu_simulation_framework.core.angles import unwrap, yaw_from_quaternion
+from imu_simulation_framework.core.errors import ConfigurationError, SimulatorError
+from imu_simulation_framework.core.files import urdf_path
+from imu_simulation_framework.drive.mujoco import MujocoSimulator, build_model
+from imu_simulation_framework.drive.robot import load_robot_parameters
+from imu_simulation_framework.sensors.magnetism.bodies import Bar, Ellipsoid
 
 PERIOD = 0.01
 GRAVITY = 9.81

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.signal import welch
 
-from imu_simulation_framework.noise.densities import (
+from imu_simulation_framework.sensors.noise.densities import (
     density_of_one_sided,
     density_of_rms,
     density_of_samples,

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from imu_simulation_framework.noise.flicker import (
+from imu_simulation_framework.sensors.noise.processes import (
     FLICKER_PLATEAU,
     flicker_processes,
     gauss_markov_allan_variance,

@@ -5,16 +5,17 @@ import math
 import numpy as np
 import pytest
 
-from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.noise.base import BLOCK
-from imu_simulation_framework.noise.flicker import FLICKER_PLATEAU, gauss_markov_allan_variance
-from imu_simulation_framework.noise.processes import (
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.sensors.noise.processes import (
+    BLOCK,
+    FLICKER_PLATEAU,
     BiasInstability,
     GaussMarkov,
     Quantisation,
     RandomWalk,
     RateRamp,
     WhiteNoise,
+    gauss_markov_allan_variance,
 )
 
 PERIOD = 0.05

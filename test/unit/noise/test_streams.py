@@ -3,7 +3,12 @@
 import numpy as np
 import pytest
 
-from imu_simulation_framework.noise.streams import BLOCK, NormalStreams, child_seed, run_seed
+from imu_simulation_framework.sensors.noise.streams import (
+    BLOCK,
+    NormalStreams,
+    child_seed,
+    run_seed,
+)
 
 
 def test_a_run_has_the_seed_that_the_documentation_names():

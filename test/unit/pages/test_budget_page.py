@@ -5,13 +5,12 @@ import math
 import plotly.graph_objects
 import pytest
 
-from imu_simulation_framework.evaluation.yaw_error_model import yaw_error_model
+from imu_simulation_framework.heading.budget_page import budget_page
+from imu_simulation_framework.heading.figures import ShownBudget
+from imu_simulation_framework.heading.model.of_imu import yaw_error_model
 from imu_simulation_framework.motion import sources
-from imu_simulation_framework.pages.budget_page import budget_page
-from imu_simulation_framework.pages.page import Section, Table
-from imu_simulation_framework.pages.page_text import page_html
-from imu_simulation_framework.plots.budget_figure import ShownBudget
-from imu_simulation_framework.sensors.imu_models import GenericParameters, HectorParameters
+from imu_simulation_framework.report.page import Section, Table, page_html
+from imu_simulation_framework.sensors.imu_models.plugins import GenericParameters, HectorParameters
 
 ANSWER = [Section("Result", table=Table(("a", "b"), [("c", "1")], numbers=1))]
 

@@ -6,8 +6,8 @@ import numpy as np
 import plotly.graph_objects
 import pytest
 
-from imu_simulation_framework.pages.charts import POINTS, Chart
-from imu_simulation_framework.plots import colours, style
+from imu_simulation_framework.report import colours, style
+from imu_simulation_framework.report.charts import POINTS, Chart
 
 
 def every_kind():

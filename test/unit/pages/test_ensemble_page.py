@@ -8,10 +8,10 @@ import plotly.graph_objects
 import pytest
 from page_examples import drawn_errors, shown_ensemble
 
-from imu_simulation_framework.evaluation.judgement.judge import judge
-from imu_simulation_framework.evaluation.judgement.statistics import curve_statistics
-from imu_simulation_framework.pages.ensemble_page import ShownEnsemble, ensemble_page
-from imu_simulation_framework.pages.page_text import page_html
+from imu_simulation_framework.drive.ensembles.page import ShownEnsemble, ensemble_page
+from imu_simulation_framework.heading.judgement.judge import judge
+from imu_simulation_framework.heading.judgement.tests import curve_statistics
+from imu_simulation_framework.report.page import page_html
 
 
 @pytest.fixture(scope="module")

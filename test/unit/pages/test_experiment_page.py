@@ -6,9 +6,9 @@ import plotly.graph_objects
 import pytest
 from synthetic_experiment import cut, make_tables
 
-from imu_simulation_framework.experiment.summary import RunDescription, evaluate
-from imu_simulation_framework.pages.experiment_page import experiment_page
-from imu_simulation_framework.pages.page_text import page_html
+from imu_simulation_framework.drive.page import experiment_page
+from imu_simulation_framework.drive.summary import RunDescription, evaluate
+from imu_simulation_framework.report.page import page_html
 
 RUN = {
     "drive": "drive_a",

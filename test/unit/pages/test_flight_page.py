@@ -5,9 +5,9 @@ import pandas as pd
 import plotly.graph_objects
 import pytest
 
-from imu_simulation_framework.evaluation.navigation.errors_of_runs import RMSE_COLUMNS
-from imu_simulation_framework.pages.flight_page import ShownFlight, flight_page
-from imu_simulation_framework.pages.page_text import page_html
+from imu_simulation_framework.flight.navigation.runs import RMSE_COLUMNS
+from imu_simulation_framework.flight.page import ShownFlight, flight_page
+from imu_simulation_framework.report.page import page_html
 
 TIME = np.arange(0.0, 50.0, 0.1)
 STILL = np.zeros((len(TIME), 3))

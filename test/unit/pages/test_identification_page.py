@@ -4,9 +4,8 @@ import numpy as np
 import plotly.graph_objects
 from page_examples import fitted_drive as drive
 
-from imu_simulation_framework.pages.identification_page import identification_page
-from imu_simulation_framework.pages.page import Section, Table
-from imu_simulation_framework.pages.page_text import page_html
+from imu_simulation_framework.heading.identification.page import identification_page
+from imu_simulation_framework.report.page import Section, Table, page_html
 
 ESTIMATES = Section(
     "Estimates", table=Table(("parameter", "value"), [("rate bias", "3")], numbers=1)

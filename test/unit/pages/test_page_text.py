@@ -9,11 +9,10 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.pages.charts import Chart
-from imu_simulation_framework.pages.page import Page, Section, Table
-from imu_simulation_framework.pages.page_text import page_html
-from imu_simulation_framework.plots import style
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.report import style
+from imu_simulation_framework.report.charts import Chart
+from imu_simulation_framework.report.page import Page, Section, Table, page_html
 
 HOSTILE = "a</script><script>alert('x')</script><img src=http://evil.example/?\" & b"
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from imu_simulation_framework.columns import ACCEL
-from imu_simulation_framework.identification.allan.analysis import identify
-from imu_simulation_framework.identification.samples_at_rest import prepare_at_rest
-from imu_simulation_framework.plots.allan_figures import allan_figure, raw_figure
+from imu_simulation_framework.characterisation.allan.analysis import identify
+from imu_simulation_framework.characterisation.allan.figures import allan_figure, raw_figure
+from imu_simulation_framework.characterisation.samples_at_rest import prepare_at_rest
+from imu_simulation_framework.core.columns import ACCEL
 
 RATE = 10.0
 PLACES = (500, 7000, 21_000)

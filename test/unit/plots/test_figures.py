@@ -9,12 +9,10 @@ import pytest
 from scipy.spatial.distance import pdist
 from synthetic_experiment import cut, make_tables
 
-from imu_simulation_framework.evaluation.comparison import compare
-from imu_simulation_framework.evaluation.yaw_comparison import ComparisonSettings
-from imu_simulation_framework.files.whole_files import picture
-from imu_simulation_framework.plots import style
-from imu_simulation_framework.plots.figures import FIGURES, make_figures
-from imu_simulation_framework.plots.path_figures import paths
+from imu_simulation_framework.core.whole_files import picture
+from imu_simulation_framework.drive.figures import FIGURES, make_figures, paths
+from imu_simulation_framework.heading.comparison import ComparisonSettings, compare
+from imu_simulation_framework.report import style
 
 NAMES = [
     "control_error",
@@ -322,7 +320,7 @@ def test_no_global_state_is_touched():
     make_figures(comparison(make_tables(5.0)))
     assert dict(matplotlib.rcParams) == before
     # Other tests may have imported pyplot, hence a fresh interpreter.
-    code = "import sys, imu_simulation_framework.plots.figures as f; "
+    code = "import sys, imu_simulation_framework.drive.figures as f; "
     code += "sys.exit('matplotlib.pyplot' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 

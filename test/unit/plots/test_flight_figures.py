@@ -2,11 +2,14 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from imu_simulation_framework.files.whole_files import picture
-from imu_simulation_framework.plots.flight.imu_figure import imu_figure
-from imu_simulation_framework.plots.flight.looks import apart, numbered
-from imu_simulation_framework.plots.flight.navigation_figure import navigation_figure
-from imu_simulation_framework.plots.flight.path_figure import path_figure
+from imu_simulation_framework.core.whole_files import picture
+from imu_simulation_framework.flight.figures import (
+    apart,
+    imu_figure,
+    navigation_figure,
+    numbered,
+    path_figure,
+)
 
 TIME = np.arange(0.0, 100.0, 0.1)
 INSTANTS = {"start of cruise": 40.0, "lift-off": 10.0, "start of ascent": 10.5}

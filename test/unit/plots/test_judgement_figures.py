@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
+from judgement_uniformity import uniformity
 
-from imu_simulation_framework.evaluation.judgement.judge import judge
-from imu_simulation_framework.evaluation.judgement.uniformity import uniformity
-from imu_simulation_framework.plots.judgement_figures import judgement, places_of_drives
+from imu_simulation_framework.heading.figures import judgement, places_of_drives
+from imu_simulation_framework.heading.judgement.judge import judge
 
 TIME = np.arange(300.0)
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from column_tables import GRAVITY, RATE, TIME, Car, guess, wrapped, write
 
-from imu_simulation_framework.recordings import read_imu_samples, read_reference_samples
-from imu_simulation_framework.recordings.columns.guess import guess_angle, guess_columns
+from imu_simulation_framework.recordings.guessing.guess import guess_angle, guess_columns
+from imu_simulation_framework.recordings.reading import read_imu_samples, read_reference_samples
 
 KNOT = 1852.0 / 3600.0
 

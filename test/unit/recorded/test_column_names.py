@@ -2,7 +2,7 @@
 
 import pytest
 
-from imu_simulation_framework.recorded.column_guessing.names import canonical_unit, meaning_of
+from imu_simulation_framework.recordings.guessing.candidates import canonical_unit, meaning_of
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.recorded import frames
-from imu_simulation_framework.recorded.frames import ImuConventions, ReferenceConventions
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.recordings import frames
+from imu_simulation_framework.recordings.frames import ImuConventions, ReferenceConventions
 
 ANGLES = np.random.default_rng(3).uniform([-3.1, -1.5, -3.1], [3.1, 1.5, 3.1], (20, 3))
 ORIENTATIONS = Rotation.from_euler("ZYX", ANGLES[:, ::-1])

@@ -5,15 +5,15 @@ import pandas as pd
 import pytest
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.errors import ConfigurationError, RecordingError
-from imu_simulation_framework.recorded.imu_validation import (
+from imu_simulation_framework.commands.imu_validation import (
     JudgedLimit,
     Limit,
     judge_limits,
     read_limits,
     validate_imu,
+    validation_figure,
 )
-from imu_simulation_framework.tools.realistic_imu.validation_figure import validation_figure
+from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
 
 COLUMNS = ["roll", "pitch", "yaw", "gyro_x", "gyro_y", "gyro_z", "accel_x", "accel_y", "accel_z"]
 

@@ -6,18 +6,13 @@ import numpy as np
 import pytest
 from planted_faults import PLANTED, constant, scaled, shifted
 
-from imu_simulation_framework.columns import QUATERNION
-from imu_simulation_framework.experiment.preparation.check import RecordingCheck, judge
-from imu_simulation_framework.experiment.preparation.interpretation import Interpretation, thinned
-from imu_simulation_framework.files import locations
-from imu_simulation_framework.recorded.plausibility import findings as faults
-from imu_simulation_framework.recordings import (
-    ImuConventions,
-    ReferenceConventions,
-    read_imu_samples,
-    read_reference_samples,
-)
-from imu_simulation_framework.recordings.simulated.bundled_drives import ensure_drive
+from imu_simulation_framework.core import files
+from imu_simulation_framework.core.columns import QUATERNION
+from imu_simulation_framework.drive.check import Interpretation, RecordingCheck, judge, thinned
+from imu_simulation_framework.recordings.bundled_drives import ensure_drive
+from imu_simulation_framework.recordings.frames import ImuConventions, ReferenceConventions
+from imu_simulation_framework.recordings.plausibility import findings as faults
+from imu_simulation_framework.recordings.reading import read_imu_samples, read_reference_samples
 
 DURATION = {"a": 110.0, "d": 300.0}
 """Rounds [s] of the bundled drives that have everything in them: bends; straights and turns."""
@@ -35,7 +30,7 @@ def drive():
 
 def beginning_of(name):
     """Samples of a bundled drive's first rounds, orientations as quaternions."""
-    reference, imu = ensure_drive(name, locations.drive_folder())
+    reference, imu = ensure_drive(name, files.drive_folder())
     return (
         _beginning(read_reference_samples(reference), DURATION[name]),
         thinned(_beginning(read_imu_samples(imu), DURATION[name])),

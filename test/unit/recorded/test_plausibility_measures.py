@@ -5,11 +5,13 @@ import pandas as pd
 import pytest
 from drive_recordings import yaw_at
 
-from imu_simulation_framework.recorded.plausibility.clocks import clock_offset
-from imu_simulation_framework.recorded.plausibility.headings import Heading
-from imu_simulation_framework.recorded.plausibility.observations import observe
-from imu_simulation_framework.recorded.plausibility.path import path_direction
-from imu_simulation_framework.recorded.plausibility.relation import relate
+from imu_simulation_framework.recordings.plausibility.observations import observe
+from imu_simulation_framework.recordings.plausibility.relation import (
+    Heading,
+    clock_offset,
+    path_direction,
+    relate,
+)
 
 RATE = 8.0
 """At this rate the ends of all windows, an eighth of a second apart, are samples."""

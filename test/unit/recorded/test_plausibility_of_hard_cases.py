@@ -7,11 +7,10 @@ import pytest
 from drive_recordings import DURATION, drive
 from planted_faults import constant, frozen, scaled, with_columns, with_yaw
 
-from imu_simulation_framework.columns import ACCEL, GYRO, QUATERNION
-from imu_simulation_framework.experiment.preparation.check import RecordingCheck, judge
-from imu_simulation_framework.experiment.preparation.interpretation import Interpretation
-from imu_simulation_framework.recorded.plausibility import findings as faults
-from imu_simulation_framework.recordings import ImuConventions, ReferenceConventions
+from imu_simulation_framework.core.columns import ACCEL, GYRO, QUATERNION
+from imu_simulation_framework.drive.check import Interpretation, RecordingCheck, judge
+from imu_simulation_framework.recordings.frames import ImuConventions, ReferenceConventions
+from imu_simulation_framework.recordings.plausibility import findings as faults
 
 
 def judged(reference, imu):

@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from imu_simulation_framework.angles import unwrap, yaw_from_quaternion
-from imu_simulation_framework.errors import ConfigurationError, ResultError
+from imu_simulation_framework.core.angles import unwrap, yaw_from_quaternion
+from imu_simulation_framework.core.errors import ConfigurationError, ResultError
 from imu_simulation_framework.motion.drives import DRIVES, with_laps
-from imu_simulation_framework.recordings.simulated import bundled_drives
+from imu_simulation_framework.recordings import bundled_drives
 from imu_simulation_framework.sensors.drive_sensors import simulate_drive
 
 ROOT = Path(__file__).resolve().parents[3]

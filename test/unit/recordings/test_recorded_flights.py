@@ -5,14 +5,14 @@ import recording_writers as writers
 from earth_flights import HEIGHT, LATITUDE, LONGITUDE, flight
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.errors import ConfigurationError, RecordingError
-from imu_simulation_framework.motion.earth.ellipsoid import ecef_of
-from imu_simulation_framework.motion.earth.frames import (
+from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
+from imu_simulation_framework.flight.recording import _last_digit, read_flight
+from imu_simulation_framework.motion.earth import ecef_of
+from imu_simulation_framework.motion.earth_frames import (
     aviation_of_orientation,
     enu_to_ecef,
     ned_to_ecef,
 )
-from imu_simulation_framework.recordings.flight.reading import _last_digit, read_flight
 
 RATE, START = 50.0, 1_700_000_000
 

@@ -5,11 +5,12 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from imu_simulation_framework.columns import ACCEL, GYRO
-from imu_simulation_framework.errors import RecordingError
-from imu_simulation_framework.recordings import file_access, read_imu
-from imu_simulation_framework.tools.allan import recording as at_rest
-from imu_simulation_framework.tools.allan.recording import ColumnsOnDisk, read_at_rest
+from imu_simulation_framework.characterisation.allan import files as at_rest
+from imu_simulation_framework.characterisation.allan.files import ColumnsOnDisk, read_at_rest
+from imu_simulation_framework.core.columns import ACCEL, GYRO
+from imu_simulation_framework.core.errors import RecordingError
+from imu_simulation_framework.recordings import file_access
+from imu_simulation_framework.recordings.reading import read_imu
 
 AXES = (*GYRO, *ACCEL)
 

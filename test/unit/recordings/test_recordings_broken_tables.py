@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from imu_simulation_framework.errors import RecordingError
-from imu_simulation_framework.recordings import read_imu, read_reference, text_table
+from imu_simulation_framework.core.errors import RecordingError
+from imu_simulation_framework.recordings import text_table
+from imu_simulation_framework.recordings.reading import read_imu, read_reference
 from imu_simulation_framework.recordings.text_table import parse_table
 
 HEADER = "time,x,y,yaw"

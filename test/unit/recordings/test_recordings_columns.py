@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 import recording_writers as writers
 
-from imu_simulation_framework.errors import RecordingError
-from imu_simulation_framework.recordings import (
-    ReferenceConventions,
+from imu_simulation_framework.core.errors import RecordingError
+from imu_simulation_framework.recordings.column_maps import QUANTITIES, USES
+from imu_simulation_framework.recordings.conventions import conventional_reference
+from imu_simulation_framework.recordings.frames import ReferenceConventions
+from imu_simulation_framework.recordings.guessing import guess
+from imu_simulation_framework.recordings.reading import (
     read_imu,
     read_imu_samples,
     read_reference,
     read_reference_samples,
 )
-from imu_simulation_framework.recordings.columns import guess
-from imu_simulation_framework.recordings.columns.quantities import QUANTITIES, USES
-from imu_simulation_framework.recordings.conventions import conventional_reference
 
 COUNT = 20
 NUMBERS = 1.0 + np.arange(COUNT)

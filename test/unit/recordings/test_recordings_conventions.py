@@ -7,14 +7,9 @@ import pytest
 import recording_writers as writers
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.recordings import (
-    ImuConventions,
-    ReferenceConventions,
-    imu_table,
-    read_imu,
-    read_imu_samples,
-    read_reference,
-)
+from imu_simulation_framework.recordings.frames import ImuConventions, ReferenceConventions
+from imu_simulation_framework.recordings.imu import imu_table
+from imu_simulation_framework.recordings.reading import read_imu, read_imu_samples, read_reference
 
 COUNT = 40
 STAMPS = [1_500_000_000 * 10**9 + 100_000_000 * k for k in range(COUNT)]

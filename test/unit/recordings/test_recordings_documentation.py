@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from imu_simulation_framework.recordings.columns.quantities import documentation
+from imu_simulation_framework.recordings.column_maps import documentation
 
 DOCUMENT = Path(__file__).resolve().parents[3] / "doc" / "recordings.md"
 

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 import recording_writers as writers
 
-from imu_simulation_framework.motion.positioning.received_fixes import UNKNOWN_VARIANCE
-from imu_simulation_framework.recordings import ImuConventions, read_imu, read_reference
+from imu_simulation_framework.motion.positioning import UNKNOWN_VARIANCE
+from imu_simulation_framework.recordings.frames import ImuConventions
+from imu_simulation_framework.recordings.reading import read_imu, read_reference
 
 COUNT = 60
 PERIOD = 100_000_000

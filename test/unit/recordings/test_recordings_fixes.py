@@ -7,13 +7,13 @@ import pymap3d
 import pytest
 import recording_writers as writers
 
-from imu_simulation_framework.angles import quaternion_from_roll_pitch_yaw, wrap
-from imu_simulation_framework.columns import QUATERNION
-from imu_simulation_framework.errors import RecordingError
-from imu_simulation_framework.motion.positioning.received_fixes import RANGE_ERROR, UNKNOWN_VARIANCE
-from imu_simulation_framework.recordings import read_reference
+from imu_simulation_framework.core.angles import quaternion_from_roll_pitch_yaw, wrap
+from imu_simulation_framework.core.columns import QUATERNION
+from imu_simulation_framework.core.errors import RecordingError
+from imu_simulation_framework.motion.positioning import RANGE_ERROR, UNKNOWN_VARIANCE
+from imu_simulation_framework.recordings.cleaning import Samples
+from imu_simulation_framework.recordings.reading import read_reference
 from imu_simulation_framework.recordings.reference import reference_table
-from imu_simulation_framework.recordings.samples import Samples
 
 COUNT, RATE = 300, 5.0
 

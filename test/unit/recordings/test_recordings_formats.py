@@ -7,8 +7,9 @@ import pytest
 import recording_writers as writers
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.motion.positioning.fixes import FixSettings
-from imu_simulation_framework.recordings import ImuConventions, read_imu, read_reference
+from imu_simulation_framework.motion.positioning import FixSettings
+from imu_simulation_framework.recordings.frames import ImuConventions
+from imu_simulation_framework.recordings.reading import read_imu, read_reference
 
 START = 1_432_235_497_988_949_113
 COUNT = 50

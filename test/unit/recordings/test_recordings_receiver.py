@@ -5,8 +5,8 @@ import pytest
 import recording_writers as writers
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.errors import RecordingError
-from imu_simulation_framework.recordings import read_reference_samples
+from imu_simulation_framework.core.errors import RecordingError
+from imu_simulation_framework.recordings.reading import read_reference_samples
 
 COUNT = 30
 START, PERIOD = 1_700_000_000 * 10**9, 200_000_000

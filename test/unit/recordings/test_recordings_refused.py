@@ -6,8 +6,9 @@ import struct
 import pytest
 import recording_writers as writers
 
-from imu_simulation_framework.errors import RecordingError
-from imu_simulation_framework.recordings import ImuConventions, read_imu, read_reference
+from imu_simulation_framework.core.errors import RecordingError
+from imu_simulation_framework.recordings.frames import ImuConventions
+from imu_simulation_framework.recordings.reading import read_imu, read_reference
 
 COUNT = 40
 STAMPS = [1_500_000_000 * 10**9 + 100_000_000 * k for k in range(COUNT)]

@@ -9,15 +9,15 @@ import pytest
 import recording_writers as writers
 import zstandard
 
-from imu_simulation_framework.errors import RecordingError
-from imu_simulation_framework.recordings import (
+from imu_simulation_framework.core.errors import RecordingError
+from imu_simulation_framework.recordings.formats.ros2_bag import ros2_bag_topics
+from imu_simulation_framework.recordings.reading import (
     read_imu,
     read_imu_samples,
     read_other_sensor,
     read_reference,
     read_reference_samples,
 )
-from imu_simulation_framework.recordings.formats.ros2_bag import ros2_bag_topics
 
 COUNT = 30
 STAMPS = [1_700_000_000 * 10**9 + 100_000_000 * k + 7 * k for k in range(COUNT)]

@@ -11,18 +11,18 @@ import pytest
 from matplotlib.figure import Figure
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.errors import ResultError
-from imu_simulation_framework.files import csv_tables
-from imu_simulation_framework.files.csv_tables import read_csv, table_to_csv
-from imu_simulation_framework.files.whole_files import write_whole
-from imu_simulation_framework.results.folder import (
+from imu_simulation_framework.core import csv_tables
+from imu_simulation_framework.core.csv_tables import read_csv, table_to_csv
+from imu_simulation_framework.core.errors import ResultError
+from imu_simulation_framework.core.whole_files import write_whole
+from imu_simulation_framework.drive.results.files import (
     ResultFolder,
     check_result_folder,
     create_result_folder,
     find_result,
     safe_name,
 )
-from imu_simulation_framework.results.tum import tum_text
+from imu_simulation_framework.drive.results.tum import tum_text
 
 START = datetime(2019, 5, 16, 17, 42, 58)
 
@@ -225,8 +225,8 @@ def test_a_file_has_the_permissions_of_any_new_file(tmp_path):
 # and then fails in the same way as on a full disk.
 SHORT_WRITE = """
 import resource, sys
-from imu_simulation_framework.errors import ResultError
-from imu_simulation_framework.files.whole_files import write_whole
+from imu_simulation_framework.core.errors import ResultError
+from imu_simulation_framework.core.whole_files import write_whole
 resource.setrlimit(resource.RLIMIT_FSIZE, (10000, 10000))
 try:
     write_whole(sys.argv[1], b"new" * 10000)
@@ -302,8 +302,8 @@ def test_a_full_disk_reported_by_the_system_is_said(monkeypatch, tmp_path):
 READ_ONLY = """
 import os, sys
 from datetime import datetime
-from imu_simulation_framework.errors import ResultError
-from imu_simulation_framework.results.folder import create_result_folder
+from imu_simulation_framework.core.errors import ResultError
+from imu_simulation_framework.drive.results.files import create_result_folder
 if os.geteuid() == 0:
     os.setgid(65534)
     os.setuid(65534)

@@ -6,9 +6,9 @@ import os
 import numpy as np
 import pytest
 
-from imu_simulation_framework.errors import ResultError
-from imu_simulation_framework.results import sample_store
-from imu_simulation_framework.results.sample_store import SampleStore
+from imu_simulation_framework.core.errors import ResultError
+from imu_simulation_framework.drive.results import record
+from imu_simulation_framework.drive.results.record import SampleStore
 
 COLUMNS = ("a", "b")
 
@@ -61,7 +61,7 @@ def test_rows_that_come_together_are_as_rows_that_come_alone(path, at_once):
 
 
 def test_blocks_follow_each_other(path, monkeypatch):
-    monkeypatch.setattr(sample_store, "_ROWS_PER_BLOCK", 7)
+    monkeypatch.setattr(record, "_ROWS_PER_BLOCK", 7)
     store = SampleStore(COLUMNS)
     store.keep_in(path)
     fill(store, range(100))
@@ -90,7 +90,7 @@ def test_what_a_killed_process_leaves_can_be_read_but_for_the_last_few(path):
     with open(path, "ab") as file:
         file.write(b"half a row")
     left = SampleStore.open(path)
-    assert 1000 - sample_store._ROWS_IN_MEMORY <= len(left) < 1000
+    assert 1000 - record._ROWS_IN_MEMORY <= len(left) < 1000
     assert left.columns == COLUMNS
     check(left, len(left))
     store.flush()
@@ -109,7 +109,7 @@ def test_while_the_disk_is_full_samples_stay_in_memory(path, monkeypatch):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     room = [10]
-    monkeypatch.setattr(sample_store.os, "pwrite", no_room)
+    monkeypatch.setattr(record.os, "pwrite", no_room)
     fill(store, range(100, 200))
     check(store, 200)
     monkeypatch.undo()

@@ -1,8 +1,7 @@
 import xml.etree.ElementTree as ElementTree
 
-from imu_simulation_framework.magnetism.bars import Bar
-from imu_simulation_framework.magnetism.ellipsoids import Ellipsoid
-from imu_simulation_framework.robot.gazebo_world import iron_sdf
+from imu_simulation_framework.drive.gazebo_world import iron_sdf
+from imu_simulation_framework.sensors.magnetism.bodies import Bar, Ellipsoid
 
 
 def test_gazebo_shows_iron_where_it_is_and_nothing_touches_it():

@@ -8,10 +8,13 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 import yaml
 
-from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.files.locations import urdf_path
-from imu_simulation_framework.robot.description import expand_xacro, robot_description
-from imu_simulation_framework.robot.parameters import load_robot_parameters
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.files import urdf_path
+from imu_simulation_framework.drive.robot import (
+    expand_xacro,
+    load_robot_parameters,
+    robot_description,
+)
 
 
 @pytest.fixture(scope="module")

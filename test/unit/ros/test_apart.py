@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from imu_simulation_framework.errors import FrameworkError, RecordingError
-from imu_simulation_framework.ros.apart import Apart
+from imu_simulation_framework.core.errors import FrameworkError, RecordingError
+from imu_simulation_framework.ros1.apart import Apart
 
 
 class Worker:

@@ -7,7 +7,7 @@ import pytest
 
 LATE = """
 import atexit, os, signal, sys
-from imu_simulation_framework.ros.entry_points import start_launcher
+from imu_simulation_framework.ros1.entry_points import start_launcher
 atexit.register(os.kill, os.getpid(), signal.{name})
 sys.argv = ["run_experiment.py", "--help"]
 sys.exit(start_launcher())
@@ -24,11 +24,11 @@ def test_a_signal_after_the_last_line_does_not_change_the_exit_code(name):
 @pytest.mark.parametrize(
     "module",
     [
-        "ros.nodes.mujoco_simulator",
-        "ros.nodes.error_publisher",
-        "ros.nodes.imu_yaw_publisher",
-        "ros.nodes.result_comparison",
-        "ros.launching.launcher",
+        "ros1.nodes.mujoco_simulator",
+        "ros1.nodes.error_publisher",
+        "ros1.nodes.imu_yaw_publisher",
+        "ros1.nodes.result_comparison",
+        "ros1.launching.launcher",
     ],
 )
 def test_what_runs_all_the_time_imports_nothing_large(module):

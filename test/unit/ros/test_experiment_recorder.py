@@ -8,15 +8,15 @@ from types import SimpleNamespace
 import pytest
 import rospy
 
-from imu_simulation_framework import topics
-from imu_simulation_framework.errors import FrameworkError
-from imu_simulation_framework.experiment.session.messages import MessageSession
+from imu_simulation_framework.core import topics
+from imu_simulation_framework.core.errors import FrameworkError
+from imu_simulation_framework.drive.results.files import ResultFolder
+from imu_simulation_framework.drive.session.messages import MessageSession
 from imu_simulation_framework.motion.stamps import NANOSECONDS
 from imu_simulation_framework.msg import ReferenceTrajectory
-from imu_simulation_framework.results.folder import ResultFolder
-from imu_simulation_framework.ros import participant
-from imu_simulation_framework.ros.nodes import experiment_recorder
-from imu_simulation_framework.ros.nodes.experiment_recorder import ExperimentRecorder
+from imu_simulation_framework.ros1 import participant
+from imu_simulation_framework.ros1.nodes import experiment_recorder
+from imu_simulation_framework.ros1.nodes.experiment_recorder import ExperimentRecorder
 from imu_simulation_framework.srv import StartStopTimeRequest
 
 

@@ -9,11 +9,11 @@ import pytest
 import rospy
 from std_msgs.msg import Header
 
-from imu_simulation_framework.errors import SimulatorError
+from imu_simulation_framework.core.errors import SimulatorError
 
 # Behind everything else: where Gazebo is installed, its own messages are taken.
 sys.path.append(str(Path(__file__).resolve().parents[2] / "fake_gazebo"))
-gazebo_pace = importlib.import_module("imu_simulation_framework.ros.simulators.gazebo_pace")
+gazebo_pace = importlib.import_module("imu_simulation_framework.ros1.simulators.gazebo")
 sys.path.pop()
 
 PERIOD, SAMPLING = 0.05, 0.01

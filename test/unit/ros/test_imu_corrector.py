@@ -7,11 +7,11 @@ pytest.importorskip("rospy")
 from geometry_msgs.msg import Quaternion, Vector3
 from sensor_msgs.msg import Imu, MagneticField
 
-from imu_simulation_framework.identification.calibration.correction import (
+from imu_simulation_framework.characterisation.calibration.correction import (
     ImuCorrection,
     TriadCorrection,
 )
-from imu_simulation_framework.ros.nodes.any_robot.imu_corrector import (
+from imu_simulation_framework.ros1.nodes.imu_corrector import (
     another_unit,
     corrected_field,
     corrected_imu,

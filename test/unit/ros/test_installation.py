@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from imu_simulation_framework.errors import FrameworkError
-from imu_simulation_framework.ros.launching.installation import (
+from imu_simulation_framework.core.errors import FrameworkError
+from imu_simulation_framework.ros1.launching.installation import (
     GAZEBO_PACKAGES,
     GAZEBO_PLUGIN,
     HECTOR_PACKAGE,

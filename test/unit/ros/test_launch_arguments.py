@@ -8,15 +8,15 @@ import pytest
 import roslaunch
 import rospkg
 
-from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.files.locations import package_share
-from imu_simulation_framework.ros.launching.launch_arguments import (
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.files import package_share
+from imu_simulation_framework.ros1.launching.launch_arguments import (
     argument_help,
     check_arguments,
     experiment_parameters,
     load_launch_file,
 )
-from imu_simulation_framework.ros.node_configuration import node_configuration
+from imu_simulation_framework.ros1.node import node_configuration
 
 LAUNCH_FILE = str(package_share() / "launch" / "experiment.launch")
 ODD_NAMES = [

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from imu_simulation_framework.files.locations import urdf_path
-from imu_simulation_framework.ros.launching import launcher
+from imu_simulation_framework.core.files import urdf_path
+from imu_simulation_framework.ros1.launching import launcher
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def refuse(event, arguments):
         sys.exit(f"{event} {arguments}")
 
 sys.addaudithook(refuse)
-import imu_simulation_framework.ros.nodes.mujoco_simulator
+import imu_simulation_framework.ros1.nodes.mujoco_simulator
 """
 
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from imu_simulation_framework.results.folder import ResultFolder
-from imu_simulation_framework.ros.launching.outcome import Outcome
+from imu_simulation_framework.drive.results.files import ResultFolder
+from imu_simulation_framework.ros1.launching.outcome import Outcome
 
 
 @pytest.fixture

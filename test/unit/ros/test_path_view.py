@@ -8,10 +8,10 @@ import rospy
 from geometry_msgs.msg import Point, Pose, PoseWithCovariance
 from nav_msgs.msg import Odometry
 
+from imu_simulation_framework.core.robot_names import WORLD_FRAME
 from imu_simulation_framework.msg import ReferenceTrajectory
-from imu_simulation_framework.robot_names import WORLD_FRAME
-from imu_simulation_framework.ros.node import Node
-from imu_simulation_framework.ros.nodes import path_view
+from imu_simulation_framework.ros1.node import Node
+from imu_simulation_framework.ros1.nodes import path_view
 
 
 class Publisher:

@@ -10,13 +10,10 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.angles import difference, yaw_from_quaternion
-from imu_simulation_framework.configuration.imu_specification_file import (
-    imu_specification_text,
-    load_imu_specification,
-)
-from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.sensors.fusion import fuse_run, make_filter
+from imu_simulation_framework.core.angles import difference, yaw_from_quaternion
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.sensors.files import imu_specification_text, load_imu_specification
+from imu_simulation_framework.sensors.fusion.choice import fuse_run, make_filter
 from imu_simulation_framework.sensors.imu_models.bno055_modes import (
     MODES,
     Bno055Calibration,
@@ -24,12 +21,12 @@ from imu_simulation_framework.sensors.imu_models.bno055_modes import (
     bno055_in_mode,
 )
 from imu_simulation_framework.sensors.imu_specification import (
+    BNO055_MODES,
     ImuSpecification,
     MagnetometerSpecification,
     OutputSpecification,
     TriadSpecification,
 )
-from imu_simulation_framework.sensors.output_specification import BNO055_MODES
 
 PERIOD = 0.01
 EARTH = np.array([0.0, 20e-6, -45e-6])

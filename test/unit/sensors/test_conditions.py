@@ -6,18 +6,17 @@ from scipy.integrate import solve_ivp
 from scipy.signal import welch
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.configuration.imu_specification_file import (
-    save_imu_specification,
-)
-from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.evaluation.yaw_error_model import yaw_error_model
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.heading.model.of_imu import yaw_error_model
 from imu_simulation_framework.motion import sources
 from imu_simulation_framework.sensors.conditions import (
+    TAPS,
     SupplyVoltage,
     TemperatureProfile,
     Vibration,
+    VibrationNoise,
 )
-from imu_simulation_framework.sensors.conditions.vibration import TAPS, VibrationNoise
+from imu_simulation_framework.sensors.files import save_imu_specification
 from imu_simulation_framework.sensors.imu_specification import (
     ImuSpecification,
     OutputSpecification,

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from earth_flights import flight
 
-from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.motion.earth.frames import enu_to_ecef
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.motion.earth_frames import enu_to_ecef
 from imu_simulation_framework.sensors.gnss.earth_fixes import simulate_earth_fixes
 from imu_simulation_framework.sensors.gnss.specification import (
     FixQuality,

@@ -1,14 +1,14 @@
 import numpy as np
 import pytest
 
-from imu_simulation_framework.configuration.imu_specification_file import read_imu_specification
-from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.sensors.errors_in_motion import (
     inflated,
     understated_in_motion,
     without_earth_turning,
     without_wandering_bias,
 )
+from imu_simulation_framework.sensors.files import read_imu_specification
 from imu_simulation_framework.sensors.imu_specification import (
     ImuSpecification,
     OutputSpecification,

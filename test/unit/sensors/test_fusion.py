@@ -7,19 +7,16 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.angles import (
+from imu_simulation_framework.core.angles import (
     difference,
     quaternion_from_roll_pitch_yaw,
     quaternion_product,
     roll_pitch_yaw_from_quaternion,
     yaw_from_quaternion,
 )
-from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.sensors.fusion import (
-    ComplementaryFilter,
-    fuse,
-    make_filter,
-)
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.sensors.fusion.choice import fuse, make_filter
+from imu_simulation_framework.sensors.fusion.complementary import ComplementaryFilter
 from imu_simulation_framework.sensors.imu_specification import OutputSpecification
 
 PERIOD = 0.01

@@ -7,13 +7,17 @@ import pymap3d
 import pytest
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.angles import wrap
-from imu_simulation_framework.columns import GNSS_RECORD
-from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.noise.streams import run_seed
-from imu_simulation_framework.sensors.gnss.receiver import GnssReceiver, antenna_motion
-from imu_simulation_framework.sensors.gnss.reception import Outages, Qualities
+from imu_simulation_framework.core.angles import wrap
+from imu_simulation_framework.core.columns import GNSS_RECORD
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.sensors.gnss.receiver import (
+    GnssReceiver,
+    Outages,
+    Qualities,
+    antenna_motion,
+)
 from imu_simulation_framework.sensors.gnss.specification import QUALITIES
+from imu_simulation_framework.sensors.noise.streams import run_seed
 
 POSITION = ["x", "y", "z"]
 VELOCITY = ["velocity_east", "velocity_north", "velocity_up"]

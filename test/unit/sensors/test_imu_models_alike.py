@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.sensors.imu_models import (
+from imu_simulation_framework.sensors.imu_models.base import (
     MAGNETIC_PARTS,
     PARTS,
-    PRESETS,
     SIGNALS,
     MovingMagneticTruth,
-    make_imu_model,
 )
+from imu_simulation_framework.sensors.imu_models.registry import PRESETS, make_imu_model
 
 PERIOD = 0.01
 GRAVITY = 9.81

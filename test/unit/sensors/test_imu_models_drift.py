@@ -14,19 +14,16 @@ import math
 import numpy as np
 import pytest
 
-from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.sensors.imu_models import (
-    SLOW_ERRORS,
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.sensors.imu_models.base import SLOW_ERRORS, ImuTruth
+from imu_simulation_framework.sensors.imu_models.plugins import (
     HectorParameters,
-    ImuTruth,
-    make_imu_model,
-)
-from imu_simulation_framework.sensors.imu_models.hector_drift import (
     drift_correlation,
     drift_innovation_std,
     drift_parameters,
     drift_stationary_std,
 )
+from imu_simulation_framework.sensors.imu_models.registry import make_imu_model
 
 PERIOD = 0.01
 

@@ -6,13 +6,8 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.sensors.imu_models import (
-    PARTS,
-    SIGNALS,
-    SLOW_ERRORS,
-    ImuTruth,
-    make_imu_model,
-)
+from imu_simulation_framework.sensors.imu_models.base import PARTS, SIGNALS, SLOW_ERRORS, ImuTruth
+from imu_simulation_framework.sensors.imu_models.registry import make_imu_model
 
 PERIOD = 0.01
 SIGMA = 0.00215

@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.angles import (
+from imu_simulation_framework.core.angles import (
     difference,
     roll_pitch_yaw_from_quaternion,
     yaw_from_quaternion,
 )
-from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.sensors.imu_models import PARTS, ImuTruth, make_imu_model
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.sensors.imu_models.base import PARTS, ImuTruth
+from imu_simulation_framework.sensors.imu_models.registry import make_imu_model
 
 PERIOD = 0.01
 GRAVITY = 9.81

@@ -4,14 +4,9 @@ import math
 
 import pytest
 
-from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.sensors.imu_models import (
-    IMU_MODELS,
-    PRESETS,
-    GenericParameters,
-    HectorParameters,
-    make_imu_model,
-)
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.sensors.imu_models.plugins import GenericParameters, HectorParameters
+from imu_simulation_framework.sensors.imu_models.registry import IMU_MODELS, PRESETS, make_imu_model
 
 
 def _make(name, parameters=None, period=0.01):

@@ -8,18 +8,15 @@ import pytest
 import yaml
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.angles import difference, yaw_from_quaternion
-from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.sensors.imu_models import (
-    PARTS,
-    ImuTruth,
-    SpecificationImu,
-    make_imu_model,
-)
+from imu_simulation_framework.core.angles import difference, yaw_from_quaternion
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.sensors.conditions import TemperatureProfile
+from imu_simulation_framework.sensors.imu_models.base import PARTS, ImuTruth
+from imu_simulation_framework.sensors.imu_models.registry import make_imu_model
+from imu_simulation_framework.sensors.imu_models.specification import SpecificationImu
 from imu_simulation_framework.sensors.imu_specification import (
     ImuSpecification,
     OutputSpecification,
-    TemperatureProfile,
     TriadSpecification,
 )
 from imu_simulation_framework.sensors.specification_mapping import specification_to_mapping

@@ -6,7 +6,7 @@ from earth_flights import flight
 from scipy.spatial.transform import Rotation
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.motion.earth.ellipsoid import EARTH_RATE
+from imu_simulation_framework.motion.earth import EARTH_RATE
 
 GYRO, ACCEL, MAG = ([f"{kind}_{axis}" for axis in "xyz"] for kind in ("gyro", "accel", "mag"))
 

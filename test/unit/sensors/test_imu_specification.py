@@ -6,12 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.sensors.conditions import TemperatureProfile
 from imu_simulation_framework.sensors.imu_specification import (
     ImuSpecification,
     MagnetometerSpecification,
     OutputSpecification,
-    TemperatureProfile,
     TriadSpecification,
 )
 from imu_simulation_framework.sensors.specification_mapping import (

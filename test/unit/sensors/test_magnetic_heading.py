@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.angles import difference, yaw_from_quaternion
-from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.sensors.fusion import MagneticHeading, fuse, fuse_run, make_filter
+from imu_simulation_framework.core.angles import difference, yaw_from_quaternion
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.sensors.fusion.choice import fuse, fuse_run, make_filter
+from imu_simulation_framework.sensors.fusion.magnetic_heading import MagneticHeading
 from imu_simulation_framework.sensors.imu_specification import (
     ImuSpecification,
     MagnetometerSpecification,

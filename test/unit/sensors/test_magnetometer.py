@@ -2,16 +2,12 @@ import numpy as np
 import pytest
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.configuration.imu_specification_file import (
-    imu_specification_text,
-    load_imu_specification,
-)
-from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.files.plain_yaml import load_plain
-from imu_simulation_framework.imu_formats.base import unsaid
-from imu_simulation_framework.sensors.imu_models import (
-    MAGNETIC_PARTS,
-    SIGNALS,
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.yaml_files import load_plain
+from imu_simulation_framework.sensors.files import imu_specification_text, load_imu_specification
+from imu_simulation_framework.sensors.formats.base import unsaid
+from imu_simulation_framework.sensors.imu_models.base import MAGNETIC_PARTS, SIGNALS
+from imu_simulation_framework.sensors.imu_models.specification import (
     SpecificationImu,
     SpecificationParameters,
 )

@@ -5,17 +5,17 @@ import gzip
 import numpy as np
 import pytest
 
-from imu_simulation_framework.angles import roll_pitch_yaw_from_quaternion
-from imu_simulation_framework.errors import ConfigurationError, ResultError
-from imu_simulation_framework.recordings import read_imu
-from imu_simulation_framework.recordings.simulated.bundled_drives import FIRST_STAMP
-from imu_simulation_framework.recordings.simulated.imu_writer import format_of, write_imu_recording
+from imu_simulation_framework.core.angles import roll_pitch_yaw_from_quaternion
+from imu_simulation_framework.core.errors import ConfigurationError, ResultError
+from imu_simulation_framework.recordings.bundled_drives import FIRST_STAMP
+from imu_simulation_framework.recordings.imu_writer import format_of, write_imu_recording
+from imu_simulation_framework.recordings.reading import read_imu
 from imu_simulation_framework.sensors.imu_specification import (
     ImuSpecification,
     OutputSpecification,
     TriadSpecification,
 )
-from imu_simulation_framework.sensors.recording_at_rest import BLOCK, record_at_rest
+from imu_simulation_framework.sensors.simulation import BLOCK, record_at_rest
 
 RATE = 100.0
 SPECIFICATION = ImuSpecification(

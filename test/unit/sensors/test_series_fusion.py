@@ -4,12 +4,9 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.sensors.fusion import ComplementaryFilter, complementary
-from imu_simulation_framework.sensors.fusion.series import (
-    block_length,
-    fuse_block,
-    running_product,
-)
+from imu_simulation_framework.sensors.fusion import complementary
+from imu_simulation_framework.sensors.fusion.complementary import ComplementaryFilter
+from imu_simulation_framework.sensors.fusion.series import block_length, fuse_block, running_product
 
 PERIOD = 0.01
 LEVEL = np.array([0.0, 0.0, 0.0, 1.0])

@@ -3,15 +3,12 @@
 import numpy as np
 import pytest
 
-from imu_simulation_framework.columns import IMU_RECORD
-from imu_simulation_framework.errors import ConfigurationError, MotionError
-from imu_simulation_framework.evaluation.yaw_error import yaw_error
+from imu_simulation_framework.core.columns import IMU_RECORD
+from imu_simulation_framework.core.errors import ConfigurationError, MotionError
+from imu_simulation_framework.heading.yaw_error import yaw_error
 from imu_simulation_framework.motion.sources import at_rest, read_drive, rounds, straight
-from imu_simulation_framework.sensors.imu_models import (
-    PRESETS,
-    GenericParameters,
-    HectorParameters,
-)
+from imu_simulation_framework.sensors.imu_models.plugins import GenericParameters, HectorParameters
+from imu_simulation_framework.sensors.imu_models.registry import PRESETS
 from imu_simulation_framework.sensors.imu_specification import (
     ImuSpecification,
     OutputSpecification,

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from imu_simulation_framework.noise.base import BLOCK
 from imu_simulation_framework.sensors.imu_specification import TriadSpecification
-from imu_simulation_framework.sensors.triad_noise import TriadNoise
+from imu_simulation_framework.sensors.noise.processes import BLOCK
+from imu_simulation_framework.sensors.triad_errors import TriadNoise
 
 PERIOD = 0.01
 EVERYTHING = TriadSpecification(

@@ -4,9 +4,9 @@ from dataclasses import fields
 
 import pytest
 
+from imu_simulation_framework.core.units import factor
 from imu_simulation_framework.sensors.imu_specification import IMU_TRIADS, TriadSpecification
 from imu_simulation_framework.sensors.triads import TRIADS, TriadKind
-from imu_simulation_framework.units import factor
 
 MAGNETOMETER = TriadKind("T", ("mag_x", "mag_y", "mag_z"), {"white_noise": "nT/sqrt(Hz)"})
 

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.tools.command_line import run_tool
+from imu_simulation_framework.commands.command_line import run_tool
+from imu_simulation_framework.core.errors import ConfigurationError
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_a_defect_is_not_hidden():
 
 TOOL = """
 import sys
-from imu_simulation_framework.tools.command_line import run_tool
+from imu_simulation_framework.commands.command_line import run_tool
 
 def main(arguments):
     print({text})

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from imu_simulation_framework.identification.calibration.rest_times import RestTime
-from imu_simulation_framework.tools.calibration.noise_check import constant_remarks
+from imu_simulation_framework.characterisation.calibration.rest_times import RestTime
+from imu_simulation_framework.characterisation.calibration.text import constant_remarks
 
 RESTS = [RestTime(0, 50), RestTime(80, 100)]
 

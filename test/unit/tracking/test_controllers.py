@@ -7,18 +7,22 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.motion import trajectory
-from imu_simulation_framework.tracking import controllers as control
-from imu_simulation_framework.tracking import wheel_limits
-from imu_simulation_framework.tracking.controllers import ControllerGains, Pid, make_controller
-from imu_simulation_framework.tracking.drivetrain import DifferentialDrivetrain, RobotLimits
-from imu_simulation_framework.tracking.reference import (
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.drive.tracking import controllers as control
+from imu_simulation_framework.drive.tracking import wheel_limits
+from imu_simulation_framework.drive.tracking.controllers import (
+    ControllerGains,
+    Pid,
+    make_controller,
+)
+from imu_simulation_framework.drive.tracking.drivetrain import DifferentialDrivetrain, RobotLimits
+from imu_simulation_framework.drive.tracking.reference import (
     Pose2D,
     Reference,
     TrackingError,
     tracking_error,
 )
+from imu_simulation_framework.motion import trajectory
 
 DRIVETRAIN = DifferentialDrivetrain(wheel_radius=0.1, half_track=0.25)
 LIMITS = RobotLimits(max_wheel_velocity=15.0, max_wheel_acceleration=40.0)

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from imu_simulation_framework.errors import TrajectoryError
-from imu_simulation_framework.tracking.reference import Pose2D, Reference, tracking_error
+from imu_simulation_framework.core.errors import TrajectoryError
+from imu_simulation_framework.drive.tracking.reference import Pose2D, Reference, tracking_error
 
 
 def _table(times, **columns):

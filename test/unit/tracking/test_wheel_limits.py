@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from imu_simulation_framework.errors import TrajectoryError
+from imu_simulation_framework.core.errors import TrajectoryError
+from imu_simulation_framework.drive.tracking import wheel_limits
+from imu_simulation_framework.drive.tracking.drivetrain import DifferentialDrivetrain, RobotLimits
 from imu_simulation_framework.motion import trajectory
-from imu_simulation_framework.tracking import wheel_limits
-from imu_simulation_framework.tracking.drivetrain import DifferentialDrivetrain, RobotLimits
 
 DRIVETRAIN = DifferentialDrivetrain(wheel_radius=0.1, half_track=0.25)
 

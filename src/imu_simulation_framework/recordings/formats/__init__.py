@@ -1,1 +1,1 @@
-"""One module for each kind of file."""
+"""A module for each kind of file."""

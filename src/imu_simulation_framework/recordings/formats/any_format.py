@@ -1,4 +1,7 @@
-"""Samples of a recording in any format, which is found out if it is not said."""
+"""Samples of a recording in any format, which is found out if it is not said.
+
+What a recording holds, before anything is read from it.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,8 @@ from typing import Iterator
 
 import numpy as np
 
-from imu_simulation_framework.errors import RecordingError
+from imu_simulation_framework.core.errors import RecordingError
+from imu_simulation_framework.recordings.cleaning import Samples
 from imu_simulation_framework.recordings.file_access import (
     FORMATS,
     detect_format,
@@ -14,12 +18,13 @@ from imu_simulation_framework.recordings.file_access import (
     read_start,
     text_blocks,
 )
-from imu_simulation_framework.recordings.formats.bag import read_bag
-from imu_simulation_framework.recordings.formats.plain_csv import read_plain_csv
-from imu_simulation_framework.recordings.formats.ros2_bag import read_ros2_bag
-from imu_simulation_framework.recordings.formats.rostopic_csv import read_rostopic_csv
-from imu_simulation_framework.recordings.formats.tum import read_tum
-from imu_simulation_framework.recordings.samples import Samples
+from imu_simulation_framework.recordings.formats.bag import bag_topics, read_bag
+from imu_simulation_framework.recordings.formats.ros2_bag import read_ros2_bag, ros2_bag_topics
+from imu_simulation_framework.recordings.formats.tables import (
+    read_plain_csv,
+    read_rostopic_csv,
+    read_tum,
+)
 from imu_simulation_framework.recordings.text_table import parse_table, table_blocks
 
 _TEXT_FORMATS = ("rostopic_csv", "csv", "tum")
@@ -112,3 +117,52 @@ def read_any_bag(path, topic, message_types) -> Samples:
         # A damaged one may be of the kind that makes every calculation warn (signalling).
         values[np.isnan(values)] = np.nan
     return samples
+
+
+# Independent of the IMU in question, then whatever else; what fuses that IMU comes last.
+_INDEPENDENT = ("ground_truth", "groundtruth", "vicon", "mocap", "rtk", "wheel", "odom")
+_FUSED = ("filtered", "fused", "ekf", "ukf", "amcl", "combined", "estimate", "navsat")
+
+
+def recording_format(path) -> str:
+    """Return ``bag``, ``rostopic_csv``, ``csv`` or ``tum``.
+
+    Raises
+    ------
+    RecordingError
+        It is not there, or none of these.
+    """
+    return "bag" if is_ros2_bag(path) else detect_format(path, read_start(path))
+
+
+def topics_of_bag(path) -> dict:
+    """Return topic -> (type as ROS 1 writes it, number of messages).
+
+    Raises
+    ------
+    RecordingError
+        The bag cannot be read.
+    """
+    return ros2_bag_topics(path) if is_ros2_bag(path) else bag_topics(path)
+
+
+def likely_topics(topics, message_types) -> list[str]:
+    """Return the topics of some types that have messages, the likeliest to be meant first.
+
+    Parameters
+    ----------
+    topics : dict of str to (str, int)
+    message_types : sequence of MessageType
+        In order of preference.
+    """
+    kinds = [message_type.name for message_type in message_types]
+    suitable = [name for name, (kind, count) in topics.items() if kind in kinds and count]
+
+    def rank(name):
+        words = name.lower()
+        fused = any(word in words for word in _FUSED)
+        independent = any(word in words for word in _INDEPENDENT)
+        raw = "raw" in words
+        return fused, raw, not independent, kinds.index(topics[name][0]), len(name), name
+
+    return sorted(suitable, key=rank)

@@ -23,7 +23,7 @@ import math
 
 import numpy as np
 
-from imu_simulation_framework.angles import quaternion_product
+from imu_simulation_framework.core.angles import quaternion_product
 
 LONGEST = 250.0
 """Time constants in a block: sums weigh its samples by up to e to that."""

@@ -8,14 +8,14 @@ import numpy as np
 import pandas as pd
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.columns import GNSS_LOCAL, GNSS_RECORD
-from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.motion.earth.earth_motion import EarthMotion
-from imu_simulation_framework.motion.earth.ellipsoid import geodetic_of
-from imu_simulation_framework.motion.earth.frames import enu_to_ecef
-from imu_simulation_framework.noise.streams import run_seed
+from imu_simulation_framework.core.columns import GNSS_LOCAL, GNSS_RECORD
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.motion.earth import geodetic_of
+from imu_simulation_framework.motion.earth_frames import enu_to_ecef
+from imu_simulation_framework.motion.earth_motion import EarthMotion
 from imu_simulation_framework.sensors.gnss.receiver import AntennaMotion, GnssReceiver
 from imu_simulation_framework.sensors.gnss.specification import GnssSpecification
+from imu_simulation_framework.sensors.noise.streams import run_seed
 
 _PLACE = ["x", "y", "z"]
 _VELOCITY = ["velocity_east", "velocity_north", "velocity_up"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from imu_simulation_framework.columns import (
+from imu_simulation_framework.core.columns import (
     GNSS_TOLD_POSITION,
     GNSS_TOLD_VELOCITY,
     LOCAL_VELOCITY,
@@ -40,7 +40,7 @@ class Told(NamedTuple):
 class ToldFixes(NamedTuple):
     """What was published of some fixes.
 
-    ``positions`` has ``GNSS_TOLD_POSITION`` of ``columns.py``, ``velocities`` its
+    ``positions`` has ``GNSS_TOLD_POSITION`` of ``core.columns.py``, ``velocities`` its
     ``GNSS_TOLD_VELOCITY``, and ``headings`` z and w of the quaternion about the vertical; each of
     the fixes that have it.
     """

@@ -1,7 +1,15 @@
-"""A GNSS receiver, fix by fix or many at once, with the same numbers to the bit."""
+"""When a GNSS receiver receives, and how well: outages and qualities of its fixes over time.
+
+Both are drawn as far as they are asked for, so that they are the same in one piece or in many.
+
+A GNSS receiver, fix by fix or many at once, with the same numbers to the bit.
+
+What a GNSS receiver says of a motion: from a motion and its errors to a table of its fixes.
+"""
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -9,12 +17,96 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.angles import wrap
-from imu_simulation_framework.columns import GNSS_LOCAL
-from imu_simulation_framework.noise.processes import GaussMarkov
-from imu_simulation_framework.noise.streams import NormalStreams, child_seed
-from imu_simulation_framework.sensors.gnss.reception import Outages, Qualities
-from imu_simulation_framework.sensors.gnss.specification import QUALITIES, GnssSpecification
+from imu_simulation_framework.core.angles import wrap
+from imu_simulation_framework.core.columns import GNSS_LOCAL, GNSS_RECORD
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.motion.motion import Motion
+from imu_simulation_framework.sensors.gnss.specification import (
+    QUALITIES,
+    GnssOrigin,
+    GnssOutages,
+    GnssSpecification,
+)
+from imu_simulation_framework.sensors.noise.processes import GaussMarkov
+from imu_simulation_framework.sensors.noise.streams import NormalStreams, child_seed, run_seed
+
+
+class Outages:
+    """Listed and random outages.
+
+    Parameters
+    ----------
+    outages : GnssOutages
+        Random ones are a renewal process that begins with reception: exponentially distributed
+        times of mean ``1 / rate`` with reception, and of ``mean_duration`` without.
+    generator : numpy.random.Generator
+    """
+
+    def __init__(self, outages: GnssOutages, generator: np.random.Generator) -> None:
+        self._listed = np.array(outages.times).reshape(-1, 2)
+        # Ends of times with reception and without, by turns.
+        self._means = (
+            1.0 / outages.rate if outages.rate > 0.0 else math.inf,
+            outages.mean_duration,
+        )
+        self._generator = generator
+        self._ends: list[float] = []
+
+    def cover(self, time: np.ndarray) -> np.ndarray:
+        """Return which times (n,) [s], increasing, are within an outage, (n,) of bool."""
+        covered = np.zeros(len(time), dtype=bool)
+        for begin, end in self._listed:
+            covered |= (time >= begin) & (time < end)
+        if math.isinf(self._means[0]):
+            return covered
+        while len(time) and (not self._ends or self._ends[-1] <= time[-1]):
+            wait = self._means[len(self._ends) % 2] * self._generator.standard_exponential()
+            self._ends.append((self._ends[-1] if self._ends else 0.0) + wait)
+        return covered | (np.searchsorted(self._ends, time, side="right") % 2 == 1)
+
+
+class Qualities:
+    """The quality of fixes: listed over time, or a Markov chain in continuous time.
+
+    Parameters
+    ----------
+    gnss : GnssSpecification
+        Of two random changes that are possible, that comes which is first.
+    generator : numpy.random.Generator
+    """
+
+    def __init__(self, gnss: GnssSpecification, generator: np.random.Generator) -> None:
+        self._generator = generator
+        self._numbers = [QUALITIES[gnss.qualities[0].quality]]
+        self._begins = [-math.inf]
+        self._ways: dict[int, list[tuple[int, float]]] = {}
+        for change in gnss.changes:
+            ways = self._ways.setdefault(QUALITIES[change.before], [])
+            if change.rate > 0.0:
+                ways.append((QUALITIES[change.after], change.rate))
+        for time, quality in gnss.schedule:
+            self._begins.append(time)
+            self._numbers.append(QUALITIES[quality])
+        self._next = 0.0 if gnss.changes else math.inf
+        if gnss.changes:
+            self._wait()
+
+    def at(self, time: np.ndarray) -> np.ndarray:
+        """Return the qualities at times (n,) [s], increasing, as numbers of ``QUALITIES``, (n,)."""
+        while len(time) and self._next <= time[-1]:
+            after, rates = zip(*self._ways[self._numbers[-1]])
+            share = np.cumsum(rates) / np.sum(rates)
+            chosen = int(np.searchsorted(share, self._generator.random(), side="right"))
+            self._begins.append(self._next)
+            self._numbers.append(after[min(chosen, len(after) - 1)])
+            self._wait()
+        return np.array(self._numbers)[np.searchsorted(self._begins, time, side="right") - 1]
+
+    def _wait(self) -> None:
+        """Draw when the present quality ends."""
+        rate = sum(rate for _, rate in self._ways.get(self._numbers[-1], ()))
+        self._next += self._generator.standard_exponential() / rate if rate > 0.0 else math.inf
+
 
 WHITE = 7
 """White errors: of position and velocity, east, north and up each, and of the antennas' heading."""
@@ -212,3 +304,77 @@ def _process(sigma, correlation_time, rate, seed):
     if not any(sigma):
         return None
     return GaussMarkov(sigma, correlation_time, 1.0 / rate, np.random.default_rng(seed))
+
+
+def simulate_gnss(
+    motion: Motion,
+    gnss: GnssSpecification,
+    seed: int | np.random.SeedSequence = 1,
+    run: int = 0,
+) -> pd.DataFrame:
+    """Return what a GNSS receiver says of a motion.
+
+    Parameters
+    ----------
+    motion : Motion
+        Of the robot, to whose axes the antenna's lever arm belongs, evenly sampled. Where its
+        rate is no multiple of the receiver's it is interpolated (:meth:`.SampledMotion.resampled`).
+    gnss : GnssSpecification
+    seed : int or numpy.random.SeedSequence
+        Of all runs.
+    run : int
+        Which one. It has the same numbers whatever other runs there are.
+
+    Returns
+    -------
+    pandas.DataFrame
+        GnssRecord at the times of measurement, without those in outages: x, y, z [m, the
+        antenna's, in the motion's world], latitude, longitude [deg], altitude [m above the
+        ellipsoid], variance_east, variance_north, variance_up [m^2], velocity_east,
+        velocity_north, velocity_up [m/s], velocity_variance (of east and of north),
+        velocity_variance_up [m^2/s^2], heading [rad, counter-clockwise from east, within half a
+        turn of the true one, which is unwrapped], heading_variance [rad^2], quality
+        (:data:`.QUALITIES`) and arrival [s]. Not a number is what the receiver does not tell.
+
+    Raises
+    ------
+    MotionError
+        The motion is not evenly sampled.
+    ConfigurationError
+        The receiver is faster than the motion is sampled.
+    """
+    ratio = 1.0 / (motion.period * gnss.rate)
+    if ratio < 1.0 - 1e-6:
+        raise ConfigurationError(
+            f"rate is {gnss.rate:g} Hz, but the motion has only {1.0 / motion.period:g} samples "
+            "per second."
+        )
+    step = max(1, round(ratio))
+    yaw = motion.yaw[::step]
+    if abs(ratio - step) > 1e-6:
+        motion, step = motion.resampled(gnss.rate), 1
+        yaw = motion.yaw
+    antenna = antenna_motion(
+        motion.position[::step],
+        motion.orientation[::step],
+        motion.velocity[::step],
+        motion.angular_velocity[::step],
+        yaw,
+        gnss.lever_arm,
+    )
+    receiver = GnssReceiver(gnss, run_seed(seed, run))
+    return with_places(receiver.measure(motion.time[::step], antenna), gnss.origin)
+
+
+def with_places(table: pd.DataFrame, origin: GnssOrigin) -> pd.DataFrame:
+    """Return a receiver's table with latitude, longitude [deg] and altitude [m] beside x, y, z.
+
+    x, y, z are taken for east, north and up on the plane that touches the ellipsoid (WGS 84) at
+    the origin.
+    """
+    import pymap3d
+
+    x, y, z = table[["x", "y", "z"]].to_numpy().T
+    place = pymap3d.enu2geodetic(x, y, z, origin.latitude, origin.longitude, origin.height)
+    table = table.assign(**dict(zip(("latitude", "longitude", "altitude"), place)))
+    return table[list(GNSS_RECORD)]

@@ -1,20 +1,24 @@
-"""What a GNSS receiver does wrong, when, and where its antenna is."""
+"""What a GNSS receiver does wrong, when, and where its antenna is.
+
+A GNSS receiver as plain keys and values, as in its YAML file.
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import Any, Mapping
 
-from imu_simulation_framework.checked_values import (
+from imu_simulation_framework.core.checked_values import (
     Axes,
     check_numbers,
     checked_choice,
+    checked_fields,
     checked_number,
     checked_numbers,
 )
-from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.sentences import shown
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.sentences import shown
 
 QUALITIES = {"none": 0, "single": 1, "differential": 2, "rtk": 4, "float": 5}
 """Qualities of a fix and their numbers in NMEA 0183's sentence GGA. ``none`` is a receiver that
@@ -366,3 +370,47 @@ class GnssSpecification:
                 raise ConfigurationError(
                     f"schedule has {later:g} s after {earlier:g} s, but its times must increase."
                 )
+
+
+def gnss_from_mapping(content: Mapping[str, Any]) -> GnssSpecification:
+    """Return the receiver that keys and values describe; what is left out has its default.
+
+    Parameters
+    ----------
+    content : mapping
+        Fields of :class:`.GnssSpecification`; ``outages``, ``heading`` and ``origin`` are
+        mappings in turn, ``qualities`` and ``changes`` lists of such.
+
+    Raises
+    ------
+    ConfigurationError
+        A key is unknown, or a value is not what it must be.
+    """
+    values = checked_fields(GnssSpecification, content, "the receiver", PARTS, LISTS)
+    return GnssSpecification(**values)
+
+
+def gnss_to_mapping(gnss: GnssSpecification) -> dict[str, Any]:
+    """Return keys and values that give the receiver again; what is at its default is left out.
+
+    Only dictionaries, lists, texts and float, so that it can be YAML or JSON.
+    """
+    content: dict[str, Any] = {"name": gnss.name}
+    for field in fields(gnss):
+        value = getattr(gnss, field.name)
+        if value != field.default:
+            content[field.name] = _plain(value)
+    return content
+
+
+def _plain(value):
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    if not isinstance(value, (*PARTS.values(), *LISTS.values())):
+        return value
+    always = {QualityChange: ("before", "after"), FixQuality: ("quality",)}.get(type(value), ())
+    return {
+        field.name: _plain(getattr(value, field.name))
+        for field in fields(value)
+        if field.name in always or getattr(value, field.name) != field.default
+    }

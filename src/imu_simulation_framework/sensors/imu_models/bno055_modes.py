@@ -28,11 +28,11 @@ from typing import TYPE_CHECKING, NamedTuple, Sequence
 
 import numpy as np
 
-from imu_simulation_framework.columns import ACCEL, GYRO, MAG
-from imu_simulation_framework.constants import STANDARD_GRAVITY
-from imu_simulation_framework.errors import ConfigurationError
+from imu_simulation_framework.core.columns import ACCEL, GYRO, MAG
+from imu_simulation_framework.core.constants import STANDARD_GRAVITY
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
-from imu_simulation_framework.sentences import shown
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,20 +1,33 @@
-"""The IMU models by name."""
+"""The IMU models by name.
+
+Error models that turn the true signals of an IMU into what a simulator's plug-in says.
+
+A model is stepped sample by sample in a simulator, or run over a whole drive many times at once;
+both give the same for the same random numbers.
+"""
 
 from __future__ import annotations
 
 from dataclasses import fields
 from typing import Any, Mapping, NamedTuple
 
-from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.sensors.imu_models.base import ImuModel
-from imu_simulation_framework.sensors.imu_models.generic import GenericImu, GenericParameters
-from imu_simulation_framework.sensors.imu_models.hector import HectorImu, HectorParameters
-from imu_simulation_framework.sensors.imu_models.ideal import IdealImu, IdealParameters
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.sensors.imu_models.base import (
+    ImuModel,
+)
+from imu_simulation_framework.sensors.imu_models.plugins import (
+    GenericImu,
+    GenericParameters,
+    HectorImu,
+    HectorParameters,
+    IdealImu,
+    IdealParameters,
+)
 from imu_simulation_framework.sensors.imu_models.specification import (
     SpecificationImu,
     SpecificationParameters,
 )
-from imu_simulation_framework.sentences import shown
 
 
 class _Kind(NamedTuple):

@@ -1,4 +1,10 @@
-r"""An IMU as its specification says, with an orientation that drifts for physical reasons.
+r"""What a triad of a specification is made of: what has a state, and what every run shares.
+
+A reading whose orientation is fused: its errors are those against the true orientation.
+
+When a sensor takes its samples, counted in samples of the simulation that it is in.
+
+An IMU as its specification says, with an orientation that drifts for physical reasons.
 
 In each of the sensor's samples, with f the mean of the true signal since the last one,
 
@@ -22,33 +28,225 @@ With a magnetic heading the filter takes the yaw from the magnetometer.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
-from typing import Any, Mapping, cast
+from typing import Any, Mapping, NamedTuple, cast
 
 import numpy as np
 
-from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.noise.streams import child_seed, run_seed
-from imu_simulation_framework.sensors.conditions.vibration import VibrationNoise
-from imu_simulation_framework.sensors.fusion import fuse_run, make_filter
-from imu_simulation_framework.sensors.imu_models.base import ImuModel
-from imu_simulation_framework.sensors.imu_models.fused_reading import last_of, reading_of
-from imu_simulation_framework.sensors.imu_models.reading import (
+from imu_simulation_framework.core.angles import difference, quaternion_product
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.sensors.conditions import BandLimit, VibrationNoise
+from imu_simulation_framework.sensors.fusion.choice import fuse_run, make_filter
+from imu_simulation_framework.sensors.imu_models.base import (
+    MAGNETIC_PARTS,
     AnyTruth,
+    ImuModel,
     ImuReading,
     joined,
     truth_of,
     untouched,
 )
-from imu_simulation_framework.sensors.imu_models.sample_instants import SampleInstants
-from imu_simulation_framework.sensors.imu_models.triad_model import (
-    RealisedTriads,
-    TriadModel,
-    TriadSeries,
+from imu_simulation_framework.sensors.imu_specification import (
+    ImuSpecification,
+    MagnetometerSpecification,
+    OutputSpecification,
 )
-from imu_simulation_framework.sensors.imu_specification import ImuSpecification
+from imu_simulation_framework.sensors.noise.streams import child_seed, run_seed
 from imu_simulation_framework.sensors.specification_mapping import specification_from_mapping
+from imu_simulation_framework.sensors.triad_errors import (
+    TriadNoise,
+    TriadResponse,
+    matrix_times,
+    unless_identity,
+)
 from imu_simulation_framework.sensors.triads import TRIADS
+
+
+class TriadSeries(NamedTuple):
+    """Samples that are all due.
+
+    Their orientation, time, what each triad makes of the truth; and of a vibration each triad's
+    bias, and its amplitude.
+    """
+
+    orientation: np.ndarray
+    time: np.ndarray
+    of_truth: list[np.ndarray]
+    rectified: list[np.ndarray | None]
+    amplitude: np.ndarray | None
+
+
+class RealisedTriads(NamedTuple):
+    """What has a state in a realisation: each triad's noise and low-pass, and the vibration."""
+
+    noises: list[TriadNoise]
+    limits: list[BandLimit | None]
+    vibration: VibrationNoise | None
+
+
+class TriadModel:
+    """What is the same in each realisation of a triad."""
+
+    def __init__(self, name, specification, period):
+        triad = getattr(specification, name)
+        self.noise = TriadNoise(triad, period, run_seed(0, 0))
+        self._rate = 1.0 / period
+        self._bandwidth = triad.bandwidth
+        self._response = TriadResponse(name, specification)
+        self.rectified = self._response.rectified
+        self._iron = None
+        if isinstance(triad, MagnetometerSpecification):
+            self._iron = np.array(triad.hard_iron), unless_identity(np.array(triad.soft_iron))
+
+    def of_truth(self, signal, force, time):
+        """Give what it makes of signal and specific force, (3,) or (samples, 3), without noise."""
+        if self._iron is not None:
+            hard, soft = self._iron
+            signal = matrix_times(soft, signal) + hard
+        return self._response.of_truth(signal, force, time)
+
+    def band_limit(self) -> BandLimit | None:
+        """Return the low-pass of a new realisation; from half of the rate on there is none."""
+        if self._bandwidth is None or self._bandwidth >= 0.5 * self._rate:
+            return None
+        return BandLimit(self._bandwidth, self._rate)
+
+    def read(self, of_truth, noise, bias, time, limit, vibration):
+        """Return readings and their bias, (3,) each, or (samples, 3)."""
+        if limit is not None:
+            signal = of_truth + noise
+            of_truth = limit.advance(signal.reshape(-1, 3)).reshape(signal.shape)
+            noise = 0.0
+        if vibration is not None:
+            noise = noise + self._response.shaken(vibration)
+        return self._response.read(of_truth, noise, bias, time)
+
+
+def reading_of(truth, orientation, rate, force, rate_bias, force_bias, magnetic=None, **parts):
+    """Return a reading of one sample or of (samples, ...); some parts are computed if asked for.
+
+    That is what is given as a function: the orientation of a series, and the magnetic field.
+    """
+
+    def ask(reading, name):
+        if name == "orientation":
+            return orientation()
+        if name in MAGNETIC_PARTS:
+            if magnetic is None:
+                raise AttributeError(f"this reading has no {name}")
+            return magnetic()
+        if reading.orientation.ndim == 1:
+            # One sample at a time, a general library's overhead is most of the time.
+            ours, true, functions = reading.orientation.tolist(), np.asarray(truth).tolist(), math
+        else:
+            ours, true, functions = reading.orientation.T, truth.T, np
+        if name == "yaw_bias":
+            return difference(_yaw(*ours, functions), _yaw(*true, functions))
+        # orientation * truth^-1
+        conjugate = (*(-component for component in true[:3]), true[3])
+        return np.stack(quaternion_product(*ours, *conjugate), axis=-1)
+
+    if not callable(orientation):
+        parts["orientation"] = orientation
+    return ImuReading(
+        ask,
+        angular_velocity=rate,
+        specific_force=force,
+        angular_velocity_bias=rate_bias,
+        specific_force_bias=force_bias,
+        **parts,
+    )
+
+
+def last_of(reading):
+    """Return the last sample of a reading, with all its parts."""
+    return ImuReading(lambda _, name: getattr(reading, name)[-1])
+
+
+def _yaw(x, y, z, w, functions):
+    arctan2 = functions.atan2 if functions is math else functions.arctan2
+    return arctan2(2.0 * (x * y + w * z), w * w + x * x - y * y - z * z)
+
+
+class SampleInstants(NamedTuple):
+    """The sensor's samples are the simulation's with the numbers first, first + stride, ..."""
+
+    first: int
+    stride: int
+
+    @classmethod
+    def of_output(cls, output: OutputSpecification, period: float, seed) -> SampleInstants:
+        """Return when a sensor takes its samples, in all runs.
+
+        Parameters
+        ----------
+        output : OutputSpecification
+            Its rate, and when it begins.
+        period : float
+            Of the simulation [s].
+        seed : int or numpy.random.SeedSequence
+            Of all runs; a random beginning is drawn from a child of the first one's.
+
+        Raises
+        ------
+        ConfigurationError
+            The sensor's rate is below the simulation's, but no whole fraction of it.
+        """
+        ratio = 1.0 / (output.rate * period)
+        stride = max(1, round(ratio))
+        if ratio > 1.0 and abs(ratio - stride) > 1e-6 * ratio:
+            raise ConfigurationError(
+                f"output.rate is {output.rate:g} Hz, but it must be a whole fraction of the "
+                f"simulation's {1.0 / period:g} Hz, as {1.0 / (stride * period):g} Hz, or not "
+                "below it."
+            )
+        offset = output.start_offset
+        if output.random_start_offset > 0.0:
+            drawn = np.random.default_rng(child_seed(run_seed(seed, 0), len(TRIADS) + 1)).random()
+            offset += drawn * output.random_start_offset
+        return cls(round(offset / period), stride)
+
+    def has(self, number: int) -> bool:
+        """Return whether a sample of the simulation is one of the sensor's."""
+        return number >= self.first and (number - self.first) % self.stride == 0
+
+    def among(self, samples: int) -> np.ndarray:
+        """Return which of the simulation's first samples are the sensor's, (samples,) of bool."""
+        among = np.zeros(samples, dtype=bool)
+        among[self.first :: self.stride] = True
+        return among
+
+    def last_before(self, samples: int) -> np.ndarray:
+        """Return for each of the simulation's samples from the first one on which one is held.
+
+        Parameters
+        ----------
+        samples : int
+            Of the simulation in all; the first of the sensor's counts as number 0.
+        """
+        return np.arange(max(0, samples - self.first)) // self.stride
+
+    def means(self, signal: np.ndarray, due: np.ndarray) -> np.ndarray:
+        """Return means over the samples since the one before each that is due.
+
+        Parameters
+        ----------
+        signal : ndarray, shape (n, 3)
+            Of the simulation.
+        due : ndarray of int, shape (m,)
+            Numbers of the sensor's samples.
+
+        Returns
+        -------
+        ndarray, shape (m, 3)
+        """
+        if self.stride == 1:
+            return signal[due]
+        starts = np.maximum(due - self.stride + 1, 0)
+        return np.array(
+            [np.mean(signal[start : end + 1], axis=0) for start, end in zip(starts, due)]
+        ).reshape(-1, 3)
 
 
 @dataclass(frozen=True)

@@ -2,30 +2,21 @@
 
 import numpy as np
 import pytest
+from judgement_uniformity import place_in_ensemble, uniformity
 from scipy import stats
 
-from imu_simulation_framework.errors import EnsembleError
-from imu_simulation_framework.evaluation.error_statistics import error_statistics
-from imu_simulation_framework.evaluation.judgement import ensemble as ensembles
-from imu_simulation_framework.evaluation.judgement.ensemble import (
-    from_zero_where_known,
-    started_at_zero,
-)
-from imu_simulation_framework.evaluation.judgement.judge import judge
-from imu_simulation_framework.evaluation.judgement.looks import shown_looks
-from imu_simulation_framework.evaluation.judgement.statistics import (
+from imu_simulation_framework.core.errors import EnsembleError
+from imu_simulation_framework.core.spectrum import logarithmic_average, power_spectral_density
+from imu_simulation_framework.heading.judgement import tests as ensembles
+from imu_simulation_framework.heading.judgement.judge import judge, shown_looks
+from imu_simulation_framework.heading.judgement.tests import (
     curve_statistics,
+    from_zero_where_known,
     holm,
     judge_statistic,
+    started_at_zero,
 )
-from imu_simulation_framework.evaluation.judgement.uniformity import (
-    place_in_ensemble,
-    uniformity,
-)
-from imu_simulation_framework.evaluation.spectrum import (
-    logarithmic_average,
-    power_spectral_density,
-)
+from imu_simulation_framework.heading.statistics import error_statistics
 
 TIME = np.arange(120) * 5.0
 DRAWS = 500

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from imu_simulation_framework.errors import EnsembleError
-from imu_simulation_framework.evaluation.judgement import ensemble as ensembles
-from imu_simulation_framework.evaluation.judgement.bands import pointwise_bands
-from imu_simulation_framework.evaluation.judgement.envelope import global_envelope
+from imu_simulation_framework.core.errors import EnsembleError
+from imu_simulation_framework.heading.judgement import tests as ensembles
+from imu_simulation_framework.heading.judgement.envelope import global_envelope, pointwise_bands
 
 DRAWS = 500
 RUNS = 199

@@ -5,14 +5,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from imu_simulation_framework.configuration.imu_specification_file import read_imu_specification
-from imu_simulation_framework.evaluation.judgement.ensemble import started_at_zero
-from imu_simulation_framework.evaluation.judgement.judge import judge
-from imu_simulation_framework.evaluation.yaw_comparison import ComparisonSettings, compare_yaw
-from imu_simulation_framework.evaluation.yaw_error_model import yaw_error_model
+from imu_simulation_framework.heading.comparison import ComparisonSettings, compare_yaw
+from imu_simulation_framework.heading.judgement.judge import judge
+from imu_simulation_framework.heading.judgement.tests import started_at_zero
+from imu_simulation_framework.heading.model.of_imu import yaw_error_model
 from imu_simulation_framework.motion.sources import read_drive, straight
-from imu_simulation_framework.recordings import read_imu, read_reference
-from imu_simulation_framework.sensors.imu_models import HectorParameters
+from imu_simulation_framework.recordings.reading import read_imu, read_reference
+from imu_simulation_framework.sensors.files import read_imu_specification
+from imu_simulation_framework.sensors.imu_models.plugins import HectorParameters
 
 TIME = np.arange(601.0)
 DATA = Path(__file__).resolve().parents[4] / "data"

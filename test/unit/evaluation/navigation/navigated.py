@@ -1,10 +1,7 @@
 """Sensors of a navigator, for tests."""
 
 from imu_simulation_framework.sensors.gnss.specification import FixQuality, GnssSpecification
-from imu_simulation_framework.sensors.imu_specification import (
-    ImuSpecification,
-    TriadSpecification,
-)
+from imu_simulation_framework.sensors.imu_specification import ImuSpecification, TriadSpecification
 
 IMU = ImuSpecification(
     name="biased",

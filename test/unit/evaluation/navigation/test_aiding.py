@@ -6,10 +6,10 @@ from earth_flights import flight, on_gimbal
 from navigated import ANTENNA, GNSS
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.errors import MotionError
-from imu_simulation_framework.evaluation.navigation.aiding import antenna_matrix, corrected
-from imu_simulation_framework.evaluation.navigation.mechanisation import NavigationState
-from imu_simulation_framework.evaluation.navigation.runs import lever_arm_between
+from imu_simulation_framework.core.errors import MotionError
+from imu_simulation_framework.flight.navigation.filter import antenna_matrix, corrected
+from imu_simulation_framework.flight.navigation.mechanisation import NavigationState
+from imu_simulation_framework.flight.navigation.runs import lever_arm_between
 from imu_simulation_framework.sensors.gnss.earth_fixes import antenna_on
 
 ARM, ARM_RATE = np.array([-1.2, 0.4, 2.0]), np.array([0.1, -0.3, 0.2])

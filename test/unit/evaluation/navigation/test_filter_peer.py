@@ -10,14 +10,11 @@ from navigated import GNSS, IMU
 from pyins import filters, inertial_sensor, measurements, util
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.evaluation.navigation.ins_gnss_filter import (
-    initial_state,
-    run_filter,
-)
-from imu_simulation_framework.evaluation.navigation.runs import simulate_increments
-from imu_simulation_framework.evaluation.navigation.tuning import InitialUncertainty, tuning_of
-from imu_simulation_framework.motion.earth.ellipsoid import geodetic_of
-from imu_simulation_framework.motion.earth.frames import aviation_of_orientation, ned_to_ecef
+from imu_simulation_framework.flight.navigation.filter import initial_state, run_filter
+from imu_simulation_framework.flight.navigation.runs import simulate_increments
+from imu_simulation_framework.flight.navigation.tuning import InitialUncertainty, tuning_of
+from imu_simulation_framework.motion.earth import geodetic_of
+from imu_simulation_framework.motion.earth_frames import aviation_of_orientation, ned_to_ecef
 from imu_simulation_framework.sensors.gnss.earth_fixes import simulate_earth_fixes
 from imu_simulation_framework.sensors.gnss.specification import FixQuality
 

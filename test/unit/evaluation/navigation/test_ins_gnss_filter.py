@@ -7,30 +7,27 @@ from navigated import ANTENNA, GNSS, IMU
 from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.errors import MotionError
-from imu_simulation_framework.evaluation.navigation.aiding import LeverArm
-from imu_simulation_framework.evaluation.navigation.consistency import mean_bounds
-from imu_simulation_framework.evaluation.navigation.errors_of_runs import (
-    NavigationErrors,
-    navigation_errors,
-)
-from imu_simulation_framework.evaluation.navigation.ins_gnss_filter import (
+from imu_simulation_framework.core.errors import MotionError
+from imu_simulation_framework.flight.navigation.filter import (
+    LeverArm,
     initial_covariance,
     initial_state,
     run_filter,
 )
-from imu_simulation_framework.evaluation.navigation.mechanisation import cross_matrix
-from imu_simulation_framework.evaluation.navigation.runs import navigate_runs, simulate_increments
-from imu_simulation_framework.evaluation.navigation.tuning import tuning_of
-from imu_simulation_framework.motion.earth.ellipsoid import EARTH_RATE, geodetic_of
-from imu_simulation_framework.motion.earth.frames import enu_to_ecef
-from imu_simulation_framework.motion.earth.gravity import gravity_ecef
+from imu_simulation_framework.flight.navigation.mechanisation import cross_matrix
+from imu_simulation_framework.flight.navigation.runs import (
+    NavigationErrors,
+    mean_bounds,
+    navigate_runs,
+    navigation_errors,
+    simulate_increments,
+)
+from imu_simulation_framework.flight.navigation.tuning import tuning_of
+from imu_simulation_framework.motion.earth import EARTH_RATE, geodetic_of, gravity_ecef
+from imu_simulation_framework.motion.earth_frames import enu_to_ecef
 from imu_simulation_framework.sensors.gnss.earth_fixes import simulate_earth_fixes
 from imu_simulation_framework.sensors.gnss.specification import GnssOutages
-from imu_simulation_framework.sensors.imu_specification import (
-    ImuSpecification,
-    OutputSpecification,
-)
+from imu_simulation_framework.sensors.imu_specification import ImuSpecification, OutputSpecification
 
 RUNS = 30
 

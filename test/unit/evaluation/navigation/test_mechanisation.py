@@ -3,18 +3,14 @@ import pytest
 from earth_flights import flight, on_gimbal
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.evaluation.navigation.aiding import corrected
-from imu_simulation_framework.evaluation.navigation.error_dynamics import (
-    influence,
-    transition,
-)
-from imu_simulation_framework.evaluation.navigation.mechanisation import (
+from imu_simulation_framework.flight.navigation.filter import corrected, influence, transition
+from imu_simulation_framework.flight.navigation.mechanisation import (
     NavigationState,
     cross_matrix,
     navigate,
     rotation_matrix,
 )
-from imu_simulation_framework.motion.earth.strapdown import increments_of, integrate
+from imu_simulation_framework.motion.strapdown import increments_of, integrate
 
 BETWEEN_FIXES = 50
 

@@ -6,18 +6,14 @@ import pytest
 from earth_flights import flight, on_gimbal
 from navigated import GNSS, IMU
 
-from imu_simulation_framework.errors import ConfigurationError
-from imu_simulation_framework.evaluation.navigation.consistency import consistency, mean_bounds
-from imu_simulation_framework.evaluation.navigation.runs import navigate_runs
-from imu_simulation_framework.evaluation.navigation.tuning import (
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.flight.navigation.runs import consistency, mean_bounds, navigate_runs
+from imu_simulation_framework.flight.navigation.tuning import (
     FilterTuning,
     InitialUncertainty,
     tuning_of,
 )
-from imu_simulation_framework.sensors.imu_specification import (
-    ImuSpecification,
-    TriadSpecification,
-)
+from imu_simulation_framework.sensors.imu_specification import ImuSpecification, TriadSpecification
 
 
 def _tuned(period=0.01, **errors):

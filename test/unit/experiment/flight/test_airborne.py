@@ -5,14 +5,14 @@ import pytest
 from earth_flights import flight
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.errors import ConfigurationError, MotionError
-from imu_simulation_framework.experiment.flight.airborne import AirborneImu
-from imu_simulation_framework.motion.flight.states import FlightStates
-from imu_simulation_framework.noise.streams import run_seed
+from imu_simulation_framework.core.errors import ConfigurationError, MotionError
+from imu_simulation_framework.flight.airborne import AirborneImu
+from imu_simulation_framework.motion.flight import FlightStates
 from imu_simulation_framework.sensors.gnss.earth_fixes import (
     record_earth_fixes,
     simulate_earth_fixes,
 )
+from imu_simulation_framework.sensors.noise.streams import run_seed
 
 SECONDS = 8.0
 RTK = isf.read_gnss_specification("rtk")

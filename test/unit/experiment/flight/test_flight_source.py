@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from earth_flights import flight
 
-from imu_simulation_framework.errors import FrameworkError, MotionError, SimulatorError
-from imu_simulation_framework.experiment.flight import source
-from imu_simulation_framework.experiment.flight.source import find_flight
-from imu_simulation_framework.flight_simulator.udp.receiver import PacketReceiver
+from imu_simulation_framework.core.errors import FrameworkError, MotionError, SimulatorError
+from imu_simulation_framework.flight import source
+from imu_simulation_framework.flight.source import find_flight
+from imu_simulation_framework.flight.udp import PacketReceiver
 
 SENDER = Path(__file__).parents[2] / "flight_simulator" / "jsbsim_sender.py"
 OUTPUT = (

@@ -6,14 +6,13 @@ from earth_flights import flight
 from scipy.spatial.transform import Rotation
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.experiment.flight import shown
-from imu_simulation_framework.experiment.flight.airborne import AirborneImu
-from imu_simulation_framework.experiment.flight.tables import flight_messages, flight_tables
-from imu_simulation_framework.files.csv_tables import table_to_csv
-from imu_simulation_framework.motion.earth.strapdown import Increments, integrate
-from imu_simulation_framework.motion.flight.states import FlightStates
-from imu_simulation_framework.recordings.flight.reading import read_flight
-from imu_simulation_framework.recordings.simulated.message_bag import write_message_bag
+from imu_simulation_framework.core.csv_tables import table_to_csv
+from imu_simulation_framework.flight import figures
+from imu_simulation_framework.flight.airborne import AirborneImu, flight_messages, flight_tables
+from imu_simulation_framework.flight.recording import read_flight
+from imu_simulation_framework.motion.flight import FlightStates
+from imu_simulation_framework.motion.strapdown import Increments, integrate
+from imu_simulation_framework.recordings.formats.written_bags import write_message_bag
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +87,7 @@ def test_joints_and_rates_are_those_of_the_gimbal(flown, tables):
 def test_a_joint_alone_has_the_rate_of_table_3(flown):
     gimbal = isf.read_gimbal("agisim")
     for joint, axis, rate in (("pan", 2, 0.8225), ("tilt", 1, 0.5483)):
-        found = shown.joint_alone(joint, gimbal, "ideal", flown.origin)
+        found = figures.joint_alone(joint, gimbal, "ideal", flown.origin)
         measured = found.measured[1]
         # Means over a sample of a sine of 4 s and more; the Earth turns with 7e-5 rad/s.
         assert np.max(np.abs(measured[:, axis])) == pytest.approx(rate, abs=2e-4)
@@ -97,7 +96,7 @@ def test_a_joint_alone_has_the_rate_of_table_3(flown):
 
 
 def test_what_is_sensed_in_flight_is_cut_by_time(flown):
-    every = shown.sensed_in_flight(flown)
+    every = figures.sensed_in_flight(flown)
     part = every.between(5.0, 6.0)
     assert len(every.time) == len(flown.imu_stamps)
     assert part.time[0] == pytest.approx(5.0) and part.time[-1] == pytest.approx(6.0)
@@ -106,11 +105,11 @@ def test_what_is_sensed_in_flight_is_cut_by_time(flown):
 
 def test_a_gimbal_that_does_not_swing_is_replaced():
     swinging, level = isf.read_gimbal("agisim"), isf.read_gimbal("level")
-    assert shown.swinging(swinging, level) is swinging
-    assert shown.swinging(level, swinging) is swinging
+    assert figures.swinging(swinging, level) is swinging
+    assert figures.swinging(level, swinging) is swinging
 
 
 def test_the_navigator_has_its_receiver_beside_the_imu(flown):
     imu = isf.read_imu_specification("adis16470")
-    found = shown.navigated(flown.imu_motion, imu, isf.read_gnss_specification("rtk"), runs=3)
+    found = figures.navigated(flown.imu_motion, imu, isf.read_gnss_specification("rtk"), runs=3)
     assert len(found.rmse) == 3 and np.all(found.rmse["position_n"] < 0.1)

@@ -4,17 +4,17 @@ import numpy as np
 import pytest
 from earth_flights import flight, poses
 
-from imu_simulation_framework.angles import quaternion_from_roll_pitch_yaw, turns
-from imu_simulation_framework.columns import FLIGHT
-from imu_simulation_framework.motion.earth.earth_motion import EarthMotion
-from imu_simulation_framework.motion.earth.ellipsoid import ecef_of
-from imu_simulation_framework.motion.earth.frames import (
+from imu_simulation_framework.core.angles import quaternion_from_roll_pitch_yaw, turns
+from imu_simulation_framework.core.columns import FLIGHT
+from imu_simulation_framework.motion.earth import ecef_of
+from imu_simulation_framework.motion.earth_frames import (
     aviation_of_orientation,
     enu_to_ecef,
     ned_to_ecef,
     orientation_of_aviation,
 )
-from imu_simulation_framework.motion.flight.states import FlightStates
+from imu_simulation_framework.motion.earth_motion import EarthMotion
+from imu_simulation_framework.motion.flight import FlightStates
 
 
 @pytest.mark.parametrize("latitude, longitude", [(0.7, 2.0), (-1.2, -3.0), (0.0, np.pi)])

@@ -2,22 +2,20 @@ import numpy as np
 import pymap3d
 import pytest
 
-from imu_simulation_framework.motion.earth.ellipsoid import (
+from imu_simulation_framework.motion.earth import (
     EARTH_RATE,
+    EQUATORIAL_GRAVITY,
+    POLAR_GRAVITY,
     SEMI_MAJOR_AXIS,
     SEMI_MINOR_AXIS,
     ecef_of,
     geodetic_of,
-    radii_of_curvature,
-)
-from imu_simulation_framework.motion.earth.frames import enu_to_ecef
-from imu_simulation_framework.motion.earth.gravity import (
-    EQUATORIAL_GRAVITY,
-    POLAR_GRAVITY,
     gravitation_ecef,
     gravity_ecef,
     normal_gravity,
+    radii_of_curvature,
 )
+from imu_simulation_framework.motion.earth_frames import enu_to_ecef
 
 LATITUDES = np.radians(np.linspace(-90.0, 90.0, 181))
 LONGITUDES = np.linspace(-np.pi, np.pi, 181)

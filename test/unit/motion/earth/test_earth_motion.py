@@ -5,13 +5,11 @@ import pytest
 from earth_flights import GIMBAL, LEVER_ARM, flight, on_gimbal, poses
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.angles import turns
-from imu_simulation_framework.errors import MotionError
-from imu_simulation_framework.motion.earth.earth_motion import EarthMotion
-from imu_simulation_framework.motion.earth.ellipsoid import EARTH_RATE, ecef_of
-from imu_simulation_framework.motion.earth.frames import enu_to_ecef
-from imu_simulation_framework.motion.earth.gravity import normal_gravity
-from imu_simulation_framework.motion.earth.sources import circling, standing
+from imu_simulation_framework.core.angles import turns
+from imu_simulation_framework.core.errors import MotionError
+from imu_simulation_framework.motion.earth import EARTH_RATE, ecef_of, normal_gravity
+from imu_simulation_framework.motion.earth_frames import enu_to_ecef
+from imu_simulation_framework.motion.earth_motion import EarthMotion, circling, standing
 
 LATITUDES = [-90.0, -52.0, 0.0, 35.0, 90.0]
 

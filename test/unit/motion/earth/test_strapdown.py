@@ -8,13 +8,11 @@ from earth_flights import flight, on_gimbal, poses
 from scipy.integrate import simpson
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.angles import turns
-from imu_simulation_framework.errors import MotionError
-from imu_simulation_framework.motion.earth.earth_motion import EarthMotion
-from imu_simulation_framework.motion.earth.ellipsoid import EARTH_RATE
-from imu_simulation_framework.motion.earth.gravity import gravity_ecef
-from imu_simulation_framework.motion.earth.sources import circling, standing
-from imu_simulation_framework.motion.earth.strapdown import Increments, increments_of, integrate
+from imu_simulation_framework.core.angles import turns
+from imu_simulation_framework.core.errors import MotionError
+from imu_simulation_framework.motion.earth import EARTH_RATE, gravity_ecef
+from imu_simulation_framework.motion.earth_motion import EarthMotion, circling, standing
+from imu_simulation_framework.motion.strapdown import Increments, increments_of, integrate
 
 
 def _integrated(motion, increments=None):

@@ -7,10 +7,15 @@ from earth_flights import flight, on_gimbal
 from pyins import earth, sim, strapdown, transform, util
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.motion.earth.ellipsoid import ecef_of, geodetic_of, radii_of_curvature
-from imu_simulation_framework.motion.earth.frames import aviation_of_orientation
-from imu_simulation_framework.motion.earth.gravity import gravitation_ecef, normal_gravity
-from imu_simulation_framework.motion.earth.strapdown import increments_of, integrate
+from imu_simulation_framework.motion.earth import (
+    ecef_of,
+    geodetic_of,
+    gravitation_ecef,
+    normal_gravity,
+    radii_of_curvature,
+)
+from imu_simulation_framework.motion.earth_frames import aviation_of_orientation
+from imu_simulation_framework.motion.strapdown import increments_of, integrate
 
 FRD = np.array([1.0, -1.0, -1.0])
 INCREMENTS = ["theta_x", "theta_y", "theta_z", "dv_x", "dv_y", "dv_z"]

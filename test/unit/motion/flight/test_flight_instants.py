@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from imu_simulation_framework.motion.flight.instants import flight_instants
+from imu_simulation_framework.motion.flight import flight_instants
 
 RATE = 50.0
 TIME = np.arange(0.0, 200.0, 1.0 / RATE)

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.errors import MotionError
-from imu_simulation_framework.motion.earth.ellipsoid import geodetic_of
-from imu_simulation_framework.motion.flight.states import FlightStates
+from imu_simulation_framework.core.errors import MotionError
+from imu_simulation_framework.motion.earth import geodetic_of
+from imu_simulation_framework.motion.flight import FlightStates
 
 RATE, SPEED, LATITUDE = 50.0, 60.0, 0.5
 TIME = np.arange(0.0, 20.0, 1.0 / RATE)

@@ -1,0 +1,231 @@
+"""How long a sensor must be recorded until a noise term of a given size shows.
+
+Identify the noise parameters of an IMU from recordings at rest.
+
+The way: contiguous parts (:mod:`.characterisation.samples_at_rest`), overlapping
+Allan variances (:mod:`.allan.deviation`), and for each axis one
+fit to those of all recordings (:mod:`.allan.axis`).
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from imu_simulation_framework.characterisation.allan.axis import (
+    AxisResult,
+    RecordingModel,
+    identify_axis,
+)
+from imu_simulation_framework.characterisation.allan.deviation import averaging_factors
+from imu_simulation_framework.characterisation.allan.fit import (
+    DETECTION_DEVIATIONS,
+    square_estimator,
+)
+from imu_simulation_framework.characterisation.allan.model import (
+    GAUSS_MARKOV,
+    TERMS,
+    allan_covariance,
+    allan_variance_of_terms,
+)
+from imu_simulation_framework.characterisation.samples_at_rest import SamplesAtRest, threads_for
+from imu_simulation_framework.sensors.imu_specification import (
+    IMU_TRIADS,
+    ImuSpecification,
+    OutputSpecification,
+    TriadSpecification,
+)
+from imu_simulation_framework.sensors.triads import TRIADS
+
+LONGEST = 30.0 * 86400.0
+"""Nobody leaves a sensor alone for longer [s]."""
+
+_PER_DECADE = 3
+
+
+class DurationPlanner:
+    """Answers for one kind of recording; what depends only on the duration is kept.
+
+    Parameters
+    ----------
+    rate : float
+        [Hz]
+    duration : float
+        Of the recording that was not long enough [s].
+    band : pair of float
+        Of the bias instability [s].
+    """
+
+    def __init__(self, rate, duration, band):
+        self._rate = rate
+        self._start = duration
+        self._band = band
+        self._known = {}
+
+    def duration(self, squares, index, value) -> float:
+        """Return the duration, doubled from the recording's, at which a term would be identified.
+
+        Parameters
+        ----------
+        squares : ndarray, shape (5,)
+            Squared coefficients of the fit.
+        index : int
+            Of the term.
+        value : float
+            Its assumed coefficient.
+
+        Returns
+        -------
+        float
+            [s]; infinite beyond :data:`LONGEST`.
+        """
+        others = np.array(squares, dtype=float)
+        others[index] = 0.0
+        present = others.copy()
+        present[index] = value**2
+        duration = 2.0 * self._start
+        while value > 0.0 and duration <= LONGEST:
+            shapes, covariance = self._model(duration)
+            weights = square_estimator(shapes, covariance.of(present), index, present > 0.0)
+            deviation = np.sqrt(weights @ covariance.of(others) @ weights)
+            if value**2 > DETECTION_DEVIATIONS * deviation:
+                return duration
+            duration *= 2.0
+        return np.inf
+
+    def _model(self, duration):
+        if duration not in self._known:
+            period = 1.0 / self._rate
+            length = round(duration * self._rate)
+            factors = averaging_factors(length, _PER_DECADE)
+            self._known[duration] = (
+                allan_variance_of_terms(factors * period, period, self._band),
+                allan_covariance(factors, [length], period, self._band),
+            )
+        return self._known[duration]
+
+
+SENSORS = {name: TRIADS[name].columns for name in IMU_TRIADS}
+AXES = tuple(axis for axes in SENSORS.values() for axis in axes)
+
+DEFAULT_BAND = TriadSpecification().bias_instability_band
+_DEFAULT_TIME = TriadSpecification().gauss_markov_time[0]
+
+
+@dataclass(frozen=True)
+class AllanIdentification:
+    """The noise parameters of an IMU.
+
+    Attributes
+    ----------
+    recordings : tuple of SamplesAtRest
+    axes : dict of str to AxisResult
+        For each axis of ``AXES`` that was recorded.
+    band : pair of float
+        Averaging times between which bias instability was assumed [s].
+    """
+
+    recordings: tuple[SamplesAtRest, ...]
+    axes: dict[str, AxisResult]
+    band: tuple[float, float]
+
+    @property
+    def rate(self) -> float:
+        """Rate of the first recording, rounded to what its clock can tell [Hz]."""
+        rate = self.recordings[0].rate
+        whole = round(rate)
+        return float(whole) if abs(rate - whole) < 1e-3 * rate else rate
+
+    @property
+    def sensors(self) -> dict[str, tuple[str, ...]]:
+        """Those of ``SENSORS`` that were recorded, with their recorded axes."""
+        recorded = {
+            sensor: tuple(axis for axis in axes if axis in self.axes)
+            for sensor, axes in SENSORS.items()
+        }
+        return {sensor: axes for sensor, axes in recorded.items() if axes}
+
+    def to_specification(self, name, walk_limit=False) -> ImuSpecification:
+        """Return the specification that makes such noise.
+
+        Terms that are neither identified nor needed to stay with the measured curve are 0, and so
+        is all noise of axes that were not recorded.
+
+        Parameters
+        ----------
+        name : str
+            Of the sensor.
+        walk_limit : bool
+            Put the upper limit where there is no random walk, for formats that need one.
+        """
+        triads: dict[str, Any] = {}
+        for sensor, axes in SENSORS.items():
+            results = [self.axes.get(axis) for axis in axes]
+            values: dict[str, Any] = {
+                term: tuple(result.signed(term) if result else 0.0 for result in results)
+                for term in TERMS
+            }
+            if walk_limit:
+                values["random_walk"] = tuple(
+                    value or (result and _finite_limit(result.fit.terms["random_walk"])) or 0.0
+                    for value, result in zip(values["random_walk"], results)
+                )
+            sigmas = tuple(result.signed(GAUSS_MARKOV) if result else 0.0 for result in results)
+            values["gauss_markov_sigma"] = sigmas
+            values["gauss_markov_time"] = tuple(_gauss_markov_time(result) for result in results)
+            triads[sensor] = TriadSpecification(bias_instability_band=self.band, **values)
+        return ImuSpecification(name=name, output=OutputSpecification(rate=self.rate), **triads)
+
+
+def _gauss_markov_time(result) -> float:
+    identified = result is not None and result.signed(GAUSS_MARKOV)
+    return result.fit.gauss_markov_time.value if identified else _DEFAULT_TIME
+
+
+def _finite_limit(estimate) -> float:
+    return estimate.high if np.isfinite(estimate.high) else estimate.value
+
+
+def identify(recordings, band=DEFAULT_BAND, progress=None) -> AllanIdentification:
+    """Identify Q, N, B, K and R of every axis, and what a real sensor has besides.
+
+    Several recordings of one sensor count with the inverse of their covariance: the terms are
+    fitted to the Allan variances of all at once. (Averages of separate results, weighted with
+    their own variances, would prefer whichever happens to be small.)
+
+    Parameters
+    ----------
+    recordings : sequence of SamplesAtRest
+        With the same axes, of ``AXES``.
+    band : pair of float
+        Averaging times between which bias instability is assumed [s].
+    progress : callable, optional
+        Called without arguments, once for each axis of each recording and once more for each axis.
+    """
+    step = progress or (lambda: None)
+    recordings = tuple(recordings)
+    names = recordings[0].names
+    models = [RecordingModel(recording, band) for recording in recordings]
+    tasks = [(model, axis) for model in models for axis in range(len(names))]
+
+    def variance_of(task):
+        model, axis = task
+        variance = model.variance(model.parts(axis))
+        step()
+        return variance
+
+    # numpy gives other threads their turn in long operations.
+    longest = max(recording.duration * recording.rate for recording in recordings)
+    with ThreadPoolExecutor(threads_for(round(longest))) as pool:
+        computed = list(pool.map(variance_of, tasks))
+    planner = DurationPlanner(recordings[0].rate, max(r.duration for r in recordings), band)
+    comparisons = sum(map(len, computed))
+    results = {}
+    for axis, name in enumerate(names):
+        variances = computed[axis :: len(names)]
+        results[name] = identify_axis(models, axis, variances, planner, comparisons)
+        step()
+    return AllanIdentification(recordings, results, tuple(band))

@@ -1,0 +1,478 @@
+"""Whether the sensor that was identified has the Allan deviation that was measured.
+
+Which coefficients go into the specification of the identified sensor.
+
+Those that are identified, as a rule. But where two slow terms can stand for each other neither is
+identified, and without both the sensor would have no slow drift at all: then the terms of the fit
+go in as they are, and if even these are far from the curve, those closest to it.
+
+Identify the noise of one axis: the standard terms where they do, what else there is if not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import block_diag
+from scipy.optimize import nnls
+from scipy.stats import chi2, norm
+
+from imu_simulation_framework.characterisation.allan.deviation import (
+    AllanCurve,
+    allan_curve,
+    averaging_factors,
+    equivalent_degrees_of_freedom,
+    overlapping_allan_variance,
+)
+from imu_simulation_framework.characterisation.allan.extended import (
+    SpectralLine,
+    error_covariance,
+    fit_real_sensor,
+    remove_lines,
+    weigh_slow_terms,
+)
+from imu_simulation_framework.characterisation.allan.fit import (
+    CONFIDENCE,
+    DETECTION_DEVIATIONS,
+    AllanFit,
+    AllanProblem,
+    fit_terms,
+)
+from imu_simulation_framework.characterisation.allan.model import (
+    GAUSS_MARKOV,
+    TERMS,
+    allan_covariance,
+    allan_variance_of_terms,
+)
+
+SHORTEST = 1.0
+"""The comparison begins here [s]..."""
+LONGEST_SHARE = 10.0
+"""...and ends at this part of the longest contiguous part."""
+
+_LEVEL = 0.05
+# Two sensors of one batch differ by more than this share of the Allan variance.
+_NEGLIGIBLE = 0.02
+
+
+@dataclass(frozen=True)
+class AllanBand:
+    """Within these limits lies the true Allan deviation, at all its averaging times together.
+
+    Attributes
+    ----------
+    tau, deviation, low, high : ndarray, shape (n,)
+        From 1 s to a tenth of the recording.
+    """
+
+    tau: np.ndarray
+    deviation: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+    def excess(self, deviation) -> np.ndarray:
+        """Return how far another deviation is outside, as a logarithm; negative inside."""
+        return np.maximum(np.log(deviation / self.high), np.log(self.low / deviation))
+
+
+@dataclass(frozen=True)
+class Departure:
+    """Where the identified sensor leaves the band.
+
+    Attributes
+    ----------
+    recording : int
+        Counted from 0.
+    tau : float
+        [s]
+    ratio : float
+        Allan deviation of the identified sensor over the measured one.
+    """
+
+    recording: int
+    tau: float
+    ratio: float
+
+
+def measured_band(curve: AllanCurve, longest, comparisons, model_error=0.0) -> AllanBand:
+    """Widen an Allan deviation's interval to one for many comparisons and a model's error.
+
+    Parameters
+    ----------
+    curve : AllanCurve
+    longest : float
+        Of the contiguous parts [s].
+    comparisons : int
+        All of so many intervals hold with 95 % (Sidak).
+    model_error : float
+        Relative standard deviation of the Allan variance; 2 % at least.
+    """
+    seen = (curve.tau >= SHORTEST) & (curve.tau <= longest / LONGEST_SHARE)
+    deviation, freedom = curve.deviation[seen], curve.degrees_of_freedom[seen]
+    tail = 0.5 * (1.0 - (1.0 - _LEVEL) ** (1.0 / max(1, comparisons)))
+    allowed = 0.5 * norm.isf(tail) * max(model_error, _NEGLIGIBLE)
+    up = 0.5 * np.log(freedom / chi2.ppf(tail, freedom))
+    down = 0.5 * np.log(chi2.isf(tail, freedom) / freedom)
+    return AllanBand(
+        curve.tau[seen],
+        deviation,
+        deviation * np.exp(-np.hypot(down, allowed)),
+        deviation * np.exp(np.hypot(up, allowed)),
+    )
+
+
+IDENTIFIED, FITTED, CLOSEST = "identified", "fitted", "closest to the curve"
+
+
+def chosen_coefficients(fit, bands, shapes_at):
+    """Return squared coefficients of a sensor whose curve lies inside the measured bands.
+
+    Parameters
+    ----------
+    fit : AllanFit
+    bands : sequence of AllanBand
+        Of each recording, not widened by an error of the model.
+    shapes_at : callable
+        From averaging times [s] to the Allan variances of the terms, shape (n, terms).
+
+    Returns
+    -------
+    squares : ndarray, shape (terms,)
+        Of the first choice that lies inside, or else is the least outside.
+    choice : str
+        ``IDENTIFIED``, ``FITTED`` or ``CLOSEST``.
+    """
+    names = list(fit.terms)
+    identified = np.array([fit.terms[name].identified for name in names])
+    fitted = np.maximum(fit.squares, 0.0)
+    if not fit.terms[TERMS[0]].identified:
+        # Next to a filter the data may show any quantisation.
+        fitted[0] = 0.0
+    # A ramp is the same in every run of the simulated sensor: not without need.
+    steady = np.where(identified | (np.array(names) != TERMS[4]), fitted, 0.0)
+    choices = [
+        (np.where(identified, fitted, 0.0), IDENTIFIED),
+        (steady, FITTED),
+        (fitted, FITTED),
+    ]
+    shapes = [shapes_at(band.tau) for band in bands]
+    outside = []
+    for squares, choice in choices:
+        outside.append(_outside(squares, bands, shapes))
+        if outside[-1] <= 0.0:
+            return squares, choice
+    closest = _closest(bands, shapes)
+    choices.append((closest, CLOSEST))
+    outside.append(_outside(closest, bands, shapes))
+    return choices[int(np.argmin(outside))]
+
+
+def _outside(squares, bands, shapes):
+    excess = [0.0]
+    for band, columns in zip(bands, shapes):
+        with np.errstate(divide="ignore"):
+            excess.append(band.excess(np.sqrt(columns @ squares)).max(initial=0.0))
+    return max(excess)
+
+
+def _closest(bands, shapes):
+    """Non-negative coefficients with the least square of errors relative to the bands' widths."""
+    rows, targets = [], []
+    for band, columns in zip(bands, shapes):
+        width = np.log(band.high / band.low)
+        rows.append(columns[:, 1:] / (band.deviation**2 * width)[:, None])
+        targets.append(1.0 / width)
+    matrix = np.concatenate(rows)
+    scale = np.linalg.norm(matrix, axis=0)
+    scale[scale == 0.0] = 1.0
+    return np.append(0.0, nnls(matrix / scale, np.concatenate(targets))[0] / scale)
+
+
+@dataclass(frozen=True)
+class NeededDuration:
+    """How long to record to identify a term that was not.
+
+    Attributes
+    ----------
+    value : float
+        The coefficient that is assumed: the estimate, or half the upper limit where that is
+        far below it.
+    duration : float
+        [s]; infinite if a month would not be enough.
+    """
+
+    value: float
+    duration: float
+
+
+@dataclass(frozen=True)
+class AxisResult:
+    """What is known of one axis.
+
+    Attributes
+    ----------
+    fit : AllanFit
+        To all recordings together.
+    single_fits : tuple of AllanFit
+        To each recording alone, if there are several.
+    lines : tuple of tuple of SpectralLine
+        What was taken out of each recording before the fit, empty where nothing was.
+    curves : tuple of AllanCurve
+        One for each recording, without its lines.
+    recorded : tuple of ndarray
+        The Allan deviations with them, at the same averaging times.
+    bands : tuple of AllanBand
+        Where the identified sensor's Allan deviation is expected, one for each recording.
+    squares : ndarray, shape (terms,)
+        Squared coefficients of the sensor that is identified.
+    choice : str
+        Why these: see :mod:`~imu_simulation_framework.characterisation.allan.axis`.
+    departures : tuple of Departure
+        Where that sensor leaves a band.
+    needed : dict of str to NeededDuration
+        For each of the five terms that is not identified, but for a quantisation hidden by the
+        sensor's filter.
+    ramp_sign : float
+        1 or -1: whether the reading grew or fell over the recordings.
+    """
+
+    fit: AllanFit
+    single_fits: tuple[AllanFit, ...]
+    lines: tuple[tuple[SpectralLine, ...], ...]
+    curves: tuple[AllanCurve, ...]
+    recorded: tuple[np.ndarray, ...]
+    bands: tuple[AllanBand, ...]
+    squares: np.ndarray
+    choice: str
+    departures: tuple[Departure, ...]
+    needed: dict[str, NeededDuration]
+    ramp_sign: float
+
+    def signed(self, term) -> float:
+        """Return the coefficient of a term in the identified sensor, 0 if it has none."""
+        names = list(self.fit.terms)
+        if term not in names:
+            return 0.0
+        value = float(np.sqrt(self.squares[names.index(term)]))
+        return value * (self.ramp_sign if term == "rate_ramp" and value else 1.0)
+
+    @property
+    def without_identification(self) -> tuple[str, ...]:
+        """Terms that the identified sensor has although none of them is identified alone."""
+        if self.choice == IDENTIFIED:
+            return ()
+        return tuple(
+            name
+            for name, square in zip(self.fit.terms, self.squares)
+            if square > 0.0 and not self.fit.terms[name].identified
+        )
+
+
+class RecordingModel:
+    """What all axes of a recording share.
+
+    Parameters
+    ----------
+    recording : SamplesAtRest
+    band : pair of float
+        Of the bias instability [s].
+    """
+
+    def __init__(self, recording, band):
+        self.recording = recording
+        self.band = band
+        self.period = 1.0 / recording.rate
+        self.factors = averaging_factors(max(recording.lengths))
+        self.tau = self.factors * self.period
+        self.longest = max(recording.lengths) * self.period
+        self._terms = {}
+
+    def terms(self, gauss_markov_time=None):
+        """Allan variances of the terms, and their covariance."""
+        if gauss_markov_time not in self._terms:
+            self._terms[gauss_markov_time] = (
+                allan_variance_of_terms(self.tau, self.period, self.band, gauss_markov_time),
+                allan_covariance(
+                    self.factors, self.recording.lengths, self.period, self.band,
+                    gauss_markov_time,
+                ),
+            )  # fmt: skip
+        return self._terms[gauss_markov_time]
+
+    def parts(self, axis):
+        """Return the contiguous parts of one axis."""
+        values = self.recording.values[axis]
+        return [values[start:stop] for start, stop in self.recording.parts]
+
+    def variance(self, parts):
+        """Return the overlapping Allan variance of contiguous parts."""
+        return overlapping_allan_variance(parts, self.recording.rate, self.factors)
+
+    def curve(self, variance, fit) -> AllanCurve:
+        """Return the Allan deviation with its interval."""
+        time = fit.gauss_markov_time
+        shapes = self.terms(time and time.value)[0] * np.maximum(fit.squares, 0.0)
+        contributions = dict(zip(fit.terms, shapes.T))
+        contributions.pop(GAUSS_MARKOV, None)
+        freedom = equivalent_degrees_of_freedom(self.recording.lengths, self.factors, contributions)
+        return allan_curve(self.tau, variance, freedom, CONFIDENCE)
+
+
+def identify_axis(models, axis, variances, planner, comparisons) -> AxisResult:
+    """Identify the terms of one axis.
+
+    Parameters
+    ----------
+    models : sequence of RecordingModel
+    axis : int
+    variances : sequence of ndarray
+        Overlapping Allan variance of each recording.
+    planner : DurationPlanner
+    comparisons : int
+        Averaging times of all axes at which the result is compared with what was measured.
+    """
+    recorded = tuple(np.sqrt(variance) for variance in variances)
+    lines = ((),) * len(models)
+    fit = _fit_standard_terms(models, variances, comparisons)
+    if fit is None:
+        variances, lines = _without_lines(models, axis, variances)
+        fit = _fit_standard_terms(models, variances, comparisons) if any(lines) else None
+    beside = (
+        np.concatenate(variances),
+        lambda time: _joined(models, time),
+        max(model.longest for model in models),
+    )
+    if fit is None:
+        fit = fit_real_sensor(np.concatenate([model.tau for model in models]), *beside)
+    else:
+        fit = weigh_slow_terms(fit, *beside)
+    single = [
+        _fit_alike(model, variance, fit)
+        for model, variance in zip(models, variances)
+        if len(models) > 1
+    ]
+    curves = tuple(model.curve(value, fit) for model, value in zip(models, variances))
+    squares, choice, bands, departures = _sensor(models, curves, fit, comparisons)
+    hidden = {TERMS[0]} if np.isinf(fit.terms[TERMS[0]].high) else set()
+    needed = {
+        term: _needed(planner, fit, term)
+        for term in TERMS
+        if not fit.terms[term].identified and term not in hidden
+    }
+    rise = sum(_rise(part) * len(part) for model in models for part in model.parts(axis))
+    return AxisResult(
+        fit,
+        tuple(single),
+        lines,
+        curves,
+        recorded,
+        bands,
+        squares,
+        choice,
+        departures,
+        needed,
+        -1.0 if rise < 0.0 else 1.0,
+    )
+
+
+def _joined(models, time):
+    """Return shapes and covariance of all recordings, one after the other."""
+    shapes, covariances = zip(*(model.terms(time) for model in models))
+    if len(models) == 1:
+        return shapes[0], covariances[0].of
+    return (
+        np.concatenate(shapes),
+        lambda squares: block_diag(*(covariance.of(squares) for covariance in covariances)),
+    )
+
+
+def _fit_standard_terms(models, single_variances, comparisons):
+    """Return the fit of the standard terms, None if the data reject it."""
+    variances = np.concatenate(single_variances)
+    shapes, covariances = _joined(models, None)
+    fit = fit_terms(variances, shapes, covariances)
+    if not fit.describes:
+        return None
+    if fit.squares[0] == 0.0:
+        # A weak low-pass filter moves N by more than its interval before the fit as a whole fails.
+        plain = AllanProblem(variances, shapes, covariances)
+        free = AllanProblem(variances, shapes, covariances, smoothing=True)
+        gain = plain.deviance(fit.squares) - free.deviance(free.solve())
+        if gain > DETECTION_DEVIATIONS**2:
+            return None
+    # Squares of the residuals hardly notice a fit far above few degrees of freedom.
+    for model, variance in zip(models, single_variances):
+        band = measured_band(model.curve(variance, fit), model.longest, comparisons)
+        curve = allan_variance_of_terms(band.tau, model.period, model.band) @ fit.squares
+        if np.any(band.excess(np.sqrt(curve)) > 0.0):
+            return None
+    return fit
+
+
+def _without_lines(models, axis, variances):
+    """Allan variances without the narrow lines of each recording, and these."""
+    cleaned, lines = [], []
+    for model, variance in zip(models, variances):
+        parts, found = remove_lines(model.parts(axis), model.recording.rate)
+        cleaned.append(model.variance(parts) if found else variance)
+        lines.append(found)
+    return cleaned, tuple(lines)
+
+
+def _fit_alike(model, variance, fit) -> AllanFit:
+    """Fit one recording alone, with the choices made for all of them."""
+    time = fit.gauss_markov_time
+    shapes, covariance = model.terms(time and time.value)
+    if not fit.start:
+        return fit_terms(variance, shapes, covariance.of)
+    used = np.flatnonzero(model.tau >= fit.start)
+    return fit_terms(
+        variance[used],
+        shapes[used],
+        lambda squares: covariance.of(squares)[np.ix_(used, used)],
+        smoothing=True,
+        model_error=error_covariance(model.tau[used], fit.model_error),
+    )
+
+
+def _sensor(models, curves, fit, comparisons):
+    """Coefficients of the identified sensor, and where its Allan deviation leaves the bands."""
+    time = fit.gauss_markov_time
+
+    def shapes_at(tau):
+        return allan_variance_of_terms(
+            tau, models[0].period, models[0].band, time and time.value
+        )  # fmt: skip
+
+    pairs = list(zip(models, curves))
+    narrow = [measured_band(curve, model.longest, comparisons) for model, curve in pairs]
+    squares, choice = chosen_coefficients(fit, narrow, shapes_at)
+    bands = tuple(
+        measured_band(curve, model.longest, comparisons, fit.model_error) for model, curve in pairs
+    )
+    departures = []
+    for number, band in enumerate(bands):
+        deviation = np.sqrt(shapes_at(band.tau) @ squares)
+        with np.errstate(divide="ignore"):
+            outside = np.flatnonzero(band.excess(deviation) > 0.0)
+        departures += [
+            Departure(number, float(band.tau[i]), float(deviation[i] / band.deviation[i]))
+            for i in outside
+        ]
+    return squares, choice, bands, tuple(departures)
+
+
+def _needed(planner, fit, term) -> NeededDuration:
+    estimate = fit.terms[term]
+    assumed = estimate.value
+    if np.isfinite(estimate.high):
+        assumed = assumed if assumed > 0.25 * estimate.high else 0.5 * estimate.high
+    squares = np.maximum(fit.squares[: len(TERMS)], 0.0)
+    return NeededDuration(assumed, planner.duration(squares, TERMS.index(term), assumed))
+
+
+def _rise(part) -> float:
+    """Return the mean of the second half less that of the first."""
+    half = len(part) // 2
+    return float(np.mean(part[half:]) - np.mean(part[:half]))

@@ -1,0 +1,180 @@
+"""The recording of an IMU at rest, of which days may be longer than the memory is large.
+
+It is read in parts, and each column is kept in a temporary file, from which it is read when it is
+worked on.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass, replace
+from typing import Callable, Mapping, Sequence
+
+import numpy as np
+
+from imu_simulation_framework.core.columns import ACCEL, GYRO
+from imu_simulation_framework.core.errors import RecordingError
+from imu_simulation_framework.motion.stamps import StampLimits
+from imu_simulation_framework.recordings import messages
+from imu_simulation_framework.recordings.cleaning import MINIMUM_SAMPLES, Cleaner, refuse_absurd
+from imu_simulation_framework.recordings.conventions import conventional_imu
+from imu_simulation_framework.recordings.formats.any_format import sample_blocks
+from imu_simulation_framework.recordings.frames import ImuConventions
+from imu_simulation_framework.recordings.imu import without_unknown
+from imu_simulation_framework.recordings.report import RecordingReport
+
+_ROWS_AT_ONCE = 20_000
+_GROUPS = (GYRO, ACCEL)
+_TIMES = ("stamp", "receipt")
+_USED = (*_TIMES, *GYRO, *ACCEL, "gyro_covariance", "accel_covariance")
+
+
+class ColumnsOnDisk:
+    """Columns of numbers in temporary files; ``columns[k]`` reads one, or replaces it.
+
+    Parameters
+    ----------
+    names : sequence of str
+    """
+
+    def __init__(self, names: Sequence[str]):
+        self.names = tuple(names)
+        # Open as long as the columns are in use, and gone with the process.
+        self._files = {name: tempfile.TemporaryFile() for name in names}  # noqa: SIM115
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __getitem__(self, place: int) -> np.ndarray:
+        if not 0 <= place < len(self):
+            raise IndexError(place)
+        file = self._files[self.names[place]]
+        file.seek(0)
+        return np.fromfile(file)
+
+    def __setitem__(self, place: int, values: np.ndarray) -> None:
+        file = self._files[self.names[place]]
+        file.seek(0)
+        file.truncate()
+        file.write(np.ascontiguousarray(values, dtype=float).data)
+        file.flush()
+
+    def append(self, columns: Mapping[str, np.ndarray]) -> None:
+        """Add samples at the end of each column."""
+        for name, file in self._files.items():
+            file.write(np.ascontiguousarray(columns[name], dtype=float).data)
+
+    def only(self, names: Sequence[str]) -> ColumnsOnDisk:
+        """Return some of the columns; those left out are gone."""
+        some = ColumnsOnDisk(())
+        some.names = tuple(names)
+        some._files = {name: self._files[name] for name in names}
+        return some
+
+
+@dataclass(frozen=True)
+class RecordedAtRest:
+    """Angular rates and specific forces as recorded, in rad/s and m/s^2.
+
+    Attributes
+    ----------
+    times : ndarray, shape (n,)
+        Growing strictly [s].
+    axes : ColumnsOnDisk
+        Those of gyro_x to accel_z that were recorded.
+    report : RecordingReport
+    """
+
+    times: np.ndarray
+    axes: ColumnsOnDisk
+    report: RecordingReport
+
+
+def read_at_rest(
+    path,
+    topic: str = "",
+    columns: Mapping[str, str] | None = None,
+    *,
+    rate: float | None = None,
+    stamp_limits: StampLimits | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> RecordedAtRest:
+    """Read gyroscope, accelerometer, or single axes of them; an orientation does not matter.
+
+    Parameters
+    ----------
+    path, topic, columns, rate
+        As for :func:`.read_imu_samples`.
+    stamp_limits : StampLimits, optional
+    progress : callable, optional
+        Called with the number of bytes of each block of text that is read.
+
+    Raises
+    ------
+    RecordingError
+        The recording cannot be read or used, or the disk has no room for its numbers.
+    """
+    try:
+        return _read(path, topic, columns, rate, stamp_limits or StampLimits(), progress)
+    except OSError as error:
+        raise RecordingError(
+            f"{path}: its numbers cannot be kept in {tempfile.gettempdir()}: "
+            f"{error.strerror or error}; the variable TMPDIR names another folder"
+        ) from None
+
+
+def _read(path, topic, columns, rate, limits, progress):
+    kept, masks, places, count = None, [], [], 0
+    for samples in sample_blocks(
+        path, topic, "auto", columns, messages.IMU_TYPES, "IMU", rate is None,
+        rows_at_once=_ROWS_AT_ONCE, progress=progress,
+    ):  # fmt: skip
+        used = {name: values for name, values in samples.columns.items() if name in _USED}
+        if rate is not None:
+            used["stamp"] = (count + np.arange(len(samples))) / rate
+            used.pop("receipt", None)
+        count += len(samples)
+        samples = conventional_imu(
+            without_unknown(replace(samples, columns=used)), ImuConventions()
+        )
+        if kept is None:
+            groups = [tuple(axis for axis in group if axis in used) for group in _GROUPS]
+            groups = [group for group in groups if group]
+            kept = ColumnsOnDisk([name for name in _USED[:8] if name in used])
+        finite = [np.isfinite(samples.matrix(group)).all(axis=1) for group in groups]
+        for group, one in zip(groups, finite):
+            refuse_absurd(samples, group, one)
+        kept.append(samples.columns)
+        masks.append(np.array(finite).reshape(len(groups), -1))
+        places.append(_range_of(samples.places))
+    finite = np.concatenate(masks, axis=1)
+    given = [row for row, one in enumerate(finite) if one.any()]
+    if not given:
+        raise RecordingError(f"{samples.source}: no sample holds a number")
+    names = [axis for row in given for axis in groups[row]]
+    times = {name: kept[place] for place, name in enumerate(kept.names) if name in _TIMES}
+    cleaner = Cleaner(replace(samples, columns=times, places=_joined(places)))
+    del times, places
+    if not finite[given].all():
+        cleaner.drop(
+            ~finite[given].all(axis=0), "nan", f"values of {', '.join(names)} are not numbers"
+        )
+    order, report = cleaner.finish(limits, MINIMUM_SAMPLES)
+    axes, recorded = kept.only(names), cleaner.times
+    if len(order) < len(recorded) or report.stamps.unordered:
+        recorded = recorded[order]
+        for place in range(len(names)):
+            axes[place] = axes[place][order]
+    return RecordedAtRest(recorded, axes, report)
+
+
+def _joined(places):
+    """Return the numbers of all samples."""
+    first, last, count = places[0][0], places[-1][-1], sum(map(len, places))
+    return range(first, last + 1) if last - first + 1 == count else np.concatenate(places)
+
+
+def _range_of(places):
+    """Return growing numbers, as a range, which needs no memory, where none is missing."""
+    first, last = int(places[0]), int(places[-1])
+    return range(first, last + 1) if last - first + 1 == len(places) else places

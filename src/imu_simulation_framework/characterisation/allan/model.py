@@ -1,0 +1,252 @@
+"""Allan variance of the standard IMU noise terms, and how its estimates scatter together.
+
+Of a signal ``y`` with integral ``x``, sampled at ``dt``, the overlapping estimate at
+``tau = m dt`` is the mean of ``z_i^2`` with ``z_i = (x_{i+2m} - 2 x_{i+m} + x_i) / (sqrt(2) tau)``
+(NIST SP 1065, eq. 11). Each noise term has a generalised autocovariance ``s(t)`` of ``x``
+(Greenhall and Riley, "Uncertainty of stability variances based on finite differences", PTTI
+2003); second differences of it give the covariance of any two ``z``, and for Gaussian noise::
+
+    cov(avar_1, avar_2) = 2 / (n_1 n_2) sum_d w(d) cov(z_1, z_2; d)^2
+
+where ``w(d)`` counts the pairs that are ``d`` samples apart. Overlapping estimates, and those
+at different ``tau``, are strongly correlated; a fit whose intervals are to hold needs this.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from imu_simulation_framework.sensors.noise.processes import (
+    flicker_processes,
+    gauss_markov_allan_variance,
+)
+
+TERMS = ("quantisation", "white_noise", "bias_instability", "random_walk", "rate_ramp")
+"""Q, N, B, K, R: the terms in the order of all arrays here."""
+
+GAUSS_MARKOV = "gauss_markov"
+"""A term that only :mod:`.allan.extended` adds, behind the others."""
+
+SYMBOLS = {
+    "quantisation": "Q",
+    "white_noise": "N",
+    "bias_instability": "B",
+    "random_walk": "K",
+    "rate_ramp": "R",
+    GAUSS_MARKOV: "G",
+}
+
+_QUANTISATION, _WHITE, _INSTABILITY, _WALK, _RAMP, _GAUSS_MARKOV = range(6)
+_NODES = 12
+_GAUSS, _GAUSS_WEIGHTS = np.polynomial.legendre.leggauss(_NODES)
+
+
+def allan_variance_of_terms(tau, period, band, gauss_markov_time=None):
+    """Allan variance of each term with a unit coefficient.
+
+    ``3 / tau^2``, ``1 / tau``, flicker noise, ``tau / 3`` and ``tau^2 / 2`` (IEEE Std 952, annex
+    C). The flicker noise is not the constant ``2 ln 2 / pi`` but what the sum of Gauss-Markov
+    processes has that :class:`.noise.processes.BiasInstability`
+    makes: the same on the plateau, falling outside its band.
+
+    Parameters
+    ----------
+    tau : array_like, shape (n,)
+        Averaging times [s].
+    period : float
+        Time between samples [s].
+    band : pair of float
+        Shortest and longest averaging time of the bias instability [s].
+    gauss_markov_time : float, optional
+        Correlation time of a Gauss-Markov process [s], which is the sixth term then.
+
+    Returns
+    -------
+    ndarray, shape (n, 5) or (n, 6)
+        To be multiplied with Q^2, N^2, B^2, K^2, R^2, sigma^2 and added up.
+    """
+    tau = np.asarray(tau, dtype=float)
+    times, sigmas = flicker_processes(band, period)
+    flicker = gauss_markov_allan_variance(times, tau[:, None], period) @ sigmas**2
+    columns = [3.0 / tau**2, 1.0 / tau, flicker, tau / 3.0, tau**2 / 2.0]
+    if gauss_markov_time is not None:
+        columns.append(gauss_markov_allan_variance(gauss_markov_time, tau, period))
+    return np.column_stack(columns)
+
+
+@dataclass(frozen=True)
+class AllanCovariance:
+    """Covariance of Allan variances estimated at several averaging times.
+
+    Attributes
+    ----------
+    tau : ndarray, shape (n,)
+    products : ndarray, shape (terms, terms, n, n)
+        Covariance for each pair of terms with unit coefficients.
+    means : ndarray, shape (terms, n, n)
+        Covariance of the mean of the ``z``, for the ramp, on which noise sits.
+    """
+
+    tau: np.ndarray
+    products: np.ndarray
+    means: np.ndarray
+
+    def of(self, squares) -> np.ndarray:
+        """Covariance for squared coefficients Q^2, N^2, B^2, K^2, R^2, sigma^2; shape (n, n)."""
+        squares = np.asarray(squares, dtype=float)
+        total = np.zeros_like(self.means[0])
+        present = np.flatnonzero(squares)
+        ramp = 2.0 * squares[_RAMP] * np.outer(self.tau, self.tau)
+        # Sums rather than a matrix product, which libraries share among threads: for so few
+        # numbers that costs a hundred times more than it saves wherever a core is busy.
+        for one in present:
+            for other in present:
+                total += squares[one] * squares[other] * self.products[one, other]
+            total += squares[one] * ramp * self.means[one]
+        return total
+
+
+def allan_covariance(factors, lengths, period, band, gauss_markov_time=None) -> AllanCovariance:
+    """Return the covariance of overlapping Allan variances at several averaging times.
+
+    Parameters
+    ----------
+    factors : array_like of int, shape (n,)
+        Averaging factors ``m``, growing.
+    lengths : array_like of int
+        Number of samples of each contiguous part; the estimates of the parts are averaged with
+        the number of their terms as weights, and ``2 m`` is at most the longest.
+    period : float
+        Time between samples [s].
+    band : pair of float
+        Of the bias instability [s].
+    gauss_markov_time : float, optional
+        Correlation time of a Gauss-Markov process [s], which is the sixth term then.
+    """
+    factors = np.asarray(factors, dtype=float)
+    points = np.asarray(lengths, dtype=float)[:, None] + 1.0
+    low, high = np.triu_indices(len(factors))
+    shorter, longer = factors[low], factors[high]
+    terms = np.maximum(points - 2.0 * factors, 0.0).sum(axis=0)
+    scale = 1.0 / (terms[low] * terms[high])
+
+    lags, weights = _nodes(shorter, longer, points.max())
+    pairs = weights * _pair_counts(lags, shorter, longer, points)
+    processes = {_INSTABILITY: flicker_processes(band, period)}
+    if gauss_markov_time is not None:
+        processes[_GAUSS_MARKOV] = ([gauss_markov_time], [1.0])
+    correlations = _correlations(lags, shorter, longer, period, processes)
+    count = _RAMP + 1 + (gauss_markov_time is not None)
+    products = np.zeros((count, count, len(low)))
+    means = np.zeros((count, len(low)))
+    for first, one in correlations.items():
+        means[first] = scale * (pairs * one).sum(axis=1)
+        for second, other in correlations.items():
+            products[first, second] = 2.0 * scale * (pairs * one * other).sum(axis=1)
+
+    # White noise of the phase: correlated at single lags only, which the nodes do not hit.
+    lags, weights = _single_lags(shorter, longer)
+    pairs = weights * _pair_counts(lags, shorter, longer, points)
+    quantisation = _phase_noise_correlation(lags, shorter, longer, period)
+    correlations = _correlations(lags, shorter, longer, period, processes)
+    correlations[_QUANTISATION] = quantisation
+    means[_QUANTISATION] = scale * (pairs * quantisation).sum(axis=1)
+    for other, correlation in correlations.items():
+        value = 2.0 * scale * (pairs * quantisation * correlation).sum(axis=1)
+        products[_QUANTISATION, other] = products[other, _QUANTISATION] = value
+    return AllanCovariance(
+        factors * period,
+        _symmetric(products, low, high, len(factors)),
+        _symmetric(means, low, high, len(factors)),
+    )
+
+
+def _symmetric(values, low, high, size):
+    matrix = np.empty(values.shape[:-1] + (size, size))
+    matrix[..., low, high] = values
+    matrix[..., high, low] = values
+    return matrix
+
+
+def _nodes(shorter, longer, points):
+    """Return lags at which to sum, and weights; lags count from where both filters are centred.
+
+    Everything is even in the lag, so positive ones count twice. Between the lags where a
+    correlation has a kink it is smooth: short intervals are summed sample by sample, long ones
+    by Gauss-Legendre quadrature. Behind the last kink only flicker noise is still correlated.
+    """
+    reach = shorter + longer
+    last = np.maximum(points - reach, reach)
+    kinks = np.sort(
+        np.stack([0.0 * reach, shorter, longer - shorter, longer, reach], axis=1), axis=1
+    )
+    tail = [np.minimum(reach * factor, last) for factor in (1.5, 3.0, 10.0, 50.0)]
+    edges = np.column_stack([kinks, *tail])
+    start, stop = edges[:, :-1, None], edges[:, 1:, None]
+    length = stop - start
+    count = np.arange(_NODES + 1.0)
+    half_ends = np.where((count == 0.0) | (count == length), 0.5, 1.0)
+    single = np.where(count <= length, half_ends, 0.0) * (length > 0.0)
+    gauss = np.append(0.5 * (_GAUSS + 1.0), 0.0)
+    gauss_weights = np.append(0.5 * _GAUSS_WEIGHTS, 0.0)
+    by_sample = length <= _NODES
+    lags = start + np.where(by_sample, np.minimum(count, length), gauss * length)
+    weights = 2.0 * np.where(by_sample, single, gauss_weights * length)
+    return lags.reshape(len(reach), -1), weights.reshape(len(reach), -1)
+
+
+def _single_lags(shorter, longer):
+    """Return the lags at which two second differences share a sample of the phase, and weights."""
+    lags = np.sort(
+        np.stack([0.0 * shorter, shorter, longer - shorter, longer, longer + shorter], axis=1),
+        axis=1,
+    )
+    weights = np.where(lags == 0.0, 1.0, 2.0)
+    weights[:, 1:][np.diff(lags, axis=1) == 0.0] = 0.0
+    return lags, weights
+
+
+def _pair_counts(lags, shorter, longer, points):
+    """Return how many pairs of ``z`` are so far apart, over all contiguous parts."""
+    difference, reach = (longer - shorter)[:, None], (shorter + longer)[:, None]
+    counts = np.zeros_like(lags)
+    for length in points[:, 0]:
+        counts += np.clip(length - reach - lags, 0.0, np.maximum(length - reach - difference, 0.0))
+    return counts
+
+
+def _filter_pairs():
+    """Weights and offsets (of the shorter, of the longer) of two centred second differences."""
+    for one, weight in ((-1.0, 1.0), (0.0, -2.0), (1.0, 1.0)):
+        for other, other_weight in ((-1.0, 1.0), (0.0, -2.0), (1.0, 1.0)):
+            yield weight * other_weight, one, other
+
+
+def _correlations(lags, shorter, longer, period, processes):
+    """Covariance of two ``z`` for white noise, random walk and sums of Gauss-Markov processes.
+
+    ``processes`` has the correlation times and standard deviations of each sum.
+    """
+    white, walk = np.zeros_like(lags), np.zeros_like(lags)
+    sums = {term: np.zeros_like(lags) for term in processes}
+    for weight, one, other in _filter_pairs():
+        time = np.abs(lags + (one * shorter - other * longer)[:, None]) * period
+        white -= weight * time / 2.0
+        walk += weight * time**3 / 12.0
+        for term, times_and_sigmas in processes.items():
+            for correlation_time, sigma in zip(*times_and_sigmas):
+                ratio = time / correlation_time
+                increment = ratio + np.expm1(-ratio)
+                sums[term] -= weight * (sigma * correlation_time) ** 2 * increment
+    scale = 0.5 / (shorter * longer * period**2)[:, None]
+    correlations = {_WHITE: white, _WALK: walk, **sums}
+    return {term: scale * values for term, values in correlations.items()}
+
+
+def _phase_noise_correlation(lags, shorter, longer, period):
+    total = np.zeros_like(lags)
+    for weight, one, other in _filter_pairs():
+        total += weight * (lags + (one * shorter - other * longer)[:, None] == 0.0)
+    return total * (0.5 / (shorter * longer * period**2))[:, None]

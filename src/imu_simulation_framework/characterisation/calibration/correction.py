@@ -1,0 +1,350 @@
+r"""What a calibration found, as the correction of readings.
+
+A triad that reads
+
+.. math:: y = (I + M + \mathrm{diag}(\sum_k s_k \Delta T^k)) f + b + \sum_k c_k \Delta T^k
+
+is corrected to the f that gives y, its errors are those of a :class:`.TriadSpecification`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Mapping, Tuple
+
+import numpy as np
+
+from imu_simulation_framework.characterisation.calibration.triad_fit import TriadCalibration
+from imu_simulation_framework.core.checked_values import (
+    Axes,
+    Matrix,
+    checked_axes,
+    checked_matrix,
+    checked_number,
+    checked_numbers,
+)
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.sensors.imu_specification import (
+    ImuSpecification,
+    MagnetometerSpecification,
+    TriadSpecification,
+)
+
+Rows = Tuple[Axes, ...]
+_ZERO = (0.0, 0.0, 0.0)
+_ZERO_MATRIX = (_ZERO, _ZERO, _ZERO)
+_IDENTITY = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+_MOST_POWERS = 5
+_WORST_CONDITION = 100.0
+
+
+@dataclass(frozen=True)
+class TriadCorrection:
+    """The errors of three sensors that are to be taken away, and how well they are known.
+
+    Parameters
+    ----------
+    bias : 3 float
+        b [rad/s; m/s^2; T].
+    bias_sigma : 3 float
+        Its standard deviation.
+    scale_factor_and_misalignment : 3 x 3 float
+        M.
+    scale_factor_and_misalignment_sigma : 3 x 3 float
+        Standard deviations of its elements; 0 where an element was not looked for.
+    temperature_bias : rows of 3 float
+        c, a row for each power of the temperature's difference [unit/K, unit/K^2, ...].
+    temperature_scale_factor : rows of 3 float
+        s [1/K, 1/K^2, ...].
+    temperature_reference : float
+        [degC]
+    temperature_range : 2 float
+        Where the polynomials were found; a temperature beyond it counts as its end [degC].
+
+    Raises
+    ------
+    ConfigurationError
+        A value is not what it must be, or the matrix cannot be inverted, at any temperature.
+    """
+
+    bias: Axes = _ZERO
+    bias_sigma: Axes = _ZERO
+    scale_factor_and_misalignment: Matrix = _ZERO_MATRIX
+    scale_factor_and_misalignment_sigma: Matrix = _ZERO_MATRIX
+    temperature_bias: Rows = ()
+    temperature_scale_factor: Rows = ()
+    temperature_reference: float = 25.0
+    temperature_range: tuple[float, float] = (-273.15, 1000.0)
+
+    def __post_init__(self) -> None:
+        self._set("bias", checked_axes("bias", self.bias))
+        self._set("bias_sigma", checked_axes("bias_sigma", self.bias_sigma, minimum=0.0))
+        for name in (
+            "scale_factor_and_misalignment",
+            "scale_factor_and_misalignment_sigma",
+        ):
+            self._set(name, checked_matrix(name, getattr(self, name)))
+        if np.linalg.cond(self.matrix) > _WORST_CONDITION:
+            raise ConfigurationError(
+                "scale_factor_and_misalignment cannot be inverted: what it makes of the truth "
+                "does not tell the truth any more."
+            )
+        for name in ("temperature_bias", "temperature_scale_factor"):
+            self._set(name, _rows(name, getattr(self, name)))
+        self._set(
+            "temperature_reference",
+            checked_number("temperature_reference", self.temperature_reference),
+        )
+        low, high = checked_numbers("temperature_range", self.temperature_range, 2)
+        if not low <= high:
+            raise ConfigurationError(
+                f"temperature_range is {low:g} to {high:g}, but the first must not be the larger."
+            )
+        self._set("temperature_range", (low, high))
+        if self.temperature_scale_factor:
+            self._require_scale(np.linspace(low, high, 1001))
+
+    def _require_scale(self, temperatures):
+        scale = _polynomial(self.temperature_scale_factor, self._powers(temperatures))
+        worst = np.linalg.cond(self.matrix + np.eye(3) * scale[..., None])
+        if not worst.max() < _WORST_CONDITION:
+            raise ConfigurationError(
+                "temperature_scale_factor leaves next to nothing of the truth at "
+                f"{temperatures[np.argmax(worst)]:g} degC, which is in temperature_range."
+            )
+
+    def _set(self, name, value):
+        object.__setattr__(self, name, value)
+
+    @property
+    def matrix(self) -> np.ndarray:
+        """I + M, shape (3, 3)."""
+        return np.eye(3) + np.array(self.scale_factor_and_misalignment)
+
+    @property
+    def needs_temperature(self) -> bool:
+        return bool(self.temperature_bias or self.temperature_scale_factor)
+
+    def apply(self, readings: np.ndarray, temperature=None) -> np.ndarray:
+        """Return corrected readings.
+
+        Parameters
+        ----------
+        readings : ndarray, shape (3,) or (n, 3)
+        temperature : float or ndarray, shape (n,), optional
+            [degC]; by default the reference.
+        """
+        readings = np.asarray(readings, dtype=float)
+        powers = self._powers(temperature)
+        bias = np.array(self.bias) + _polynomial(self.temperature_bias, powers)
+        scale = _polynomial(self.temperature_scale_factor, powers)
+        if not np.any(scale):
+            return (readings - bias) @ np.linalg.inv(self.matrix).T
+        matrices = self.matrix + np.eye(3) * scale[..., None]
+        return np.linalg.solve(matrices, (readings - bias)[..., None])[..., 0]
+
+    def covariance(self, covariance: np.ndarray) -> np.ndarray:
+        """Return the covariance of corrected readings, shape (3, 3).
+
+        Parameters
+        ----------
+        covariance : ndarray, shape (3, 3)
+            Of the readings.
+        """
+        inverse = np.linalg.inv(self.matrix)
+        return inverse @ np.asarray(covariance) @ inverse.T
+
+    def _powers(self, temperature):
+        degree = max(len(self.temperature_bias), len(self.temperature_scale_factor))
+        if temperature is None or not degree:
+            return [np.zeros(1)] * degree
+        difference = np.clip(temperature, *self.temperature_range) - self.temperature_reference
+        return [np.atleast_1d(difference) ** power for power in range(1, degree + 1)]
+
+
+@dataclass(frozen=True)
+class ImuCorrection:
+    """The corrections of an IMU's sensors.
+
+    Parameters
+    ----------
+    name : str
+        Of the sensor.
+    gyroscope, accelerometer, magnetometer : TriadCorrection
+
+    Raises
+    ------
+    ConfigurationError
+        A part is no correction, or the name no text in one line.
+    """
+
+    name: str = "imu"
+    gyroscope: TriadCorrection = field(default_factory=TriadCorrection)
+    accelerometer: TriadCorrection = field(default_factory=TriadCorrection)
+    magnetometer: TriadCorrection = field(default_factory=TriadCorrection)
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.name, str) and self.name.strip() and self.name.isprintable()):
+            raise ConfigurationError(
+                f"name is {shown(self.name)}, but it must be a text in one line."
+            )
+
+
+PARTS = ("gyroscope", "accelerometer", "magnetometer")
+
+
+def correction_of(
+    calibration: TriadCalibration, reference: float = 25.0, temperature_range=(-273.15, 1000.0)
+) -> TriadCorrection:
+    """Return the correction that a calibration gives; what it did not see is not corrected.
+
+    Parameters
+    ----------
+    calibration : TriadCalibration
+    reference : float
+        Of its temperature polynomials [degC].
+    temperature_range : 2 float
+        Lowest and highest temperature [degC].
+    """
+
+    def values(row):
+        return tuple(0.0 if one is None else one.value for one in row)
+
+    def sigmas(row):
+        return tuple(0.0 if one is None else one.sigma for one in row)
+
+    temperature: dict[str, Any] = {}
+    if calibration.temperature_bias or calibration.temperature_scale:
+        temperature = {
+            "temperature_bias": tuple(map(values, calibration.temperature_bias)),
+            "temperature_scale_factor": tuple(map(values, calibration.temperature_scale)),
+            "temperature_reference": reference,
+            "temperature_range": temperature_range,
+        }
+    matrix = calibration.matrix
+    return TriadCorrection(
+        values(calibration.bias),
+        sigmas(calibration.bias),
+        (values(matrix[0]), values(matrix[1]), values(matrix[2])),
+        (sigmas(matrix[0]), sigmas(matrix[1]), sigmas(matrix[2])),
+        **temperature,
+    )
+
+
+def what_is_left(
+    correction: ImuCorrection,
+    noise: ImuSpecification,
+    name: str,
+) -> ImuSpecification:
+    """Return the specification of a sensor that is corrected: its noise, and what stays unknown.
+
+    The bias is drawn with the standard deviation that the calibration left. Scale factors and
+    misalignments, which a specification does not draw, are one standard deviation each, all of one
+    sign, so that a budget shows their size; of many sensors they add as squares.
+
+    Parameters
+    ----------
+    correction : ImuCorrection
+    noise : ImuSpecification
+        Of the sensor's noise; its deterministic errors are replaced where the calibration saw them.
+    name : str
+    """
+
+    def left(triad: TriadSpecification, part: TriadCorrection) -> Any:
+        found: dict[str, Any] = {}
+        if any(part.bias_sigma):
+            found.update(turn_on_bias=_ZERO, turn_on_bias_sigma=part.bias_sigma)
+        if np.any(part.scale_factor_and_misalignment_sigma):
+            found["scale_factor_and_misalignment"] = part.scale_factor_and_misalignment_sigma
+        if part.temperature_bias:
+            found["temperature_bias"] = _ZERO
+        if part.temperature_scale_factor:
+            found["temperature_scale_factor"] = _ZERO
+        if found and isinstance(triad, MagnetometerSpecification):
+            found.update(hard_iron=_ZERO, soft_iron=_IDENTITY)
+        return replace(triad, **found)
+
+    magnetometer = noise.magnetometer
+    return replace(
+        noise,
+        name=name,
+        gyroscope=left(noise.gyroscope, correction.gyroscope),
+        accelerometer=left(noise.accelerometer, correction.accelerometer),
+        magnetometer=magnetometer and left(magnetometer, correction.magnetometer),
+    )
+
+
+def correction_from_mapping(content: Mapping[str, Any]) -> ImuCorrection:
+    """Return the correction that keys and values describe.
+
+    Parameters
+    ----------
+    content : mapping
+        Fields of :class:`ImuCorrection` and of :class:`TriadCorrection`.
+
+    Raises
+    ------
+    ConfigurationError
+        A key is unknown, no sensor is there, or a value is not what it must be.
+    """
+    _check_keys(content, [one.name for one in fields(ImuCorrection)], "the correction")
+    if not set(PARTS) & set(content):
+        raise ConfigurationError(f"the correction has none of {', '.join(PARTS)}.")
+    values: dict[str, Any] = dict(content)
+    for part in PARTS:
+        if part in content:
+            _check_keys(content[part], [one.name for one in fields(TriadCorrection)], part)
+            try:
+                values[part] = TriadCorrection(**content[part])
+            except ConfigurationError as error:
+                raise ConfigurationError(f"{part}.{error}") from None
+    return ImuCorrection(**values)
+
+
+def correction_to_mapping(correction: ImuCorrection) -> dict[str, Any]:
+    """Return keys and values that give the correction again, without what is at its default."""
+    content: dict[str, Any] = {"name": correction.name}
+    for part in PARTS:
+        triad, plain = getattr(correction, part), TriadCorrection()
+        changed = {
+            one.name: _plain(getattr(triad, one.name))
+            for one in fields(triad)
+            if getattr(triad, one.name) != getattr(plain, one.name)
+        }
+        if changed:
+            content[part] = changed
+    return content
+
+
+def _plain(value):
+    return [_plain(item) for item in value] if isinstance(value, tuple) else value
+
+
+def _check_keys(content, known, where):
+    if not isinstance(content, Mapping):
+        raise ConfigurationError(
+            f"{where} must hold keys and values; known are {', '.join(known)}."
+        )
+    for key in content:
+        if key not in known:
+            raise ConfigurationError(
+                f"{where} has the unknown key {shown(key)}; known are {', '.join(known)}."
+            )
+
+
+def _rows(name, value) -> Rows:
+    if not isinstance(value, (list, tuple)) or len(value) > _MOST_POWERS:
+        raise ConfigurationError(
+            f"{name} must be at most {_MOST_POWERS} rows of three numbers, for the powers of the "
+            "temperature's difference."
+        )
+    return tuple(checked_axes(f"{name} {k + 1}", row) for k, row in enumerate(value))
+
+
+def _polynomial(rows, powers):
+    """Return the sum of the powers, shape (n, 3), or (3,) for one temperature."""
+    if not rows:
+        return np.zeros(3)
+    total = sum(power[:, None] * np.array(row) for row, power in zip(rows, powers))
+    return total[0] if len(total) == 1 else total

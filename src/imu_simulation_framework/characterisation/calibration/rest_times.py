@@ -1,0 +1,413 @@
+"""Whether gyroscope and accelerometer are in rad/s and m/s^2, as gravity tells.
+
+When a sensor was at rest while it was recorded: the times that a calibration uses.
+
+Half a second is one of rest if
+
+* its readings scatter about their median no more than three times as much as in the
+  quietest tenth of all,
+* its medians differ from those of both neighbours by no more than ten times their noise, or by a
+  fiftieth of what :mod:`.characterisation.samples_at_rest` allows from second to second, and
+* its angular velocity is that of the slowest of them, which a sensor that is turned evenly is not.
+
+Parts at rest that follow each other are one time at rest; the first and the last of them are
+left out, since a movement may begin or end in them.
+
+Turns between times at rest, by an angle that is known without the gyroscope.
+
+When a magnetometer was turned: what a fit of an ellipsoid learns from.
+
+A sensor that lies says the same again and again, and of one place. Were all of it counted, minutes
+before and after the turning would weigh more than that, and so would the field of the table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Mapping, Sequence
+
+import numpy as np
+
+from imu_simulation_framework.characterisation.samples_at_rest import CHANGES, block_medians
+from imu_simulation_framework.core.checked_values import AXES, Axes, checked_number
+from imu_simulation_framework.core.constants import STANDARD_GRAVITY
+from imu_simulation_framework.core.errors import RecordingError
+
+_BLOCK = 0.25  # s
+_LEAST_BLOCKS = 6
+_LEAST_TURN = np.radians(5.0)  # of gravity within a block
+_NEAR_GRAVITY = 0.2  # so that the sensor is turned and not thrown
+_FACTOR = 2.0  # by which a ratio may miss that of a unit: axes differ, and hands shake
+
+
+def check_inertial_units(
+    times: np.ndarray,
+    gyro: np.ndarray | None,
+    accel: np.ndarray,
+    gravity: float = STANDARD_GRAVITY,
+    source: str = "the recording",
+) -> None:
+    r"""Refuse readings that can only be in g or in deg/s.
+
+    A sensor that is mostly at rest feels gravity, and where it is turned gravity turns in its axes
+    as fast as the gyroscope says, :math:`\dot u = -\omega \times u`.
+
+    Parameters
+    ----------
+    times : ndarray, shape (n,)
+        [s]
+    gyro : ndarray, shape (n, 3), or None
+        As recorded.
+    accel : ndarray, shape (n, 3)
+        As recorded.
+    gravity : float
+        At the place [m/s^2].
+    source : str
+        To begin a sentence with.
+
+    Raises
+    ------
+    RecordingError
+        They are in g or in deg/s.
+    """
+    lengths = np.linalg.norm(accel, axis=1)
+    usual = float(np.median(lengths))
+    # Readings of 1.6 are gravity on the moon, too: what is stated counts first.
+    if abs(usual / gravity - 1.0) > 0.5 and abs(usual * STANDARD_GRAVITY / gravity - 1.0) < 0.5:
+        raise RecordingError(
+            f"{source}: the accelerometer's readings are usually {usual:.3g} long, which is "
+            "gravity in g, expected m/s^2; state their unit"
+        )
+    ratio = _turns_told_by_gravity(times, gyro, accel, usual) if gyro is not None else None
+    if ratio is not None and np.degrees(1.0) / _FACTOR < ratio < np.degrees(1.0) * _FACTOR:
+        raise RecordingError(
+            f"{source}: the gyroscope turns {ratio:.0f} times as far as gravity does, so its "
+            "readings are in deg/s, expected rad/s; state their unit"
+        )
+
+
+def _turns_told_by_gravity(times, gyro, accel, usual):
+    """Return how much further the gyroscope turns than gravity does; None where nothing turns."""
+    if len(times) < 2 * _LEAST_BLOCKS or usual <= 0.0:
+        return None
+    period = float(np.median(np.diff(times)))
+    size = max(2, round(_BLOCK / period))
+    edges = np.arange(0, len(times) - size, size)
+    up = np.array([np.median(accel[edge : edge + max(1, size // 4)], axis=0) for edge in edges])
+    if len(up) < _LEAST_BLOCKS:
+        return None
+    lengths = np.linalg.norm(up, axis=1)
+    fine = np.abs(lengths / usual - 1.0) < _NEAR_GRAVITY
+    up = up / np.maximum(lengths, 1e-9)[:, None]
+    turned = np.arccos(np.clip(np.sum(up[1:] * up[:-1], axis=1), -1.0, 1.0))
+    means = np.array([gyro[a:b].mean(axis=0) for a, b in zip(edges[:-1], edges[1:])])
+    middle = up[1:] + up[:-1]
+    middle = middle / np.maximum(np.linalg.norm(middle, axis=1), 1e-9)[:, None]
+    felt = np.linalg.norm(np.cross(means, middle), axis=1) * np.diff(times[edges])
+    seen = fine[1:] & fine[:-1] & (turned > _LEAST_TURN) & (turned < np.pi / 2.0)
+    return float(np.median(felt[seen] / turned[seen])) if seen.sum() >= _LEAST_BLOCKS else None
+
+
+_REST_BLOCK = 0.5  # s
+_LEAST_SAMPLES = 5
+_SCATTER = 3.0
+_QUIET_SHARE = 0.1
+_NOISE = 10.0
+_LEAST_CHANGE = 0.02
+
+
+@dataclass(frozen=True)
+class RestTime:
+    """A time at rest: samples from ``start`` to one before ``stop``."""
+
+    start: int
+    stop: int
+
+
+def find_rest(times, values, names, source, minimum_duration=5.0) -> list[RestTime]:
+    """Return when the sensor was at rest.
+
+    Parameters
+    ----------
+    times : ndarray, shape (n,)
+        [s]
+    values : ndarray, shape (n, axes)
+        Angular velocities [rad/s] and specific forces [m/s^2].
+    names : sequence of str
+        Of the axes, beginning with ``gyro`` or ``accel``.
+    source : str
+        To begin a sentence with.
+    minimum_duration : float
+        Shorter times do not count [s].
+
+    Raises
+    ------
+    RecordingError
+        There is none, or a value is not finite.
+    """
+    minimum = checked_number("minimum_duration", minimum_duration, above=0.0)
+    values = np.asarray(values, dtype=float)
+    if len(values) != len(times) or not (np.isfinite(values).all() and np.isfinite(times).all()):
+        raise RecordingError(f"{source}: a sample is not a finite number, leave it out")
+    found = _still_parts(np.asarray(times, dtype=float), values.T, names, minimum)
+    if not found:
+        raise RecordingError(
+            f"{source}: the sensor is never at rest for {minimum:g} s, expected times at which "
+            "nobody moves it"
+        )
+    return found
+
+
+def _still_parts(times, values, names, minimum) -> list[RestTime]:
+    if len(times) < 2:
+        return []
+    rate = (len(times) - 1) / (times[-1] - times[0])
+    size = max(_LEAST_SAMPLES, round(_REST_BLOCK * rate))
+    blocks = values.shape[1] // size
+    if blocks < 3:
+        return []
+    still = np.ones(blocks, dtype=bool)
+    medians = block_medians(values, size)
+    for signal, level, name in zip(values, medians, names):
+        scatter = signal[: blocks * size].reshape(blocks, size).std(axis=1)
+        quiet = np.quantile(scatter, _QUIET_SHARE)
+        kind = name.split("_")[0]
+        # A quantised signal may be constant for a while.
+        least = _LEAST_CHANGE * CHANGES[kind]
+        still &= scatter <= _SCATTER * quiet + least
+        change = np.abs(np.diff(level)) > max(least, _NOISE * quiet / np.sqrt(size))
+        still[1:] &= ~change
+        still[:-1] &= ~change
+    rates = medians[[name.startswith("gyro") for name in names]]
+    if still.any() and len(rates):
+        slowest = np.argmin(np.where(still, np.sum(rates**2, axis=0), np.inf))
+        near = np.all(np.abs(rates - rates[:, [slowest]]) <= CHANGES["gyro"], axis=0)
+        centre = np.median(rates[:, near & still], axis=1)
+        still &= np.all(np.abs(rates - centre[:, None]) <= CHANGES["gyro"], axis=0)
+    # A gap in time ends a rest.
+    long = np.flatnonzero(np.diff(times) > max(_REST_BLOCK, 1.5 / rate))
+    still[np.minimum(long // size, blocks - 1)] = False
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], still.astype(int), [0]])))
+    parts = []
+    for first, last in zip(edges[::2], edges[1::2]):
+        # What begins or ends with the recording has no movement there.
+        start = 0 if first == 0 else first + 1
+        stop = last if last == blocks else last - 1
+        if (stop - start) * size / rate >= minimum:
+            parts.append(RestTime(int(start * size), int(stop * size)))
+    return parts
+
+
+# A scale factor is never that wrong: less is another number of turns.
+_LARGEST_ERROR = 0.3
+_MOSTLY = 0.9
+_LONG_STEP = 1.5
+_LEAST_ANGLE = np.radians(30.0)
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A turn from rest to rest, by samples from ``start`` to one before ``stop``.
+
+    Attributes
+    ----------
+    start, stop : int
+    angle : 3 float
+        About the sensor's axes [rad].
+    sigma : float
+        Standard deviation of the angle that a reference gives [rad].
+    marked : bool
+        Whether a person turned it from mark to mark about an axis of the sensor.
+    """
+
+    start: int
+    stop: int
+    angle: Axes
+    sigma: float = 0.0
+    marked: bool = True
+
+
+def whole_turns(
+    times: np.ndarray,
+    gyro: np.ndarray,
+    rests: Sequence[RestTime],
+    turns: float | Mapping[str, float] | None,
+    source: str = "the recording",
+) -> list[Turn]:
+    """Return the movements that are so many whole turns about an axis.
+
+    Parameters
+    ----------
+    times : ndarray, shape (n,)
+        [s]
+    gyro : ndarray, shape (n, 3)
+        [rad/s]
+    rests : sequence of RestTime
+    turns : float or mapping of str to float
+        Whole turns of each movement, either way; or those about ``x``, ``y`` and ``z``.
+        Movements by less than two thirds of that bring the sensor from one position to the next.
+    source : str
+        To begin a sentence with.
+
+    Raises
+    ------
+    RecordingError
+        No number is given, no movement is such a turn, one is about no axis or by another angle,
+        or samples are missing in one.
+    """
+    if turns is None:
+        raise RecordingError(
+            f"{source}: a gyroscope's scale factor takes turns by a known angle, state how many "
+            "whole turns they are, or give a reference"
+        )
+    wanted = dict(turns) if isinstance(turns, Mapping) else dict.fromkeys(AXES, turns)
+    if not set(wanted) <= set(AXES) or not all(
+        np.isfinite(count) and count > 0 and count == round(count) for count in wanted.values()
+    ):
+        raise RecordingError(
+            f"{source}: whole turns are a number above 0 for x, y, z or all of them, but this is "
+            f"{turns!r}"
+        )
+    found = []
+    for start, stop, angle in _movements(times, gyro, rests):
+        axis = int(np.abs(angle).argmax())
+        count = wanted.get(AXES[axis])
+        if count is None or abs(angle[axis]) < 2.0 * np.pi * count * 2.0 / 3.0:
+            continue
+        said = f"{source}: the turn from {times[start] - times[0]:.1f} s on"
+        if abs(angle[axis]) < _MOSTLY * np.linalg.norm(angle):
+            raise RecordingError(f"{said} is about no axis of the sensor, expected one of them")
+        if abs(abs(angle[axis]) / (2.0 * np.pi * count) - 1.0) > _LARGEST_ERROR:
+            raise RecordingError(
+                f"{said} is by about {abs(angle[axis]) / (2.0 * np.pi):.1f} turns about "
+                f"{AXES[axis]}, expected {count:g}"
+            )
+        _require_all_samples(times, start, stop, said)
+        whole = np.zeros(3)
+        whole[axis] = np.sign(angle[axis]) * 2.0 * np.pi * count
+        found.append(Turn(start, stop, _axes(whole)))
+    if not found:
+        told = ", ".join(f"{count:g} about {axis}" for axis, count in wanted.items())
+        raise RecordingError(
+            f"{source}: no movement from rest to rest is one of as many whole turns as stated "
+            f"({told})"
+        )
+    return found
+
+
+def turns_of_reference(
+    times: np.ndarray,
+    gyro: np.ndarray,
+    rests: Sequence[RestTime],
+    reference_times: np.ndarray,
+    reference_yaw: np.ndarray,
+    sigma: float,
+    source: str = "the recording",
+) -> list[Turn]:
+    """Return movements on level ground, with the turn that a reference saw.
+
+    Parameters
+    ----------
+    times, gyro, rests, source
+        As for :func:`whole_turns`.
+    reference_times : ndarray, shape (m,)
+        On the same clock [s].
+    reference_yaw : ndarray, shape (m,)
+        [rad], unwrapped.
+    sigma : float
+        Standard deviation of a yaw of the reference at rest [rad].
+
+    Raises
+    ------
+    RecordingError
+        The reference does not cover one movement by 30 degrees or more, or samples are missing.
+    """
+    found = []
+    for start, stop, _ in _movements(times, gyro, rests):
+        before, after = times[start - 1], times[stop - 1]
+        if before < reference_times[0] or after > reference_times[-1]:
+            continue
+        yaw = np.interp([before, after], reference_times, reference_yaw)
+        angle = float(yaw[1] - yaw[0])
+        if abs(angle) < _LEAST_ANGLE:
+            continue
+        said = f"{source}: the turn from {times[start] - times[0]:.1f} s on"
+        _require_all_samples(times, start, stop, said)
+        found.append(Turn(start, stop, (0.0, 0.0, angle), np.sqrt(2.0) * sigma, marked=False))
+    if not found:
+        raise RecordingError(
+            f"{source}: the reference saw no turn by 30 degrees or more from rest to rest"
+        )
+    return found
+
+
+def _movements(times, gyro, rests):
+    """Return first sample, one behind the last, and the angle of movements between rests."""
+    found = []
+    for before, after in zip(rests, rests[1:]):
+        start, stop = before.stop, after.start
+        still = np.concatenate([gyro[before.start : start], gyro[stop : after.stop]])
+        steps = np.diff(times[start - 1 : stop])
+        angle = (gyro[start:stop] - still.mean(axis=0)).T @ steps
+        found.append((start, stop, angle))
+    return found
+
+
+def _require_all_samples(times, start, stop, said):
+    steps = np.diff(times[start - 1 : stop])
+    if steps.max() > _LONG_STEP * np.median(np.diff(times)):
+        raise RecordingError(f"{said} lacks samples, which makes its angle unknown")
+
+
+def _axes(values) -> Axes:
+    x, y, z = (float(value) for value in values)
+    return x, y, z
+
+
+_ANOTHER = 0.05  # of the field: three degrees
+_LONGEST = 2.0  # s in which one direction counts
+
+
+def turning_times(times: np.ndarray, readings: np.ndarray) -> list[RestTime]:
+    """Return the times that count: of each direction two seconds, until it changes by 3 degrees.
+
+    Parameters
+    ----------
+    times : ndarray, shape (n,)
+        [s]
+    readings : ndarray, shape (n, 3)
+
+    Returns
+    -------
+    list of RestTime
+        In their order; all in one if the sensor was always turned, or if there are few samples.
+    """
+    everything = [RestTime(0, len(times))]
+    if len(times) < 3:
+        return everything
+    period = float(np.median(np.diff(times)))
+    size = max(1, round(_BLOCK / period))
+    edges = np.arange(0, len(times), size)
+    levels = np.array([readings[edge : edge + size].mean(axis=0) for edge in edges])
+    unit = _field(levels)
+    kept = np.ones(len(edges), dtype=bool)
+    anchor, begun = levels[0], times[0]
+    for place, (edge, level) in enumerate(zip(edges.tolist(), levels)):
+        if np.linalg.norm(level - anchor) > _ANOTHER * unit:
+            anchor, begun = level, times[edge]
+        kept[place] = times[edge] - begun < _LONGEST
+    ends = np.flatnonzero(np.diff(np.concatenate([[0], kept.astype(int), [0]])))
+    return [
+        RestTime(first * size, min(last * size, len(times)))
+        for first, last in zip(ends[::2].tolist(), ends[1::2].tolist())
+    ]
+
+
+def _field(levels):
+    """Return about the size of the field: half of the widest axis, without its outermost levels.
+
+    However long the sensor lay, it counts how far it was turned, but single readings do not.
+    """
+    spare = min(3 + len(levels) // 1000, len(levels) // 10)
+    inner = np.sort(levels, axis=0)[spare : len(levels) - spare]
+    return 0.5 * float(np.ptp(inner, axis=0).max())

@@ -1,0 +1,358 @@
+"""Scalar calibration: readings that should all have the same size, of a field or of gravity.
+
+The readings y of a sensor that is turned every way lie on an ellipsoid, :math:`y = A h + b + n`
+with :math:`|h| = F`. A turned sensor has the same sizes, so that of all A which differ by a turn
+one is looked for, the symmetric one (Merayo et al., Measurement Science and Technology 11, 2000;
+Gebre-Egziabher et al., Journal of Aerospace Engineering 19, 2006). Nonlinear least squares of
+:math:`|A^{-1} (y - b)|` from the ellipsoid that fits best algebraically, by
+scipy.optimize.least_squares. Then steps that take away what noise does to lengths on average, and
+the intervals, with the noise that is given, or white and flicker noise as they are found in the
+residuals (:mod:`.calibration.found_noise`): a bias of one axis that wanders is seen from changing
+sides. Libraries that fit ellipsoids, as there are, give no intervals.
+
+Calibration of an accelerometer from positions that nobody has to know.
+
+At rest it measures gravity, however it lies: readings in many positions lie on an ellipsoid
+(:mod:`.calibration.sphere_fit`; Tedaldi, Pretto, Menegatti: A robust and easy to implement method
+for IMU calibration without external equipments, ICRA 2014). Which way gravity points is not
+asked, so that placement does not count; a turn of all three axes together does not show, so that
+the misalignment that is found is symmetric.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Sequence
+
+import numpy as np
+from scipy.optimize import least_squares
+
+from imu_simulation_framework.characterisation.calibration.estimates import (
+    MAGNETIC,
+    Axis,
+    FoundValue,
+    Means,
+    SlowNoise,
+    block_means,
+    solve,
+)
+from imu_simulation_framework.characterisation.calibration.rest_times import RestTime
+from imu_simulation_framework.characterisation.calibration.triad_fit import TriadCalibration
+from imu_simulation_framework.core.checked_values import checked_number
+from imu_simulation_framework.core.constants import STANDARD_GRAVITY
+from imu_simulation_framework.core.errors import RecordingError
+
+_ELEMENTS = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
+"""Of A, which is symmetric, those that are looked for."""
+
+LEAST_SPREAD = 0.1
+"""Smallest variance of the directions along any axis; 1/3 is the same in all."""
+
+_LEAST_POINTS = 30
+_BLOCKS = 250
+_MOST_AXES_RATIO = 3.0
+_STEPS = 6
+
+
+@dataclass(frozen=True)
+class SphereFit:
+    """What a scalar calibration found.
+
+    Attributes
+    ----------
+    calibration : TriadCalibration
+        Bias (of a magnetometer: hard iron) and matrix (soft iron).
+    size : float
+        F, to which the readings are corrected.
+    scatter : float
+        Standard deviation of the corrected readings' sizes.
+    spread : float
+        Smallest variance of the directions along any axis.
+    directions : ndarray, shape (n, 3)
+        Corrected readings over F.
+    """
+
+    calibration: TriadCalibration
+    size: float
+    scatter: float
+    spread: float
+    directions: np.ndarray
+
+
+def fit_to_sphere(
+    times: np.ndarray,
+    readings: np.ndarray,
+    size: float | None = None,
+    noise: Sequence[SlowNoise] | None = None,
+    source: str = "the recording",
+    what: str = "magnetometer",
+    parts: Sequence[RestTime] | None = None,
+) -> SphereFit:
+    """Find bias and matrix of readings that should lie on a sphere.
+
+    Parameters
+    ----------
+    times : ndarray, shape (n,)
+        [s]
+    readings : ndarray, shape (n, 3)
+    size : float, optional
+        F, in the readings' unit. Where it is not known the mean of the three scale factors is
+        taken as right: a heading does not depend on it.
+    noise : 3 SlowNoise, optional
+        By default it is found in the readings, alike for all axes.
+    source, what : str
+        To begin a sentence with.
+    parts : sequence of RestTime, optional
+        Times in which all readings are of one direction; by default the sensor turns all the time.
+
+    Raises
+    ------
+    RecordingError
+        A reading is not finite, there are too few, they do not span the directions, or they lie on
+        no ellipsoid.
+    """
+    readings = np.asarray(readings, dtype=float)
+    said = f"{source}, {what}"
+    if readings.ndim != 2 or readings.shape[1] != 3 or not np.isfinite(readings).all():
+        raise RecordingError(f"{said}: expected three finite numbers in each sample")
+    if len(readings) < _LEAST_POINTS:
+        raise RecordingError(
+            f"{said}: has {len(readings)} samples, expected at least {_LEAST_POINTS}"
+        )
+    size = None if size is None else checked_number("size", size, above=0.0)
+    unit = float(np.median(np.linalg.norm(readings - readings.mean(axis=0), axis=1)))
+    if unit <= 0.0 or np.linalg.matrix_rank(readings - readings.mean(axis=0), tol=1e-3 * unit) < 3:
+        raise RecordingError(_flat(said))
+    scaled = readings / unit
+    matrix, bias = _algebraic(scaled, said)
+    radius = np.trace(matrix) / 3.0 if size is None else size / unit
+    fitted = least_squares(
+        lambda p: np.linalg.norm(_true(p, scaled), axis=1) - radius,
+        np.concatenate([bias, [matrix[place] / radius for place in _ELEMENTS]]),
+        method="lm",
+    )
+    free = fitted.x
+    if not fitted.success or not np.isfinite(free).all():
+        raise RecordingError(f"{said}: the readings lie on no ellipsoid")
+    for _ in range(_STEPS):
+        seen = _seen(free, scaled, radius)
+        free = free + np.linalg.lstsq(seen.design, seen.residuals, rcond=None)[0]
+    seen = _seen(free, scaled, radius)
+    spread = float(np.linalg.eigvalsh(np.cov(seen.directions.T, bias=True))[0])
+    if not np.isfinite(free).all() or spread < LEAST_SPREAD:
+        raise RecordingError(_flat(said))
+    # Of an unknown size, the mean scale factor is 1.
+    mean = free[3:6].mean() if size is None else 1.0
+    found = np.concatenate([free[:3], free[3:] / mean])
+    back = np.diag(np.repeat([1.0, 1.0 / mean], [3, 6]))
+    if size is None:
+        back[3:, 3:6] -= found[3:, None] / (3.0 * mean)
+    scaled_noise = noise and [_over(one, unit) for one in noise]
+    solution = _with_noise(times, seen, back, scaled_noise, said, parts)
+    estimates = [
+        FoundValue(*(float(number + value) for number in (one.value, one.low, one.high)))
+        for one, value in zip(solution.estimates, found)
+    ]
+    variance = seen.variance
+    radius *= mean
+    rows: list = [[FoundValue(0.0, 0.0, 0.0)] * 3 for _ in range(3)]
+    for (i, j), one in zip(_ELEMENTS, estimates[3:]):
+        off = float(i == j)
+        rows[i][j] = rows[j][i] = FoundValue(one.value - off, one.low - off, one.high - off)
+    calibration = TriadCalibration(
+        tuple(FoundValue(e.value * unit, e.low * unit, e.high * unit) for e in estimates[:3]),
+        tuple(map(tuple, rows)),
+        noise=tuple(noise) if noise else (_over(solution.noise, 1.0 / unit),) * 3,
+        method=f"ellipsoid through {len(readings)} samples",
+        residual=float(np.sqrt(variance)) * unit,
+    )
+    return SphereFit(
+        calibration, float(radius) * unit, float(np.sqrt(variance)) * unit, spread, seen.directions
+    )
+
+
+def _flat(said):
+    return (
+        f"{said}: the motion does not span all directions, expected the sensor turned about two "
+        "axes at least, each way up"
+    )
+
+
+def _algebraic(points, said):
+    """Return A times F and b of the quadric that fits best; it must be an ellipsoid."""
+    # From within: a quadric in this form cannot go through the origin.
+    middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
+    x, y, z = (points - middle).T
+    columns = np.column_stack(
+        [x * x, y * y, z * z, 2 * x * y, 2 * x * z, 2 * y * z, 2 * x, 2 * y, 2 * z]
+    )
+    found, _, rank, _ = np.linalg.lstsq(columns, np.ones(len(points)), rcond=1e-9)
+    a, b, c, d, e, f, *half = found
+    quadric = np.array([[a, d, e], [d, b, f], [e, f, c]])
+    if rank < 9 or not np.isfinite(found).all():
+        raise RecordingError(_flat(said))
+    try:
+        centre = -np.linalg.solve(quadric, half)
+    except np.linalg.LinAlgError:
+        raise RecordingError(_flat(said)) from None
+    values, vectors = np.linalg.eigh(quadric / (1.0 + centre @ quadric @ centre))
+    if values[0] <= 0.0 or values[-1] > _MOST_AXES_RATIO**2 * values[0]:
+        raise RecordingError(_flat(said))
+    # |root (y - b)| = 1, hence y - b = inverse root times a unit vector.
+    return vectors @ np.diag(1.0 / np.sqrt(values)) @ vectors.T, centre + middle
+
+
+def _matrix(values):
+    matrix = np.zeros((3, 3))
+    for (i, j), value in zip(_ELEMENTS, values):
+        matrix[i, j] = matrix[j, i] = value
+    return matrix
+
+
+def _true(parameters, points):
+    """Return what the field was, in the sensor's axes, shape (n, 3)."""
+    return np.linalg.solve(_matrix(parameters[3:]), (points - parameters[:3]).T).T
+
+
+class _Seen(NamedTuple):
+    """What the readings say of parameters, in the readings' own unit.
+
+    Residuals (n,), design (n, 9), the direction of noise that each reading shows (n, 3), that of
+    the field (n, 3), and the variance of noise.
+    """
+
+    residuals: np.ndarray
+    design: np.ndarray
+    sides: np.ndarray
+    directions: np.ndarray
+    variance: float
+
+
+def _seen(parameters, points, radius) -> _Seen:
+    r"""Return what is left of each reading's distance from the ellipsoid, and its derivatives.
+
+    Noise n of the readings changes the length of :math:`h = A^{-1} (y - b)` by u . n with
+    :math:`u = A^{-T} h / |h|`, so that residuals over :math:`|u|` scatter alike everywhere. On
+    average it makes h longer, by half of its variance times the length's second derivatives,
+    :math:`(\mathrm{tr} A^{-1} A^{-T} - |u|^2) / F`. The derivatives are those on the sphere: with
+    the noise of h in them they would hang together with the residuals, which shrinks scale factors.
+    """
+    true = _true(parameters, points)
+    lengths = np.linalg.norm(true, axis=1)
+    directions = true / lengths[:, None]
+    inverse = np.linalg.inv(_matrix(parameters[3:]))
+    sides = directions @ inverse
+    squares = np.sum(sides**2, axis=1)
+    derivatives = radius * sides[:, :, None] * directions[:, None, :]
+    columns = [
+        derivatives[:, i, j] + (derivatives[:, j, i] if i < j else 0.0) for i, j in _ELEMENTS
+    ]
+    sizes = np.sqrt(squares)
+    variance = float(np.sum((lengths - radius) ** 2 / squares)) / (len(points) - 9)
+    longer = 0.5 * variance / radius * (np.sum(inverse**2) - squares)
+    return _Seen(
+        (lengths - radius - longer) / sizes,
+        np.column_stack([sides, *columns]) / sizes[:, None],
+        sides / sizes[:, None],
+        directions,
+        variance,
+    )
+
+
+def _over(noise, unit) -> SlowNoise:
+    return SlowNoise(
+        noise.white_noise / unit,
+        noise.bias_instability / unit,
+        noise.random_walk / unit,
+        noise.band,
+    )
+
+
+def _with_noise(times, seen, back, noise, said, parts):
+    """Return how far the parameters still are off, with intervals, from means over blocks."""
+    samples = np.column_stack([seen.residuals, seen.design, seen.sides])
+    parts = parts or [RestTime(0, len(times))]
+    begin, end, means, group = block_means(times, samples, parts, _BLOCKS, 0.0)
+    sides = means[:, 10:]
+    beside = None
+    if noise:
+        along_time = {one: one.covariance(begin, end) for one in set(noise)}
+        beside = sum(np.outer(side, side) * along_time[one] for side, one in zip(sides.T, noise))
+    axis = Axis(means[:, 0], means[:, 1:10], beside, said)
+    (solution,) = solve(
+        Means(begin, end, group, [axis]),
+        [SlowNoise(0.0)] if noise else None,
+        seen=sides @ sides.T,
+        combinations=back,
+        beforehand=MAGNETIC,
+    )
+    return solution
+
+
+LEAST_POSITIONS = 9
+"""As many as there are numbers to be found."""
+
+_ANOTHER_POSITION = np.cos(np.radians(15.0))
+
+
+def calibrate_accelerometer_freely(
+    times: np.ndarray,
+    accel: np.ndarray,
+    rests: Sequence[RestTime],
+    *,
+    noise: Sequence[SlowNoise],
+    gravity: float = STANDARD_GRAVITY,
+    source: str = "the recording",
+) -> TriadCalibration:
+    """Find bias, scale factors and misalignments from rest in nine or more positions.
+
+    Parameters
+    ----------
+    times : ndarray, shape (n,)
+        [s]
+    accel : ndarray, shape (n, 3)
+        Specific force [m/s^2].
+    rests : sequence of RestTime
+        Of :func:`.find_rest`.
+    noise : 3 SlowNoise
+        Of each axis. It has to be known: sizes of gravity do not tell one axis from another, and
+        where axes are as unlike as those of many sensors, intervals of a common noise do not hold.
+    gravity : float
+        At the place [m/s^2].
+    source : str
+        To begin a sentence with.
+
+    Raises
+    ------
+    RecordingError
+        There are fewer positions that are 15 degrees or more apart, or they do not span all
+        directions.
+    """
+    gravity = checked_number("gravity", gravity, above=0.0)
+    means = np.array([accel[rest.start : rest.stop].mean(axis=0) for rest in rests])
+    means = means.reshape(-1, 3) / np.maximum(np.linalg.norm(means, axis=-1), 1e-9)[..., None]
+    positions: list[np.ndarray] = []
+    for direction in means:
+        if all(direction @ other < _ANOTHER_POSITION for other in positions):
+            positions.append(direction)
+    if len(positions) < LEAST_POSITIONS:
+        raise RecordingError(
+            f"{source}: the accelerometer takes {LEAST_POSITIONS} positions at rest or more, in "
+            f"all directions and 15 degrees apart, but there are {len(positions)} in {len(rests)} "
+            "times at rest"
+        )
+    lengths = [rest.stop - rest.start for rest in rests]
+    ends = np.cumsum(lengths).tolist()
+    used = np.concatenate([np.arange(rest.start, rest.stop) for rest in rests])
+    fit = fit_to_sphere(
+        times[used],
+        accel[used],
+        gravity,
+        noise=noise,
+        source=source,
+        what="accelerometer",
+        parts=[RestTime(end - length, end) for length, end in zip(lengths, ends)],
+    )
+    return replace(
+        fit.calibration, method=f"gravity's size in {len(positions)} positions of any kind"
+    )

@@ -1,0 +1,1 @@
+"""The command lines, a module for each program."""

@@ -1,0 +1,384 @@
+"""Give the ideal IMU in a bag the errors of a real one.
+
+IN is a bag of ROS 1, or the folder of one of ROS 2, that any simulator's topics were recorded to;
+one of them is an ideal sensor_msgs/Imu. OUT is the same bag with another topic, the realistic IMU:
+every other message is the same to the byte. The errors follow the stamps: what is missing between
+two messages, the IMU's drift and its orientation filter go through.
+
+NAME is a bundled specification (bno055), a specification's file, FORMAT:FILE for parameters of
+another tool, or a plug-in's model: generic, hector, hector_slow, ideal. Model, parameters and seed
+are in the bag, as text on the topic OUTPUT/errors: the same seed gives the same bag.
+
+With --magnetometer the specification's magnetometer measures, too: the only ideal
+sensor_msgs/MagneticField of the bag or, where there is none, the field of a magnetic environment,
+in the axes that the IMU's orientation tells.
+
+    apply_imu_errors.py drive.bag --imu bno055 --out realistic.bag
+    apply_imu_errors.py drive.bag --imu hector --out realistic.bag --input /mobile_base/imu --seed 7
+    apply_imu_errors.py drive.bag --imu bno055_magnetometer --out realistic.bag --magnetometer
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import deque
+from typing import NamedTuple
+
+import numpy as np
+
+import imu_simulation_framework
+from imu_simulation_framework.commands.command_line import whole_number
+from imu_simulation_framework.core import topics
+from imu_simulation_framework.core.constants import WORLD_GRAVITY
+from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
+from imu_simulation_framework.core.whole_files import refuse_overwriting
+from imu_simulation_framework.realistic_imu.files import CLEAN, ToldByBag, Wanted
+from imu_simulation_framework.realistic_imu.session import RealisticImu, require_feelable
+from imu_simulation_framework.realistic_imu.stamps import usual_period
+from imu_simulation_framework.realistic_imu.truth import ImuInput, check_frames, imu_numbers
+from imu_simulation_framework.recordings.formats.written_bags import (
+    RawBag,
+    bag_like,
+    changed_imu_message,
+    opened_bag,
+    read_imu_message,
+)
+from imu_simulation_framework.recordings.messages import IMU, MAGNETIC_FIELD, choose_topic
+from imu_simulation_framework.sensors.imu_specification import ImuSpecification
+from imu_simulation_framework.sensors.named_imu import named_imu
+
+OUTPUT = topics.in_root(topics.IMU)
+ERRORS = "errors"
+"""Topic below the output's on which it is said what was done."""
+
+
+def main(arguments):
+    """Write the bag that the command line describes."""
+    options = _parser().parse_args(arguments)
+    chosen = named_imu(options.imu)
+    refuse_overwriting(options.out, [options.bag, *chosen.files])
+    if options.magnetic_output is None:
+        options.magnetic_output = topics.beside(options.output, topics.IMU_MAG)
+    wanted = Wanted(
+        options.magnetometer or bool(options.magnetic_input or options.magnetic_environment),
+        options.magnetic_environment,
+        options.magnetic_input,
+        options.pose,
+    )
+    with opened_bag(options.bag) as bag:
+        topic = choose_topic(options.bag, options.input, bag.topics(), {IMU.name: IMU})
+        told = ToldByBag(bag, chosen.errors, wanted)
+        given = told.surroundings
+        require_feelable(chosen.errors, given.has_field, given.has_speed)
+        _refuse_taken(bag, topic, told, options)
+        ideal = _look_through(bag, topic, _source(options))
+        sensor = chosen.errors.output.rate if isinstance(chosen.errors, ImuSpecification) else None
+        period = _told(bag, topic, usual_period, ideal.stamps, options.rate or sensor)
+        session = RealisticImu(
+            chosen.errors,
+            options.seed,
+            period,
+            rate=options.rate,
+            field=given.has_field,
+            speed=given.has_speed,
+            field_told=given.is_told_field,
+            report=given.report,
+        )
+        if not ideal.has_orientation:
+            _told(bag, topic, session.without_orientation)
+        written = _Copying(bag, topic, told, session, ideal, options).write()
+    for remark in (
+        *chosen.remarks,
+        *told.remarks,
+        *_sentences(topic, ideal, told, session, options, written),
+    ):
+        print(remark)
+
+
+def _refuse_taken(bag, topic, told, options) -> None:
+    """Refuse topics to write that are in the bag already, but those whose place is taken."""
+    outputs = [
+        (options.output, topic, "--output"),
+        (f"{options.output}/{ERRORS}", None, "--output"),
+    ]
+    if told.surroundings.has_field:
+        outputs.append((options.magnetic_output, told.field, "--magnetic-output"))
+        if options.magnetic_output == options.output:
+            raise ConfigurationError(
+                f"the topic {options.output} is the IMU's; choose another one with "
+                "--magnetic-output"
+            )
+    present = bag.topics()
+    for taken, replaced, option in outputs:
+        if taken in present and taken != replaced:
+            raise ConfigurationError(
+                f"{options.bag}: the topic {taken} is in the bag already; choose another one "
+                f"with {option}"
+            )
+
+
+class _Ideal(NamedTuple):
+    """The ideal IMU of a bag: stamps [ns], whether each has an orientation, and its frames."""
+
+    stamps: list[int]
+    has_orientation: bool
+    frames: list[str]
+
+
+def _source(options, report=None) -> ImuInput:
+    add_gravity = options.add_gravity or options.gazebo_ros_imu
+    gravity = WORLD_GRAVITY if add_gravity else 0.0
+    return ImuInput(missing_gravity=gravity, turned_wrongly=options.gazebo_ros_imu, report=report)
+
+
+def _look_through(bag: RawBag, topic, source: ImuInput) -> _Ideal:
+    """Read the ideal IMU once: the period and the axes must be known before the first step."""
+    stamps, truths = [], []
+    frames: dict[str, None] = {}
+    for number, raw in enumerate(bag.messages(topic), 1):
+        message = _understood(bag, topic, number, raw)
+        stamps.append(message.stamp)
+        frames[message.frame] = None
+        truths += _told(bag, topic, source.truths, message.stamp, message.numbers)
+    if not any(stamps):
+        raise RecordingError(f"{bag.path}, topic {topic}: no message has a stamp")
+    truths += _told(bag, topic, source.finish)
+    finite = [truth for _, truth in truths if truth is not None]
+    if not finite:
+        raise RecordingError(f"{bag.path}, topic {topic}: no message holds numbers only")
+    _told(bag, topic, check_frames, finite, source.has_orientation)
+    return _Ideal(stamps, bool(source.has_orientation), list(frames))
+
+
+def _understood(bag, topic, number, raw):
+    message = read_imu_message(raw.data, bag.ros2)
+    if message is None:
+        raise RecordingError(
+            f"{bag.path}, topic {topic}: message {number} is not laid out as {IMU.name} of "
+            f"ROS {2 if bag.ros2 else 1}"
+        )
+    return message
+
+
+def _told(bag, topic, function, *arguments):
+    """Call a function, and say of which recording it speaks when it refuses."""
+    try:
+        return function(*arguments)
+    except RecordingError as error:
+        raise RecordingError(f"{bag.path}, topic {topic}: {error}") from None
+
+
+class _Copying:
+    """Writes the bag again, with the realistic IMU; ``counts`` are its messages by topic."""
+
+    def __init__(self, bag, topic, told, session, ideal, options):
+        self._bag, self._topic, self._told, self._options = bag, topic, told, options
+        self._session = session
+        self._covariances = session.covariances()
+        self._field_covariance = session.magnetic_covariance()
+        self._source = _source(options, session.report)
+        self._source.has_orientation = ideal.has_orientation
+        # Those whose truth is not complete; it may wait for the field, or for where the robot is.
+        self._waiting: deque = deque()
+        self._count = 0
+
+    def write(self) -> _Written:
+        """Write the bag."""
+        replaced = {self._options.output, self._options.magnetic_output}
+        replaced &= {self._topic, self._told.field}
+        number = 0
+        with bag_like(self._bag, self._options.out) as copy:
+            for raw in self._bag.messages():
+                if raw.topic not in replaced:
+                    copy.write(raw)
+                if raw.topic != self._topic:
+                    self._add(copy, self._told.take(raw))
+                    continue
+                number += 1
+                if number == 1:
+                    record = _record(self._topic, self._told, self._session)
+                    text = json.dumps(record, sort_keys=True)
+                    copy.write_text(f"{self._options.output}/{ERRORS}", raw.receipt, text)
+                # All of them were understood before.
+                message = _understood(self._bag, self._topic, number, raw)
+                truth = self._source.truth(message.stamp, message.numbers)
+                self._waiting.append((raw, message))
+                add = self._told.surroundings.add
+                complete = _told(self._bag, self._topic, add, message.stamp, truth)
+                self._add(copy, complete)
+        return _Written(self._count, len(self._waiting))
+
+    def _add(self, copy, complete):
+        """Write what the IMU says of truths that are complete."""
+        for stamp, truth in complete:
+            # Where time began again, those before it are not completed any more.
+            while self._waiting[0][1].stamp != stamp:
+                self._waiting.popleft()
+            raw, message = self._waiting.popleft()
+            for read_at, reading in self._session.add(stamp, truth):
+                self._write_reading(copy, raw, message, read_at, reading)
+
+    def _write_reading(self, copy, raw, message, stamp, reading):
+        ros2, frame = self._bag.ros2, self._options.frame_id
+        numbers = imu_numbers(reading, self._covariances, self._session.gives_orientation)
+        data = changed_imu_message(raw.data, message, numbers, ros2, frame, stamp)
+        copy.write(raw, self._options.output, data)
+        if self._told.surroundings.has_field:
+            field = np.append(reading.magnetic_field, self._field_covariance)
+            data = changed_imu_message(raw.data, message, field, ros2, frame, stamp)
+            topic = self._options.magnetic_output
+            copy.write_new(topic, MAGNETIC_FIELD.name, raw.receipt, data)
+        self._count += 1
+
+
+class _Written(NamedTuple):
+    """How many messages the realistic IMU has, and how many of the ideal one's wait for ever."""
+
+    published: int
+    incomplete: int
+
+
+def _record(topic, told, session) -> dict:
+    """Return what is needed to make the same topics again."""
+    field = {"magnetic_environment": told.environment, "magnetic_input": told.field}
+    return {
+        "input": topic,
+        "imu_simulation_framework": imu_simulation_framework.__version__,
+        **{name: value for name, value in field.items() if value},
+        **session.describe(),
+    }
+
+
+def _sentences(topic, ideal, told, session, options, written):
+    """Yield what was done, and what there was in the recording."""
+    frame = options.frame_id or ", ".join(ideal.frames) or "(no name)"
+    count, label = session.report.taken, session.describe()["label"]
+    yield (
+        f"{options.out}: {options.output} has {written.published} messages of {label}, "
+        f"seed {options.seed}, made of {count} of {len(ideal.stamps)} messages on {topic} at "
+        f"{1.0 / session.period:g} Hz"
+    )
+    yield from _of_field(told, options, frame)
+    if written.incomplete:
+        yield (
+            "messages left out at the end, of whose time the bag does not tell the rest: "
+            f"{written.incomplete}"
+        )
+    if options.gazebo_ros_imu:
+        yield "the input's vectors were turned back, as libgazebo_ros_imu.so turns them wrongly"
+    if options.add_gravity or options.gazebo_ros_imu:
+        yield f"gravity of {WORLD_GRAVITY:g} m/s^2 was added to the input's acceleration"
+    axes = "x forward, y left, z up (REP-103), as the input's"
+    if not session.gives_orientation:
+        yield f"frame {frame}: {axes}; no orientation, which its covariance of -1 says (REP-145)"
+    elif ideal.has_orientation:
+        yield f"frame {frame}: {axes}; orientation from it to the input's world (east, north, up)"
+    else:
+        begins = "with a yaw of zero"
+        if session.fuses_field:
+            begins = "at magnetic north"
+        yield (
+            f"frame {frame}: {axes}; the input has no orientation, so the fused one begins {begins}"
+        )
+    if len(ideal.frames) > 1:
+        yield f"the input is in {len(ideal.frames)} frames, which were taken for one"
+    steps = np.diff(np.array(ideal.stamps, dtype=np.int64)) / 1e9
+    usual = np.abs(steps - session.period) <= 0.5 * session.period
+    scatter = float(np.max(np.abs(steps[usual] - session.period))) if usual.any() else 0.0
+    if scatter > 0.01 * session.period:
+        yield (
+            f"its stamps are up to {1e3 * scatter:.3g} ms beside even steps of "
+            f"{1e3 * session.period:.4g} ms; each message was taken for one step"
+        )
+    yield from session.report.sentences()
+
+
+def _of_field(told, options, frame):
+    """Yield where the magnetometer's field is from."""
+    if not told.surroundings.has_field:
+        return
+    place = f"the field of the environment {told.environment}"
+    if told.field:
+        place = f"the field on {told.field}, in tesla"
+    yield f"{options.magnetic_output} is its magnetometer, which measures {place}"
+    others = [name for name in told.frames if name != frame]
+    if others:
+        yield f"the field is in the frame {', '.join(others)}, which was taken for {frame}"
+
+
+def _rate(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0.0 < value < 1e6:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number of samples a second")
+    return value
+
+
+def _topic(text: str) -> str:
+    if not text.strip("/") or any(letter.isspace() for letter in text):
+        raise argparse.ArgumentTypeError(f"'{text}' is no name of a topic")
+    return "/" + text.strip("/")
+
+
+def _parser():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("bag", metavar="IN", help="bag of ROS 1, or folder of one of ROS 2")
+    parser.add_argument("--imu", required=True, metavar="NAME", help="whose errors")
+    parser.add_argument("--out", required=True, metavar="OUT", help="bag of the same kind")
+    parser.add_argument(
+        "--input", default="", metavar="TOPIC", help="the ideal IMU (default: the only one)"
+    )
+    parser.add_argument(
+        "--output",
+        default=OUTPUT,
+        type=_topic,
+        metavar="TOPIC",
+        help=f"the realistic one (default: {OUTPUT}); that of the input takes its place",
+    )
+    parser.add_argument("--seed", type=whole_number, default=1, metavar="S", help="default: 1")
+    parser.add_argument(
+        "--rate", type=_rate, metavar="HZ", help="of the sensor, instead of its specification's"
+    )
+    parser.add_argument(
+        "--add-gravity", action="store_true", help="for an ideal IMU that is without"
+    )
+    parser.add_argument(
+        "--gazebo-ros-imu",
+        action="store_true",
+        help="for that of libgazebo_ros_imu.so: without gravity, and turned wrongly",
+    )
+    parser.add_argument(
+        "--magnetometer", action="store_true", help="the specification's magnetometer measures, too"
+    )
+    field = parser.add_mutually_exclusive_group()
+    field.add_argument(
+        "--magnetic-input",
+        default="",
+        metavar="TOPIC",
+        help="the ideal field that it measures (default: the only one in the bag)",
+    )
+    field.add_argument(
+        "--magnetic-environment",
+        default="",
+        metavar="NAME",
+        help=f"the field instead: a bundled one by name, or a file (without a topic: {CLEAN})",
+    )
+    parser.add_argument(
+        "--magnetic-output",
+        type=_topic,
+        metavar="TOPIC",
+        help="what it says (default: mag beside the output); that of its input takes its place",
+    )
+    parser.add_argument(
+        "--pose",
+        default="",
+        metavar="TOPIC",
+        help="the robot's true pose (nav_msgs/Odometry), for iron, magnets and vibration",
+    )
+    parser.add_argument("--frame-id", metavar="NAME", help="of the realistic IMU's messages")
+    return parser

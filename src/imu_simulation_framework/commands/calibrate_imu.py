@@ -1,0 +1,546 @@
+"""From a recording and what is wanted of it to the calibrations of an IMU's sensors.
+
+Calibrate an IMU from a recording of it at rest, placed, turned, or in a climate chamber.
+
+Without options the gyroscope's bias is found at the times at rest. Several calibrations may be in
+one recording. Writes to DIR:
+
+    correction.yaml    the correction, for the node imu_corrector
+    imu.yaml           the specification of what is left, for heading_budget.py and monte_carlo.py
+    calibration.json   all numbers with their 95 % intervals, and the times that were used
+    calibration.png    what was recorded, and what was found in it
+
+    calibrate_imu.py table.bag --six-positions --turns 10 --noise my_imu/imu.yaml --out my_imu
+
+The fits are those of scipy (linear algebra, optimize.least_squares).
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass, field
+from typing import Any, Mapping
+
+import numpy as np
+import pandas as pd
+
+from imu_simulation_framework.characterisation.calibration.correction_file import (
+    read_imu_correction,
+)
+from imu_simulation_framework.characterisation.calibration.files import write_calibration
+from imu_simulation_framework.characterisation.calibration.inertial import (
+    PLACEMENT,
+    TemperatureFit,
+    calibrate_accelerometer,
+    calibrate_gyroscope,
+    noise_of,
+)
+from imu_simulation_framework.characterisation.calibration.rest_times import (
+    RestTime,
+    Turn,
+    check_inertial_units,
+    find_rest,
+    turning_times,
+    turns_of_reference,
+    whole_turns,
+)
+from imu_simulation_framework.characterisation.calibration.sphere_fit import (
+    SphereFit,
+    calibrate_accelerometer_freely,
+    fit_to_sphere,
+)
+from imu_simulation_framework.characterisation.calibration.text import (
+    constant_remarks,
+    findings,
+    noise_remarks,
+    table_text,
+)
+from imu_simulation_framework.characterisation.calibration.triad_fit import TriadCalibration
+from imu_simulation_framework.commands.guessed_columns import guessed_columns
+from imu_simulation_framework.core.checked_values import AXES
+from imu_simulation_framework.core.columns import ACCEL, GYRO, MAG
+from imu_simulation_framework.core.constants import STANDARD_GRAVITY
+from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
+from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.recordings.formats.any_format import recording_format
+from imu_simulation_framework.recordings.frames import ACCEL_UNITS, GYRO_UNITS, ImuConventions
+from imu_simulation_framework.recordings.guessing.guess import guess_columns
+from imu_simulation_framework.recordings.imu import MOUNTED_TURNED
+from imu_simulation_framework.recordings.reading import read_imu, read_other_sensor, read_reference
+from imu_simulation_framework.sensors.files import read_imu_specification
+from imu_simulation_framework.sensors.imu_specification import ImuSpecification
+
+_EARTHS_FIELD = (15e-6, 100e-6)
+"""Sizes [T] that may be Earth's, with scale factors that are wrong by a third."""
+
+_MUCH_SCATTER = 0.05
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What is to be found, in which recording; angles in rad, everything in SI."""
+
+    recording: str
+    topic: str = ""
+    columns: Mapping[str, str] = field(default_factory=dict)
+    six_positions: bool = False
+    free_positions: bool = False
+    turns: Any = None
+    wants_turns: bool = False
+    reference: str | None = None
+    reference_topic: str = ""
+    reference_sigma: float = float(np.radians(0.5))
+    magnetometer: bool = False
+    magnetic_topic: str = ""
+    rate: float | None = None
+    gyro_unit: str = ImuConventions.gyro_unit
+    accel_unit: str = ImuConventions.accel_unit
+    field: float | None = None
+    temperature: str | None = None
+    temperature_topic: str = ""
+    degree: int = 2
+    scale_degree: int = 0
+    gravity: float = STANDARD_GRAVITY
+    placement: float = float(PLACEMENT)
+    shortest_rest: float = 5.0
+    noise: ImuSpecification | None = None
+
+    @property
+    def inertial(self) -> bool:
+        """Whether gyroscope or accelerometer are wanted."""
+        return (
+            self.six_positions
+            or self.free_positions
+            or self.wants_turns
+            or self.temperature is not None
+            or not self.magnetometer
+        )
+
+
+@dataclass
+class Calibrated:
+    """What was found.
+
+    Attributes
+    ----------
+    wishes : Wishes
+    table : pandas.DataFrame or None
+        The IMU's samples.
+    rests, turns : list
+        That were used.
+    sensors : dict of str to TriadCalibration
+    sphere : SphereFit or None
+    magnetic : pandas.DataFrame or None
+    temperature : ndarray or None
+        Of each sample of the IMU [degC].
+    reference : float
+        Where the temperature's polynomials are 0 [degC].
+    remarks : list of str
+    """
+
+    wishes: Wishes
+    table: pd.DataFrame | None = None
+    rests: list[RestTime] = field(default_factory=list)
+    turns: list[Turn] = field(default_factory=list)
+    sensors: dict[str, TriadCalibration] = field(default_factory=dict)
+    sphere: SphereFit | None = None
+    magnetic: pd.DataFrame | None = None
+    temperature: np.ndarray | None = None
+    reference: float = 25.0
+    remarks: list[str] = field(default_factory=list)
+
+
+def calibrate(wishes: Wishes) -> Calibrated:
+    """Find what is wanted.
+
+    Raises
+    ------
+    FrameworkError
+        A recording cannot be read, or does not show what is wanted.
+    """
+    found = Calibrated(wishes)
+    if wishes.inertial:
+        _inertial(wishes, found)
+    if wishes.magnetometer:
+        _magnetic(wishes, found)
+    return found
+
+
+def _magnetic(wishes, found):
+    source = wishes.recording
+    recorded = read_other_sensor(
+        source,
+        "magnetometer",
+        wishes.magnetic_topic,
+        _columns(wishes, MAG),
+        rate=wishes.rate,
+    )
+    found.remarks += recorded.report.sentences()[1:]
+    found.magnetic = recorded.table
+    times, readings = found.magnetic.index.to_numpy(), found.magnetic[list(MAG)].to_numpy()
+    parts = turning_times(times, readings)
+    used = np.concatenate([np.arange(part.start, part.stop) for part in parts])
+    if len(used) < len(times):
+        found.remarks.append(
+            f"of {len(times)} samples of the magnetometer {len(times) - len(used)} are left out, "
+            "where it lay for more than 2 s as it had before: only turning shows iron"
+        )
+    ends = np.cumsum([part.stop - part.start for part in parts]).tolist()
+    found.sphere = fit_to_sphere(
+        times[used],
+        readings[used],
+        wishes.field,
+        noise=_magnetic_noise(wishes),
+        source=source,
+        parts=[RestTime(start, stop) for start, stop in zip([0, *ends], ends)],
+    )
+    found.sensors["magnetometer"] = found.sphere.calibration
+    found.remarks += _field_remarks(wishes, found.sphere)
+
+
+def _field_remarks(wishes, sphere) -> list[str]:
+    """Return what size and scatter of the field say; a size in another unit is refused."""
+    scale = 1.0 + np.mean([sphere.calibration.matrix[axis][axis].value for axis in range(3)])
+    if wishes.field is not None and abs(np.log2(scale)) > 1.0:
+        raise RecordingError(
+            f"{wishes.recording}: the magnetometer's readings are {scale:.3g} times as large as "
+            f"the field that is stated, {1e6 * wishes.field:.4g} uT; is one of them in another "
+            "unit?"
+        )
+    share = sphere.scatter / sphere.size
+    remarks = [
+        f"the corrected field is {1e6 * sphere.size:.4g} uT and scatters by {100.0 * share:.2g} %"
+        + (
+            ": much, so that a heading is off by degrees; perhaps iron or a magnet was near that "
+            "did not move with the sensor"
+            if share > _MUCH_SCATTER
+            else ""
+        )
+    ]
+    if not _EARTHS_FIELD[0] < sphere.size < _EARTHS_FIELD[1]:
+        remarks.append(
+            f"the field's size of {sphere.size:.3g} T is not Earth's, which is 22 to 67 uT: the "
+            "readings may be in another unit than tesla, and then the correction is, too; it fits "
+            "them, but not the same sensor's readings in tesla"
+        )
+    if wishes.field is None:
+        remarks.append(
+            "the size of the magnetic field is not known: the mean of the magnetometer's "
+            "scale factors is taken as right, which a heading does not depend on"
+        )
+    return remarks
+
+
+def _inertial(wishes, found):
+    source = wishes.recording
+    columns = _columns(wishes, (*GYRO, *ACCEL))
+    recorded = read_imu(
+        source,
+        wishes.topic,
+        columns=columns or guessed_columns(source, wishes.rate, found.remarks),
+        conventions=ImuConventions(gyro_unit=wishes.gyro_unit, accel_unit=wishes.accel_unit),
+        rate=wishes.rate,
+        require=(),
+    )
+    found.table = table = recorded.table
+    found.remarks += [r for r in recorded.report.remarks if MOUNTED_TURNED not in r]
+    names = [name for name in (*GYRO, *ACCEL) if name in table]
+    times = table.index.to_numpy()
+    if set(ACCEL) <= set(names):
+        turned = table[list(GYRO)].to_numpy() if set(GYRO) <= set(names) else None
+        check_inertial_units(times, turned, table[list(ACCEL)].to_numpy(), wishes.gravity, source)
+    found.rests = find_rest(times, table[names].to_numpy(), names, source, wishes.shortest_rest)
+    temperature = _temperature(wishes, found, times)
+    noise = wishes.noise
+    if set(GYRO) <= set(names):
+        gyro = table[list(GYRO)].to_numpy()
+        if wishes.wants_turns:
+            found.turns = _turns(wishes, times, gyro, found.rests)
+        found.sensors["gyroscope"] = calibrate_gyroscope(
+            times,
+            gyro,
+            found.rests,
+            found.turns,
+            noise=noise and noise_of(noise.gyroscope),
+            placement=wishes.placement,
+            temperature=temperature,
+            source=source,
+        )
+    elif wishes.wants_turns or not (wishes.six_positions or wishes.free_positions):
+        raise RecordingError(f"{source}: has no {', '.join(GYRO)}, a gyroscope with three axes")
+    if wishes.six_positions or wishes.free_positions:
+        if not set(ACCEL) <= set(names):
+            raise RecordingError(
+                f"{source}: has no {', '.join(ACCEL)}, an accelerometer with three axes"
+            )
+        accel = table[list(ACCEL)].to_numpy()
+        found.sensors["accelerometer"] = _accelerometer(
+            wishes, times, accel, found.rests, temperature
+        )
+    for sensor, axes in (("gyroscope", GYRO), ("accelerometer", ACCEL)):
+        if sensor not in found.sensors:
+            continue
+        values = table[list(axes)].to_numpy()
+        found.remarks += constant_remarks(sensor, values, found.rests)
+        if noise is not None:
+            stated = noise_of(getattr(noise, sensor))
+            found.remarks += noise_remarks(sensor, stated, times, values, found.rests)
+    if noise is None:
+        found.remarks.append(
+            "noise is found in this recording, which knows little of its slow part: the intervals "
+            "are wider than with the noise of an Allan analysis"
+        )
+
+
+def _accelerometer(wishes, times, accel, rests, temperature):
+    noise, source = wishes.noise and noise_of(wishes.noise.accelerometer), wishes.recording
+    if wishes.six_positions:
+        return calibrate_accelerometer(
+            times,
+            accel,
+            rests,
+            gravity=wishes.gravity,
+            noise=noise,
+            placement=wishes.placement,
+            temperature=temperature,
+            source=source,
+        )
+    if noise is None:
+        raise RecordingError(
+            f"{source}: positions of any kind take the noise of the accelerometer, expected a "
+            "specification that has it"
+        )
+    return calibrate_accelerometer_freely(
+        times, accel, rests, noise=noise, gravity=wishes.gravity, source=source
+    )
+
+
+def _magnetic_noise(wishes):
+    """Return the noise of the magnetometer, None where it is not known."""
+    magnetometer = wishes.noise and wishes.noise.magnetometer
+    noise = noise_of(magnetometer) if magnetometer else ()
+    return noise if any(one.white_noise for one in noise) else None
+
+
+def _turns(wishes, times, gyro, rests):
+    if wishes.reference and wishes.turns is None:
+        reference = read_reference(wishes.reference, wishes.reference_topic).table
+        return turns_of_reference(
+            times,
+            gyro,
+            rests,
+            reference.index.to_numpy(),
+            reference["yaw"].to_numpy(),
+            wishes.reference_sigma,
+            wishes.recording,
+        )
+    return whole_turns(times, gyro, rests, wishes.turns, wishes.recording)
+
+
+def _temperature(wishes, found, times) -> TemperatureFit | None:
+    if wishes.temperature is None:
+        return None
+    path = wishes.temperature or wishes.recording
+    columns = _columns(wishes, ("temperature",)) if path == wishes.recording else None
+    rate = wishes.rate if path == wishes.recording else None
+    recorded = read_other_sensor(path, "thermometer", wishes.temperature_topic, columns, rate=rate)
+    found.remarks += recorded.report.sentences()[1:]
+    read = recorded.table
+    if read.index[-1] < times[0] or read.index[0] > times[-1]:
+        raise RecordingError(f"{path}: the temperature is of another time than the IMU")
+    values = np.interp(times, read.index.to_numpy(), read["temperature"].to_numpy())
+    still = np.concatenate([values[rest.start : rest.stop] for rest in found.rests])
+    found.temperature = values
+    found.reference = float(np.round(still.mean()))
+    return TemperatureFit(values, found.reference, wishes.degree, wishes.scale_degree)
+
+
+def _columns(wishes, names):
+    """Return the columns of some quantities, as they were named; None for a bag."""
+    if recording_format(wishes.recording) != "csv":
+        return dict(wishes.columns) or None
+    chosen = {key: wishes.columns[key] for key in ("time", *names) if key in wishes.columns}
+    if not any(key in chosen for key in names):
+        return None
+    if "time" not in chosen and wishes.rate is None:
+        guess = guess_columns(wishes.recording)
+        plain = "time" if "time" in guess.unused else ""
+        time = guess.imu.get("time") or guess.reference.get("time") or plain
+        chosen.update({"time": time} if time else {})
+    return chosen
+
+
+def main(arguments):
+    """Calibrate from the recording named on the command line."""
+    options = _parser().parse_args(arguments)
+    wishes = Wishes(
+        recording=options.recording,
+        topic=options.topic,
+        columns=dict(_column(text) for text in options.column),
+        six_positions=options.six_positions,
+        free_positions=options.free_positions,
+        turns=_turns_wanted(options.turns),
+        wants_turns=options.turns is not None or bool(options.reference),
+        reference=options.reference,
+        reference_topic=options.reference_topic,
+        reference_sigma=np.radians(_number("--reference-sigma", options.reference_sigma, 0.0)),
+        magnetometer=options.magnetometer,
+        magnetic_topic=options.magnetic_topic,
+        rate=None if options.rate is None else _number("--rate", options.rate, 0.0, False),
+        gyro_unit=options.gyro_unit,
+        accel_unit=options.accel_unit,
+        field=None
+        if options.field is None
+        else 1e-6 * _number("--field", options.field, 0.0, False),
+        temperature=options.temperature,
+        temperature_topic=options.temperature_topic,
+        degree=options.temperature_degree,
+        scale_degree=options.temperature_scale_degree,
+        gravity=_number("--gravity", options.gravity, 0.0, False),
+        placement=np.radians(_number("--placement", options.placement, 0.0)),
+        shortest_rest=_number("--shortest-rest", options.shortest_rest, 0.0, False),
+        noise=read_imu_specification(options.noise) if options.noise else None,
+    )
+    onto = read_imu_correction(options.onto) if options.onto else None
+    result = calibrate(wishes)
+    remarks = write_calibration(result, options.out, options.name, onto)
+    for sentence in findings(result):
+        print(sentence)
+    print(table_text(result))
+    for remark in remarks:
+        print(remark)
+    print(options.out)
+    return 0
+
+
+def _number(flag, value, above, included=True):
+    if not (np.isfinite(value) and (value > above or (included and value == above))):
+        least = "0 or more" if included else "above 0"
+        raise ConfigurationError(f"{flag} is {value:g}, but it must be {least}")
+    return value
+
+
+def _turns_wanted(text):
+    """Return None, a number, or a number for each axis."""
+    if not text:
+        return None
+    try:
+        if "=" not in text:
+            return float(text)
+        pairs = [pair.split("=") for pair in text.split(",")]
+        found = {axis.strip(): float(count) for axis, count in pairs}
+    except ValueError:
+        raise ConfigurationError(
+            f"--turns {shown(text)} is not understood, expected for instance 10 or x=5,z=10"
+        ) from None
+    if not set(found) <= set(AXES):
+        raise ConfigurationError(f"--turns {shown(text)}: axes are x, y and z")
+    return found
+
+
+def _column(text):
+    quantity, separator, column = text.partition("=")
+    if not separator or not quantity.strip() or not column.strip():
+        raise ConfigurationError(
+            f"--column {shown(text)} is not understood, expected for instance 'gyro_x=wx [deg/s]'"
+        )
+    return quantity.strip(), column.strip()
+
+
+def _parser():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add = parser.add_argument
+    add("recording", metavar="RECORDING", help="bag or CSV file")
+    add("--topic", default="", help="of the IMU in a bag; by default the only sensor_msgs/Imu")
+    add(
+        "--column",
+        action="append",
+        default=[],
+        metavar="QUANTITY=NAME[UNIT]",
+        help="column of a CSV file with names of its own, once for each: time, gyro_x to accel_z, "
+        "mag_x to mag_z, temperature; those of gyroscope and accelerometer are guessed where "
+        "nobody says them",
+    )
+    add(
+        "--rate", type=float, metavar="HZ",
+        help="samples per second, for recordings without time stamps or with useless ones",
+    )  # fmt: skip
+    add(
+        "--gyro-unit", choices=tuple(GYRO_UNITS), default=ImuConventions.gyro_unit,
+        help="of a recording that does not state it, by default %(default)s",
+    )  # fmt: skip
+    add(
+        "--accel-unit", choices=tuple(ACCEL_UNITS), default=ImuConventions.accel_unit,
+        help="of a recording that does not state it, by default %(default)s",
+    )  # fmt: skip
+    positions = parser.add_mutually_exclusive_group()
+    positions.add_argument(
+        "--six-positions",
+        action="store_true",
+        help="accelerometer, from times at rest with each axis up and down",
+    )
+    positions.add_argument(
+        "--free-positions",
+        action="store_true",
+        help="accelerometer, from times at rest in nine or more positions of any kind, all around; "
+        "takes --noise",
+    )
+    add(
+        "--gravity", type=float, default=STANDARD_GRAVITY, metavar="M/S^2",
+        help="at the place, by default %(default)g",
+    )  # fmt: skip
+    add(
+        "--turns", nargs="?", const="", metavar="N",
+        help="gyroscope, from turns between times at rest, each of N whole turns about an axis; or "
+        "x=N,y=N,z=N",
+    )  # fmt: skip
+    add("--reference", metavar="RECORDING", help="which has the yaw of turns on level ground")
+    add("--reference-topic", default="", metavar="T", help="in a bag")
+    add(
+        "--reference-sigma", type=float, default=0.5, metavar="DEG",
+        help="standard deviation of its yaw at rest, by default %(default)g",
+    )  # fmt: skip
+    add(
+        "--placement", type=float, default=float(np.degrees(PLACEMENT)), metavar="DEG",
+        help="standard deviation of each angle by which positions and turns are off, by default "
+        "%(default)g; 0 for a turntable",
+    )  # fmt: skip
+    add(
+        "--magnetometer", action="store_true",
+        help="by an ellipsoid, from a motion through all directions; alone, nothing else is looked "
+        "for",
+    )  # fmt: skip
+    add("--magnetic-topic", default="", metavar="T", help="in a bag")
+    add("--field", type=float, metavar="UT", help="Earth's field at the place [uT], if known")
+    add(
+        "--temperature", nargs="?", const="", metavar="RECORDING",
+        help="fit polynomials of the temperature, which is in the same recording or in this one",
+    )  # fmt: skip
+    add("--temperature-topic", default="", metavar="T", help="in a bag")
+    add(
+        "--temperature-degree", type=int, choices=(1, 2, 3), default=2,
+        help="of the bias's polynomial, by default %(default)d",
+    )  # fmt: skip
+    add(
+        "--temperature-scale-degree", type=int, choices=(0, 1, 2), default=0,
+        help="of the scale factor's polynomial, from positions or turns at several temperatures; "
+        "by default %(default)d",
+    )  # fmt: skip
+    add(
+        "--shortest-rest", type=float, default=5.0, metavar="S",
+        help="shorter times at rest are not used, by default %(default)g",
+    )  # fmt: skip
+    add(
+        "--noise", metavar="IMU",
+        help="specification of the sensor's noise, as allan_analysis.py writes it; by default the "
+        "noise is found in the recording, which knows little of the slow part",
+    )  # fmt: skip
+    add("--onto", metavar="YAML", help="a correction to complete: what is not found here stays")
+    add(
+        "--out", default="calibration", metavar="DIR",
+        help="folder for the results, by default %(default)s",
+    )  # fmt: skip
+    add("--name", default="imu", help="of the sensor, by default %(default)s")
+    return parser

@@ -1,0 +1,327 @@
+"""The IMU of an experiment in which the robot stood still, read back from its bag.
+
+Compare a simulator's IMU plug-in with this package's model of it, the robot at rest.
+
+Runs an experiment in which the robot stands still for --minutes, once for each --imu, and sets
+the statistics of what the plug-in says (standard deviation, innovation and lag-1 correlation of
+its biases, white noise, orientation error) beside those of --runs realisations of the model.
+With --results it evaluates experiments that were run before. Exit code 1: a statistic lies more
+than three standard errors from the model's.
+
+    compare_plugins.py --out comparison
+    compare_plugins.py --out comparison --imu hector --parameters "{yaw_drift: 1.118}"
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import json
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Mapping
+
+import numpy as np
+import pandas as pd
+import yaml
+from tqdm import tqdm
+
+from imu_simulation_framework.commands.command_line import whole_number
+from imu_simulation_framework.core import topics
+from imu_simulation_framework.core.angles import yaw_from_quaternion
+from imu_simulation_framework.core.columns import ACCEL, GYRO, QUATERNION
+from imu_simulation_framework.core.csv_tables import text_cell
+from imu_simulation_framework.core.errors import ConfigurationError, ResultError
+from imu_simulation_framework.core.whole_files import write_whole
+from imu_simulation_framework.core.yaml_files import NOT_YAML, load_plain
+from imu_simulation_framework.drive.results.files import ResultFolder, find_result
+from imu_simulation_framework.heading.comparison import LONGEST_WINDOW
+from imu_simulation_framework.recordings.formats.bag import read_bag
+from imu_simulation_framework.recordings.messages import IMU, ODOMETRY
+from imu_simulation_framework.sensors.imu_models.base import (
+    SIGNALS,
+    SLOW_ERRORS,
+    ImuReading,
+    without_bias,
+)
+from imu_simulation_framework.sensors.imu_models.registry import PRESETS, make_imu_model
+from imu_simulation_framework.sensors.statistics_at_rest import (
+    BIASES,
+    DEVIATION_LIMIT,
+    ImuAtRest,
+    compare_with_model,
+)
+
+IMU_TOPIC = topics.in_root(topics.IMU)
+BIAS_TOPIC = topics.in_root(topics.IMU_BIAS)
+TRUTH_TOPIC = topics.in_root(topics.GROUND_TRUTH)
+
+STILL = 0.01
+"""A robot that moves or turns less than this in a whole experiment stands still [m, rad]."""
+
+
+@dataclass(frozen=True)
+class ExperimentAtRest:
+    """What an experiment with a robot at rest tells about its IMU.
+
+    Attributes
+    ----------
+    imu : ImuAtRest
+        From the moment at which the experiment's recorder began.
+    model : str
+        Which error model it shall have.
+    parameters : Mapping
+        Of the model.
+    period : float
+        Of the samples [s].
+    simulator : str
+    expected, received : int
+        Messages of the IMU during the drive.
+    """
+
+    imu: ImuAtRest
+    model: str
+    parameters: Mapping[str, Any]
+    period: float
+    simulator: str
+    expected: int
+    received: int
+
+
+def load_experiment_at_rest(folder: ResultFolder) -> ExperimentAtRest:
+    """Read the bag of an experiment with a robot at rest (``record:=true``).
+
+    Raises
+    ------
+    RecordingError, ResultError
+        The bag or the summary is missing or broken, or the robot moved.
+    """
+    path = folder.path("summary.json")
+    try:
+        summary = json.loads(folder.read_text("summary.json"))
+        run = summary["run"]
+        messages = summary["messages"]["imu_simulated"]
+        preset = PRESETS[run["imu"]["model"]]
+        about = {
+            "model": preset.model,
+            "parameters": run["imu"]["parameters"],
+            "simulator": run["simulator"],
+            "expected": messages["expected"],
+            "received": messages["received"],
+        }
+        duration = float(summary["durations"]["recorded_s"])
+    except (ValueError, TypeError, KeyError) as error:
+        raise ResultError(f"{path}: not the summary of an experiment ({error})") from error
+    bag = folder.path("experiment.bag")
+    imu, period = _read(bag, preset.model == "hector", duration)
+    return ExperimentAtRest(imu=imu, period=period, **about)
+
+
+def _read(bag, with_bias, duration):
+    samples = read_bag(bag, IMU_TOPIC, [IMU])
+    # A stamp of zero, not a number here, is the first that the MuJoCo simulator gives.
+    stamped = np.isfinite(samples.columns["stamp"])
+    biases: dict[str, Any] = {}
+    columns = [samples.matrix(names)[stamped] for names in (QUATERNION, GYRO, ACCEL)]
+    stamp = samples.columns["stamp"][stamped]
+    if with_bias:
+        bias = read_bag(bag, BIAS_TOPIC, [IMU])
+        stamp, ours, theirs = np.intersect1d(stamp, bias.columns["stamp"], return_indices=True)
+        columns = [values[ours] for values in columns]
+        biases = _biases(bias, theirs)
+    reading = ImuReading(without_bias, **dict(zip(SIGNALS, columns)), **biases)
+    period = float(np.median(np.diff(stamp)))
+    start = stamp[-1] - duration
+    imu = ImuAtRest(
+        reading,
+        _true_orientation(bag, start),
+        np.rint(np.diff(stamp) / period) == 1.0,
+        int(np.searchsorted(stamp, start)),
+        {name: _first_drift(getattr(reading, part)) for name, part in zip(BIASES, SLOW_ERRORS)},
+    )
+    return imu, period
+
+
+def _true_orientation(bag, start):
+    """Return the robot's orientation, which must not change from ``start`` on."""
+    truth = read_bag(bag, TRUTH_TOPIC, [ODOMETRY])
+    settled = truth.columns["stamp"] >= start
+    poses = truth.matrix(("x", "y", *QUATERNION))[settled]
+    if np.ptp(poses, axis=0).max() > STILL:
+        raise ResultError(f"{bag}: the robot moves; it must stand still for this comparison")
+    mean = poses[:, 2:].mean(axis=0)
+    return mean / np.linalg.norm(mean)
+
+
+def _biases(samples, index):
+    orientation = samples.matrix(QUATERNION)[index]
+    yaw = yaw_from_quaternion(orientation)
+    parts = (samples.matrix(GYRO)[index], samples.matrix(ACCEL)[index], yaw, orientation)
+    return dict(zip(SLOW_ERRORS, parts))
+
+
+def _first_drift(bias) -> int:
+    """Find the first sample at which a bias is not zero any more; the plug-in begins with none."""
+    nonzero = np.asarray(bias).reshape(len(bias), -1).any(axis=1)
+    return int(np.argmax(nonzero))
+
+
+COMPARED = {
+    # Every error that the plug-in has, the drifts fast enough to become stationary in minutes.
+    "hector": {
+        "rate_offset": 0.01,
+        "rate_drift": 0.05,
+        "rate_drift_frequency": 0.1,
+        "rate_gaussian_noise": 0.001,
+        "accel_offset": 0.05,
+        "accel_drift": 0.5,
+        "accel_drift_frequency": 0.2,
+        "accel_gaussian_noise": 0.02,
+        "yaw_offset": 0.02,
+        "yaw_drift": 0.5,
+        "yaw_drift_frequency": 0.05,
+    },
+    "generic": {"gaussian_noise": 0.00215},
+}
+"""Parameters of the plug-ins for this comparison."""
+
+AT_REST = "at_rest"
+"""Name of the experiment."""
+
+STANDING_POSES = 100
+"""Of the standing robot's trajectory, which readers would not take for one if it were shorter."""
+
+
+def main(arguments):
+    """Run and evaluate the experiments that the command line asks for."""
+    options = _parser().parse_args(arguments)
+    out = Path(options.out)
+    folders = options.results or [_run_experiment(out, name, options) for name in options.imu]
+    tables = {}
+    for folder in folders:
+        name, table = _compare(folder, options)
+        print(_text(table), "", sep="\n", flush=True)
+        tables[text_cell(name)] = table
+    tables = pd.concat(tables, names=["experiment"])
+    out.mkdir(parents=True, exist_ok=True)
+    write_whole(out / "comparison.csv", tables.to_csv().encode())
+    print(out / "comparison.csv")
+    outside = tables[tables["deviation"].abs() > DEVIATION_LIMIT]
+    for experiment, quantity, statistic in outside.index:
+        print(
+            f"{experiment}: {quantity}, {statistic}: more than {DEVIATION_LIMIT:g} standard errors "
+            "from the model"
+        )
+    return 1 if len(outside) else 0
+
+
+def _run_experiment(out, name, options) -> Path:
+    """Let the robot stand still; return the results' folder."""
+    folder = out / name
+    if folder.exists():
+        raise ResultError(f"{folder}: exists; give another --out, or --results {folder}")
+    duration = 60.0 * options.minutes
+    if not 0.0 < duration <= LONGEST_WINDOW:
+        raise ConfigurationError(
+            f"--minutes is {options.minutes:g}, but it must be above 0 and at most "
+            f"{LONGEST_WINDOW / 60.0:g}"
+        )
+    parameters = options.parameters or COMPARED.get(PRESETS[name].model, {})
+    standing = folder / f"{AT_REST}.tum"
+    folder.mkdir(parents=True)
+    poses = (f"{t:.2f} 0 0 0 0 0 0 1\n" for t in np.linspace(0.0, duration, STANDING_POSES))
+    write_whole(standing, "".join(poses).encode())
+    settings = {
+        "experiment": {"name": AT_REST},
+        f"imu_{PRESETS[name].model}": parameters,
+        # The standing robot's pose serves as the recording, which has no IMU.
+        "imu_recording": {"use": False},
+        "reference": {"format": "tum"},
+    }
+    code = subprocess.call(
+        [
+            *("rosrun", "imu_simulation_framework", "run_experiment.py"),
+            f"simulator:={options.simulator}",
+            f"recording:={standing.resolve()}",
+            f"imu:={name}",
+            "controller:=open_loop",
+            "record:=true",
+            f"seed:={options.seed}",
+            f"output:={folder.resolve()}",
+            f"settings:={yaml.safe_dump(settings, default_flow_style=True, width=10**6).strip()}",
+        ]
+    )
+    if code:
+        raise ResultError(f"{folder}: the experiment ended with code {code}, see above")
+    (result,) = folder.glob(f"{AT_REST}/*/1")
+    return result
+
+
+def _compare(folder, options):
+    """Return a name for the experiment in this folder, and the table of its statistics."""
+    folder = find_result(folder)
+    experiment = load_experiment_at_rest(folder)
+    # Other random numbers than those of the experiment itself.
+    seed = options.seed + 1
+    model = make_imu_model(experiment.model, experiment.parameters, experiment.period, seed)
+    progress = functools.partial(tqdm, desc="model", unit=" runs", disable=None)
+    table = compare_with_model(experiment.imu, model, options.runs, progress)
+    lost = experiment.expected - experiment.received
+    print(f"{folder.folder}: {experiment.simulator}, {experiment.received} messages, {lost} lost")
+    return f"{experiment.simulator}, {experiment.model}", table
+
+
+def _text(table) -> str:
+    shown = table.reset_index()
+    for column in ("recorded", "model"):
+        shown[column] = shown[column].map("{:.6g}".format)
+    shown["standard_error"] = shown["standard_error"].map("{:.2g}".format)
+    shown["deviation"] = shown["deviation"].map("{:+.2f}".format, na_action="ignore").fillna("-")
+    return shown.to_string(index=False)
+
+
+def _parser():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--out", required=True, metavar="DIR", help="folder for all results")
+    parser.add_argument(
+        "--results",
+        nargs="+",
+        metavar="RESULT",
+        help="evaluate these instead: results of experiments with record:=true, robot at rest",
+    )
+    parser.add_argument("--simulator", default="gazebo", choices=("gazebo", "mujoco"))
+    parser.add_argument(
+        "--imu",
+        nargs="+",
+        default=["hector", "generic"],
+        choices=[name for name in PRESETS if name != "specification"],
+    )
+    parser.add_argument(
+        "--parameters",
+        type=_mapping,
+        metavar="YAML",
+        help="of the IMU models, instead of those with which every error shows",
+    )
+    parser.add_argument("--minutes", type=float, default=20.0, metavar="M", help="default: 20")
+    parser.add_argument("--runs", type=_count, default=100, help="of the model (default: 100)")
+    parser.add_argument("--seed", type=whole_number, default=1, metavar="S", help="default: 1")
+    return parser
+
+
+def _mapping(text):
+    try:
+        value = load_plain(text)
+    except NOT_YAML:
+        value = None
+    if not isinstance(value, dict):
+        raise argparse.ArgumentTypeError(f"'{text}' is no mapping {{key: value, ...}}")
+    return value
+
+
+def _count(text):
+    if not text.isdecimal() or int(text) < 2:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number of at least 2")
+    return int(text)

@@ -1,0 +1,160 @@
+"""Compare yaws of any recordings and results: how far apart they are, and how late each is.
+
+    compare_yaw.py drive.bag@/odom drive.bag@/imu/data
+    compare_yaw.py mocap.tum "log.csv@heading [deg cw from north]"
+    compare_yaw.py RESULT                           # its reference, IMUs and truth
+    compare_yaw.py RESULT@imu_real OTHER_RESULT@imu_real
+
+The first yaw is what the others are compared with. Each is a bag, ROS 1 or 2 (PATH@TOPIC), a CSV
+file (PATH@COLUMN, a unit in brackets), a TUM file, what rostopic echo -p wrote, or a result
+(PATH@TABLE: reference, imu_real, ground_truth, imu_simulated, trajectory_data). What has no time in
+common with the first, as a recording and a result, begins with it. Writes to DIR:
+
+    compare_yaw.png     the yaws, and the first minus each of the others
+    compare_yaw.csv     the table
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+
+from imu_simulation_framework.core.sentences import told_apart
+from imu_simulation_framework.core.whole_files import (
+    make_folder,
+    picture,
+    refuse_overwriting,
+    write_whole,
+)
+from imu_simulation_framework.drive import side_by_side as figures
+from imu_simulation_framework.drive.configuration import FIGURE_FORMATS
+from imu_simulation_framework.drive.yaw_signals import read_yaw_signals
+from imu_simulation_framework.heading.comparison import ComparisonSettings
+from imu_simulation_framework.heading.differences import (
+    FASTEST_TURN,
+    differences_table,
+    jumps,
+    yaw_differences,
+)
+from imu_simulation_framework.report import table as table_text
+from imu_simulation_framework.report.table import Column
+
+NAME = "compare_yaw"
+COLUMNS = (
+    Column("name", "first minus"),
+    Column("duration", "duration", "s", 1),
+    Column("rms", "rms", "deg", 3),
+    Column("maximum_absolute", "max", "deg", 3),
+    Column("final", "final", "deg", 3),
+    Column("drift", "drift", "deg/min", 3),
+    Column("delay", "delay", "s", 3),
+    Column("correlation", "correlation", "", 3),
+)
+
+
+def main(arguments):
+    """Compare the yaws named on the command line."""
+    options = _parser().parse_args(arguments)
+    settings = ComparisonSettings(
+        median_window=options.median_window,
+        align=options.align,
+        max_shift=options.max_shift,
+        start_window=options.start_window,
+    )
+    signals = [signal for text in options.signals for signal in read_yaw_signals(text)]
+    names = _distinct(signals)
+    yaws = [signal.yaw for signal in signals]
+    differences = yaw_differences(names, yaws, settings, signals[0].known)
+    table = differences_table(differences)
+    table.insert(0, "name", table.index)
+    out = make_folder(options.out)
+    formats = [f"{NAME}.{format}" for format in options.formats]
+    for path in formats + [f"{NAME}.{table_text.ENDINGS[format]}" for format in options.table]:
+        refuse_overwriting(out / path, [source for one in signals for source in one.sources])
+    for signal in signals:
+        for remark in signal.remarks:
+            print(remark)
+    print(f"first: {names[0]}")
+    print(table_text.table_text(table, COLUMNS), end="")
+    for remark in [*_jumps(names, yaws), *_remarks(differences, settings, names[0])]:
+        print(remark)
+    figure = figures.yaws(names, yaws, differences)
+    for format in dict.fromkeys(options.formats):
+        write_whole(out / f"{NAME}.{format}", picture(figure, format))
+        print(out / f"{NAME}.{format}")
+    for path in table_text.write_tables(out, NAME, table, COLUMNS, options.table):
+        print(path)
+
+
+def _parser():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("signals", nargs="+", metavar="YAW", help="PATH or PATH@WHAT; see above")
+    default = ComparisonSettings()
+    parser.add_argument(
+        "--align",
+        action="store_true",
+        help="take each one's delay off, which is found from the yaw rates and shown anyway",
+    )
+    parser.add_argument(
+        "--max-shift", type=float, default=default.max_shift, metavar="S",
+        help="largest delay looked for [s], %(default)s by default",
+    )  # fmt: skip
+    parser.add_argument(
+        "--median-window", type=float, default=default.median_window, metavar="S",
+        help="window of the trend's median [s], %(default)s by default",
+    )  # fmt: skip
+    parser.add_argument(
+        "--start-window", type=float, default=default.start_window, metavar="S",
+        help="differences are zero on the median over so long a beginning [s]",
+    )  # fmt: skip
+    table_text.add_option(parser)
+    parser.add_argument(
+        "--formats", nargs="+", choices=FIGURE_FORMATS, default=["png"], help="of the figure"
+    )
+    parser.add_argument(
+        "--out", type=Path, default=Path(NAME), metavar="DIR", help="%(default)s by default"
+    )
+    return parser
+
+
+def _distinct(signals):
+    """Return names without what all of one result share, numbered where several are the same."""
+    names = [signal.name for signal in signals]
+    if len({signal.group for signal in signals}) == 1 and signals[0].group:
+        names = [signal.name[len(signal.group) :].strip() for signal in signals]
+    return told_apart(names)
+
+
+def _jumps(names, yaws):
+    for name, yaw in zip(names, yaws):
+        found = jumps(yaw)
+        if len(found):
+            time, (turn, within) = found.index[0], found.iloc[0]
+            times = "once" if len(found) == 1 else f"{len(found)} times, the first"
+            yield (
+                f"{name}: jumps {times} at {time - yaw.index[0]:.3f} s after its beginning, by "
+                f"{np.degrees(turn):.1f} deg within {within:.3f} s, faster than "
+                f"{np.degrees(FASTEST_TURN):.0f} deg/s; that is in the differences and spoils "
+                "delay and correlation"
+            )
+
+
+def _remarks(differences, settings, first):
+    for one in differences:
+        if one.rms_with_sign_turned is not None:
+            yield (
+                f"{one.name}: with its sign turned it would be "
+                f"{np.degrees(one.rms_with_sign_turned):.3f} deg rms from {first}, so one of the "
+                "two counts clockwise; [deg cw from north] after a column says that it does"
+            )
+        if one.clock_offset:
+            yield (
+                f"{one.name}: has no time in common with {first}, so that both begin together; "
+                "--align with a large --max-shift finds what that leaves"
+            )
+        if settings.align and one.shift.problem:
+            yield f"{one.name}: was not aligned: {one.shift.problem}"

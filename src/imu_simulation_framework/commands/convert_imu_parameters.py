@@ -1,0 +1,135 @@
+"""Convert the parameters of an IMU from one tool's format into another's.
+
+What the target cannot say, and what of the input was left out, read in one of several ways or taken
+from a simulator's defaults, is listed on standard error and in the output as comments.
+
+    convert_imu_parameters.py imu.yaml --from kalibr --to hector --rate 100
+    convert_imu_parameters.py bno055.yaml --from specification --to sdf --out imu.sdf
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from pathlib import Path
+
+from imu_simulation_framework.core.checked_values import LARGEST_NUMBER
+from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.core.whole_files import refuse_overwriting, write_whole
+from imu_simulation_framework.sensors.formats.base import WriteOptions
+from imu_simulation_framework.sensors.formats.registry import (
+    FORMATS,
+    read_imu_parameters,
+    write_imu_parameters,
+)
+
+
+def main(arguments):
+    """Convert the file named on the command line."""
+    options = _parser().parse_args(arguments)
+    if options.out is not None:
+        refuse_overwriting(options.out, [options.input])
+    yaw_drift = None if options.yaw_drift is None else tuple(options.yaw_drift)
+    reading = read_imu_parameters(options.input, options.source, options.rate)
+    writing = write_imu_parameters(
+        reading.specification,
+        options.target,
+        options.rate,
+        WriteOptions(
+            options.correlation_time,
+            yaw_drift,
+            options.walk_from_instability,
+            options.inflate,
+            options.subsampled,
+        ),
+        _origin(options, reading),
+    )
+    if options.out is None:
+        sys.stdout.buffer.write(writing.text.encode("utf-8"))
+        sys.stdout.buffer.flush()
+    else:
+        write_whole(options.out, writing.text.encode("utf-8"))
+        print(options.out)
+    for remark in reading.remarks:
+        print(f"{options.input}: {remark}", file=sys.stderr)
+    for remark in writing.remarks:
+        print(f"{options.target}: {remark}", file=sys.stderr)
+
+
+def _origin(options, reading):
+    """Return lines for the beginning of the output: where its numbers come from."""
+    lines = [f"Converted from {Path(options.input).name} ({options.source})."]
+    return lines + [f"- {remark}" for remark in reading.remarks]
+
+
+def _parser():
+    formats = "\n".join(f"  {name:14} {kind.description}" for name, kind in FORMATS.items())
+    parser = argparse.ArgumentParser(
+        description=__doc__,
+        epilog=f"formats:\n{formats}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("input", metavar="IN", help="the file to convert")
+    parser.add_argument("--from", dest="source", required=True, choices=FORMATS, metavar="F")
+    written = [name for name, kind in FORMATS.items() if kind.write is not None]
+    parser.add_argument("--to", dest="target", required=True, choices=written, metavar="F")
+    parser.add_argument(
+        "--rate",
+        type=_positive,
+        metavar="HZ",
+        help="rate of the samples to write for, by default that of the input; "
+        "and that of the input, where it does not state one",
+    )
+    parser.add_argument("--out", metavar="FILE", help="write to this file, not to standard output")
+    parser.add_argument(
+        "--correlation-time",
+        type=_positive,
+        metavar="S",
+        help="say a random walk as a bias with this correlation time, where the target has only "
+        "that (sdf, hector, rotors, unity)",
+    )
+    parser.add_argument(
+        "--walk-from-instability",
+        action="store_true",
+        default=None,
+        help="say a bias instability as the random walk with the same lowest Allan deviation, "
+        "where the target has only that: kalibr, and with --correlation-time sdf, hector, rotors, "
+        "unity",
+    )
+    parser.add_argument(
+        "--yaw-drift",
+        nargs=2,
+        type=_positive,
+        metavar=("RAD", "S"),
+        help="standard deviation and correlation time of the yaw's own drift (hector)",
+    )
+    parser.add_argument(
+        "--inflate",
+        type=_positive,
+        metavar="FACTOR",
+        help="write all noise so many times as large, as Kalibr's wiki recommends for estimators "
+        "with a low-cost sensor (10 or more); the file says so",
+    )
+    parser.add_argument(
+        "--subsampled",
+        action="store_true",
+        default=None,
+        help="the samples at --rate are picked from the sensor's without a filter, so that each is "
+        "as noisy as those; by default the sensor decimates ideally and white noise keeps its "
+        "density",
+    )
+    return parser
+
+
+def _positive(text):
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 1.0 / LARGEST_NUMBER <= value <= LARGEST_NUMBER:
+        raise argparse.ArgumentTypeError(
+            f"{shown(text)} is no finite number above 0 (from {1.0 / LARGEST_NUMBER:g} to "
+            f"{LARGEST_NUMBER:g})"
+        )
+    return value

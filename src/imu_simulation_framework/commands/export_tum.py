@@ -1,0 +1,75 @@
+"""Write the trajectories of a result as TUM files, which evo and others read.
+
+    export_tum.py RESULT --out tum
+    evo_ape tum tum/simulated_truth.tum tum/simulated_imu.tum --pose_relation angle_deg --plot
+
+Each IMU stands beside what is right for it, at its own stamps and with the same positions, so that
+the rotation between the two is the yaw error. Writes to DIR:
+
+    simulated_truth.tum, simulated_imu.tum    of the simulated robot
+    recorded_truth.tum, recorded_imu.tum      reference and recorded IMU, if there is one
+    trajectory.tum, driven.tum                the path to follow, and the one that was driven
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from imu_simulation_framework.core.errors import ResultError
+from imu_simulation_framework.core.whole_files import make_folder, write_whole
+from imu_simulation_framework.drive.results.files import find_result
+from imu_simulation_framework.drive.results.tables import ExperimentTables, complete_tables
+from imu_simulation_framework.drive.results.tum import tum_of_comparison, tum_text
+from imu_simulation_framework.drive.summary import evaluate
+from imu_simulation_framework.heading.comparison import ComparisonSettings
+
+
+def main(arguments):
+    """Export the result named on the command line."""
+    options = _parser().parse_args(arguments)
+    folder = find_result(options.result)
+    complete_tables(folder)
+    tables = ExperimentTables.load(folder)
+    _, comparison = evaluate(tables, ComparisonSettings(align=options.align))
+    trajectory, driven = tables.trajectory_data, tables.ground_truth
+    reference = tables.reference
+    if reference is None or "x" not in reference:
+        reference = trajectory
+    texts = {
+        name: tum_text(table.index, table["x"], table["y"], table["yaw"])
+        for name, table in (("trajectory", trajectory), ("driven", driven))
+        if len(table)
+    }
+    for name, result, poses in (
+        ("simulated", comparison.simulated, driven),
+        ("recorded", comparison.real, reference),
+    ):
+        if result is not None:
+            pair = tum_of_comparison(result, poses)
+            texts.update({f"{name}_{which}": text for which, text in pair.items()})
+    if comparison.simulated is None and comparison.real is None:
+        raise ResultError(f"{folder.prefix_path}: {' '.join(comparison.remarks)}")
+    out = make_folder(options.out)
+    for name, text in texts.items():
+        write_whole(out / f"{name}.tum", text.encode("ascii"))
+        print(out / f"{name}.tum")
+    for remark in comparison.remarks:
+        print(remark)
+
+
+def _parser():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "result", metavar="RESULT", help="a run's folder, FOLDER/PREFIX, or a file of the result"
+    )
+    parser.add_argument(
+        "--align", action="store_true",
+        help="shift the recorded IMU in time until its yaw rate fits the reference's best",
+    )  # fmt: skip
+    parser.add_argument(
+        "--out", type=Path, default=Path("tum"), metavar="DIR", help="%(default)s by default"
+    )
+    return parser

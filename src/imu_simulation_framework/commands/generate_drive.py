@@ -1,0 +1,55 @@
+"""Make a synthetic drive: a reference trajectory and the IMU recorded on it.
+
+Writes drive_<name>_gps.csv.gz and drive_<name>_imu.csv.gz, in the format of
+`rostopic echo -p`. The same drive, laps and seed give the same files.
+"""
+
+import argparse
+from dataclasses import replace
+
+from imu_simulation_framework.commands.command_line import whole_number
+from imu_simulation_framework.core.files import drive_folder
+from imu_simulation_framework.motion.drives import DRIVES, get_drive, with_laps
+from imu_simulation_framework.recordings.bundled_drives import write_drive
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message):
+        self.exit(2, f"{self.prog}: {message}\n")
+
+
+def _parse(arguments):
+    drives = "\n".join(
+        f"  {drive.name}  {drive.description} ({drive.duration:g} s)" for drive in DRIVES.values()
+    )
+    parser = _Parser(
+        description=__doc__,
+        epilog=f"drives:\n{drives}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("name", help="name of the drive: " + ", ".join(DRIVES))
+    parser.add_argument(
+        "--out", metavar="DIR", help="folder for the files (default: where experiments look)"
+    )
+    parser.add_argument(
+        "--laps", type=int, metavar="N", help="number of laps; becomes part of the files' names"
+    )
+    parser.add_argument(
+        "--seed",
+        type=whole_number,
+        metavar="S",
+        help="seed of the sensors' errors, and of the path of drive b; becomes part of the names",
+    )
+    return parser.parse_args(arguments)
+
+
+def main(arguments):
+    """Make the drive that the command line describes."""
+    options = _parse(arguments)
+    drive = get_drive(options.name)
+    if options.laps is not None:
+        drive = with_laps(drive, options.laps)
+    if options.seed is not None:
+        drive = replace(drive, seed=options.seed)
+    for path in write_drive(drive, options.out or drive_folder()):
+        print(f"{path} ({path.stat().st_size / 1e6:.2f} MB)")

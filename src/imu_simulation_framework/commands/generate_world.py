@@ -1,0 +1,30 @@
+"""Make a Gazebo world file: level ground, or gentle bumps as in the embedded simulator."""
+
+import argparse
+import dataclasses
+from pathlib import Path
+
+from imu_simulation_framework.core.whole_files import write_whole
+from imu_simulation_framework.drive.gazebo_world import world_sdf
+from imu_simulation_framework.motion.terrain import Terrain
+
+
+def main(arguments):
+    """Write the world that the command line describes."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("terrain", choices=("flat", "uneven"))
+    parser.add_argument("--out", type=Path, help="file; by default worlds/<terrain>.world")
+    for field in dataclasses.fields(Terrain):
+        parser.add_argument(
+            f"--{field.name}",
+            type=type(field.default),
+            default=field.default,
+            help=f"of the bumps; default {field.default} {field.metadata['unit']}",
+        )
+    options = parser.parse_args(arguments)
+    terrain = None
+    if options.terrain == "uneven":
+        terrain = Terrain(**{f.name: getattr(options, f.name) for f in dataclasses.fields(Terrain)})
+    path = options.out or Path("worlds") / f"{options.terrain}.world"
+    write_whole(path, world_sdf(terrain).encode("utf-8"))
+    print(path)

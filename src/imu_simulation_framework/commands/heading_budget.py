@@ -1,0 +1,441 @@
+"""How far a heading will have drifted, with what probability, and because of what.
+
+    heading_budget.py a --imu bno055 --imu hector --at 10min --within 5deg
+    heading_budget.py drive.bag --setting reference/topic=/odom --imu my_imu.yaml
+    heading_budget.py --rounds 11 --radius 5 --imu kalibr:imu.yaml
+    heading_budget.py --straight 10min --require 5deg --probability 0.95
+    heading_budget.py a --imu bno055_magnetometer --magnetic-environment steel_beam
+    heading_budget.py --straight 10min --imu stim300 --latitude 50
+
+Each IMU is a bundled one's name, the file of a specification, FORMAT:FILE with another tool's
+parameters, or a plug-in's parameters by name. The bands are computed, not drawn, and exact where
+errors are small; "all the time" is counted in 4000 drawn drives, between the model's steps, too.
+With --require: how small each error of a gyroscope must be, as a standard deviation. Writes to DIR:
+
+    heading_budget.png    bands over time, and which source causes them
+    bands.csv             mean, standard deviation and bands over time [deg]
+    budget.csv            what each source adds at the time asked for
+    requirements.csv      with --require
+    heading_budget.html   with --report: all of this as one web page
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import math
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from tqdm import tqdm
+
+from imu_simulation_framework import __version__
+from imu_simulation_framework.commands import heading_choices
+from imu_simulation_framework.commands.command_line import whole_number
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.sentences import told_apart
+from imu_simulation_framework.core.versions import versions
+from imu_simulation_framework.core.whole_files import (
+    make_folder,
+    picture,
+    refuse_overwriting,
+    write_whole,
+)
+from imu_simulation_framework.drive.configuration import FIGURE_FORMATS
+from imu_simulation_framework.heading.budget_page import budget_page
+from imu_simulation_framework.heading.figures import ShownBudget, budget_figure
+from imu_simulation_framework.heading.model.model import YawErrorModel
+from imu_simulation_framework.heading.model.of_imu import yaw_error_model
+from imu_simulation_framework.heading.model.of_specification import BIAS_INSTABILITY
+from imu_simulation_framework.heading.model.requirements import requirements
+from imu_simulation_framework.heading.model.sources import RateGaussMarkov
+from imu_simulation_framework.motion.earth import EARTH_RATE
+from imu_simulation_framework.motion.earth_motion import EarthMotion
+from imu_simulation_framework.report import table as table_text
+from imu_simulation_framework.report.page import Section, page_html
+from imu_simulation_framework.report.table import Column
+from imu_simulation_framework.sensors.errors_in_motion import (
+    inflated,
+    understated_in_motion,
+    without_wandering_bias,
+)
+from imu_simulation_framework.sensors.imu_specification import ImuSpecification
+from imu_simulation_framework.sensors.noise.processes import flicker_processes
+
+NAME = "heading_budget"
+RUNS = 4000
+"""Drives that are drawn for the probability to stay within the limit all the time."""
+PROBABILITIES = (0.5, 0.95, 0.99)
+MAX_STEPS = 4000
+REMARKED = 0.1
+"""Share of an error's size from which on a part of it that is uncertain is worth a remark."""
+
+
+class _Budget(NamedTuple):
+    name: str
+    errors: object
+    model: YawErrorModel
+    remarks: list[str]
+
+
+def main(arguments):
+    """Answer what the command line asks."""
+    options = _parser().parse_args(arguments)
+    if not options.imu and options.require is None:
+        raise ConfigurationError("name an IMU with --imu, or a requirement with --require")
+    chosen = heading_choices.chosen_motion(options, linear=True)
+    motion = chosen.motion
+    at = math.floor(motion.duration + 1e-6) if options.at is None else options.at
+    if not 0.0 < at <= motion.duration * (1.0 + 1e-9):
+        raise ConfigurationError(
+            f"{chosen.name} lasts {motion.duration:.6g} s, so that nothing is known at {at:g} s"
+        )
+    imus = heading_choices.placed_imus(
+        [heading_choices.chosen_imu(text) for text in options.imu], options
+    )
+    out = make_folder(options.out)
+    written = [f"{NAME}.{format}" for format in options.formats] if imus else []
+    written += ["bands.csv"] if imus else []
+    written += [f"budget.{table_text.ENDINGS[f]}" for f in options.table] if imus else []
+    if options.require is not None:
+        written += [f"requirements.{table_text.ENDINGS[f]}" for f in options.table]
+    written += [f"{NAME}.html"] if options.report else []
+    sources = [*chosen.files, *(file for placed in imus for file in placed.imu.files)]
+    for name in written:
+        refuse_overwriting(out / name, sources)
+    period = _period(at)
+    budgets = [_budget(imu, chosen, period, at, options) for imu in imus]
+    turn = math.degrees(motion.yaw[np.searchsorted(motion.time - motion.time[0], at - 1e-9)])
+    turn -= math.degrees(motion.yaw[0])
+    words = f"{chosen.name}: yaw error after {at:g} s, in which it turns by {turn:.0f} deg"
+    print(words)
+    for remark in chosen.remarks:
+        print(f"note: {remark}")
+    names = told_apart([budget.name for budget in budgets])
+    budgets = [budget._replace(name=name) for name, budget in zip(names, budgets)]
+    answers = []
+    if imus:
+        answers += _show_budgets(options, out, f"{chosen.name}, to {at:g} s", budgets)
+    if options.require is not None:
+        answers.append(_requirements(options, out, chosen, at))
+    if options.report:
+        _write_report(options, out, words, at, period, budgets, answers, chosen.remarks)
+
+
+def _show_budgets(options, out, title, budgets):
+    names = [budget.name for budget in budgets]
+    total = RUNS * len(budgets)
+    with tqdm(total=total, unit=" runs", unit_scale=True, leave=False, disable=None) as progress:
+        summary = pd.DataFrame(
+            [
+                _summary(name, budget.model, options, progress.update)
+                for name, budget in zip(names, budgets)
+            ]
+        )
+    print(table_text.table_text(summary, _summary_columns(options.within)), end="")
+    print(_COUNTED)
+    table = pd.concat([_sources(name, b.model) for name, b in zip(names, budgets)])
+    print()
+    print(table_text.table_text(table, _SOURCE_COLUMNS), end="")
+    for remark in dict.fromkeys(remark for budget in budgets for remark in budget.remarks):
+        print(f"note: {remark}")
+    bands = pd.concat(
+        {
+            name: np.degrees(budget.model.bands(PROBABILITIES))
+            for name, budget in zip(names, budgets)
+        },
+        names=["imu", "time"],
+    ).reset_index("imu")
+    write_whole(out / "bands.csv", bands.to_csv(float_format="%.9g").encode("utf-8"))
+    shown = [ShownBudget(name, budget.model) for name, budget in zip(names, budgets)]
+    figure = budget_figure(shown, options.within, title)
+    for format in dict.fromkeys(options.formats):
+        write_whole(out / f"{NAME}.{format}", picture(figure, format))
+        print(out / f"{NAME}.{format}")
+    print(out / "bands.csv")
+    for path in table_text.write_tables(out, "budget", table, _SOURCE_COLUMNS, options.table):
+        print(path)
+    return [
+        Section(
+            "Result",
+            text=[f"{_COUNTED[0].upper()}{_COUNTED[1:]}."],
+            table=table_text.page_table(summary, _summary_columns(options.within)),
+        ),
+        Section(
+            "What each source adds", table=table_text.page_table(table, _SOURCE_COLUMNS, texts=2)
+        ),
+    ]
+
+
+def _period(at):
+    """Return steps of a second, or what gives enough of them, or not too many."""
+    for period in (0.1, 1.0, 10.0, 60.0):
+        if at / period <= MAX_STEPS and at / period >= 20.0:
+            return period
+    return 0.01 if at < 2.0 else at / MAX_STEPS
+
+
+def _budget(placed, chosen, period, at, options):
+    imu, factor = placed.imu, options.inflate
+    errors, remarks = imu.errors, list(imu.remarks)
+    if isinstance(errors, ImuSpecification):
+        if options.bias_instability_band is not None:
+            errors = _with_band(errors, options.bias_instability_band)
+        remarks += filter(None, [without_wandering_bias(errors)])
+        sentence = understated_in_motion(errors)
+        if factor is not None:
+            errors = inflated(errors, factor)
+        elif sentence is not None:
+            remarks.append(sentence + "; --inflate makes its noise larger, as Kalibr advises")
+    elif factor is not None or options.bias_instability_band is not None:
+        option = "--bias-instability-band" if factor is None else "--inflate"
+        raise ConfigurationError(f"{option} is for specifications, but {imu.name} is a plug-in")
+    model = yaw_error_model(errors, chosen.motion, period, placed.environment, chosen.sample)
+    steps = round(at / period) + 1
+    model = model.until(min(steps, len(model.time)))
+    said = list(model.limits)
+    if isinstance(errors, ImuSpecification):
+        said += filter(None, [_by_band(errors, model), _of_earth(errors, model, chosen.motion)])
+    remarks += [f"{imu.name}: {sentence}" for sentence in said]
+    name = imu.name if factor is None else errors.name
+    return _Budget(name, errors, model, remarks)
+
+
+def _with_band(errors, band):
+    try:
+        gyroscope = dataclasses.replace(errors.gyroscope, bias_instability_band=band)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"--bias-instability-band: {error}") from None
+    return dataclasses.replace(errors, gyroscope=gyroscope)
+
+
+def _by_band(errors, model):
+    """Return a sentence on what the band of the flicker noise decides; None where that is little.
+
+    A sheet states a bias instability without saying over which times it is there.
+    """
+    std = _std_at_end(model)
+    if BIAS_INSTABILITY not in model.names or std == 0.0:
+        return None
+    own = _std_at_end(model.only(BIAS_INSTABILITY))
+    if own < REMARKED * std:
+        return None
+    first, last = errors.gyroscope.bias_instability_band
+
+    def of_unit(end):
+        times, sigmas = flicker_processes((first, end), model.sensor_period or first)
+        processes = [RateGaussMarkov(BIAS_INSTABILITY, *both) for both in zip(sigmas, times)]
+        return _std_at_end(dataclasses.replace(model, sources=tuple(processes)))
+
+    shorter, longer = (
+        f"{math.degrees(own * of_unit(end) / of_unit(last)):.3g} deg to {end:g} s"
+        for end in (0.1 * last, 10.0 * last)
+    )
+    return (
+        f"its bias instability is flicker noise over averaging times from {first:g} to {last:g} s, "
+        f"which gives {math.degrees(own):.3g} deg std here; it would be {shorter} and {longer} "
+        "(--bias-instability-band)"
+    )
+
+
+def _of_earth(errors, model, motion):
+    """Return a sentence where the Earth's turning is left out and would matter; else None."""
+    if isinstance(motion, EarthMotion) or errors.output.orientation_reference != "fusion":
+        return None
+    time, constant = float(model.time[-1]), model.heading_time_constant
+    for_so_long = time if constant is None else -constant * math.expm1(-time / constant)
+    drift = EARTH_RATE * for_so_long
+    own = math.hypot(float(model.mean()[-1]), _std_at_end(model))
+    if drift < REMARKED * own:
+        return None
+    return (
+        f"the Earth's turning is left out: it adds {-math.degrees(drift):.3g} deg times the sine "
+        f"of the latitude, beside {math.degrees(own):.3g} deg rms (--latitude)"
+    )
+
+
+def _std_at_end(model):
+    return math.sqrt(float(model.variance()[-1]))
+
+
+def _summary(name, model, options, on_runs):
+    bands = np.degrees(model.bands(PROBABILITIES)).iloc[-1]
+    row = {
+        "imu": name,
+        "mean": bands["mean"],
+        "std": bands["std"],
+        **{
+            f"band_{p}": f"{bands[f'lower_{p}']:.2f} .. {bands[f'upper_{p}']:.2f}"
+            for p in ("50", "95", "99")
+        },
+    }
+    row["within"] = _percent(float(model.probability_within(options.within)[-1]))
+    share, half_width = model.probability_always_within(options.within, RUNS, options.seed, on_runs)
+    known = 0.0005 <= share <= 0.9995 and half_width > 0.0
+    row["always"] = _percent(share) + (f" +- {100.0 * half_width:.1g}" if known else "")
+    return row
+
+
+def _percent(share):
+    """Write a probability; one that rounds to certainty is none."""
+    if share > 0.9995:
+        return "> 99.9 %"
+    return "< 0.1 %" if share < 0.0005 else f"{100.0 * share:.3g} %"
+
+
+def _summary_columns(limit):
+    degrees = math.degrees(limit)
+    return (
+        Column("imu", "IMU"),
+        Column("mean", "mean", "deg", 2),
+        Column("std", "std", "deg", 2),
+        Column("band_50", "50 %", "deg"),
+        Column("band_95", "95 %", "deg"),
+        Column("band_99", "99 %", "deg"),
+        Column("within", f"within {degrees:g} deg"),
+        Column("always", "all the time"),
+    )
+
+
+_COUNTED = (
+    f"all the time: counted in {RUNS} drawn drives, +- half of the 95 % interval of that; "
+    "> 99.9 % is nearly all drives, < 0.1 % nearly none"
+)
+_SOURCE_COLUMNS = (
+    Column("imu", "IMU"),
+    Column("source", "source"),
+    Column("mean", "mean", "deg", 3),
+    Column("std", "std", "deg", 3),
+    Column("share", "share of variance", "%", 1),
+)
+
+
+def _sources(name, model):
+    """Return what each source adds at the end, the largest first."""
+    known = np.degrees(model.mean_by_source().iloc[-1])
+    variance = model.budget().iloc[-1]
+    total = float(variance.sum())
+    table = pd.DataFrame(
+        {
+            "imu": name,
+            "source": list(variance.index),
+            "mean": [float(known.get(source, 0.0)) for source in variance.index],
+            "std": np.degrees(np.sqrt(variance.to_numpy())),
+            "share": 100.0 * variance.to_numpy() / total if total > 0.0 else 0.0,
+        }
+    )
+    largest = np.hypot(table["mean"], table["std"])
+    return table.loc[largest.sort_values(ascending=False).index]
+
+
+def _requirements(options, out, chosen, at):
+    table = requirements(
+        chosen.motion, options.require, at, options.probability, sample=chosen.sample
+    ).reset_index()
+    sentence = (
+        f"To stay within {math.degrees(options.require):g} deg after {at:g} s in "
+        f"{100.0 * options.probability:g} % of drives, each error at most"
+    )
+    print(f"\n{sentence}:")
+    for column in ("alone", "equal_shares"):
+        table[column] = ["any" if math.isinf(value) else f"{value:.3g}" for value in table[column]]
+    print(table_text.table_text(table, _REQUIREMENT_COLUMNS), end="")
+    print(_MEANING)
+    for path in table_text.write_tables(
+        out, "requirements", table, _REQUIREMENT_COLUMNS, options.table
+    ):
+        print(path)
+    return Section(
+        "Requirements",
+        text=[f"{sentence}:", _MEANING.replace("\n", " ")],
+        table=table_text.page_table(table, _REQUIREMENT_COLUMNS),
+    )
+
+
+_MEANING = """\
+All sizes are standard deviations from sensor to sensor or from start to start, of errors of either
+sign; those of noise are its density, random walk or coefficient. What a data sheet states as a
+largest value is two to three of them. "any": this motion does not show it on a level robot.
+"0": the Earth's turning or the filter's lean exceeds the limit even without any."""
+_REQUIREMENT_COLUMNS = (
+    Column("name", "error"),
+    Column("alone", "if alone"),
+    Column("equal_shares", "with all others"),
+    Column("unit", "unit"),
+)
+
+
+def _write_report(options, out, words, at, period, budgets, answers, remarks):
+    page = budget_page(
+        words + ".",
+        [ShownBudget(budget.name, budget.model) for budget in budgets],
+        options.within,
+        answers,
+        {
+            "at [s]": at,
+            "within [deg]": math.degrees(options.within),
+            "step of the model [s]": period,
+            "seed": options.seed,
+            "runs drawn for all the time": RUNS,
+            "inflate": options.inflate,
+            "imu": {
+                budget.name: dataclasses.asdict(budget.errors)  # type: ignore[call-overload]
+                for budget in budgets
+            },
+            "versions": versions(),
+        },
+        list(dict.fromkeys([*remarks, *(r for budget in budgets for r in budget.remarks)])),
+        f"{NAME}, imu_simulation_framework {__version__}, seed {options.seed}",
+    )
+    write_whole(out / f"{NAME}.html", page_html(page).encode("utf-8"))
+    print(out / f"{NAME}.html")
+
+
+def _parser():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    heading_choices.add_motion_options(parser)
+    parser.add_argument(
+        "--imu", action="append", default=[], metavar="IMU", help="see above; several are compared"
+    )
+    heading_choices.add_magnetic_options(parser)
+    parser.add_argument(
+        "--at",
+        type=heading_choices.positive_duration,
+        metavar="TIME",
+        help="by default the motion's end",
+    )
+    parser.add_argument(
+        "--within", type=heading_choices.positive_angle, default=math.radians(5.0), metavar="ANGLE",
+        help="limit whose probability is asked for, by default 5deg",
+    )  # fmt: skip
+    parser.add_argument(
+        "--require", type=heading_choices.positive_angle, metavar="ANGLE",
+        help="say how small each error must be for this limit",
+    )  # fmt: skip
+    parser.add_argument(
+        "--probability", type=heading_choices.probability, default=0.95, metavar="P",
+        help="with --require, by default 0.95",
+    )  # fmt: skip
+    parser.add_argument(
+        "--inflate", type=float, metavar="FACTOR",
+        help="multiply the noise of specifications, which recordings at rest give too small",
+    )  # fmt: skip
+    parser.add_argument(
+        "--bias-instability-band", nargs=2, type=heading_choices.positive_duration,
+        metavar=("FROM", "TO"), help="averaging times over which the gyroscopes of specifications "
+        "have their bias instability; by default as the specification says, 0.1s to 10000s",
+    )  # fmt: skip
+    parser.add_argument("--report", action="store_true", help="write a web page, too")
+    parser.add_argument("--seed", type=whole_number, default=1, metavar="S", help="default: 1")
+    table_text.add_option(parser)
+    parser.add_argument(
+        "--formats", nargs="+", choices=FIGURE_FORMATS, default=["png"], help="of the figure"
+    )
+    parser.add_argument(
+        "--out", type=Path, default=Path(NAME), metavar="DIR", help="%(default)s by default"
+    )
+    return parser

@@ -1,0 +1,418 @@
+"""What the command lines on heading drift have in common: a motion, IMUs, times and angles."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import math
+import re
+from pathlib import Path
+from typing import Any, NamedTuple, Sequence
+
+import numpy as np
+
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.units import factor
+from imu_simulation_framework.drive.from_configuration import UNDISTURBED
+from imu_simulation_framework.drive.preparation import read_motion_and_latitude
+from imu_simulation_framework.flight.source import find_flight
+from imu_simulation_framework.heading.model.files import (
+    is_yaw_error_model_file,
+    read_yaw_error_model,
+)
+from imu_simulation_framework.motion import sources
+from imu_simulation_framework.motion.drives import DRIVES
+from imu_simulation_framework.motion.earth_motion import EarthMotion, on_earth
+from imu_simulation_framework.motion.motion import Motion
+from imu_simulation_framework.recordings.formats.any_format import recording_format
+from imu_simulation_framework.recordings.guessing.guess import guess_where_unknown
+from imu_simulation_framework.sensors.files import read_magnetic_environment
+from imu_simulation_framework.sensors.imu_specification import ImuSpecification
+from imu_simulation_framework.sensors.magnetism.environment import MagneticEnvironment
+from imu_simulation_framework.sensors.named_imu import NamedImu, named_imu
+
+FLIGHT_DURATION = 200.0
+"""Of a script of JSBSim [s]."""
+
+MAX_SAMPLES = 360_000
+"""Of a described motion for a linear model, an hour at 100 Hz; a longer one has longer steps."""
+SAMPLES_PER_TURN = 100
+"""At least, so that the filter's lean in a curve is known."""
+
+_NUMBER = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(\S*)")
+_TIMES = ("s", "ms", "min", "h")
+_ANGLES = ("deg", "rad", "mrad", "mdeg", "arcsec")
+
+
+class ChosenMotion(NamedTuple):
+    """``name`` for a person; ``motion``; ``files`` that it was read from; ``remarks`` on how.
+
+    ``sample``: from one of the sensor's samples to the next [s], where the motion has longer steps.
+    """
+
+    name: str
+    motion: Motion | EarthMotion
+    files: tuple[str, ...]
+    remarks: tuple[str, ...] = ()
+    sample: float | None = None
+
+
+def duration(text: str) -> float:
+    """Return a time in seconds: ``600``, ``600s``, ``10min``, ``1.5h``; for argparse."""
+    return _quantity(text, "s", _TIMES, "a time, as 600, 90s, 10min or 1.5h")
+
+
+def angle(text: str) -> float:
+    """Return an angle in radians: ``5``, ``5deg``, ``0.1rad``; for argparse."""
+    return _quantity(text, "deg", _ANGLES, "an angle, as 5, 5deg or 0.1rad")
+
+
+def positive_angle(text: str) -> float:
+    """As :func:`angle`, above zero."""
+    return _above_zero(angle(text), text)
+
+
+def positive_duration(text: str) -> float:
+    """As :func:`duration`, above zero."""
+    return _above_zero(duration(text), text)
+
+
+def probability(text: str) -> float:
+    """Return a probability between 0 and 1: ``0.95`` or ``95%``; for argparse."""
+    try:
+        value = float(text[:-1]) / 100.0 if text.endswith("%") else float(text)
+    except ValueError:
+        value = math.nan
+    if not 0.0 < value < 1.0:
+        raise argparse.ArgumentTypeError(f"'{text}' is not between 0 and 1, as 0.95 or 95%")
+    return value
+
+
+def latitude(text: str) -> float:
+    """Return a geodetic latitude in degrees, north positive; for argparse."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not -90.0 <= value <= 90.0:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a latitude from -90 to 90 degrees")
+    return value
+
+
+def add_motion_options(parser: argparse.ArgumentParser) -> None:
+    """Give a parser the drive, or what describes a motion instead of one."""
+    parser.add_argument(
+        "drive",
+        nargs="?",
+        metavar="DRIVE",
+        help=f"one of {', '.join(DRIVES)}, or a recording: a bag, or a table of poses or fixes",
+    )
+    parser.add_argument(
+        "--straight", type=positive_duration, metavar="TIME", help="a straight motion instead"
+    )
+    parser.add_argument(
+        "--rounds", type=float, metavar="N", help="circles instead; negative is to the right"
+    )
+    parser.add_argument(
+        "--radius", type=float, metavar="M", help="of the circles [m], by default 5"
+    )
+    parser.add_argument(
+        "--flight",
+        metavar="FLIGHT",
+        help="a flight over the turning Earth instead: a script of JSBSim, as c3104, for "
+        f"{FLIGHT_DURATION:g} s, or a recording of position and attitude: a table or a bag",
+    )
+    parser.add_argument("--speed", type=float, metavar="M/S", help="of both [m/s], by default 1")
+    parser.add_argument(
+        "--latitude", type=latitude, metavar="DEG",
+        help="where on Earth, north positive: the gyroscope feels the Earth's turning [deg]; by "
+        "default the Earth does not turn, but for flights and recordings of satellite positions, "
+        "which know where they are",
+    )  # fmt: skip
+    add_setting_option(parser)
+
+
+def add_setting_option(parser: argparse.ArgumentParser) -> None:
+    """Give a parser what :func:`settings` reads."""
+    parser.add_argument(
+        "--setting",
+        action="append",
+        default=[],
+        metavar="SECTION/KEY=VALUE",
+        help="how recordings are read, as reference/topic=/odom; see config.ini",
+    )
+
+
+def chosen_motion(
+    options: argparse.Namespace, rate: float = sources.RATE, linear: bool = False
+) -> ChosenMotion:
+    """Return the motion that a command line names.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        Of a parser with :func:`add_motion_options`.
+    rate : float
+        Samples per second [Hz].
+    linear : bool
+        Whether it is for a linear model, to which a motion that is described by a few numbers may
+        come in longer steps, :data:`MAX_SAMPLES` of them.
+
+    Raises
+    ------
+    ConfigurationError
+        None is named, or two are, or a setting is none.
+    FrameworkError
+        The recording cannot be read.
+    """
+    named = [
+        name
+        for name, value in (
+            (options.drive, options.drive),
+            ("--straight", options.straight),
+            ("--rounds", options.rounds),
+            ("--flight", options.flight),
+        )
+        if value is not None
+    ]
+    if len(named) != 1:
+        raise ConfigurationError(
+            "name one motion: a drive, --straight, --rounds or --flight; "
+            f"named is {' and '.join(named) or 'none'}"
+        )
+    _refuse_idle(options)
+    speed = 1.0 if options.speed is None else options.speed
+    if options.flight is not None:
+        return _flight(options.flight, rate)
+    if options.straight is not None:
+        steps = _steps_in_one(options.straight, rate) if linear else 1
+        motion = sources.straight(options.straight, speed, rate / steps)
+        chosen = ChosenMotion(f"straight on for {options.straight:g} s", motion, ())
+    elif options.rounds is not None:
+        radius = 5.0 if options.radius is None else options.radius
+        duration = 2.0 * math.pi * abs(options.rounds * radius / speed) if speed else 0.0
+        steps = _steps_in_one(duration, rate, abs(options.rounds)) if linear else 1
+        motion = sources.rounds(options.rounds, radius, speed, rate / steps)
+        chosen = ChosenMotion(f"{options.rounds:g} rounds of {radius:g} m radius", motion, ())
+    else:
+        steps = 1
+        chosen = _driven(options, rate)
+    if steps > 1:
+        chosen = chosen._replace(sample=1.0 / rate)
+    if options.latitude is not None:
+        assert isinstance(chosen.motion, Motion)
+        chosen = chosen._replace(motion=on_earth(chosen.motion, options.latitude))
+    return chosen
+
+
+def _steps_in_one(duration, rate, turns=0.0) -> int:
+    """Return how many steps of a sensor one of a described motion may be."""
+    samples = duration * rate
+    fewest = max(MAX_SAMPLES, SAMPLES_PER_TURN * turns)
+    return max(1, math.ceil(samples / fewest)) if math.isfinite(samples) else 1
+
+
+def _driven(options, rate):
+    """Return the motion of a drive, a bundled or a recorded one."""
+    if options.drive in DRIVES and not Path(options.drive).exists():
+        motion = sources.read_drive(options.drive)
+        if rate != sources.RATE:
+            motion = motion.resampled(rate)
+        return ChosenMotion(f"drive {options.drive}", motion, ())
+    stated = settings(options.setting)
+    guessed, remarks = _guessed(options.drive, stated)
+    motion, known = read_motion_and_latitude(options.drive, rate, **{**stated, **guessed})
+    chosen = ChosenMotion(Path(options.drive).name, motion, (options.drive,), remarks)
+    if known is None or options.latitude is not None:
+        # What a command line says wins.
+        return chosen
+    remark = (
+        f"the Earth turns as at the recording's latitude of {known:.4g} deg; --latitude says "
+        "another one"
+    )
+    return chosen._replace(motion=on_earth(motion, known), remarks=(*remarks, remark))
+
+
+def _guessed(path, stated):
+    """Return settings for a table with column names of its own that nobody maps, and remarks."""
+    of_reference = stated.get("reference", {})
+    described = "reference_columns" in stated or {"path", "format"} & set(of_reference)
+    if described or not Path(path).is_file() or recording_format(path) != "csv":
+        return {}, ()
+    columns, reasons = guess_where_unknown(path, "reference")
+    if not columns:
+        return {}, ()
+    listing = ", ".join(f"{name} = {column}" for name, column in columns.items())
+    first = f"{path}: the columns are guessed, say it with reference_columns if not so: {listing}"
+    return (
+        {"reference": {**of_reference, "format": "csv"}, "reference_columns": columns},
+        (first, *reasons),
+    )
+
+
+def _flight(name, rate):
+    """Return the motion of a flight's body, and the file that it was read from."""
+    # A recording is taken as a whole.
+    scripted = not Path(name).is_file() or Path(name).suffix == ".xml"
+    flight, _ = find_flight(name, FLIGHT_DURATION if scripted else math.inf)
+    time = flight.states.time
+    count = int((time[-1] - time[0]) * rate * (1.0 + 1e-9)) + 1
+    at = np.minimum(time[0] + np.arange(count) / rate, time[-1])
+    motion = flight.states.motion(at=at)
+    return ChosenMotion(f"flight {Path(name).name}", motion, () if scripted else (name,))
+
+
+def chosen_imu(text: str) -> NamedImu:
+    """Return the IMU that a word of a command line means.
+
+    Parameters
+    ----------
+    text : str
+        The name of a bundled specification, a specification's file, that of an identified model,
+        ``FORMAT:FILE`` for the parameters of another tool, or the name of a plug-in's parameters.
+
+    Raises
+    ------
+    ConfigurationError
+        It is none of these, or its file is not what it must be.
+    """
+    if Path(text).is_file() and is_yaw_error_model_file(text):
+        return NamedImu(Path(text).stem, read_yaw_error_model(text), (text,), ())
+    return named_imu(text)
+
+
+HEADINGS = {
+    "gyroscope": {"magnetic_heading": False, "magnetic_disturbance_rejection": False},
+    "magnetometer": {"magnetic_heading": True, "magnetic_disturbance_rejection": False},
+    "rejecting": {"magnetic_heading": True, "magnetic_disturbance_rejection": True},
+}
+"""Where a sensor with a magnetometer takes its yaw from: fields of its output."""
+
+
+class PlacedImu(NamedTuple):
+    """An IMU and what its magnetometer is in; None where the yaw does not depend on it."""
+
+    imu: NamedImu
+    environment: MagneticEnvironment | None
+
+
+def add_magnetic_options(parser: argparse.ArgumentParser, several: bool = True) -> None:
+    """Give a parser what :func:`placed_imus` reads, one of each or several."""
+    count = "+" if several else 1
+    each = "; of several, each with each" if several else ""
+    parser.add_argument(
+        "--magnetic-environment", nargs=count, default=[], metavar="NAME",
+        help="what magnetometers are in: clean, steel_beam or a YAML file; by default, where the "
+        "yaw needs one, clean" + each,
+    )  # fmt: skip
+    parser.add_argument(
+        "--heading", nargs=count, choices=HEADINGS, default=[],
+        help="where a sensor with a magnetometer takes its yaw from, told where true north is: "
+        "gyroscope, magnetometer, or rejecting, without disturbed readings of it; by default as "
+        "its specification says" + each,
+    )  # fmt: skip
+
+
+def placed_imus(imus: Sequence[NamedImu], options: argparse.Namespace) -> list[PlacedImu]:
+    """Return each IMU with each heading in each magnetic environment that a command line names.
+
+    What has no magnetometer is there once, and so is each heading that does not need one.
+
+    Raises
+    ------
+    ConfigurationError
+        None of them has a magnetometer to choose for, a place cannot be read, or a filter cannot
+        do what is chosen.
+    """
+    places, headings = list(options.magnetic_environment), list(options.heading)
+    if (places or headings) and not any(map(_has_magnetometer, imus)):
+        raise ConfigurationError(
+            "a magnetic environment or a heading is chosen, but no IMU that is named has a "
+            "magnetometer, as bno055_magnetometer has"
+        )
+    environments = [(name, read_magnetic_environment(name)) for name in places]
+    if not environments and any(map(_has_magnetometer, imus)):
+        environments = [("", read_magnetic_environment(UNDISTURBED))]
+    placed = []
+    for imu in imus:
+        if not _has_magnetometer(imu):
+            placed.append(PlacedImu(imu, None))
+            continue
+        for heading in headings or [""]:
+            for place, environment in environments:
+                found = _placed(imu, heading, place, environment)
+                placed.append(found)
+                if found.environment is None:
+                    break
+    return placed
+
+
+def _has_magnetometer(imu: NamedImu) -> bool:
+    errors = imu.errors
+    return isinstance(errors, ImuSpecification) and errors.magnetometer is not None
+
+
+def _placed(imu, heading, place, environment) -> PlacedImu:
+    output = imu.errors.output
+    if heading:
+        changes: dict[str, Any] = dict(HEADINGS[heading])
+        if changes["magnetic_heading"]:
+            east, north, _ = environment.undisturbed
+            changes["magnetic_declination"] = math.atan2(east, north)
+        output = dataclasses.replace(output, **changes)
+    fuses = output.fuses_magnetometer
+    words = [imu.name, heading, Path(place).stem if fuses else ""]
+    name = ", ".join(filter(None, words))
+    files = (place,) if place and Path(place).exists() else ()
+    errors = dataclasses.replace(imu.errors, name=name, output=output)
+    imu = imu._replace(name=name, errors=errors, files=(*imu.files, *files))
+    return PlacedImu(imu, environment if fuses else None)
+
+
+def _quantity(text, default, units, expected):
+    found = _NUMBER.fullmatch(text.strip())
+    unit = (found.group(2) or default) if found else ""
+    if found is None or unit not in units or not math.isfinite(float(found.group(1))):
+        raise argparse.ArgumentTypeError(f"'{text}' is not {expected}")
+    return float(found.group(1)) * factor(unit)
+
+
+def _above_zero(value, text):
+    if not value > 0.0:
+        raise argparse.ArgumentTypeError(f"'{text}' is not above zero")
+    return value
+
+
+def _refuse_idle(options):
+    """Refuse an option that the chosen motion has no use for."""
+    idle = []
+    if options.straight is None and options.rounds is None and options.speed is not None:
+        idle.append("--speed")
+    if options.rounds is None and options.radius is not None:
+        idle.append("--radius")
+    if options.flight is not None and options.latitude is not None:
+        idle.append("--latitude")
+    if options.setting and (options.drive is None or options.drive in DRIVES):
+        idle.append("--setting")
+    if idle:
+        raise ConfigurationError(f"{idle[0]} has no meaning for the motion that is named")
+
+
+def settings(texts) -> dict[str, dict[str, str]]:
+    """Return settings by section and key, of words as ``reference/topic=/odom``.
+
+    Raises
+    ------
+    ConfigurationError
+        One is no setting.
+    """
+    sections: dict[str, dict[str, str]] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        section, slash, key = name.partition("/")
+        if not (equals and slash and section and key):
+            raise ConfigurationError(
+                f"the setting '{text}' is not SECTION/KEY=VALUE, as reference/topic=/odom"
+            )
+        sections.setdefault(section.strip(), {})[key.strip()] = value.strip()
+    return sections

@@ -1,0 +1,138 @@
+"""Identify the model of an IMU's yaw error from drives, by maximum likelihood.
+
+    identify_yaw_error.py experiment_results/drive_a/generic/1
+    identify_yaw_error.py husky.bag --config husky_odometry.ini --name husky
+    identify_yaw_error.py monday.bag tuesday.bag friday.bag
+    identify_yaw_error.py check_monday/config.ini check_tuesday/config.ini
+
+Each drive is an experiment's result, a recording with a reference and an IMU, the config.ini of
+one, or a bundled drive's name; several of one IMU are taken together, and only then can the spread
+between drives be told. Writes to DIR:
+
+    yaw_error_model.yaml   the model, all parameters with 95 % intervals
+    imu.yaml               the specification, for imu:=specification
+    hector.yaml            the parameters of Hector's plug-in, section [imu_hector]
+    models.csv             all models that were tried
+    parts.csv              error, fitted parts and innovations over time [rad]
+    identification.png     the same as a figure, one for each drive
+    identification.html    with --report: all of this as one web page
+
+Exit code 3: results are written, but what the model leaves unexplained is not white, not normal or
+not equally large everywhere.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+
+from imu_simulation_framework.commands.heading_choices import add_setting_option, settings
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.whole_files import make_folder, refuse_overwriting, write_whole
+from imu_simulation_framework.drive.configuration import FIGURE_FORMATS
+from imu_simulation_framework.drive.observed_drives import read_drives
+from imu_simulation_framework.heading.identification.conversions import hector_of, specification_of
+from imu_simulation_framework.heading.identification.files import (
+    ESTIMATES,
+    TRIED,
+    contents,
+    estimates_table,
+    explained_sentence,
+    hector_sentences,
+    tried_table,
+)
+from imu_simulation_framework.heading.identification.identify import identify_yaw_error
+from imu_simulation_framework.heading.identification.page import identification_report
+from imu_simulation_framework.report.table import table_text
+
+REFUTED = 3
+"""Exit code where the residuals refute the model."""
+
+
+def main(arguments):
+    """Identify the model of the drives named on the command line."""
+    options = _parser().parse_args(arguments)
+    for name in ("step", "rate"):
+        if not 0.0 < getattr(options, name) < math.inf:
+            raise ConfigurationError(
+                f"--{name} is {getattr(options, name):g}, expected a number above 0"
+            )
+    drives, left_out = read_drives(
+        options.drives, options.config, options.step, settings(options.setting)
+    )
+    satellite = any(drive.satellite for drive in drives)
+    identification = identify_yaw_error([drive.observed for drive in drives], satellite)
+    specification, unsaid = specification_of(identification.parameters, options.name, options.rate)
+    hector = hector_of(identification.fit, 1.0 / options.rate)
+    sources = [path for drive in drives for path in drive.sources]
+    files = contents(identification, specification, unsaid, hector, sources, options)
+    if options.report:
+        more = [*unsaid, *hector_sentences(hector)]
+        files["identification.html"] = identification_report(identification, more, sources, options)
+    out = make_folder(options.out)
+    for name in files:
+        refuse_overwriting(out / name, [*sources, *filter(None, [options.config])])
+    for remark in [*left_out, *(remark for drive in drives for remark in drive.remarks)]:
+        print(remark)
+    for line in _report(identification, unsaid, hector):
+        print(line)
+    for name, content in files.items():
+        write_whole(out / name, content)
+        print(out / name)
+    return 0 if all(check.passed for check in identification.checks) else REFUTED
+
+
+def _report(identification, unsaid, hector):
+    for index in range(len(identification.drives)):
+        yield explained_sentence(identification, index)
+    yield ""
+    yield table_text(estimates_table(identification), ESTIMATES).rstrip()
+    yield ""
+    yield table_text(tried_table(identification), TRIED).rstrip()
+    for title, sentences in (
+        ("checks of what is left unexplained:", [_of(check) for check in identification.checks]),
+        ("what these drives do not tell:", identification.sentences),
+        ("as specification (imu.yaml):", unsaid),
+        ("as Hector's plug-in (hector.yaml):", hector_sentences(hector)),
+    ):
+        if sentences:
+            yield title
+            yield from (f"  {sentence}" for sentence in sentences)
+
+
+def _of(check):
+    return f"{check.sentence}, p = {check.p:.2g}"
+
+
+def _parser():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "drives",
+        nargs="+",
+        metavar="RESULT_OR_RECORDING",
+        help="a result's folder, a bag, CSV or TUM file, a config.ini, or a bundled drive",
+    )
+    parser.add_argument(
+        "--config", metavar="FILE", help="a config.ini that says how recordings are read"
+    )
+    add_setting_option(parser)
+    parser.add_argument(
+        "--step", type=float, default=1.0, metavar="S",
+        help="from one yaw error to the next [s], %(default)g by default",
+    )  # fmt: skip
+    parser.add_argument(
+        "--rate", type=float, default=100.0, metavar="HZ",
+        help="samples per second of the IMU that shall be simulated, %(default)g by default; "
+        "Hector's parameters hold for this one only",
+    )  # fmt: skip
+    parser.add_argument("--name", default="identified", help="of the IMU, by default %(default)s")
+    parser.add_argument("--report", action="store_true", help="write a web page, too")
+    parser.add_argument(
+        "--formats", nargs="+", choices=FIGURE_FORMATS, default=["png"], help="of the figures"
+    )
+    parser.add_argument(
+        "-o", "--out", default="identify_yaw_error", metavar="DIR", help="%(default)s by default"
+    )
+    return parser

@@ -1,0 +1,212 @@
+"""The bundled IMUs: their documents' key figures, and how far a heading drifts with them.
+
+    imu_catalogue.py                          on drive A, after ten minutes
+    imu_catalogue.py --straight 10min
+    imu_catalogue.py b --at 5min --table markdown
+    imu_catalogue.py --write doc/imu_catalogue.md
+
+An angle is what the heading's error does not exceed in 50 and in 95 % of drives, by the model of
+heading_budget.py; a tolerance (scale factor, misalignment, g-sensitivity) may have either sign, and
+its size is taken for a standard deviation. Three cases: as the sensor is switched on; its offset
+measured at rest before the drive, and with it what gravity does to it; its scale factor and axes
+calibrated, too. "lost" is more than half a turn. What a document does not say ("not stated") is no
+error in the model; a ">" is before what the real sensor exceeds for that reason.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from scipy.stats import foldnorm
+
+from imu_simulation_framework.commands import heading_choices
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.files import read_settings
+from imu_simulation_framework.core.whole_files import write_whole
+from imu_simulation_framework.heading.model.model import YawErrorModel
+from imu_simulation_framework.heading.model.of_imu import yaw_error_model
+from imu_simulation_framework.heading.model.of_specification import (
+    G_SENSITIVITY,
+    MISALIGNMENT,
+    RATE_BIAS,
+    SCALE_FACTOR,
+)
+from imu_simulation_framework.heading.model.sources import KnownError, RandomConstant
+from imu_simulation_framework.motion.motion import Motion
+from imu_simulation_framework.report import table as table_text
+from imu_simulation_framework.report.table import Column
+from imu_simulation_framework.sensors.files import CatalogueEntry, imu_catalogue
+from imu_simulation_framework.sensors.noise.processes import FLICKER_PLATEAU
+
+PROBABILITIES = (0.5, 0.95)
+NOT_STATED = "not stated"
+LEGEND = """
+lost: more than half a turn
+>:    the real sensor exceeds it, as its document does not state all that decides it"""
+BEGIN, END = "<!-- catalogue: begin -->\n", "<!-- catalogue: end -->\n"
+_TOLERANCES = (SCALE_FACTOR, MISALIGNMENT, G_SENSITIVITY)
+_CASES = {
+    "switched_on": ((), ("turn_on_bias_sigma", "scale_factor_and_misalignment")),
+    "offset_known": ((RATE_BIAS, G_SENSITIVITY), ("scale_factor_and_misalignment",)),
+    "calibrated": ((RATE_BIAS, *_TOLERANCES), ()),
+}
+"""Column -> sources of the yaw error that are left out of it; parameters of the gyroscope that a
+document has to state, beside those of ``_NOISE``, for a number that can be trusted."""
+_NOISE = ("white_noise", "bias_instability")
+COLUMNS = (
+    Column("imu", "IMU"),
+    Column("walk", "random walk [deg/sqrt(h)]"),
+    Column("instability", "lowest Allan deviation [deg/h]"),
+    Column("offset", "offset [deg/s]"),
+    Column("scale", "scale factor [%]"),
+    Column("switched_on", "as switched on [deg]"),
+    Column("offset_known", "offset known [deg]"),
+    Column("calibrated", "and scale known [deg]"),
+)
+
+
+def main(arguments):
+    """Print the table, or write it into a page."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    heading_choices.add_motion_options(parser)
+    parser.add_argument(
+        "--at", type=heading_choices.positive_duration, default=600.0, metavar="TIME",
+        help="into the drive, by default 10min",
+    )  # fmt: skip
+    parser.add_argument(
+        "--table", choices=("terminal", *table_text.ENDINGS), default="terminal", metavar="FORMAT",
+        help=f"how it is printed: terminal (default), {', '.join(table_text.ENDINGS)}",
+    )  # fmt: skip
+    parser.add_argument(
+        "--write", type=Path, metavar="PAGE",
+        help="put the table in Markdown between the marks of this page instead",
+    )  # fmt: skip
+    options = parser.parse_args(arguments)
+    if options.straight is None and options.rounds is None and options.drive is None:
+        options.drive = "a"
+    chosen = heading_choices.chosen_motion(options, linear=True)
+    entries = imu_catalogue()
+    table = catalogue_table(entries, chosen.motion, options.at, chosen.sample)
+    if options.write is None:
+        print(f"{chosen.name}: yaw error after {options.at:g} s, 50 and 95 %")
+        for remark in chosen.remarks:
+            print(f"note: {remark}")
+        print(table_text.table_text(table, COLUMNS, options.table), end="")
+        if options.table == "terminal":
+            print(LEGEND)
+        return
+    page = read_settings(options.write)
+    write_whole(options.write, page_with_table(page, entries, table).encode("utf-8"))
+    print(options.write)
+
+
+def catalogue_table(
+    entries: list[CatalogueEntry], motion: Motion, at: float, sample: float | None = None
+) -> pd.DataFrame:
+    """Return the table: a row for each IMU, columns as the keys of ``COLUMNS``, texts.
+
+    Parameters
+    ----------
+    entries : list of CatalogueEntry
+    motion : Motion
+    at : float
+        Time into the motion [s].
+    sample : float, optional
+        As for :func:`.yaw_error_model`.
+
+    Raises
+    ------
+    ConfigurationError
+        The motion ends earlier.
+    """
+    if at > motion.duration * (1.0 + 1e-9):
+        raise ConfigurationError(
+            f"the motion lasts {motion.duration:.6g} s, so that nothing is known at {at:g} s"
+        )
+    return pd.DataFrame([_row(entry, motion, at, sample) for entry in entries])
+
+
+def page_with_table(page: str, entries: list[CatalogueEntry], table: pd.DataFrame) -> str:
+    """Return a page with the table and its documents between the marks.
+
+    Raises
+    ------
+    ConfigurationError
+        The page does not have the marks, in their order.
+    """
+    before, begin, rest = page.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not (begin and end):
+        raise ConfigurationError(f"the page lacks the lines {BEGIN.strip()} and {END.strip()}")
+    documents = pd.DataFrame(
+        [{"imu": entry.specification.name, "source": entry.source} for entry in entries]
+    )
+    columns = (Column("imu", "IMU"), Column("source", "document"))
+    texts = (
+        table_text.table_text(table, COLUMNS, "markdown"),
+        table_text.table_text(documents, columns, "markdown"),
+    )
+    return before + begin + "\n" + "\n".join(texts) + "\n" + end + after
+
+
+def _row(entry, motion, at, sample):
+    specification = entry.specification
+    gyroscope = specification.gyroscope
+    sizes = {
+        "white_noise": ("walk", gyroscope.white_noise, math.radians(1.0) / 60.0),
+        "bias_instability": (
+            "instability",
+            FLICKER_PLATEAU * np.array(gyroscope.bias_instability),
+            math.radians(1.0) / 3600.0,
+        ),
+        "turn_on_bias_sigma": ("offset", gyroscope.turn_on_bias_sigma, math.radians(1.0)),
+        "scale_factor_and_misalignment": (
+            "scale",
+            np.diag(gyroscope.scale_factor_and_misalignment),
+            0.01,
+        ),
+    }
+    row = {"imu": specification.name}
+    stated = []
+    for parameter, (column, values, unit) in sizes.items():
+        if entry.states("gyroscope", parameter) and np.any(values):
+            stated.append(parameter)
+            row[column] = f"{np.sqrt(np.mean(np.square(values))) / unit:.3g}"
+        else:
+            row[column] = NOT_STATED
+    model = yaw_error_model(specification, motion, sample=sample)
+    model = model.until(min(round(at / model.step) + 1, len(model.time)))
+    for name, (left_out, needed) in _CASES.items():
+        angles = [
+            math.degrees(_within(model, left_out, probability)) for probability in PROBABILITIES
+        ]
+        shown = " / ".join("lost" if angle > 180.0 else _digits(angle) for angle in angles)
+        # What is lost for what the document does say needs no mark.
+        trusted = set(stated).issuperset((*_NOISE, *needed)) or angles[0] > 180.0
+        row[name] = shown if trusted else f"> {shown}"
+    return row
+
+
+def _within(model, left_out, probability):
+    """Return the size [rad] that the error at the end keeps within with a probability."""
+    sources = [
+        RandomConstant(source.name, source.curve, 1.0)
+        if isinstance(source, KnownError) and source.name in _TOLERANCES
+        else source
+        for source in model.sources
+        if source.name not in left_out
+    ]
+    model = YawErrorModel(model.time, tuple(sources), model.sensor_period)
+    mean, std = abs(float(model.mean()[-1])), math.sqrt(float(model.variance()[-1]))
+    return float(foldnorm.ppf(probability, mean / std, scale=std)) if std > 0.0 else mean
+
+
+def _digits(value):
+    """Return two digits, or as many as there are before the point."""
+    return f"{value:.0f}" if value >= 10.0 else f"{value:.2g}"

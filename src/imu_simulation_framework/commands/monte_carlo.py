@@ -1,0 +1,200 @@
+"""Draw very many runs of a drive and say how far the heading drifts, with probabilities.
+
+    monte_carlo.py a --imu bno055 --runs 10000 --within 5deg
+    monte_carlo.py --straight 10min --imu my_imu.yaml --runs 1000000 --what linear
+    monte_carlo.py a --imu hector --runs 200 --what experiment --setting terrain/kind=uneven
+    monte_carlo.py a --imu bno055_magnetometer --heading rejecting --magnetic-environment steel_beam
+    monte_carlo.py a --imu bno055 --runs 100000 --scheduler tcp://10.0.0.1:8786
+
+What is drawn: the full three-axis sensor with its filter of the orientation, its linear model, or
+whole experiments in the embedded simulator, each with IMU and bumps of its own. Run k of a seed has
+the same numbers whatever the number of workers. An interrupted job goes on when it is called again,
+and so does one that is asked for more runs. Workers of a cluster need this package and its
+libraries in the same versions. Writes to DIR:
+
+    ensemble.png          bands over time, final errors, mean power spectral density
+    ensemble.txt          what is printed
+    ensemble.html         with --report: all of this as one web page
+    summary.csv           mean, standard deviation and quantiles over time
+    spectrum.csv          mean power spectral density
+    runs.csv.gz           final, maximum and rms error and drift of each run
+    curves.npz            the first runs as whole curves: time [s], errors [rad]
+    job.json, chunks      what was drawn already
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import math
+import sys
+from pathlib import Path
+
+from tqdm import tqdm
+
+from imu_simulation_framework.commands import heading_choices
+from imu_simulation_framework.commands.command_line import whole_number, worker_count
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.drive.configuration import (
+    FIGURE_FORMATS,
+    Configuration,
+    load_configuration,
+)
+from imu_simulation_framework.drive.ensembles.executors import processors
+from imu_simulation_framework.drive.ensembles.files import Caption, write_ensemble
+from imu_simulation_framework.drive.ensembles.monte_carlo import KEEP, monte_carlo
+from imu_simulation_framework.drive.ensembles.page import write_report
+from imu_simulation_framework.drive.ensembles.samplers import (
+    Drawing,
+    ExperimentDrawing,
+    LinearDrawing,
+    SensorDrawing,
+)
+from imu_simulation_framework.heading.model.of_imu import yaw_error_model
+from imu_simulation_framework.motion.drives import DRIVES
+from imu_simulation_framework.sensors.errors_in_motion import (
+    understated_in_motion,
+    without_wandering_bias,
+)
+from imu_simulation_framework.sensors.imu_models.registry import PRESETS
+from imu_simulation_framework.sensors.imu_specification import ImuSpecification
+
+NAME = "monte_carlo"
+WHAT = ("sensor", "linear", "experiment")
+
+
+def main(arguments):
+    """Draw what the command line asks for."""
+    options = _parser().parse_args(arguments)
+    if options.runs < 1:
+        raise ConfigurationError(
+            f"an ensemble of {options.runs} runs is asked for; --runs is 1 or more"
+        )
+    configuration = _configuration(options) if options.what == "experiment" else None
+    named = heading_choices.chosen_imu(options.imu)
+    imu, environment = named, None
+    if configuration is None:
+        ((imu, environment),) = heading_choices.placed_imus([named], options)
+    name, drawing, of_motion = _drawing(options, imu, environment, configuration)
+    remarks = [*of_motion, *imu.remarks]
+    if isinstance(imu.errors, ImuSpecification):
+        remarks += filter(
+            None, [without_wandering_bias(imu.errors), understated_in_motion(imu.errors)]
+        )
+    if isinstance(drawing, LinearDrawing):
+        remarks += drawing.model.limits
+    workers = processors() if options.workers is None else options.workers
+    with tqdm(total=options.runs, unit=" runs", unit_scale=True, disable=None) as progress:
+        ensemble = monte_carlo(
+            drawing,
+            options.runs,
+            options.out,
+            workers=workers,
+            scheduler=options.scheduler,
+            keep=options.keep,
+            on_runs=progress.update,
+            on_remark=lambda sentence: progress.write(f"note: {sentence}", file=sys.stderr),
+        )
+    caption = Caption(name, imu.name, options.what, options.seed, options.within, tuple(remarks))
+    for line in write_ensemble(options.out, ensemble, caption, options.formats):
+        print(line)
+    if options.report:
+        parameters = dataclasses.asdict(imu.errors)  # type: ignore[call-overload]
+        print(write_report(options.out, ensemble, caption, parameters))
+
+
+def _drawing(options, imu, environment, configuration) -> tuple[str, Drawing, tuple[str, ...]]:
+    """Name of the motion, what is drawn, and remarks on how the motion was read."""
+    if configuration is not None:
+        return options.drive, ExperimentDrawing(configuration, options.seed, options.period), ()
+    chosen = heading_choices.chosen_motion(options, linear=options.what == "linear")
+    if options.what == "sensor":
+        drawing = SensorDrawing(
+            chosen.motion,
+            imu.errors,
+            options.seed,
+            options.period,
+            magnetic_environment=environment,
+        )
+        return chosen.name, drawing, chosen.remarks
+    model = yaw_error_model(imu.errors, chosen.motion, options.period, environment, chosen.sample)
+    return chosen.name, LinearDrawing(model, options.seed), chosen.remarks
+
+
+def _configuration(options) -> Configuration:
+    if options.drive is None:
+        raise ConfigurationError(
+            "an experiment follows a drive or a recording; --straight and --rounds are for the "
+            "sensor and its linear model"
+        )
+    if options.heading:
+        raise ConfigurationError(
+            "an experiment's sensor is as its specification says; --heading is for the sensor and "
+            "its linear model"
+        )
+    settings = heading_choices.settings(options.setting)
+    if options.latitude is not None:
+        settings.setdefault("simulation", {})["latitude"] = str(options.latitude)
+    for name in options.magnetic_environment:
+        settings.setdefault("magnetic_environment", {})["file"] = name
+    recording = settings.setdefault("recording", {})
+    if options.drive in DRIVES and not Path(options.drive).exists():
+        recording["drive"] = options.drive
+    else:
+        recording["path"] = options.drive
+    if options.imu in PRESETS and not Path(options.imu).exists():
+        settings.setdefault("imu", {})["model"] = options.imu
+    elif ":" in options.imu and not Path(options.imu).exists():
+        raise ConfigurationError(
+            f"an experiment reads no parameters of other tools, as {options.imu}; "
+            "convert_imu_parameters.py makes a specification of them"
+        )
+    else:
+        settings.setdefault("imu", {})["model"] = "specification"
+        settings.setdefault("imu_specification", {})["file"] = options.imu
+    return load_configuration(overrides=settings)
+
+
+def _parser():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    heading_choices.add_motion_options(parser)
+    parser.add_argument(
+        "--imu", required=True, metavar="IMU",
+        help="a bundled specification's name, its file, FORMAT:FILE, or a plug-in's parameters",
+    )  # fmt: skip
+    heading_choices.add_magnetic_options(parser, several=False)
+    parser.add_argument("--runs", type=int, required=True, metavar="N", help="how many")
+    parser.add_argument(
+        "--what", choices=WHAT, default=WHAT[0], help="what is drawn, %(default)s by default"
+    )
+    parser.add_argument("--seed", type=whole_number, default=1, metavar="S", help="default: 1")
+    parser.add_argument(
+        "--within", type=heading_choices.positive_angle, default=math.radians(5.0), metavar="ANGLE",
+        help="limit whose probability is asked for, by default 5deg",
+    )  # fmt: skip
+    parser.add_argument(
+        "--period", type=heading_choices.positive_duration, default=1.0, metavar="TIME",
+        help="from one of the errors to the next, by default 1s",
+    )  # fmt: skip
+    parser.add_argument(
+        "--keep", type=whole_number, default=KEEP, metavar="N",
+        help="how many of the first runs are kept as whole curves, by default %(default)s",
+    )  # fmt: skip
+    parser.add_argument(
+        "--workers", type=worker_count, metavar="N",
+        help="processes on this computer, by default one for each processor",
+    )  # fmt: skip
+    parser.add_argument(
+        "--scheduler", metavar="ADDRESS",
+        help="let the workers of this Dask scheduler do it, as tcp://10.0.0.1:8786",
+    )  # fmt: skip
+    parser.add_argument("--report", action="store_true", help="write a web page, too")
+    parser.add_argument(
+        "--formats", nargs="+", choices=FIGURE_FORMATS, default=["png"], help="of the figure"
+    )
+    parser.add_argument(
+        "--out", type=Path, default=Path(NAME), metavar="DIR", help="%(default)s by default"
+    )
+    return parser

@@ -1,0 +1,105 @@
+"""Evaluate the results of an experiment again, with other filter and alignment settings.
+
+Reads the CSV files of one result and writes its figures and its summary again, by the
+same code as the experiment. What is not said on the command line stays as it was.
+
+    offline_result_comparison.py experiment_results/drive_a/generic/1 --median-window 10 --align
+
+If the experiment was killed before it could write its tables, they are made first, of the samples
+that it left behind.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from imu_simulation_framework.core.errors import ResultError
+from imu_simulation_framework.drive.configuration import FIGURE_FORMATS
+from imu_simulation_framework.drive.results.files import ResultFolder, find_result
+from imu_simulation_framework.drive.results.report import write_report
+from imu_simulation_framework.drive.results.tables import ExperimentTables, complete_tables
+from imu_simulation_framework.drive.summary import (
+    SETTINGS,
+    described_run,
+    previous_summary,
+    settings_of,
+)
+from imu_simulation_framework.report.terminal_table import terminal_table
+
+
+def main(arguments):
+    """Evaluate the result named on the command line again."""
+    options = _parser().parse_args(arguments)
+    source = find_result(options.result)
+    complete_tables(source)
+    tables = ExperimentTables.load(source)
+    previous = previous_summary(source)
+    path = source.path("summary.json")
+    chosen = {name: getattr(options, name) for name in SETTINGS}
+    settings = settings_of(previous, path, **chosen)
+    run = described_run(previous, path)
+    target = source if options.out is None else _make_target(options.out, source.prefix)
+    summary = write_report(
+        target,
+        tables,
+        settings,
+        run,
+        save_tables=False,
+        formats=dict.fromkeys(options.formats),
+    )
+    print(terminal_table(summary))
+    for note in summary["notes"]:
+        print(note)
+    print(target.folder)
+
+
+def _parser():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "result", metavar="RESULT", help="a run's folder, FOLDER/PREFIX, or a file of the result"
+    )
+    parser.add_argument(
+        "--median-window", type=float, metavar="S", help="window of the trend's median filter [s]"
+    )
+    align = parser.add_mutually_exclusive_group()
+    align.add_argument(
+        "--align",
+        action="store_const",
+        const=True,
+        help="shift the recorded IMU in time until its yaw rate fits the reference's best",
+    )
+    align.add_argument(
+        "--no-align", action="store_const", const=False, dest="align", help="do not shift it"
+    )
+    parser.add_argument("--max-shift", type=float, metavar="S", help="largest such shift [s]")
+    parser.add_argument(
+        "--start-window",
+        type=float,
+        metavar="S",
+        help="errors are zero on the median over this long a beginning [s]",
+    )
+    parser.add_argument(
+        "--formats",
+        nargs="+",
+        choices=FIGURE_FORMATS,
+        default=["png"],
+        help="of the figures, png by default",
+    )
+    parser.add_argument(
+        "--out",
+        metavar="DIR",
+        help="folder for figures and summary; by default those of the result are replaced",
+    )
+    return parser
+
+
+def _make_target(folder, prefix) -> ResultFolder:
+    folder = Path(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ResultError(f"{folder}: cannot make this folder: {error.strerror}") from error
+    return ResultFolder(folder, prefix)

@@ -1,0 +1,256 @@
+"""Yaw errors of many experiments in one figure, their spectra in another, and a table of them all.
+
+    plot_multiple_errors.py experiment_results                        # every result below it
+    plot_multiple_errors.py experiment_results/trajectory_a/hector*/* --table markdown latex
+    plot_multiple_errors.py experiment_results --imu recorded         # drives beside each other
+
+Each drive has a panel with its recorded IMU and all runs of the simulated ones; where there is one
+line a drive they share a panel. Runs of one drive have to be of one length. Writes to DIR:
+
+    yaw_errors.png, yaw_errors_psd.png     trends over time, and power spectral densities
+    yaw_errors.csv                         the table, or .md, .tex
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import math
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from imu_simulation_framework.core.errors import ResultError
+from imu_simulation_framework.core.whole_files import make_folder, picture, write_whole
+from imu_simulation_framework.drive.configuration import FIGURE_FORMATS
+from imu_simulation_framework.drive.results.files import ResultFolder, find_results
+from imu_simulation_framework.drive.results.tables import ExperimentTables
+from imu_simulation_framework.drive.side_by_side import (
+    MOST_PANELS,
+    ShownError,
+    yaw_error_spectra,
+    yaw_errors,
+)
+from imu_simulation_framework.drive.summary import RunDescription, evaluate, previous_summary
+from imu_simulation_framework.heading.comparison import (
+    Comparison,
+    ComparisonSettings,
+    YawComparison,
+)
+from imu_simulation_framework.report import table as table_text
+from imu_simulation_framework.report.table import Column
+
+NAME = "yaw_errors"
+RECORDED = "recorded IMU"
+SAME_LENGTH = 1.0
+"""Runs of a drive that differ by more [s] are not of one length."""
+
+STRETCH, TURN = 10.0, 0.5 * np.pi
+"""Relative errors in the table: over so many metres, and over so much turning [rad]."""
+
+COLUMNS = (
+    Column("drive", "drive"),
+    Column("imu", "IMU"),
+    Column("run", "run"),
+    Column("seed", "seed"),
+    Column("duration", "duration", "s", 1),
+    Column("rms", "rms", "deg", 3),
+    Column("maximum_absolute", "max", "deg", 3),
+    Column("final", "final", "deg", 3),
+    Column("drift", "drift", "deg/min", 3),
+    Column("over_distance", f"over {STRETCH:g} m", "deg", 3),
+    Column("over_turn", f"over {np.degrees(TURN):g} deg", "deg", 3),
+)
+
+
+class _Row(NamedTuple):
+    drive: str
+    imu: str
+    run: str
+    seed: str
+    comparison: YawComparison
+
+    @property
+    def recorded(self) -> bool:
+        return self.imu == RECORDED
+
+    @property
+    def name(self) -> str:
+        return self.imu if self.recorded and not self.run else f"{self.imu}, run {self.run}"
+
+
+def main(arguments):
+    """Show the results named on the command line side by side."""
+    options = _parser().parse_args(arguments)
+    if options.until is not None and not 0.0 < options.until < math.inf:
+        raise ResultError(f"--until is {options.until:g}, expected a number of seconds above 0")
+    settings = ComparisonSettings(median_window=options.median_window, align=options.align)
+    folders = _without_repeats(folder for path in options.results for folder in find_results(path))
+    rows, remarks = _rows(folders, settings, options.until)
+    rows = [
+        row for row in rows if options.imu in ("both", "recorded" if row.recorded else "simulated")
+    ]
+    if not rows:
+        raise ResultError(
+            f"{options.results[0]}: there is no {options.imu} IMU to show in "
+            f"{'this result' if len(folders) == 1 else f'these {len(folders)} results'}"
+        )
+    errors = [ShownError(row.drive, row.name, row.recorded, row.comparison) for row in rows]
+    drives = {row.drive for row in rows}
+    if MOST_PANELS < len(drives) < len(rows):
+        raise ResultError(
+            f"{len(drives)} drives are more than {MOST_PANELS} panels; name fewer results, or show "
+            "one kind with --imu"
+        )
+    if len(drives) == len(rows):
+        errors = [
+            dataclasses.replace(error, name=f"{error.drive}, {error.name}") for error in errors
+        ]
+    table = pd.DataFrame([_statistics(row) for row in rows])
+    out = make_folder(options.out)
+    print(table_text.table_text(table, COLUMNS), end="")
+    for remark in remarks:
+        print(remark)
+    figures = {
+        NAME: yaw_errors(errors, settings.median_window),
+        f"{NAME}_psd": yaw_error_spectra(errors),
+    }
+    for name, figure in figures.items():
+        for format in dict.fromkeys(options.formats):
+            write_whole(out / f"{name}.{format}", picture(figure, format))
+            print(out / f"{name}.{format}")
+    for path in table_text.write_tables(out, NAME, table, COLUMNS, options.table):
+        print(path)
+
+
+def _parser():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "results", nargs="+", metavar="RESULT",
+        help="a run's folder, FOLDER/PREFIX, or a folder with results anywhere below it",
+    )  # fmt: skip
+    parser.add_argument(
+        "--imu", choices=("both", "recorded", "simulated"), default="both", help="whose errors"
+    )
+    parser.add_argument(
+        "--until", type=float, metavar="S", help="look at the first so many seconds only"
+    )
+    default = ComparisonSettings()
+    parser.add_argument(
+        "--median-window", type=float, default=default.median_window, metavar="S",
+        help="window of the trends' median [s], %(default)s by default",
+    )  # fmt: skip
+    parser.add_argument(
+        "--align", action="store_true",
+        help="shift each recorded IMU in time until its yaw rate fits the reference's best",
+    )  # fmt: skip
+    table_text.add_option(parser)
+    parser.add_argument(
+        "--formats", nargs="+", choices=FIGURE_FORMATS, default=["png"], help="of the figures"
+    )
+    parser.add_argument(
+        "--out", type=Path, default=Path(NAME), metavar="DIR", help="%(default)s by default"
+    )
+    return parser
+
+
+def _without_repeats(folders) -> list[ResultFolder]:
+    return list({folder.path("").resolve(): folder for folder in folders}.values())
+
+
+def _rows(folders, settings, until) -> tuple[list[_Row], list[str]]:
+    """List the IMUs of all results, each recorded one once, and remarks on what is missing."""
+    rows: list[_Row] = []
+    remarks: list[str] = []
+    lengths: dict = {}
+    for folder in folders:
+        run = previous_summary(folder).get("run", {})
+        comparison = _evaluated(folder, settings, until, run)
+        drive = str(run.get("drive") or _above(folder, 2))
+        imu = run.get("imu")
+        label = (imu.get("label") if isinstance(imu, dict) else imu) or _above(folder, 1)
+        number = folder.folder.name if folder.folder.name.isdecimal() else folder.prefix
+        for kind in ("real", "simulated"):
+            result = getattr(comparison, kind)
+            if result is not None and len(result.error) < 2:
+                raise ResultError(
+                    f"{folder.prefix_path}: one sample of the {kind} IMU is too short to show"
+                )
+        if comparison.simulated is not None:
+            _require_same_length(lengths, drive, folder, comparison.simulated)
+            seed = run.get("seed")
+            row = _Row(
+                drive, str(label), number, "" if seed is None else str(seed), comparison.simulated
+            )
+            rows.append(row)
+        if comparison.real is None:
+            remarks.append(f"{folder.prefix_path}: has no recorded IMU to show")
+        elif not any(_same_recorded(row, drive, comparison.real) for row in rows):
+            others = any(row.recorded and row.drive == drive for row in rows)
+            rows.append(_Row(drive, RECORDED, number if others else "", "", comparison.real))
+    # The recorded one first, then runs as they were named.
+    drives = list(dict.fromkeys(row.drive for row in rows))
+    return sorted(rows, key=lambda row: (drives.index(row.drive), not row.recorded)), remarks
+
+
+def _evaluated(folder, settings, until, run) -> Comparison:
+    tables = ExperimentTables.load(folder)
+    if until is not None:
+        parts = {
+            name: getattr(tables, name).loc[:until]
+            for name in ("imu_simulated", "ground_truth", "control_error")
+        }
+        if tables.imu_real is not None:
+            parts["imu_real"] = tables.imu_real.loc[:until]
+        tables = dataclasses.replace(tables, **parts)
+    return evaluate(tables, settings, RunDescription(run))[1]
+
+
+def _above(folder, levels):
+    """Return the name of the folder so many levels above a run's, which says drive or IMU."""
+    parts = folder.folder.resolve().parts
+    return parts[-1 - levels] if len(parts) > levels + 1 else folder.folder.name
+
+
+def _require_same_length(lengths, drive, folder, simulated):
+    length = float(simulated.error.index[-1])
+    other, first = lengths.setdefault(drive, (length, folder))
+    if abs(length - other) > SAME_LENGTH:
+        raise ResultError(
+            f"{folder.prefix_path}: ends at {length:.1f} s and {first.prefix_path} at {other:.1f} "
+            f"s, so that their errors do not compare; --until {min(length, other):.0f} takes the "
+            "beginning of each"
+        )
+
+
+def _same_recorded(row, drive, real) -> bool:
+    return row.recorded and row.drive == drive and row.comparison.error.equals(real.error)
+
+
+def _statistics(row):
+    statistics = row.comparison.statistics
+    time = row.comparison.error.index
+    return {
+        "drive": row.drive,
+        "imu": row.imu,
+        "run": row.run,
+        "seed": row.seed,
+        "duration": time[-1] - time[0],
+        "rms": np.degrees(statistics.rms),
+        "maximum_absolute": np.degrees(statistics.maximum_absolute),
+        "final": np.degrees(statistics.final),
+        "drift": 60.0 * np.degrees(statistics.drift),
+        "over_distance": _over(row.comparison.over_distance, STRETCH),
+        "over_turn": _over(row.comparison.over_turn, TURN),
+    }
+
+
+def _over(entries, length):
+    return next(
+        (np.degrees(entry.rms) for entry in entries if np.isclose(entry.length, length)),
+        float("nan"),
+    )

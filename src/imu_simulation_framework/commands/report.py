@@ -1,0 +1,68 @@
+"""Write the report of an experiment: one web page with all figures, tables and settings.
+
+    report.py experiment_results/drive_a/generic/1
+
+The page is one file that asks for no other: it opens from the disk, without a network. Figures can
+be zoomed and moved, and each says how to read it. It is evaluated as the experiment was; for
+another filter or alignment call offline_result_comparison.py first.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from tqdm import tqdm
+
+from imu_simulation_framework.core.whole_files import refuse_overwriting, write_whole
+from imu_simulation_framework.drive.page import experiment_page
+from imu_simulation_framework.drive.results.files import find_result
+from imu_simulation_framework.drive.results.report import caption
+from imu_simulation_framework.drive.results.tables import ExperimentTables, complete_tables
+from imu_simulation_framework.drive.summary import (
+    described_run,
+    evaluate,
+    previous_summary,
+    settings_of,
+)
+from imu_simulation_framework.report.page import page_html
+
+
+def main(arguments):
+    """Write the report of the result named on the command line."""
+    options = _parser().parse_args(arguments)
+    folder = find_result(options.result)
+    place = folder.path("summary.json")
+    out = folder.path("report.html") if options.out is None else options.out
+    with tqdm(total=3, desc="reading tables", unit=" steps", disable=None) as progress:
+        complete_tables(folder)
+        refuse_overwriting(out, [place, *folder.folder.glob(f"{folder.prefix}_*.csv")])
+        tables = ExperimentTables.load(folder)
+        previous = previous_summary(folder)
+        settings = settings_of(previous, place)
+        _next_step(progress, "comparing yaws")
+        summary, comparison = evaluate(tables, settings, described_run(previous, place))
+        _next_step(progress, "drawing figures")
+        text = page_html(experiment_page(comparison, summary, caption(folder, summary)))
+        _next_step(progress, "report")
+    write_whole(out, text.encode("utf-8"))
+    print(out)
+
+
+def _next_step(progress, description) -> None:
+    progress.set_description(description, refresh=False)
+    progress.update()
+    progress.refresh()
+
+
+def _parser():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "result", metavar="RESULT", help="a run's folder, FOLDER/PREFIX, or a file of the result"
+    )
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE", help="by default beside the result's other files"
+    )
+    return parser

@@ -1,0 +1,292 @@
+"""Simulate an IMU on a gimbal on an aircraft: tables, a bag, figures and a report of a flight.
+
+    simulate_flight.py c3104 --gimbal agisim --imu agisim --out flight
+
+FLIGHT is a script of JSBSim's own by its name, the file of another one (.xml), or a recorded
+flight: a table or a bag, see doc/recordings.md. The same seed gives the same files. Written into
+DIR:
+
+    body.csv, imu_truth.csv      true motions of aircraft and IMU
+    imu.csv, fixes.csv           what the IMU and the receiver on the airframe say
+    increments.csv, gimbal.csv   error-free increments; angles of the joints
+    flight.bag                   what airborne.launch would publish
+    figure_5 to figure_8         as those of the paper on AGISim, whose gimbal is agisim
+    navigation_*.csv             errors of the navigator, of which figure_8 shows the first run
+    summary.json, report.html    settings, instants of the flight, remarks; all of it as a page
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from imu_simulation_framework import __version__
+from imu_simulation_framework.commands.command_line import whole_number
+from imu_simulation_framework.core.csv_tables import table_to_csv
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.files import json_text
+from imu_simulation_framework.core.versions import versions
+from imu_simulation_framework.core.whole_files import make_folder, picture, write_whole
+from imu_simulation_framework.flight import figures as showing
+from imu_simulation_framework.flight.airborne import AirborneImu, flight_messages, flight_tables
+from imu_simulation_framework.flight.figures import imu_figure, navigation_figure, path_figure
+from imu_simulation_framework.flight.gimbal.files import read_gimbal
+from imu_simulation_framework.flight.gimbal.specification import (
+    GimbalSpecification,
+    gimbal_to_mapping,
+)
+from imu_simulation_framework.flight.jsbsim import RATE
+from imu_simulation_framework.flight.page import ShownFlight, flight_page
+from imu_simulation_framework.flight.source import find_flight
+from imu_simulation_framework.recordings.formats.written_bags import write_message_bag
+from imu_simulation_framework.report import style
+from imu_simulation_framework.report.page import page_html
+from imu_simulation_framework.sensors.files import read_gnss_specification
+from imu_simulation_framework.sensors.imu_specification import ImuSpecification
+from imu_simulation_framework.sensors.named_imu import named_imu
+
+START = 3.0
+"""Of the flight on the script's clock [s]: c3104 drops onto the runway before."""
+
+FORMATS = ("png", "pdf", "svg")
+NO_RECEIVER = "none"
+
+
+def main(arguments):
+    """Simulate the flight that the command line describes."""
+    options = _parser().parse_args(arguments)
+    if options.runs < 1:
+        raise ConfigurationError(f"--runs is {options.runs}, but there must be at least one.")
+    begin = time.monotonic()
+    chosen = named_imu(options.imu)
+    gimbal = read_gimbal(options.gimbal)
+    gnss = None if options.gnss == NO_RECEIVER else read_gnss_specification(options.gnss)
+    start = START if options.start is None and _is_script(options.flight) else options.start or 0.0
+    flight, remarks = find_flight(options.flight, options.duration, options.flight_rate, start)
+    flown = AirborneImu(flight.states, gimbal, chosen.errors, gnss, options.rate, options.seed)
+    simulated = time.monotonic() - begin
+    out = make_folder(options.out)
+    for name, table in flight_tables(flown).items():
+        _write(out / f"{name}.csv", table_to_csv(table).encode())
+    write_message_bag(out / "flight.bag", flight_messages(flown))
+    print(out / "flight.bag")
+    instants = flight.states.instants().marked()
+    remarks = tuple(dict.fromkeys([*remarks, *chosen.remarks, *flown.remarks]))
+    script = flight.settings.get("script", options.flight)
+    described = f"{script} · gimbal {gimbal.name} · IMU {chosen.name}"
+    alone = _alone(flown, gimbal, chosen.errors, options)
+    in_flight = _take_off(flown, instants)
+    navigated, left_out = _navigated(flown, gimbal, chosen.errors, gnss, options)
+    remarks += left_out
+    figures = _figures(flown, instants, alone, in_flight, navigated)
+    for name, figure in figures.items():
+        style.sign(figure, f"{described} · seed {options.seed}")
+        for format in dict.fromkeys(options.formats):
+            _write(out / f"{name}.{format}", picture(figure, format))
+    for name, (errors, _) in navigated.items():
+        _write(
+            out / f"navigation_{name.replace(' ', '_')}.csv",
+            table_to_csv(_error_table(errors)).encode(),
+        )
+    settings = _settings(options, flight, gimbal, chosen, gnss, start)
+    summary = {
+        "settings": settings,
+        "instants": instants,
+        "turns": [asdict(turn) for turn in flight.states.instants().turns],
+        "events": [list(event) for event in flight.events],
+        "crashed": flight.crashed,
+        "remarks": list(remarks),
+        "rmse": {name: dict(table.median()) for name, (_, table) in navigated.items()},
+        "versions": versions(),
+    }
+    _write(out / "summary.json", json_text(summary).encode())
+    page = flight_page(
+        _shown(options, flight, flown, instants, alone, in_flight, navigated, summary, described)
+    )
+    _write(out / "report.html", page_html(page).encode("utf-8"))
+    for sentence in [*flight.states.instants().sentences(), *remarks]:
+        print(sentence)
+    print(
+        f"{flown.imu_motion.duration:g} s of flight, simulated in {simulated:.1f} s, all in "
+        f"{time.monotonic() - begin:.1f} s"
+    )
+
+
+def _is_script(name) -> bool:
+    return Path(name).suffix == ".xml" or not (Path(name).suffix or Path(name).exists())
+
+
+def _write(path, content) -> None:
+    write_whole(path, content)
+    print(path)
+
+
+def _alone(flown, gimbal, imu, options):
+    """Return what the IMU says on a platform at rest: figures 5 and 6."""
+    swinging = showing.swinging(gimbal, read_gimbal("agisim"))
+    return {
+        joint: showing.joint_alone(joint, swinging, imu, flown.origin, options.rate, options.seed)
+        for joint in ("pan", "tilt")
+    }
+
+
+def _take_off(flown, instants) -> showing.Sensed:
+    """Return what the IMU says around the lift-off; all, where there is none."""
+    every = showing.sensed_in_flight(flown)
+    lift_off = instants.get("lift-off")
+    if lift_off is None:
+        return every
+    before, after = showing.AROUND_LIFT_OFF
+    return every.between(lift_off - before, lift_off + after)
+
+
+def _navigated(flown, gimbal, imu, gnss, options):
+    """Return errors of navigators without and with the gimbal, and why there are none."""
+    if not isinstance(imu, ImuSpecification):
+        return {}, ("without a specification of the IMU a navigator cannot be tuned to it",)
+    if gnss is None:
+        return {}, ("without a receiver there is no navigator",)
+    motions = {"gimbal off": flown.body}
+    if not _stands(gimbal):
+        motions["gimbal on"] = flown.imu_motion
+    try:
+        return {
+            name: tuple(showing.navigated(motion, imu, gnss, options.runs, options.seed))
+            for name, motion in motions.items()
+        }, ()
+    except ConfigurationError as error:
+        return {}, (f"there is no navigator: {error}",)
+
+
+def _stands(gimbal) -> bool:
+    plain = GimbalSpecification(name=gimbal.name)
+    return bool(gimbal_to_mapping(gimbal) == gimbal_to_mapping(plain))
+
+
+def _figures(flown, instants, alone, in_flight, navigated) -> dict[str, Any]:
+    place = flown.origin * (180.0 / np.pi, 180.0 / np.pi, 1.0)
+    figures = {
+        "figure_5": imu_figure(*alone["pan"]),
+        "figure_6": imu_figure(*alone["tilt"]),
+        "figure_7": imu_figure(in_flight.time, in_flight.measured, in_flight.true, instants),
+        "figure_8_path": path_figure(_places(flown), flown.body.time, instants, place),
+    }
+    if navigated:
+        columns = {name: errors for name, (errors, _) in navigated.items()}
+        figures["figure_8_errors"] = navigation_figure(columns, instants)
+    return figures
+
+
+def _places(flown) -> np.ndarray:
+    """Return places east and north of the start, and how much higher on the Earth, (n, 3) [m]."""
+    places = flown.body.local(flown.origin).position.copy()
+    # A plane that touches the Earth is 10 m above it where a flight of 12 km ends.
+    places[:, 2] = flown.body.latitude_longitude_height[:, 2] - flown.origin[2]
+    return places
+
+
+def _error_table(errors) -> pd.DataFrame:
+    """Return the errors of the first run: heading [rad], position [m] and velocity [m/s]."""
+    parts = [errors.attitude[0][:, 2:], errors.position[0], errors.velocity[0]]
+    names = ["heading"]
+    names += [f"{what}_{way}" for what in ("position", "velocity") for way in "ned"]
+    return pd.DataFrame(np.hstack(parts), columns=names, index=pd.Index(errors.time, name="time"))
+
+
+def _settings(options, flight, gimbal, chosen, gnss, start):
+    return {
+        "flight": {"from": str(options.flight), **flight.settings, "start": start},
+        "gimbal": gimbal_to_mapping(gimbal),
+        "imu": chosen.name,
+        "receiver": str(options.gnss),
+        "receiver_rate": None if gnss is None else gnss.rate,
+        "rate": options.rate,
+        "seed": options.seed,
+        "runs": options.runs,
+    }
+
+
+def _shown(
+    options, flight, flown, instants, alone, in_flight, navigated, summary, described
+) -> ShownFlight:
+    velocity = flown.body.local_velocity
+    lasted = f"{flown.body.duration:.0f} s of flight"
+    crashed = "; the aircraft crashed" if flight.crashed else ""
+    return ShownFlight(
+        title="An IMU on a gimbal in flight",
+        summary=[f"{described}: {lasted}{crashed}.", *_answer(navigated)],
+        time=flown.body.time,
+        position=_places(flown),
+        speed=np.hypot(velocity[:, 0], velocity[:, 1]),
+        joints=flown.joints.angle,
+        instants=instants,
+        alone=alone,
+        in_flight=in_flight,
+        navigated=navigated,
+        settings={**summary["settings"], "versions": summary["versions"]},
+        remarks=summary["remarks"],
+        footer=f"{options.flight}, seed {options.seed}, imu_simulation_framework {__version__}",
+    )
+
+
+def _answer(navigated):
+    for name, (_, table) in navigated.items():
+        median = table.median()
+        position = np.sqrt(sum(median[f"position_{way}"] ** 2 for way in "ned"))
+        yield (
+            f"Navigator, {name}: heading {1000.0 * median['heading']:.2g} mrad rms, position "
+            f"{position:.2g} m, of {'1 run' if len(table) == 1 else f'{len(table)} runs'}."
+        )
+
+
+def _parser():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("flight", metavar="FLIGHT", help="a script, or a recorded flight")
+    parser.add_argument(
+        "--gimbal", default="off", metavar="G", help="bundled or a file; default: %(default)s"
+    )
+    parser.add_argument(
+        "--imu", required=True, metavar="I", help="bundled, a file, FORMAT:FILE, or a plug-in's"
+    )
+    parser.add_argument(
+        "--gnss",
+        default="single",
+        metavar="R",
+        help=f"receiver, or {NO_RECEIVER}; default: %(default)s",
+    )
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="a folder")
+    parser.add_argument(
+        "--rate", type=float, default=100.0, metavar="HZ",
+        help="samples per second of the motion, whose means the IMU measures; default: %(default)g",
+    )  # fmt: skip
+    parser.add_argument(
+        "--flight-rate", type=float, default=RATE, metavar="HZ",
+        help="steps per second of JSBSim, which decide where it flies; default: %(default)g",
+    )  # fmt: skip
+    parser.add_argument(
+        "--duration", type=float, default=200.0, metavar="S", help="[s], default: %(default)g"
+    )
+    parser.add_argument(
+        "--start", type=float, metavar="S",
+        help=f"[s]; default: {START:g} of a script, 0 of a recording",
+    )  # fmt: skip
+    parser.add_argument("--seed", type=whole_number, default=1, metavar="N", help="default: 1")
+    parser.add_argument(
+        "--runs",
+        type=whole_number,
+        default=1,
+        metavar="N",
+        help="of the navigator; default: %(default)s",
+    )
+    parser.add_argument(
+        "--formats", nargs="+", choices=FORMATS, default=["png"], help="of the figures"
+    )
+    return parser

@@ -1,0 +1,1 @@
+"""Chapter 4 of the thesis behind the package, made again."""

@@ -1,1 +1,0 @@
-"""config.ini and the parameter files that it names."""

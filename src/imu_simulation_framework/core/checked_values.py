@@ -1,0 +1,232 @@
+"""Values that a person wrote: checked, and brought into one form.
+
+Each function takes the value's name, for the sentence that says what is wrong with it, and raises
+:class:`imu_simulation_framework.core.errors.ConfigurationError`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from types import MappingProxyType
+from typing import Any, Tuple
+
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.sentences import shown
+
+Axes = Tuple[float, float, float]
+Matrix = Tuple[Axes, Axes, Axes]
+
+AXES = ("x", "y", "z")
+
+LARGEST_NUMBER = 1e12
+"""In any SI unit; powers and products of such, as covariances are, stay finite."""
+
+
+def bound_of(value, minimum=None, maximum=None, above=None) -> str:
+    """Return the bound that a number does not keep, as in "expected at least 3"; empty for none."""
+    if above is not None and not value > above:
+        return f"more than {above}"
+    if minimum is not None and value < minimum:
+        return f"at least {minimum}"
+    if maximum is not None and value > maximum:
+        return f"at most {maximum}"
+    return ""
+
+
+def checked_number(name, value, minimum=None, above=None, maximum=LARGEST_NUMBER) -> float:
+    """Return a finite number from ``minimum`` to ``maximum`` and greater than ``above``.
+
+    Below zero its size is bounded by ``maximum``, too. Where that is left out, what has to be
+    positive is not next to nothing either.
+    """
+    usable = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not (usable and abs(value) < math.inf):
+        raise ConfigurationError(f"{name} is {shown(value)}, but it must be a finite number.")
+    if abs(value) > LARGEST_NUMBER <= maximum:
+        raise ConfigurationError(f"{name} is {shown(value)}, which is too large.")
+    if abs(value) > maximum:
+        raise ConfigurationError(f"{name} is {shown(value)}, but it must be at most {maximum:g}.")
+    bound = bound_of(value, minimum, None, above)
+    if bound:
+        words = {f"at least {minimum}": "not be negative"} if minimum == 0 else {}
+        words.update({f"more than {above}": "be positive"} if above == 0 else {})
+        raise ConfigurationError(
+            f"{name} is {shown(value)}, but it must {words.get(bound, f'be {bound}')}."
+        )
+    if above is not None and value < above + 1.0 / LARGEST_NUMBER and maximum >= LARGEST_NUMBER:
+        raise ConfigurationError(f"{name} is {shown(value)}, which is too small.")
+    return float(value)
+
+
+def checked_choice(name, value, choices):
+    """Return one of the choices, which are texts or truth values."""
+    if not isinstance(value, type(choices[0])) or value not in choices:
+        listing = " or ".join(str(choice).lower() for choice in choices)
+        raise ConfigurationError(f"{name} is {shown(value)}, but it must be {listing}.")
+    return value
+
+
+def check_keys(content, known, where):
+    """Refuse what are no keys and values, and a key that is not known."""
+    if not isinstance(content, Mapping):
+        raise ConfigurationError(
+            f"{where} is {shown(content)}, but it must hold keys and values; known are "
+            f"{', '.join(known)}."
+        )
+    for key in content:
+        if key not in known:
+            near = difflib.get_close_matches(str(key), known, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}."
+            raise ConfigurationError(f"{where} has the unknown key {shown(key)}; {hint}")
+
+
+def _sequence(value):
+    """Return a list, tuple or array as a list; anything else as it is."""
+    value = value.tolist() if hasattr(value, "tolist") else value
+    return list(value) if isinstance(value, (list, tuple)) else value
+
+
+def checked_numbers(name, value, count, **bounds):
+    """Return a tuple of as many numbers as there have to be, or one number for a count of 0."""
+    numbers = _sequence(value)
+    if isinstance(numbers, list) != bool(count) or (count and len(numbers) != count):
+        expected = f"a list of {count} numbers" if count else "one number"
+        raise ConfigurationError(f"{name} is {shown(value)}, but it must be {expected}.")
+    if not count:
+        return checked_number(name, value, **bounds)
+    return tuple(checked_number(name, number, **bounds) for number in numbers)
+
+
+def checked_axes(name, value, **bounds) -> Axes:
+    """Return three numbers, of three, or of one that stands for three."""
+    value = _sequence(value)
+    if not isinstance(value, list):
+        return (checked_number(name, value, **bounds),) * 3
+    if len(value) != 3:
+        raise ConfigurationError(
+            f"{name} has {len(value)} numbers, but there must be three, for x, y and z, or one."
+        )
+    x, y, z = (checked_number(f"{name} {axis}", item, **bounds) for axis, item in zip(AXES, value))
+    return x, y, z
+
+
+def checked_matrix(name, value) -> Matrix:
+    """Return three rows of three numbers."""
+    rows = [_sequence(row) for row in value] if isinstance(_sequence(value), list) else []
+    if len(rows) != 3 or any(not isinstance(row, list) or len(row) != 3 for row in rows):
+        raise ConfigurationError(f"{name} must have three rows of three numbers.")
+    x, y, z = (
+        (
+            checked_number(f"{name} {axis}x", row[0]),
+            checked_number(f"{name} {axis}y", row[1]),
+            checked_number(f"{name} {axis}z", row[2]),
+        )
+        for axis, row in zip(AXES, rows)
+    )
+    return x, y, z
+
+
+def checked_band(name, value):
+    """Return two positive times, the shorter one first."""
+    value = _sequence(value)
+    if not isinstance(value, list) or len(value) != 2:
+        raise ConfigurationError(f"{name} is {shown(value)}, but it must be two times [s].")
+    shortest, longest = (checked_number(name, item, above=0.0) for item in value)
+    if not shortest < longest:
+        raise ConfigurationError(
+            f"{name} is {shortest:g} s to {longest:g} s, but the first time must "
+            "be the shorter one."
+        )
+    return shortest, longest
+
+
+def checked_table(name, value, what="temperature", over="time"):
+    """Return pairs of numbers, as a time and a temperature, of which the first ones increase."""
+    rows = _sequence(value)
+    rows = [_sequence(row) for row in rows] if isinstance(rows, list) else [None]
+    if any(not isinstance(row, list) or len(row) != 2 for row in rows):
+        raise ConfigurationError(f"{name} must be a list of pairs of a {over} and a {what}.")
+    rows = tuple(
+        (checked_number(name, first), checked_number(name, second)) for first, second in rows
+    )
+    for (earlier, _), (later, _) in zip(rows, rows[1:]):
+        if not earlier < later:
+            unit, plural = ("s", "times") if over == "time" else ("Hz", "frequencies")
+            raise ConfigurationError(
+                f"{name} has {later:g} {unit} after {earlier:g} {unit}, but its {plural} must "
+                "increase."
+            )
+    return rows
+
+
+def check_numbers(instance: Any, bounds: Mapping[str, Mapping[str, float]]) -> None:
+    """Replace fields of a frozen dataclass by what :func:`checked_number` makes of them.
+
+    Parameters
+    ----------
+    instance : dataclass
+    bounds : mapping of str to mapping
+        Fields, each with its bounds.
+    """
+    for name, bound in bounds.items():
+        value = checked_number(name, getattr(instance, name), **bound)
+        object.__setattr__(instance, name, value)
+
+
+def checked_fields(
+    kind: type,
+    content: Any,
+    what: str,
+    one: Mapping[str, type],
+    many: Mapping[str, type],
+    needed: Mapping[str, Sequence[str]] = MappingProxyType({}),
+) -> dict[str, Any]:
+    """Return the values of a dataclass's fields that a mapping describes, parts of it made.
+
+    Parameters
+    ----------
+    kind : type
+        The dataclass.
+    content : mapping
+        Its fields.
+    what : str
+        What it describes, for the sentence.
+    one, many : mapping of str to type
+        Fields that are a mapping in turn, and those that are lists of such, with their dataclasses.
+    needed : mapping of str to sequence of str
+        Fields whose parts lack something without some keys.
+
+    Raises
+    ------
+    ConfigurationError
+        A key is unknown or missing, or a part's value is not what it must be.
+    """
+    check_keys(content, [field.name for field in fields(kind)], what)
+    values: dict[str, Any] = {}
+    for key, value in content.items():
+        if key in one:
+            values[key] = _part(one[key], value, key, needed.get(key, ()))
+        elif key in many:
+            if not isinstance(value, list):
+                raise ConfigurationError(f"{key} is {shown(value)}, but it must be a list.")
+            values[key] = tuple(
+                _part(many[key], part, f"{key}[{number}]", needed.get(key, ()))
+                for number, part in enumerate(value)
+            )
+        else:
+            values[key] = value
+    return values
+
+
+def _part(kind, content, where, needed):
+    check_keys(content, [field.name for field in fields(kind)], where)
+    for key in needed:
+        if key not in content:
+            raise ConfigurationError(f"{where} lacks the key {key}.")
+    try:
+        return kind(**content)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{where}.{error}") from None

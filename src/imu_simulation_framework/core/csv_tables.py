@@ -1,0 +1,201 @@
+"""Tables as CSV that reads back the same to the last bit."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from imu_simulation_framework.core.errors import ResultError
+from imu_simulation_framework.core.files import (
+    BLOCK,
+    TABLE_LIMIT,
+    UnusableFileError,
+    open_regular,
+    size_text,
+)
+from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.core.whole_files import reason_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_LINES_PER_BLOCK = 20_000
+_LONGEST_LINE = 2**20  # bytes
+
+
+def table_to_csv(table) -> str:
+    """Return a table as CSV: a header, a line per sample, each number as short as it can be exact.
+
+    Python's own notation of a float is the shortest that reads back to the same float, so a
+    table is the same after writing and reading, and equal tables give equal bytes.
+    """
+    return "".join(csv_of([table]))
+
+
+def csv_of(tables):
+    """Yield, bit by bit, the CSV of tables that follow each other; see :func:`table_to_csv`.
+
+    Parameters
+    ----------
+    tables : iterable of DataFrame
+        At least one, with the same columns each.
+
+    Yields
+    ------
+    str
+        Whole lines.
+    """
+    for number, table in enumerate(tables):
+        if number == 0:
+            yield ",".join([table.index.name or "time", *map(str, table.columns)]) + "\n"
+        for begin in range(0, len(table), _LINES_PER_BLOCK):
+            part = table.iloc[begin : begin + _LINES_PER_BLOCK]
+            columns = [part.index, *(part[name] for name in part.columns)]
+            # Twice as fast as DataFrame.to_csv.
+            texts = [map(repr, column.to_numpy(dtype=float).tolist()) for column in columns]
+            yield "\n".join(map(",".join, zip(*texts))) + "\n"
+
+
+def text_cell(text: str) -> str:
+    """Return a text as a cell that is no formula in a spreadsheet: with an apostrophe before it.
+
+    Spreadsheets calculate what begins with ``=``, ``+``, ``-`` or ``@``, also from a file
+    (OWASP: CSV injection). Numbers stay as they are.
+    """
+    if not text.lstrip().startswith(("=", "+", "-", "@")):
+        return text
+    try:
+        float(text)
+    except ValueError:
+        return f"'{text}" if text.strip("-") else text
+    return text
+
+
+def read_csv(path, columns=None) -> pd.DataFrame:
+    """Read a table that was written by :func:`table_to_csv`.
+
+    Parameters
+    ----------
+    path : str or Path
+    columns : sequence of str, optional
+        Those of the columns that are wanted beside the time; by default all.
+
+    Returns
+    -------
+    DataFrame
+        float64, index ``time`` [s]; of the wanted columns those that are there.
+
+    Raises
+    ------
+    ResultError
+        The file is missing, cut off, not a table of numbers, or its time does not increase.
+    """
+    path = Path(path)
+    try:
+        with open_regular(path) as file:
+            return _read(path, file, columns)
+    except (OSError, UnicodeDecodeError) as error:
+        raise ResultError(f"{path}: cannot be read: {reason_of(error)}") from error
+
+
+def _read(path, file, columns):
+    import pandas as pd
+
+    header, parts, first = None, [], 1
+    # The text takes several times the memory of its numbers, so it is read in pieces.
+    for text in _pieces(file):
+        if header is None:
+            header = _header(path, text)
+        if not text.endswith("\n"):
+            line = first + text.count("\n")
+            raise ResultError(f"{path}: line {line}: no end of line, the file seems to be cut off")
+        part = _numbers(path, text, header, first)
+        wanted = header if columns is None else [name for name in header if name in columns]
+        parts.append(part[["time", *(name for name in wanted if name != "time")]])
+        first += text.count("\n")
+    if header is None:
+        raise ResultError(f"{path}: the file is empty, a header with the column time was expected")
+    table = pd.concat(parts, ignore_index=True)
+    time = table["time"].to_numpy()
+    wrong = ~np.isfinite(time)
+    wrong[1:] |= ~(time[1:] > time[:-1])
+    if wrong.any():
+        line = 2 + int(np.argmax(wrong))
+        raise ResultError(f"{path}: line {line}, column time: does not increase from line to line")
+    return table.set_index("time")
+
+
+def _pieces(file):
+    """Yield the text of a file in pieces of whole lines; the last one may lack its end."""
+    rest, size = b"", 0
+    for block in iter(lambda: file.read(BLOCK), b""):
+        size += len(block)
+        if size > TABLE_LIMIT:
+            raise UnusableFileError(f"it is larger than {size_text(TABLE_LIMIT)}")
+        whole, feed, begun = block.rpartition(b"\n")
+        if not feed:
+            rest += block
+            if len(rest) > _LONGEST_LINE:
+                raise UnusableFileError(f"it has a line of more than {size_text(_LONGEST_LINE)}")
+            continue
+        yield (rest + whole + feed).decode("utf-8")
+        rest = begun
+    if rest.strip() or (rest and size > len(rest)):
+        yield rest.decode("utf-8")
+
+
+def _header(path, text):
+    header = text.split("\n", 1)[0].rstrip("\r").split(",")
+    if header[0] != "time":
+        raise ResultError(
+            f"{path}: line 1: the first column must be time, found {shown(header[0])}"
+        )
+    if len(set(header)) != len(header):
+        raise ResultError(f"{path}: line 1: a column name occurs twice")
+    return header
+
+
+def _numbers(path, text, header, first):
+    """Return the numbers of whole lines, of which the first has number ``first`` in the file."""
+    import pandas as pd
+
+    if text.count(",") != text.count("\n") * (len(header) - 1):
+        raise _broken_line(path, text, header, first)
+    try:
+        return pd.read_csv(
+            io.StringIO(text),
+            header=None,
+            names=header,
+            skiprows=1 if first == 1 else 0,
+            index_col=False,
+            dtype=np.float64,
+            float_precision="round_trip",
+            keep_default_na=False,
+            na_values=["nan"],
+            skip_blank_lines=False,
+        )
+    except ValueError as error:
+        raise _broken_line(path, text, header, first) from error
+
+
+def _broken_line(path, text, header, first) -> ResultError:
+    """Return the error that names the first line and column that is no number."""
+    skipped = 1 if first == 1 else 0
+    for number, line in enumerate(text.splitlines()[skipped:], start=first + skipped):
+        cells = line.split(",")
+        if len(cells) != len(header):
+            return ResultError(
+                f"{path}: line {number}: {len(header)} values were expected, found {len(cells)}"
+            )
+        for name, cell in zip(header, cells):
+            try:
+                float(cell)
+            except ValueError:
+                return ResultError(
+                    f"{path}: line {number}, column {name}: a number was expected, "
+                    f"found {shown(cell)}"
+                )
+    return ResultError(f"{path}: not a table of numbers")

@@ -1,0 +1,49 @@
+"""Libraries that only some jobs need: pip's extras of this package."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from imu_simulation_framework.core.errors import ConfigurationError
+
+EXTRAS = {
+    "distributed": "cluster",
+    "jsbsim": "flight",
+    "mujoco": "simulator",
+    "plotly": "report",
+    "xacro": "simulator",
+}
+"""Module -> the extra of setup.py that brings it."""
+
+
+class MissingLibraryError(ConfigurationError, ModuleNotFoundError):
+    """A library that the job needs is not installed; ``name`` is the module's."""
+
+
+def required(module: str, for_what: str) -> Any:
+    """Import a library that is installed only where it is asked for.
+
+    Parameters
+    ----------
+    module : str
+        A key of ``EXTRAS``, or a module inside one.
+    for_what : str
+        What needs it, for the sentence: "a report".
+
+    Raises
+    ------
+    MissingLibraryError
+        It is not installed; the sentence says how to install it.
+    """
+    library = module.partition(".")[0]
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        extra = EXTRAS[library]
+        raise MissingLibraryError(
+            f"{for_what} needs the Python library {library}, which is not installed or cannot be "
+            f'loaded ({error}); install it with the extra {extra}: pip install ".[{extra}]" in the '
+            "repository",
+            name=library,
+        ) from error

@@ -1,0 +1,222 @@
+"""Reading files that anybody may have put there: regular ones only, and not without a limit.
+
+Where the package keeps what it reads at run time, in a source, devel or install space.
+
+Values of any kind as JSON.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import os
+import stat
+from pathlib import Path
+
+import numpy as np
+
+from imu_simulation_framework.core.errors import FrameworkError
+from imu_simulation_framework.core.whole_files import kind_of
+
+SETTINGS_LIMIT = 16 * 2**20
+"""Bytes of a file of settings or parameters; more is no such file."""
+
+TABLE_LIMIT = 4 * 2**30
+"""Bytes of a table as text, which is read as a whole: a day of an IMU at 100 Hz has 3.5 GB as
+``rostopic echo -p`` prints it."""
+
+BLOCK = 2**20
+"""Bytes that are read at once."""
+
+
+class UnusableFileError(OSError):
+    """A file that cannot be read because of what it is; its text ends a sentence."""
+
+
+class _Unwaited(io.FileIO):
+    """A file that ends where nothing is to be read.
+
+    One of the kernel's may have nothing to say yet, like /proc/kmsg. Read without waiting, Python
+    gives None for that.
+    """
+
+    def readinto(self, buffer):
+        return super().readinto(buffer) or 0
+
+    def readall(self):
+        return super().readall() or b""
+
+
+def open_regular(path):
+    """Open a regular file, or a link to one, for reading bytes.
+
+    Opening a FIFO would wait for somebody to write into it, and a device like /dev/zero never
+    ends; both are refused before that.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    binary file
+
+    Raises
+    ------
+    OSError
+        It cannot be opened, or is no regular file.
+    """
+    # Opening a device may already do something: rewind a tape, take a terminal.
+    _require_regular(os.stat(path))
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        # Somebody may have put another file there meanwhile.
+        _require_regular(os.fstat(descriptor))
+        return io.BufferedReader(_Unwaited(descriptor))
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def read_settings(path) -> str:
+    """Return the text of a file of settings or parameters, which is small.
+
+    Raises
+    ------
+    OSError
+        It cannot be read, is no regular file, or is larger than any such file.
+    UnicodeDecodeError
+        It is no text in UTF-8.
+    """
+    with open_regular(path) as file:
+        return read_at_most(file, SETTINGS_LIMIT).decode("utf-8")
+
+
+def read_at_most(file, limit) -> bytes:
+    """Return all that is left in a file.
+
+    Parameters
+    ----------
+    file : binary file
+    limit : int
+        Bytes.
+
+    Raises
+    ------
+    OSError
+        It is more than the limit.
+    """
+    # Block by block: memory is only taken for what is there.
+    blocks, size = [], 0
+    for block in iter(lambda: file.read(BLOCK), b""):
+        size += len(block)
+        if size > limit:
+            raise UnusableFileError(f"it is larger than {size_text(limit)}")
+        blocks.append(block)
+    return b"".join(blocks)
+
+
+def size_text(size) -> str:
+    """Return a size as a person writes it, like ``16 MiB``."""
+    for unit in ("bytes", "KiB", "MiB"):
+        if size < 1024:
+            return f"{size:.3g} {unit}"
+        size /= 1024
+    return f"{size:.3g} GiB"
+
+
+def _require_regular(state) -> None:
+    if not stat.S_ISREG(state.st_mode):
+        raise UnusableFileError(f"it is {kind_of(state.st_mode)}, not a regular file")
+
+
+PACKAGE = "imu_simulation_framework"
+
+
+def package_share() -> Path:
+    """Return the folder with config.ini, urdf, data, ...
+
+    That is the repository's root when the library runs from its source or devel space, and
+    share/imu_simulation_framework of the install space otherwise.
+
+    Raises
+    ------
+    FrameworkError
+        Neither is found.
+    """
+    library = Path(__file__).resolve().parents[1]
+    source = library.parents[1]
+    if (source / "package.xml").is_file() and (source / "urdf").is_dir():
+        return source
+    # <prefix>/lib/python3*/{dist,site}-packages/imu_simulation_framework -> <prefix>/share
+    for prefix in library.parents:
+        share = prefix / "share" / PACKAGE
+        if (share / "package.xml").is_file():
+            return share
+    raise FrameworkError(f"the folder of the package {PACKAGE} was not found above {library}")
+
+
+def plain_path(path) -> str:
+    """Return the path without ``..`` and ``.``, as a person would write it, to the same place.
+
+    Where a link is in front of a ``..`` the way without both would lead elsewhere; there it
+    is the path behind all links.
+    """
+    shortened, real = os.path.normpath(path), os.path.realpath(path)
+    return shortened if os.path.realpath(shortened) == real else real
+
+
+ENDINGS = (".bag", ".csv", ".db3", ".gz", ".log", ".mcap", ".txt", ".tum", ".zst")
+"""Of recordings; what else stands behind a point is a part of the name, as in a date."""
+
+
+def name_of_recording(path) -> str:
+    """Return the name of a recording's file or folder without its endings."""
+    name = Path(path).name
+    while Path(name).suffix.lower() in ENDINGS:
+        name = Path(name).stem
+    return name
+
+
+def default_configuration_path() -> Path:
+    """Return the bundled config.ini."""
+    return package_share() / "config.ini"
+
+
+def urdf_path(name: str) -> Path:
+    """Return a file of the bundled robot description."""
+    return package_share() / "urdf" / name
+
+
+def drive_folder() -> Path:
+    """Return where the bundled drives are, and the others are made on first use.
+
+    That is the package's data folder, or where ROS keeps its files (``ROS_HOME``) when the
+    package's folder cannot be written, as when it is installed for everybody.
+    """
+    bundled = package_share() / "data"
+    if os.access(bundled, os.W_OK):
+        return bundled
+    home = os.environ.get("ROS_HOME") or Path.home() / ".ros"
+    return Path(home) / PACKAGE
+
+
+def json_text(value) -> str:
+    """Return the text of a JSON file."""
+    return json.dumps(plain(value), indent=2, allow_nan=False) + "\n"
+
+
+def plain(value):
+    """Only what JSON knows: numpy's numbers become Python's, what is not finite None."""
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    if isinstance(value, (int, np.integer)):
+        return int(value)
+    if isinstance(value, (float, np.floating)):
+        return float(value) if math.isfinite(value) else None
+    return value if value is None or isinstance(value, str) else str(value)

@@ -1,0 +1,243 @@
+"""Power spectral density of a recorded signal."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+
+import numpy as np
+
+MINIMUM_SAMPLES = 16
+"""Fewer samples have no spectrum worth drawing."""
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """One-sided power spectral density and how it was estimated.
+
+    Attributes
+    ----------
+    frequency : ndarray, shape (n,)
+        Hz, ascending, without zero.
+    density : ndarray, shape (..., n)
+        Unit of the signal squared, per Hz; its integral is the signal's variance.
+    rate : float
+        Sample rate [Hz] of the uniform grid.
+    segment_length : int
+        Samples in one segment, a power of two.
+    segments : int
+        Number of half-overlapping segments that were averaged. With a single one each
+        value scatters by 100 %: average over neighbouring frequencies before judging.
+    """
+
+    frequency: np.ndarray
+    density: np.ndarray
+    rate: float
+    segment_length: int
+    segments: int
+
+
+def median_rate(time) -> float:
+    """Sample rate [Hz] that belongs to the median step of ascending times [s]."""
+    return 1.0 / float(np.median(np.diff(time)))
+
+
+def uniform_grid(start, stop, rate) -> np.ndarray:
+    """Return times [s] from ``start`` in steps of 1 / rate that do not pass ``stop``."""
+    # A stop that is a whole number of steps away must not be lost to rounding.
+    count = int(np.floor((stop - start) * rate + 1e-6)) + 1
+    return np.minimum(start + np.arange(count) / rate, stop)
+
+
+def power_spectral_density(time, values, detrend="constant"):
+    """Estimate the power spectral density by Welch's method.
+
+    The signal is brought to a uniform grid by linear interpolation, then cut into
+    half-overlapping segments with a Hann window. A segment is as long as a power of two
+    can be, because the slow part of a heading error is what matters and only a long
+    segment resolves it.
+
+    Parameters
+    ----------
+    time : array_like, shape (n,)
+        Strictly ascending times [s].
+    values : array_like, shape (..., n)
+        The signal, or several of the same times.
+    detrend : {"constant", "linear"}
+        What is taken out of each segment. A heading that turns on and on needs "linear".
+
+    Returns
+    -------
+    Spectrum or None
+        None if there are fewer than 16 samples.
+
+    References
+    ----------
+    P. D. Welch, The use of fast Fourier transform for the estimation of power spectra,
+    IEEE Trans. Audio Electroacoust. 15 (1967) 70-73.
+    """
+    from scipy import signal
+
+    time = np.asarray(time, dtype=float)
+    values = np.asarray(values, dtype=float)
+    if len(time) < MINIMUM_SAMPLES:
+        return None
+    rate = median_rate(time)
+    uniform = _interpolated(uniform_grid(time[0], time[-1], rate), time, values)
+    length = uniform.shape[-1]
+    if length < MINIMUM_SAMPLES:
+        return None
+    segment_length = 2 ** int(np.log2(length))
+    frequency, density = signal.welch(
+        uniform, fs=rate, window="hann", nperseg=segment_length, detrend=detrend
+    )
+    half = segment_length // 2
+    return Spectrum(
+        frequency=frequency[1:],
+        density=density[..., 1:],
+        rate=rate,
+        segment_length=segment_length,
+        segments=(length - segment_length) // half + 1,
+    )
+
+
+def _interpolated(grid, time, values):
+    if values.ndim == 1:
+        return np.interp(grid, time, values)
+    if len(grid) == len(time) and np.allclose(grid, time, rtol=0.0, atol=1e-9):
+        return values
+    after = np.clip(np.searchsorted(time, grid), 1, len(time) - 1)
+    part = (grid - time[after - 1]) / (time[after] - time[after - 1])
+    return values[..., after - 1] * (1.0 - part) + values[..., after] * part
+
+
+def logarithmic_average(spectrum, per_decade=40):
+    """Average a density within bands of equal width on a logarithmic axis.
+
+    At low frequencies, where a band holds one value, nothing changes; at high
+    frequencies a band averages hundreds, so the scatter falls while power is kept.
+
+    Parameters
+    ----------
+    spectrum : Spectrum
+    per_decade : int
+        Bands per factor of ten.
+
+    Returns
+    -------
+    frequency : ndarray
+        Mean frequency of each band that is not empty [Hz].
+    density : ndarray, shape (..., bands)
+        Mean density of the band.
+    """
+    first, count = _bands(spectrum, per_decade)
+    return (
+        np.add.reduceat(spectrum.frequency, first) / count,
+        np.add.reduceat(spectrum.density, first, axis=-1) / count,
+    )
+
+
+def confidence_factors(spectrum, per_decade=40, level=0.95):
+    """Factors between which the true density lies, for :func:`logarithmic_average`'s densities.
+
+    Parameters
+    ----------
+    spectrum : Spectrum
+    per_decade : int
+        Bands per factor of ten.
+    level : float
+        Of confidence.
+
+    Returns
+    -------
+    low, high : ndarray
+        For each band; the density times these is the interval.
+    """
+    _, counts = _bands(spectrum, per_decade)
+    return variance_interval(
+        [degrees_of_freedom(spectrum.segments, int(count)) for count in counts], level
+    )
+
+
+def degrees_of_freedom(segments, values) -> float:
+    """Of a density averaged over half-overlapping segments and neighbouring frequencies.
+
+    Two values of the periodogram of a locally flat Gaussian process have the covariance
+    ``density^2 |A(d, m)|^2``, d segments and m frequencies apart, with
+
+        A(d, m) = sum_t w(t) w(t + d S) exp(2 pi i m t / L) / sum_t w(t)^2
+
+    for a window w of length L and segments that begin S = L / 2 after each other. For one
+    frequency that is Welch's equation for overlapping segments: 36 / 19 degrees a segment for
+    many of them. Of the two lowest frequencies, from which the mean or trend was taken, the
+    values scatter somewhat less.
+
+    Parameters
+    ----------
+    segments, values : int
+        How many were averaged.
+
+    Returns
+    -------
+    float
+        Twice the squared mean over the variance, 2 for a single value.
+
+    References
+    ----------
+    P. D. Welch, IEEE Trans. Audio Electroacoust. 15 (1967) 70-73; D. B. Percival, A. T. Walden,
+    Spectral Analysis for Physical Applications (1993), on overlapped segment averaging.
+    """
+    apart = np.arange(1, min(values, _RELATED) + 1) - 1
+    weights = np.where(apart == 0, 1.0, 2.0) * (1.0 - apart / values)
+    same, adjacent = _covariances()
+    variance = float(weights @ same[apart])
+    variance += 2.0 * (1.0 - 1.0 / segments) * float(weights @ adjacent[apart])
+    return 2.0 * segments * values / variance
+
+
+_RELATED = 16
+"""Values that are so many frequencies apart have nothing in common any more."""
+
+
+@functools.lru_cache(maxsize=None)
+def _covariances(length=1024):
+    """|A(d, m)|^2 for segments d = 0, 1 apart and frequencies m = 0, 1, ... apart."""
+    from scipy import signal
+
+    window = signal.get_window("hann", length)
+    overlap = window[length // 2 :] * window[: length // 2]
+    return [
+        np.abs(np.fft.fft(product, length)[:_RELATED]) ** 2 / np.sum(window**2) ** 2
+        for product in (window**2, overlap)
+    ]
+
+
+def _bands(spectrum, per_decade):
+    """Return the first value of each band that is not empty, and how many values it has."""
+    band = np.floor(per_decade * np.log10(spectrum.frequency / spectrum.frequency[0]))
+    _, first = np.unique(band, return_index=True)
+    return first, np.diff(np.append(first, len(band)))
+
+
+def variance_interval(degrees_of_freedom, level=0.95):
+    """Return factors between which the true variance lies, for one estimated.
+
+    The estimate times these factors is the interval: that of a variance of Gaussian values, whose
+    estimate over the truth has a chi-square distribution over its degrees of freedom.
+
+    Parameters
+    ----------
+    degrees_of_freedom : array_like
+    level : float
+        Of confidence.
+
+    Returns
+    -------
+    low, high : ndarray
+    """
+    from scipy import special
+
+    half = 0.5 * np.asarray(degrees_of_freedom, dtype=float)
+    tail = 0.5 * (1.0 - level)
+    # The quantile of chi-square is twice that of a gamma distribution of half the freedom.
+    return half / special.gammaincinv(half, 1.0 - tail), half / special.gammaincinv(half, tail)

@@ -1,0 +1,175 @@
+"""YAML as nothing but data, whatever other libraries have taught PyYAML.
+
+rosparam and xacro, once imported, make ``yaml.safe_load`` of the whole process evaluate the text
+behind ``!radians`` and in ``rad(...)`` as Python. Here nothing that a file or an argument says is
+evaluated. ruamel.yaml has unique keys and YAML 1.2's numbers of itself, but neither limits aliases
+and depth (a text of ten lines keeps it busy for minutes) nor reads ``yes`` as PyYAML does.
+
+YAML files as nothing but data, or one sentence on what is wrong with one.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Any, Hashable
+
+import yaml
+
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.files import read_settings
+from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.core.whole_files import reason_of
+
+DEEPEST = 100
+"""Levels of lists and mappings in each other. Parameters have a handful; PyYAML's time grows with
+the square of their number, and some thousands end its recursion."""
+
+MOST_VALUES = 10**6
+"""Values of a text with each alias unfolded; ten lines can stand for more than any memory holds."""
+
+_OF_YAML = "tag:yaml.org,2002:"
+
+
+class PlainLoader(yaml.SafeLoader):
+    """The safe loader with YAML's own tags only, and limits on depth and aliases.
+
+    A key may not occur twice, and 1e-4 is a number, also without a point. Anything else is a
+    ``yaml.YAMLError``.
+    """
+
+    def __init__(self, stream) -> None:
+        super().__init__(stream)
+        self._values = 0
+        self._values_of_anchor: dict = {}
+
+    def compose_node(self, parent, index):
+        """Build what stands next, and count the values that it stands for."""
+        before, event = self._values, self.peek_event()
+        node = super().compose_node(parent, index)
+        if isinstance(event, yaml.AliasEvent):
+            if event.anchor not in self._values_of_anchor:
+                self._refuse(f"{event.anchor!r} stands within itself", event.start_mark)
+            self._values += self._values_of_anchor[event.anchor]
+            if self._values > MOST_VALUES:
+                self._refuse(
+                    f"its aliases stand for more than {MOST_VALUES} values", event.start_mark
+                )
+        else:
+            self._values += 1
+            if event.anchor is not None:
+                self._values_of_anchor[event.anchor] = self._values - before
+        return node
+
+    # Told where the text is split into words: PyYAML reads ahead of what it builds.
+    def fetch_flow_collection_start(self, TokenClass):
+        """Begin a list or mapping in brackets."""
+        self._require_shallow()
+        super().fetch_flow_collection_start(TokenClass)
+
+    def add_indent(self, column):
+        """Begin a list or mapping by indentation."""
+        if column > self.indent:
+            self._require_shallow()
+        return super().add_indent(column)
+
+    def construct_object(self, node, deep=False):
+        """Make what a node says; a text that is not of the kind its tag claims is refused."""
+        try:
+            return super().construct_object(node, deep)
+        except (AttributeError, IndexError, KeyError):  # PyYAML's words for it
+            kind = node.tag[len(_OF_YAML) :]
+            raise yaml.constructor.ConstructorError(
+                None, None, f"{shown(node.value)} is tagged {kind}, but is none", node.start_mark
+            ) from None
+
+    def construct_mapping(self, node, deep=False):
+        """Make a mapping whose keys are all different."""
+        seen = set()
+        for key_node, _ in node.value:
+            if key_node.tag == f"{_OF_YAML}merge":  # what it brings may be said again
+                continue
+            key = self.construct_object(key_node, deep=True)
+            # What cannot be a key is refused by the loader itself.
+            if not isinstance(key, Hashable):
+                continue
+            if key in seen:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"the key {shown(key)} occurs twice", key_node.start_mark
+                )
+            seen.add(key)
+        return super().construct_mapping(node, deep)
+
+    def _require_shallow(self):
+        if self.flow_level + len(self.indents) >= DEEPEST:
+            self._refuse(f"it is nested too deeply, more than {DEEPEST} levels", self.get_mark())
+
+    @staticmethod
+    def _refuse(sentence, mark):
+        mark.buffer = None  # a hundred brackets, which nobody wants to see
+        raise yaml.MarkedYAMLError(None, None, sentence, mark)
+
+
+# Tables of this class alone: what is added to SafeLoader later does not reach them either.
+PlainLoader.yaml_constructors = {
+    tag: constructor
+    for tag, constructor in yaml.SafeLoader.yaml_constructors.items()
+    if tag is None or tag.startswith(_OF_YAML)
+}
+PlainLoader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if tag.startswith(_OF_YAML)]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+PlainLoader.yaml_multi_constructors = {}
+PlainLoader.add_implicit_resolver(
+    f"{_OF_YAML}float",
+    re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+\Z"),
+    list("-+.0123456789"),
+)
+
+NOT_YAML = (yaml.YAMLError, RecursionError, ValueError, TypeError)
+"""What :func:`load_plain` raises for a text that is no YAML, or nested too deeply."""
+
+
+def load_plain(text):
+    """Return what a YAML text says: mappings, lists, texts, numbers, truth values, dates, None.
+
+    Parameters
+    ----------
+    text : str or file
+
+    Raises
+    ------
+    yaml.YAMLError, RecursionError, ValueError, TypeError
+        See :data:`NOT_YAML`.
+    """
+    return yaml.load(text, Loader=PlainLoader)
+
+
+def yaml_fault(error) -> str:
+    """Return what is wrong with a text that is no YAML, in one line, for the end of a sentence."""
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    return " ".join(str(error).split())
+
+
+def read_yaml(path: str | os.PathLike[str], what: str) -> Any:
+    """Return what a YAML file says, as :func:`.load_plain` does.
+
+    Parameters
+    ----------
+    path : str or Path
+    what : str
+        What it holds, for the sentence: "the GNSS receiver".
+
+    Raises
+    ------
+    ConfigurationError
+        The file cannot be read, or is not YAML.
+    """
+    try:
+        return load_plain(read_settings(path))
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"{path}: {what} cannot be read: {reason_of(error)}.") from error
+    except NOT_YAML as error:
+        raise ConfigurationError(f"{path}: not valid YAML: {yaml_fault(error)}.") from error

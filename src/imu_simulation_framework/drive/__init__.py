@@ -1,0 +1,1 @@
+"""A robot that replays a recorded drive, what its IMU says, and how that compares."""

@@ -1,0 +1,790 @@
+"""The same recording read in several ways: what the check of a recording chooses among.
+
+Everything that would stop or mislead an experiment with a recording, found at once.
+
+From a recording that nobody has described to a config.ini to start from.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import os
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import cast
+
+import numpy as np
+import pandas as pd
+
+from imu_simulation_framework.core.columns import ACCEL, EULER, GYRO, QUATERNION
+from imu_simulation_framework.core.errors import (
+    ImplausibleRecordingError,
+    RecordingError,
+    TooFastError,
+    TrajectoryError,
+)
+from imu_simulation_framework.core.files import default_configuration_path
+from imu_simulation_framework.core.units import factor
+from imu_simulation_framework.drive.configuration import (
+    Configuration,
+    is_default,
+    load_configuration,
+    paths_of,
+)
+from imu_simulation_framework.drive.preparation import (
+    coverage_remarks,
+    drive_name,
+    is_bundled,
+    prepare_drive,
+    recording_sources,
+)
+from imu_simulation_framework.drive.results.files import safe_name
+from imu_simulation_framework.motion.drives import DRIVES
+from imu_simulation_framework.motion.stamps import StampLimits
+from imu_simulation_framework.recordings.cleaning import POSITION, Samples
+from imu_simulation_framework.recordings.formats.any_format import (
+    likely_topics,
+    recording_format,
+    topics_of_bag,
+)
+from imu_simulation_framework.recordings.frames import (
+    ACCEL_CONVENTIONS,
+    FRAMES,
+    QUATERNION_ORDERS,
+    SENSOR_AXES,
+    YAW_CONVENTIONS,
+    ImuConventions,
+    ReferenceConventions,
+)
+from imu_simulation_framework.recordings.guessing.guess import guess_where_unknown
+from imu_simulation_framework.recordings.imu import imu_table
+from imu_simulation_framework.recordings.messages import IMU_TYPES, REFERENCE_TYPES
+from imu_simulation_framework.recordings.plausibility import findings as faults
+from imu_simulation_framework.recordings.plausibility.alternatives import Alternative, explain
+from imu_simulation_framework.recordings.plausibility.findings import Finding
+from imu_simulation_framework.recordings.plausibility.observations import (
+    Observations,
+    mean_up,
+    observe,
+)
+from imu_simulation_framework.recordings.plausibility.relation import (
+    clock_offset,
+    gyro_heading,
+    imu_heading,
+    reference_heading,
+)
+from imu_simulation_framework.recordings.plausibility.symptoms import symptoms
+from imu_simulation_framework.recordings.reading import (
+    RecordedReference,
+    read_imu_samples,
+    read_reference_samples,
+)
+from imu_simulation_framework.recordings.reference import has_to_be_smoothed, reference_table
+
+CHECKED_RATE = 40.0
+"""Samples of an IMU per second [Hz] that are enough to see how it turns."""
+
+_ANY_STAMPS = StampLimits(longest_gap=math.inf, backward_step=math.inf, unordered_fraction=1.0)
+_DEGREE = factor("deg")
+
+
+@dataclass(frozen=True)
+class Interpretation:
+    """A recording and how it is to be read.
+
+    Attributes
+    ----------
+    reference : Samples
+    imu : Samples or None
+    reference_conventions : ReferenceConventions
+    imu_conventions : ImuConventions
+    offsets : tuple of float
+        Added to the times of reference and IMU [s].
+    fixes : pandas.DataFrame or None
+        Poses that were made of satellite fixes, at their full cost; they are not made again.
+    """
+
+    reference: Samples
+    imu: Samples | None
+    reference_conventions: ReferenceConventions
+    imu_conventions: ImuConventions
+    offsets: tuple[float, float] = (0.0, 0.0)
+    fixes: pd.DataFrame | None = None
+
+    @cached_property
+    def reference_poses(self) -> pd.DataFrame:
+        """Poses; may raise RecordingError."""
+        if self.fixes is not None:
+            return self.fixes
+        table, _ = reference_table(
+            self.reference,
+            self.reference_conventions,
+            stamp_limits=_ANY_STAMPS,
+            time_offset=self.offsets[0],
+        )
+        return table
+
+    @cached_property
+    def imu_record(self):
+        """ImuRecord of what was recorded, None without an IMU; may raise RecordingError."""
+        if self.imu is None:
+            return None
+        table, _ = imu_table(
+            self.imu,
+            replace(self.imu_conventions, orientation="recorded"),
+            require=(),
+            stamp_limits=_ANY_STAMPS,
+            time_offset=self.offsets[1],
+        )
+        return table
+
+    def observe(self) -> Observations:
+        """Measure the recording read so; may raise RecordingError."""
+        return observe(self.reference_poses, self.imu_record, self.course_is_yaw)
+
+    @property
+    def course_is_yaw(self) -> bool:
+        """Whether the reference's yaw is made of its path."""
+        antennas = self.reference.has(QUATERNION) or "yaw" in self.reference
+        return self.fixes is not None and not antennas
+
+    def alternatives(self) -> list[Alternative]:
+        """Other ways to read it, the likeliest mistake first."""
+        ways = [] if self.imu is None else [*self._imu_ways(), *self._mountings()]
+        return ways + [*self._reference_ways()]
+
+    def _imu_ways(self):
+        conventions, samples = self.imu_conventions, self.imu
+        way = self._other_imu
+        if self._has_orientation:
+            for convention in _others(YAW_CONVENTIONS, conventions.yaw)[:1]:
+                yield way(faults.MIRRORED_YAW, yaw_convention=convention)
+        for fault, changes in _axes_changes(samples, conventions, conventions.axes):
+            yield way(fault, **changes)
+        # Without an orientation of its own one is made of these.
+        grave = not self._has_orientation
+        if samples.has(GYRO):
+            yield self._scaled_imu(faults.MIRRORED_GYRO, GYRO, -1.0, "", grave)
+            if conventions.gyro_unit == "rad/s" and not _stated(samples, GYRO):
+                yield way(faults.DEGREES, grave, gyro_unit="deg/s")
+            yield self._scaled_imu(faults.RADIANS, GYRO, 1.0 / _DEGREE, "rad/s", grave)
+        if samples.has(ACCEL):
+            for convention in _others(ACCEL_CONVENTIONS, conventions.accel_convention):
+                yield way(faults.ACCELERATION_SIGN, grave, accel_convention=convention)
+            if conventions.accel_unit == "m/s^2" and not _stated(samples, ACCEL):
+                yield way(faults.ACCELERATION_UNIT, False, accel_unit="g")
+        angles = [name for name in EULER if name in samples]
+        if angles and not samples.has(QUATERNION):
+            if _stated(samples, angles):
+                yield self._scaled_imu(faults.RADIANS, angles, 1.0 / _DEGREE, "rad", True)
+            else:
+                yield self._scaled_imu(faults.DEGREES, angles, _DEGREE, "deg", True)
+
+    @property
+    def _has_orientation(self) -> bool:
+        imu = self.imu
+        return imu is not None and ("yaw" in imu or imu.has(QUATERNION))
+
+    def _mountings(self):
+        """Yield ways to turn the IMU so that gravity lies on +z."""
+        try:
+            up = mean_up(self.imu_record)
+        except RecordingError:
+            return
+        if up is None or np.any(self.imu_conventions.mounting):
+            return
+        axis = int(np.argmax(np.abs(up)))
+        angle, about = _UPRIGHT_TURNS.get((axis, bool(up[axis] > 0.0)), (0.0, 0))
+        if not angle:
+            return
+        name = ("mounting_roll", "mounting_pitch")[about]
+        conventions = replace(self.imu_conventions, **{name: angle})
+        yield self._other(
+            faults.MOUNTING,
+            settings=(("imu_recording", name, f"{angle:.6f}"),),
+            imu_conventions=conventions,
+        )
+
+    def _reference_ways(self):
+        samples, conventions = self.reference, self.reference_conventions
+        if self.fixes is not None:
+            names = "latitude and longitude" if "latitude" in samples else "x and y"
+            yield self._other(
+                faults.MIRRORED_POSITIONS,
+                f"{names} are exchanged, exchange their columns",
+                fixes=_exchanged(self.fixes),
+            )
+            return
+        for convention in _others(YAW_CONVENTIONS, conventions.yaw):
+            turned = convention.split("_")[0] == conventions.yaw.split("_")[0]
+            fault = faults.YAW_OFFSET if turned else faults.MIRRORED_YAW
+            yield self._other_reference(fault, yaw_convention=convention)
+        for fault, changes in _axes_changes(samples, conventions, None):
+            yield self._other_reference(fault, **changes)
+        if "yaw" in samples and not samples.has(QUATERNION):
+            stated = _stated(samples, ("yaw",))
+            yield self._other(
+                faults.RADIANS if stated else faults.DEGREES,
+                f"[reference_columns] yaw = ... [{'rad' if stated else 'deg'}]",
+                reference=_scaled(samples, ("yaw",), 1.0 / _DEGREE if stated else _DEGREE),
+            )
+        yield self._other(
+            faults.MIRRORED_POSITIONS,
+            "exchange x and y, which are north and east in a north-east-down world",
+            reference=_swapped(samples),
+        )
+
+    def _other_imu(self, fault, grave=True, **changes):
+        conventions = replace(self.imu_conventions, **changes)
+        settings = _settings("imu_recording", changes)
+        return self._other(fault, "", grave, settings, imu_conventions=conventions)
+
+    def _other_reference(self, fault, **changes):
+        conventions = replace(self.reference_conventions, **changes)
+        settings = _settings("reference", changes)
+        return self._other(fault, settings=settings, reference_conventions=conventions)
+
+    def _scaled_imu(self, fault, names, factor, unit, grave):
+        remedy = "no setting does"
+        if self.imu.format == "csv":
+            remedy = f"[imu_columns] {names[-1]} = ... " + (f"[{unit}]" if unit else "* -1")
+        return self._other(fault, remedy, grave, imu=_scaled(self.imu, names, factor))
+
+    def _other(self, fault, remedy="", grave=True, settings=(), **changes):
+        way = replace(self, **changes)
+        for table, sources in _SOURCES.items():
+            if not sources & set(changes):
+                # What reads the same is not read again: it may be long.
+                way.__dict__[table] = getattr(self, table)
+        return Alternative(fault, remedy, way.observe, grave, way.alternatives, settings)
+
+
+_SOURCES = {
+    "reference_poses": {"reference", "reference_conventions", "fixes"},
+    "imu_record": {"imu", "imu_conventions"},
+}
+"""Tables and what they are made of."""
+
+_QUARTER, _HALF = round(math.pi / 2.0, 6), round(math.pi, 6)
+
+_UPRIGHT_TURNS = {
+    (0, True): (-_QUARTER, 1),
+    (0, False): (_QUARTER, 1),
+    (1, True): (_QUARTER, 0),
+    (1, False): (-_QUARTER, 0),
+    (2, False): (_HALF, 0),
+}
+"""Axis on which gravity lies and whether on its positive side -> angle [rad] and axis of the
+rotation that brings it to +z."""
+
+
+def _axes_changes(samples, conventions, axes):
+    """Name each combination of frame, sensors' axes, order and direction of quaternions.
+
+    Parameters
+    ----------
+    samples : Samples
+    conventions : ReferenceConventions
+    axes : str or None
+        Of the sensors, None for a reference.
+    """
+    frames = (conventions.frame, *_others(FRAMES, conventions.frame))
+    orders, directions = (conventions.quaternion_order,), (conventions.quaternion_inverse,)
+    if samples.has(QUATERNION):
+        orders += tuple(_others(QUATERNION_ORDERS, conventions.quaternion_order))
+        directions += (not conventions.quaternion_inverse,)
+    oriented = axes is not None and ("yaw" in samples or samples.has(QUATERNION))
+    all_axes = (axes, *_others(SENSOR_AXES, axes)) if oriented else (axes,)
+    combinations = itertools.product(frames, orders, directions, all_axes)
+    for frame, order, inverse, sensors in combinations:
+        changes, names = {}, []
+        if order != conventions.quaternion_order:
+            changes["quaternion_order"] = order
+            names.append(faults.QUATERNION_ORDER)
+        if inverse != conventions.quaternion_inverse:
+            changes["quaternion_inverse"] = inverse
+            names.append(faults.QUATERNION_DIRECTION)
+        if frame != conventions.frame:
+            changes["frame"] = frame
+            names.append(faults.FRAME)
+        if oriented and sensors != (axes if frame == conventions.frame else _AXES[frame]):
+            changes["sensor_axes"] = sensors
+            names.append(faults.SENSOR_AXES)
+        if changes:
+            yield " and ".join(names), changes
+
+
+_AXES = {"enu": "flu", "ned": "frd"}
+"""Axes of the sensors that go with a frame, unless it is said otherwise."""
+
+
+def thinned(samples, rate=CHECKED_RATE):
+    """Return every so many samples only, of an IMU that gives more than a check needs."""
+    times = samples.columns["stamp"]
+    times = times[np.isfinite(times)]
+    if len(times) < 2:
+        return samples
+    period = np.median(np.abs(np.diff(times)))
+    every = int(1.0 / (rate * period)) if period > 0.0 else 1
+    if every < 2:
+        return samples
+    columns = {name: values[::every] for name, values in samples.columns.items()}
+    return replace(samples, columns=columns, places=samples.places[::every])
+
+
+def _others(choices, present):
+    return [choice for choice in _likeliest(choices) if choice != present]
+
+
+def _likeliest(choices):
+    """Return the choices, a compass's yaw first: the one met most often beside our own."""
+    first = [choice for choice in ("cw_from_north", "ccw_from_east") if choice in choices]
+    return first + [choice for choice in choices if choice not in first]
+
+
+def _settings(section, changes):
+    text = {True: "true", False: "false"}
+    return tuple((section, key, text.get(value, value)) for key, value in changes.items())
+
+
+def _stated(samples, names) -> bool:
+    return any(name in samples.stated_units for name in names)
+
+
+def _scaled(samples, names, factor):
+    columns = {**samples.columns, **{name: factor * samples.columns[name] for name in names}}
+    return replace(samples, columns=columns)
+
+
+def _swapped(samples):
+    x, y = (samples.columns[name] for name in POSITION)
+    return replace(samples, columns={**samples.columns, "x": y, "y": x})
+
+
+def _exchanged(poses):
+    """Return poses as they are when east and north are exchanged."""
+    return poses.assign(x=poses["y"], y=poses["x"], yaw=0.5 * math.pi - poses["yaw"])
+
+
+FAST = 70.0
+"""No robot or car of which somebody wants to know the heading drives this fast [m/s]."""
+
+SLOW = 0.05
+"""Nearly none creeps like this all the time [m/s]; a car whose positions are in kilometres does."""
+
+_STEPS, _DIRECTED = 10, 0.7
+
+
+@dataclass
+class RecordingCheck:
+    """What a recording holds and what is wrong with it.
+
+    Attributes
+    ----------
+    problems : list of str
+        What would stop an experiment, a sentence each.
+    findings : list of findings.Finding
+        What would mislead it.
+    remarks : list of str
+        What was found while reading: counts, gaps, what is assumed.
+    reference : RecordedReference or None
+        Read as the configuration says.
+    reference_samples, imu_samples : Samples or None
+        As recorded, None where they cannot be read.
+    as_configured, as_understood : Observations or None
+        Measured with the settings as they are, and with the remedies of the findings.
+    """
+
+    problems: list[str] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+    reference: RecordedReference | None = None
+    reference_samples: Samples | None = None
+    imu_samples: Samples | None = None
+    as_configured: Observations | None = None
+    as_understood: Observations | None = None
+
+    @property
+    def grave(self) -> list[Finding]:
+        """Findings with which a yaw error is worth nothing."""
+        return [finding for finding in self.findings if finding.grave]
+
+    def to_dict(self) -> list[dict]:
+        """Return the findings as plain values, for a summary."""
+        return [vars(finding) for finding in self.findings]
+
+
+def check_recording(configuration: Configuration) -> RecordingCheck:
+    """Check the recording of a configuration; whatever is wrong with it is in the result."""
+    check = RecordingCheck()
+    reference, imu = configuration.reference, configuration.imu_recording
+    sources = recording_sources(configuration)
+    fixes = None
+    try:
+        check.reference_samples = read_reference_samples(
+            sources.reference,
+            reference.topic,
+            reference.format,
+            configuration.columns["reference_columns"],
+            velocity_topic=reference.velocity_topic,
+            heading_topic=reference.heading_topic,
+        )
+        table, report = reference_table(
+            check.reference_samples,
+            reference,
+            reference,
+            time_offset=reference.time_offset,
+        )
+        check.reference = RecordedReference(table, report)
+        check.remarks += report.sentences()
+        fixes = table if has_to_be_smoothed(check.reference_samples) else None
+    except RecordingError as error:
+        check.problems.append(str(error))
+        check.reference_samples = None
+    imu_samples, imu_remarks = None, []
+    if imu.use:
+        try:
+            check.imu_samples = read_imu_samples(
+                sources.imu, imu.topic, imu.format, configuration.columns["imu_columns"]
+            )
+            # As an experiment reads it: what the judgement below can do without may be needed.
+            _, report = imu_table(check.imu_samples, imu, time_offset=imu.time_offset)
+            imu_samples, imu_remarks = check.imu_samples, report.sentences()
+        except RecordingError as error:
+            check.problems.append(str(error))
+    if check.reference_samples is not None:
+        interpretation = Interpretation(
+            thinned(check.reference_samples),
+            None if imu_samples is None else thinned(imu_samples),
+            reference,
+            imu,
+            (reference.time_offset, imu.time_offset),
+            fixes,
+        )
+        try:
+            judge(check, interpretation)
+        except RecordingError as error:
+            check.problems.append(str(error))
+    if not any(section == "imu_recording" for section in _mended(check)):
+        # What is remarked of an IMU that is read wrongly leads astray.
+        check.remarks += imu_remarks
+    return check
+
+
+def _mended(check):
+    """Return sections in which the findings' settings are."""
+    return [section for finding in check.findings for section, _, _ in finding.settings]
+
+
+def check_experiment(configuration: Configuration) -> RecordingCheck:
+    """Check the recording of a configuration, and whether the robot can drive it."""
+    check = check_recording(configuration)
+    if check.reference is not None:
+        try:
+            drive = prepare_drive(configuration, check.reference)
+            check.remarks += drive.smoothing_remarks
+            imu = None if check.as_configured is None else check.as_configured.imu
+            if imu is not None and check.imu_samples is not None:
+                times = imu.index.to_numpy(dtype=float)
+                source = check.imu_samples.source
+                check.remarks += coverage_remarks(source, times, drive.start, drive.stop)
+        except TooFastError as error:
+            check.findings.append(_too_fast(error))
+        except (RecordingError, TrajectoryError) as error:
+            check.problems.append(str(error))
+    return check
+
+
+def _too_fast(error) -> Finding:
+    settings: tuple[tuple[str, str, str], ...] = ()
+    if error.scale is not None:
+        settings = (("trajectory", "scale", f"{error.scale:.4g}"),)
+    elif error.smoothing_window is not None:
+        settings = (("trajectory", "smoothing_window", f"{error.smoothing_window:g}"),)
+    return Finding(faults.TOO_FAST, error.excess, grave=True, settings=settings)
+
+
+def judge(check, interpretation) -> None:
+    """Add to a check what is found in a recording that can be read.
+
+    Raises
+    ------
+    RecordingError
+        It cannot be read in the way that the interpretation says.
+    """
+    observations = interpretation.observe()
+    check.as_configured = check.as_understood = observations
+    check.findings += _speed(observations.reference, interpretation.fixes is None)
+    offsets = interpretation.offsets
+    apart = _no_overlap(observations, offsets[1])
+    if apart:
+        check.findings += apart
+        if apart[0].settings:
+            # What else is wrong shows once they overlap.
+            offset = float(apart[0].settings[0][2])
+            judge(check, replace(interpretation, offsets=(offsets[0], offset)))
+        return
+    explained, check.as_understood = explain(observations, interpretation.alternatives())
+    check.findings += explained
+    check.findings += symptoms(check.as_understood, interpretation.course_is_yaw, offsets)
+
+
+def _speed(table, lengths) -> list[Finding]:
+    """Positions in a unit that makes the vehicle too fast, or, if they are lengths, too slow."""
+    times = table.index.to_numpy(dtype=float)
+    step = np.searchsorted(times, times + 1.0, side="left")
+    step = step[step < len(times)]
+    moved = table[["x", "y"]].to_numpy()
+    speed = np.hypot(*(moved[step] - moved[: len(step)]).T) / (times[step] - times[: len(step)])
+    typical = float(np.percentile(speed, 90)) if len(speed) else 0.0
+    if lengths and typical < SLOW and _goes_somewhere(times, moved):
+        return [
+            Finding(
+                faults.LENGTH_UNIT,
+                f"the reference drives less than {typical:.2g} m/s nine tenths of the time, and "
+                "not to and fro as noise does",
+                "[reference_columns] x and y in their own unit, for instance x = ... [km], if it "
+                "was faster",
+            )
+        ]
+    if typical < FAST:
+        return []
+    return [
+        Finding(
+            faults.LENGTH_UNIT,
+            f"the reference drives {typical:.0f} m/s a tenth of the time or more",
+            "[reference_columns] x and y in their own unit, for instance x = ... [mm]",
+            True,
+        )
+    ]
+
+
+def _goes_somewhere(times, positions) -> bool:
+    """Whether ten steps of a second lead away, instead of to and fro as noise at rest does."""
+    seconds = np.unique(np.searchsorted(times, np.arange(times[0], times[-1])))
+    places = positions[seconds]
+    step = np.hypot(*np.diff(places, axis=0).T)
+    if len(step) < 2 * _STEPS:
+        return False
+    path = np.convolve(step, np.ones(_STEPS), "valid")
+    away = np.hypot(*(places[_STEPS:] - places[:-_STEPS]).T)
+    moving = path > 0.0
+    return bool(np.any(moving) and np.median(away[moving] / path[moving]) > _DIRECTED)
+
+
+def _no_overlap(observations, present) -> list[Finding]:
+    reference, imu = observations.reference, observations.imu
+    if imu is None:
+        return []
+    start = max(reference.index[0], imu.index[0])
+    stop = min(reference.index[-1], imu.index[-1])
+    if stop - start > 0.1 * min(np.ptp(reference.index), np.ptp(imu.index)):
+        return []
+    evidence = (
+        f"the IMU was recorded from {imu.index[0]:.3f} to {imu.index[-1]:.3f} s, the reference "
+        f"from {reference.index[0]:.3f} to {reference.index[-1]:.3f} s"
+    )
+    heading = imu_heading(imu) or gyro_heading(imu)
+    if heading is not None:
+        offset, correlation = clock_offset(reference_heading(reference), heading)
+        if abs(correlation) > 0.7:
+            evidence += f"; turns fit best with {offset:.2f} s (correlation {correlation:.2f})"
+            settings = (("imu_recording", "time_offset", f"{present + offset:.2f}"),)
+            return [Finding(faults.NO_OVERLAP, evidence, grave=True, settings=settings)]
+    remedy = "[imu_recording] time_offset, the seconds to add to its stamps"
+    return [Finding(faults.NO_OVERLAP, evidence, remedy, True)]
+
+
+def ensure_plausible(configuration: Configuration) -> RecordingCheck:
+    """Check the recording, and refuse one that gives no answer.
+
+    A bundled drive is not looked at.
+
+    Raises
+    ------
+    RecordingError
+        It cannot be read or used.
+    ImplausibleRecordingError
+        A grave finding, unless the configuration accepts such.
+    """
+    if is_bundled(configuration):
+        return RecordingCheck()
+    check = check_recording(configuration)
+    if check.problems:
+        raise RecordingError(check.problems[0])
+    if check.grave and not configuration.experiment.accept_implausible:
+        # What has findings could be read.
+        samples = cast(Samples, check.reference_samples)
+        raise ImplausibleRecordingError(
+            f"{samples.path}: "
+            + "; ".join(finding.sentence() for finding in check.grave)
+            + "; to run it all the same: [experiment] accept_implausible = true"
+        )
+    return check
+
+
+CONFIGURATION = ".ini"
+"""How the name of a file with settings ends."""
+
+
+@dataclass
+class RecordingSetup:
+    """How a recording is going to be read.
+
+    Attributes
+    ----------
+    path : str
+        The config.ini that it rests on.
+    overrides : dict
+        ``{section: {key: value}}``: what differs from that.
+    sentences : list of str
+        What is taken for what, and why.
+    """
+
+    path: str
+    overrides: dict = field(default_factory=dict)
+    sentences: list[str] = field(default_factory=list)
+
+    def load(self) -> Configuration:
+        """Return the configuration; ConfigurationError if it cannot be read."""
+        return load_configuration(self.path, self.overrides)
+
+    def set(self, section, **values) -> None:
+        """Add overrides."""
+        self.overrides.setdefault(section, {}).update(values)
+
+
+def set_up(config, reference="", imu="") -> RecordingSetup:
+    """Find out how to read a recording.
+
+    What the config.ini says stays; topics that it leaves open are chosen, and the columns of
+    CSV files that it does not map are guessed.
+
+    Parameters
+    ----------
+    config : path-like
+    reference, imu : str
+        Paths of the recording, and of the IMU's if it is in a file of its own; empty for
+        those of the config.ini.
+
+    Raises
+    ------
+    FrameworkError
+        The config.ini or a recording cannot be read.
+    """
+    setup = RecordingSetup(str(config))
+    if reference and imu:
+        setup.set("reference", path=reference)
+        setup.set("imu_recording", path=imu)
+    elif reference:
+        setup.set("recording", path=reference)
+    configuration = setup.load()
+    if not (configuration.recording.path or configuration.reference.path):
+        # A bundled drive is described already.
+        return setup
+    sources = recording_sources(configuration)
+    _set_up_part(
+        setup, "reference", sources.reference, configuration, REFERENCE_TYPES, "the reference"
+    )
+    if configuration.imu_recording.use:
+        _set_up_part(setup, "imu_recording", sources.imu, configuration, IMU_TYPES, "the IMU")
+    return setup
+
+
+def set_up_named(text: str, imu: str = "", config=None) -> RecordingSetup:
+    """Find out how to read what a person names.
+
+    Parameters
+    ----------
+    text : str
+        A recording, the config.ini of one, or the name of a bundled drive.
+    imu : str
+        Path of the recorded IMU, if it is in a file of its own.
+    config : path-like, optional
+        A config.ini that describes recordings, by default the package's own.
+
+    Raises
+    ------
+    FrameworkError
+        There is no such recording, or it cannot be read.
+    """
+    base = config or default_configuration_path()
+    if text in DRIVES and not os.path.exists(text):
+        setup = set_up(base)
+        setup.set("recording", drive=text, path="")
+        return setup
+    for path in (text, imu) if imu else (text,):
+        if not (os.path.exists(path) or path.endswith(CONFIGURATION)):
+            raise RecordingError(f"{path}: there is no such recording or result")
+    if text.endswith(CONFIGURATION):
+        return set_up(text)
+    return set_up(base, text, imu)
+
+
+def _set_up_part(setup, section, path, configuration, message_types, what) -> None:
+    settings = getattr(configuration, section)
+    columns = {"reference": "reference_columns", "imu_recording": "imu_columns"}[section]
+    format = settings.format if settings.format != "auto" else recording_format(path)
+    if format == "bag" and not settings.topic:
+        _choose_topic(setup, section, path, message_types, what)
+    if format == "csv" and not configuration.columns[columns]:
+        guessed, reasons = guess_where_unknown(path, section)
+        if guessed:
+            setup.set(section, format="csv")
+            setup.set(columns, **guessed)
+            setup.sentences.append(f"{what}: the columns of {path} are guessed, look at them")
+            setup.sentences += [reason for reason in reasons if reason not in setup.sentences]
+
+
+def _choose_topic(setup, section, path, message_types, what) -> None:
+    topics = likely_topics(topics_of_bag(path), message_types)
+    if len(topics) < 2:
+        return
+    setup.set(section, topic=topics[0])
+    setup.sentences.append(
+        f"{what}: {topics[0]} is taken; {', '.join(topics[1:])} could serve as well, "
+        f"[{section}] topic"
+    )
+
+
+def config_text(setup, findings, folder) -> str:
+    """Return a config.ini that reads the recording as it was understood.
+
+    Parameters
+    ----------
+    setup : RecordingSetup
+    findings : sequence of findings.Finding
+        Their settings are in it, each with its finding as a comment.
+    folder : path-like
+        Where it is to be, for relative paths.
+    """
+    configuration = setup.load()
+    values = {
+        section: {key: value for key, value in keys.items() if not is_default(section, key, value)}
+        for section, keys in configuration.given.items()
+    }
+    for section, keys in setup.overrides.items():
+        values.setdefault(section, {}).update(keys)
+    # The recording's own name and place, as seen from where the check was made.
+    values.setdefault("experiment", {}).setdefault("name", safe_name(drive_name(configuration)))
+    # Relative to a folder whose own path may go through links.
+    folder = os.path.realpath(folder)
+    for (section, key), path in paths_of(configuration).items():
+        if key in values.get(section, {}):
+            values[section][key] = os.path.relpath(os.path.realpath(path), folder)
+    comments = {}
+    for finding in findings:
+        for section, key, value in finding.settings:
+            values.setdefault(section, {})[key] = value
+            comments[section, key] = f"{finding.fault}: {finding.evidence}"
+    lines = ["# Made by check_recording.py; what is not here keeps its default."]
+    for section, keys in values.items():
+        if not keys:
+            continue
+        lines += ["", f"[{section}]"]
+        for key, value in keys.items():
+            if (section, key) in comments:
+                lines.append(f"# {comments[section, key]}")
+            lines.append(f"{key} = {value}".rstrip())
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,430 @@
+"""Every key of config.ini: one frozen dataclass a section.
+
+A field is a key, its default is what an absent or empty key means. A section that sets something of
+the library inherits from that one's settings and is passed as such; its own keys come first.
+
+The settings of an experiment: config.ini and what overrides it.
+
+Its keys are in :mod:`~imu_simulation_framework.drive.configuration`.
+:func:`load_configuration` merges the file with overrides (ROS private
+parameters, launch arguments) and refuses what it does not know.
+"""
+
+from __future__ import annotations
+
+import configparser
+import dataclasses
+import difflib
+import os
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Mapping
+
+from imu_simulation_framework.core.constants import WORLD_GRAVITY
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.files import (
+    default_configuration_path,
+    plain_path,
+    read_settings,
+)
+from imu_simulation_framework.core.sentences import listed, shown
+from imu_simulation_framework.core.settings import (
+    LARGEST_SEED,
+    Settings,
+    keys_of,
+    number_of_text,
+    setting,
+    setting_of_text,
+)
+from imu_simulation_framework.core.whole_files import reason_of
+from imu_simulation_framework.drive.tracking.controllers import CONTROLLERS, ControllerGains
+from imu_simulation_framework.heading.comparison import LONGEST_WINDOW, ComparisonSettings
+from imu_simulation_framework.motion.drives import MOST_LAPS
+from imu_simulation_framework.motion.positioning import FixSettings
+from imu_simulation_framework.motion.terrain import Terrain
+from imu_simulation_framework.recordings.frames import ImuConventions, ReferenceConventions
+from imu_simulation_framework.sensors.imu_models.registry import IMU_MODELS, PRESETS
+
+FIGURE_FORMATS = ("png", "pdf", "svg")
+SIMULATORS = ("mujoco", "gazebo")
+DRIVES = ("a", "b", "c", "d")
+FORMATS = ("auto", "bag", "rostopic_csv", "csv", "tum")
+
+
+FASTEST = 1000.0
+"""Times as fast as reality; no machine simulates faster, and 0 means as fast as possible."""
+
+WEAKEST_GRAVITY, STRONGEST_GRAVITY = 1.0, 30.0
+"""[m/s^2]: from less than the Moon's to more than Jupiter's."""
+
+LOWEST_RATE = 0.1
+"""[Hz]: a robot that hears of its path less often than every 10 s follows none."""
+
+
+@dataclass(frozen=True)
+class ExperimentSection(Settings):
+    name: str = setting("")
+    output: str = setting("experiment_results", path=True)
+    seed: int = setting(1, minimum=0, maximum=LARGEST_SEED)
+    figure_formats: tuple = setting(("png",), choices=FIGURE_FORMATS)
+    accept_implausible: bool = setting(False)
+
+
+@dataclass(frozen=True)
+class RecordingSection(Settings):
+    path: str = setting("", path=True)
+    drive: str = setting("a", choices=DRIVES)
+    laps: int = setting(0, minimum=0, maximum=MOST_LAPS)
+
+
+@dataclass(frozen=True)
+class ReferenceSection(ReferenceConventions, FixSettings):
+    path: str = setting("", path=True)
+    format: str = setting("auto", choices=FORMATS)
+    topic: str = setting("")
+    velocity_topic: str = setting("")
+    heading_topic: str = setting("")
+    time_offset: float = setting(0.0, unit="s")
+
+
+@dataclass(frozen=True)
+class ImuRecordingSection(ImuConventions):
+    use: bool = setting(True)
+    path: str = setting("", path=True)
+    format: str = setting("auto", choices=FORMATS)
+    topic: str = setting("")
+    time_offset: float = setting(0.0, unit="s")
+
+
+@dataclass(frozen=True)
+class TrajectorySection(Settings):
+    start: float | None = setting(None, minimum=0.0)
+    stop: float | None = setting(None, above=0.0)
+    start_index: int | None = setting(None, minimum=0)
+    stop_index: int | None = setting(None, minimum=1)
+    smoothing_window: float = setting(1.5, minimum=0.0, maximum=LONGEST_WINDOW)
+    to_origin: bool = setting(True)
+    scale: float = setting(1.0, above=0.0)
+    check_limits: bool = setting(True)
+
+
+@dataclass(frozen=True)
+class ControlSection(ControllerGains):
+    controller: str = setting("yaw_pid", choices=tuple(CONTROLLERS))
+    rate: float = setting(20.0, unit="Hz", above=0.0, minimum=LOWEST_RATE, maximum=100.0)
+
+
+@dataclass(frozen=True)
+class RobotSection(Settings):
+    parameters: str = setting("", path=True)
+
+
+@dataclass(frozen=True)
+class SimulationSection(Settings):
+    simulator: str = setting("mujoco", choices=SIMULATORS, other_names={"embedded": "mujoco"})
+    real_time_factor: float = setting(0.0, minimum=0.0, maximum=FASTEST)
+    startup_timeout: float = setting(60.0, above=0.0, maximum=LONGEST_WINDOW)
+    command_timeout: float = setting(10.0, above=0.0, maximum=LONGEST_WINDOW)
+    gravity: float = setting(
+        WORLD_GRAVITY, unit="m/s^2", minimum=WEAKEST_GRAVITY, maximum=STRONGEST_GRAVITY
+    )
+    latitude: float | None = setting(None, unit="deg", minimum=-90.0, maximum=90.0)
+
+
+@dataclass(frozen=True)
+class TerrainSection(Terrain):
+    kind: str = setting("flat", choices=("flat", "uneven"))
+
+    def __post_init__(self) -> None:
+        if self.kind != "flat":
+            super().__post_init__()
+
+
+@dataclass(frozen=True)
+class ImuSection(Settings):
+    model: str = setting("hector", choices=tuple(PRESETS))
+    rate: float = setting(100.0, above=0.0, minimum=LOWEST_RATE, maximum=1000.0)
+
+
+@dataclass(frozen=True)
+class ImuSpecificationSection(Settings):
+    file: str = setting("bno055", path="yaml")
+
+
+@dataclass(frozen=True)
+class MagneticEnvironmentSection(Settings):
+    file: str = setting("", path="yaml")
+    latitude: float | None = setting(None, unit="deg", minimum=-90.0, maximum=90.0)
+    longitude: float | None = setting(None, unit="deg", minimum=-360.0, maximum=360.0)
+    height: float | None = setting(None, unit="m")
+    date: str = setting("")
+
+
+@dataclass(frozen=True)
+class GnssSection(Settings):
+    file: str = setting("", path="yaml")
+
+
+SECTIONS = {
+    "experiment": ExperimentSection,
+    "recording": RecordingSection,
+    "reference": ReferenceSection,
+    "imu_recording": ImuRecordingSection,
+    "trajectory": TrajectorySection,
+    "robot": RobotSection,
+    "control": ControlSection,
+    "simulation": SimulationSection,
+    "terrain": TerrainSection,
+    "imu": ImuSection,
+    "imu_specification": ImuSpecificationSection,
+    "magnetic_environment": MagneticEnvironmentSection,
+    "gnss": GnssSection,
+    "comparison": ComparisonSettings,
+}
+"""Section name -> dataclass of its keys."""
+
+COLUMN_SECTIONS = ("reference_columns", "imu_columns")
+"""Sections whose keys are the quantities of a plain CSV file and whose values name its columns."""
+
+IMU_PARAMETER_SECTIONS = {
+    f"imu_{name}": name
+    for name, kind in IMU_MODELS.items()
+    if name != "specification" and dataclasses.fields(kind.parameters)
+}
+"""Section name -> IMU model whose parameters it holds."""
+
+
+_COMMENT = re.compile(r"(^|\s);")
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """Every setting of one experiment, checked.
+
+    ``columns`` and ``imu_parameters`` map a section, respectively an IMU model, to
+    what was given for it; what was not given keeps the model's own default. ``path``
+    is the file that was read, ``given`` what stands in it, as text.
+    """
+
+    path: Path
+    experiment: ExperimentSection
+    recording: RecordingSection
+    reference: ReferenceSection
+    imu_recording: ImuRecordingSection
+    trajectory: TrajectorySection
+    robot: RobotSection
+    control: ControlSection
+    simulation: SimulationSection
+    terrain: TerrainSection
+    imu: ImuSection
+    imu_specification: ImuSpecificationSection
+    magnetic_environment: MagneticEnvironmentSection
+    gnss: GnssSection
+    comparison: ComparisonSettings
+    columns: Mapping[str, Mapping[str, str]]
+    imu_parameters: Mapping[str, Mapping[str, float]]
+    given: Mapping[str, Mapping[str, str]] = field(compare=False, default_factory=dict)
+
+    def to_ini(self) -> str:
+        """Return the settings in force, as the text of a config.ini that gives them again."""
+        parser = _new_parser()
+        for name in SECTIONS:
+            section = getattr(self, name)
+            keys = [key.name for key in keys_of(SECTIONS[name])]
+            parser[name] = {key: _to_text(getattr(section, key)) for key in keys}
+        for name in COLUMN_SECTIONS:
+            parser[name] = dict(self.columns[name])
+        for name, model in IMU_PARAMETER_SECTIONS.items():
+            values = self.imu_parameters[model]
+            parser[name] = {key: _to_text(value) for key, value in values.items()}
+        lines = []
+        for name in parser.sections():
+            lines.append(f"[{name}]")
+            lines += [f"{key} = {value}".rstrip() for key, value in parser[name].items()]
+            lines.append("")
+        return "\n".join(lines)
+
+
+def load_configuration(
+    path: str | os.PathLike[str] | None = None,
+    overrides: Mapping[str, Mapping[str, Any]] | None = None,
+    working_directory: str | os.PathLike[str] | None = None,
+) -> Configuration:
+    """Read a config.ini and apply overrides.
+
+    Parameters
+    ----------
+    path : str or Path, optional
+        The file, by default the package's own. Relative paths in it are taken from its own
+        folder.
+    overrides : mapping, optional
+        ``{section: {key: value}}``; a value may be text or already of its type. What is
+        empty does not override.
+    working_directory : str or Path, optional
+        Where relative paths in ``overrides``, and the default output folder, start;
+        the current folder if absent.
+
+    Raises
+    ------
+    ConfigurationError
+        The file is missing or malformed, a section or key is unknown, or a value is
+        not of its type, not among its choices, or out of range.
+    """
+    path = default_configuration_path() if path is None else Path(path)
+    working_directory = Path(working_directory or os.getcwd())
+    given = _read(path)
+    in_file = {section: dict(values) for section, values in given.items()}
+    overridden = set()
+    for section, values in (overrides or {}).items():
+        if not isinstance(values, Mapping):
+            raise ConfigurationError(
+                f"override of section [{section}]: expected keys with values, got {shown(values)}"
+            )
+        for key, value in values.items():
+            if isinstance(value, (Mapping, list, tuple, set)):
+                raise ConfigurationError(
+                    f"override of [{section}] {key}: expected one value, got {shown(value)}"
+                )
+            if _to_text(value):
+                given.setdefault(section, {})[key] = _to_text(value)
+                overridden.add((section, key))
+
+    _refuse_unknown_sections(path, given)
+    for section, values in given.items():
+        for key, text in values.items():
+            _refuse_unwritable(_where(path, section, key, overridden), key, text)
+    sections = {}
+    for name, section_type in SECTIONS.items():
+        values = dict(given.get(name, {}))
+        keys = {f.name: f for f in dataclasses.fields(section_type)}
+        parsed = {}
+        for key, text in values.items():
+            where = _where(path, name, key, overridden)
+            if key not in keys:
+                raise ConfigurationError(f"{where}: unknown key{_suggestion(key, keys)}")
+            if text == "":
+                continue
+            parsed[key] = setting_of_text(where, keys[key], text)
+            if _is_path(keys[key], parsed[key]):
+                base = working_directory if (name, key) in overridden else path.parent
+                parsed[key] = plain_path(os.path.join(base, os.path.expanduser(parsed[key])))
+        try:
+            sections[name] = section_type(**parsed)
+        except ConfigurationError as error:
+            raise ConfigurationError(f"configuration {path}, [{name}] {error}") from None
+
+    if not given.get("experiment", {}).get("output"):
+        output = working_directory / sections["experiment"].output
+        sections["experiment"] = dataclasses.replace(
+            sections["experiment"], output=plain_path(output)
+        )
+
+    columns = {name: dict(given.get(name, {})) for name in COLUMN_SECTIONS}
+    imu_parameters = {
+        model: {
+            key: number_of_text(_where(path, name, key, overridden), text)
+            for key, text in given.get(name, {}).items()
+            if text != ""
+        }
+        for name, model in IMU_PARAMETER_SECTIONS.items()
+    }
+    return Configuration(
+        path=path, columns=columns, imu_parameters=imu_parameters, given=in_file, **sections
+    )
+
+
+def is_default(section, key, text) -> bool:
+    """Return whether a key's text says what its absence says too."""
+    if text == "":
+        return True
+    keys = {f.name: f for f in dataclasses.fields(SECTIONS[section])} if section in SECTIONS else {}
+    return key in keys and _to_text(keys[key].default) == text
+
+
+def paths_of(configuration) -> dict:
+    """Return (section, key) -> path, of all settings that are paths and not empty."""
+    values = {
+        (section, key.name): (key, getattr(getattr(configuration, section), key.name))
+        for section, section_type in SECTIONS.items()
+        for key in dataclasses.fields(section_type)
+    }
+    return {
+        place: value for place, (key, value) in values.items() if value and _is_path(key, value)
+    }
+
+
+def _new_parser():
+    parser = configparser.ConfigParser(
+        interpolation=None, inline_comment_prefixes=(";",), comment_prefixes=("#", ";")
+    )
+    parser.optionxform = str
+    return parser
+
+
+def _read(path: Path) -> dict[str, dict[str, str]]:
+    parser = _new_parser()
+    try:
+        text = read_settings(path)
+    except FileNotFoundError:
+        raise ConfigurationError(f"configuration {path}: no such file") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(
+            f"configuration {path}: cannot be read ({reason_of(error)})"
+        ) from None
+    try:
+        parser.read_string(text, source=str(path))
+    except configparser.Error as error:
+        sentence = " ".join(str(error).split())
+        raise ConfigurationError(f"configuration {path}: {sentence}") from None
+    return {name: dict(parser[name]) for name in parser.sections()}
+
+
+def _refuse_unknown_sections(path: Path, given) -> None:
+    known = [*SECTIONS, *COLUMN_SECTIONS, *IMU_PARAMETER_SECTIONS]
+    for name in given:
+        if name not in known:
+            raise ConfigurationError(
+                f"configuration {path}: unknown section [{name}]{_suggestion(name, known)}"
+            )
+
+
+def _refuse_unwritable(where, key, text) -> None:
+    """Refuse what a config.ini cannot say: the results' one would say something else."""
+    if "\0" in text:
+        raise ConfigurationError(f"{where}: holds the character NUL, expected text")
+    if len(f"{key}{text}.".splitlines()) > 1:
+        raise ConfigurationError(f"{where}: expected one line, got {shown(text)}")
+    if _COMMENT.search(text):
+        raise ConfigurationError(
+            f"{where}: a semicolon after a blank begins a comment in config.ini, got {shown(text)}"
+        )
+
+
+def _where(path, section, key, overridden) -> str:
+    if (section, key) in overridden:
+        return f"override of [{section}] {key}"
+    return f"configuration {path}, [{section}] {key}"
+
+
+def _suggestion(word, known) -> str:
+    close = difflib.get_close_matches(word, list(known), n=1)
+    if close:
+        return f"; did you mean {close[0]}?"
+    return f"; known are {listed(known)}"
+
+
+def _to_text(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, tuple):
+        return ", ".join(value)
+    return str(value).strip()
+
+
+def _is_path(key: dataclasses.Field, value) -> bool:
+    """Return whether a value is a path; where a name may stand instead, by its ending."""
+    ending = key.metadata["path"]
+    return ending is True or (bool(ending) and str(value).endswith(f".{ending}"))

@@ -1,0 +1,207 @@
+"""A chunk of work, as any process of any computer does it.
+
+An ensemble from first run to last: what is missing is drawn, then all is put together.
+"""
+
+from __future__ import annotations
+
+import platform
+from functools import partial
+from importlib import metadata
+from typing import Callable
+
+import imu_simulation_framework
+from imu_simulation_framework.core.errors import ClusterError, ConfigurationError, EnsembleError
+from imu_simulation_framework.drive.ensembles import executors
+from imu_simulation_framework.drive.ensembles.chunk_files import (
+    ChunkFolder,
+    DamagedChunkError,
+    pack,
+    unpack,
+)
+from imu_simulation_framework.drive.ensembles.samplers import Drawing, digest
+from imu_simulation_framework.heading.ensemble import Reduction, merged, reduce_runs
+
+_DECIDING = ("numpy", "scipy", "pandas", "mujoco", "vqf")
+"""Libraries whose version decides digits."""
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of what decides the digits of a result, in this process."""
+    found = {"imu_simulation_framework": imu_simulation_framework.__version__}
+    for name in _DECIDING:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            found[name] = "none"
+    return found
+
+
+def draw_chunk(
+    drawing: Drawing, job: str, first_run: int, runs: int, keep: int, needed: dict[str, str]
+) -> bytes:
+    """Return what is kept of a chunk, as the content of its file.
+
+    Parameters
+    ----------
+    drawing : Drawing
+    job : str
+        Hash of the job.
+    first_run, runs : int
+    keep : int
+        Up to which run whole curves are kept.
+    needed : dict
+        :func:`versions` of the program that puts the chunks together.
+
+    Raises
+    ------
+    ClusterError
+        This process has other versions.
+    """
+    own = versions()
+    if own != needed:
+        name = next(name for name in needed if own.get(name) != needed[name])
+        raise ClusterError(
+            f"a worker on {platform.node()} has {name} {own.get(name)}, but {needed[name]} is "
+            "needed: other versions give other digits; install the same on all computers"
+        )
+    errors = drawing.errors(first_run, runs)
+    return pack(reduce_runs(drawing.time, errors, max(0, keep - first_run)), job, first_run)
+
+
+MOST_RUNS = 100_000_000
+KEEP = 1000
+"""Runs whose whole curves are kept."""
+
+
+def monte_carlo(
+    drawing: Drawing,
+    runs: int,
+    folder=None,
+    *,
+    workers: int = 1,
+    scheduler: str | None = None,
+    keep: int = KEEP,
+    on_runs: Callable[[int], None] = lambda _: None,
+    on_remark: Callable[[str], None] = lambda _: None,
+) -> Reduction:
+    """Draw many runs and return what is kept of them.
+
+    The result is the same to the bit whatever the number of workers, and whether it was drawn at
+    once or the job was interrupted. More runs go on from those that are there.
+
+    Parameters
+    ----------
+    drawing : Drawing
+    runs : int
+        How many.
+    folder : path-like, optional
+        Where finished chunks are kept, and taken from; without it an interrupted job begins anew.
+    workers : int
+        Processes on this computer; 1 is this one.
+    scheduler : str, optional
+        Address of a Dask scheduler whose workers do it instead. They need this package and the
+        libraries that decide its digits, in the same versions.
+    keep : int
+        How many of the first runs are kept as whole curves.
+    on_runs : callable
+        Called with a number of runs when they are there.
+    on_remark : callable
+        Called with a sentence on what was done anew.
+
+    Raises
+    ------
+    EnsembleError
+        There shall be less than one run, or too many.
+    ClusterError
+        The workers do not answer or cannot do it.
+    ResultError
+        The folder is of another ensemble, or cannot be used.
+    """
+    if not 1 <= runs <= MOST_RUNS:
+        raise EnsembleError(
+            f"an ensemble of {runs} runs is asked for, but it has at least 1 and at most "
+            f"{MOST_RUNS}"
+        )
+    if workers < 1 or keep < 0:
+        raise ConfigurationError(
+            f"{workers} workers and {keep} kept runs are asked for, but there is at least one "
+            "worker, and no negative number of runs"
+        )
+    needed = versions()
+    job = {
+        **drawing.identity(),
+        "times": digest(drawing.time),
+        "runs in a chunk": drawing.chunk,
+        "kept as curves": keep,
+        "versions": needed,
+    }
+    chunks = _Chunks(drawing, runs, folder, job)
+    missing = []
+    for first in chunks.firsts:
+        if chunks.find(first, on_remark):
+            on_runs(chunks.size(first))
+        else:
+            missing.append(first)
+    tasks = [(first, (chunks.job, first, chunks.size(first), keep, needed)) for first in missing]
+    drawn = runs - sum(chunks.size(first) for first in missing)
+    try:
+        for first, content in _crew(workers, scheduler, len(tasks))(draw_chunk, drawing, tasks):
+            chunks.add(first, content)
+            on_runs(chunks.size(first))
+            drawn += chunks.size(first)
+    except ClusterError as error:
+        if folder is None or not drawn:
+            raise
+        raise ClusterError(
+            f"{error}; {drawn} of {runs} runs are kept in {folder}: the same call goes on from "
+            "them, with any workers"
+        ) from error
+    return merged(chunks.read(first) for first in chunks.firsts)
+
+
+def _crew(workers, scheduler, tasks):
+    if tasks == 0:
+        return executors.alone
+    if scheduler is not None:
+        return partial(executors.on_cluster, scheduler)
+    workers = min(workers, tasks)
+    return executors.alone if workers == 1 else partial(executors.on_this_computer, workers)
+
+
+class _Chunks:
+    """The chunks of a job, in a folder or in memory."""
+
+    def __init__(self, drawing, runs, folder, job):
+        self.firsts = range(0, runs, drawing.chunk)
+        self._runs, self._chunk, self._time = runs, drawing.chunk, drawing.time
+        self._folder = None if folder is None else ChunkFolder(folder, job)
+        self._contents: dict[int, bytes] = {}
+        self.job = "" if self._folder is None else self._folder.job
+
+    def size(self, first) -> int:
+        return min(self._chunk, self._runs - first)
+
+    def find(self, first, on_remark) -> bool:
+        """Whether a chunk is there; a damaged one is not, and a remark is made."""
+        if self._folder is None:
+            return False
+        try:
+            return self._folder.read(first, self.size(first), self._time) is not None
+        except DamagedChunkError as error:
+            on_remark(f"{error}; its runs are drawn again")
+            return False
+
+    def add(self, first, content):
+        if self._folder is None:
+            self._contents[first] = content
+        else:
+            self._folder.write(first, content)
+
+    def read(self, first) -> Reduction:
+        if self._folder is None:
+            return unpack(self._contents[first], self._time, self.job, first)
+        part = self._folder.read(first, self.size(first), self._time)
+        if part is None:
+            raise EnsembleError(f"{self._folder.path(first)}: has gone while runs were drawn")
+        return part

@@ -1,0 +1,226 @@
+"""From a configuration to what runs in an experiment: the follower and the IMU's error model."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.drive.configuration import Configuration
+from imu_simulation_framework.drive.robot import load_robot_parameters
+from imu_simulation_framework.drive.tracking.controllers import Follower, make_controller
+from imu_simulation_framework.drive.tracking.reference import Reference
+from imu_simulation_framework.motion.earth import EARTH_RATE
+from imu_simulation_framework.motion.terrain import Terrain
+from imu_simulation_framework.sensors.errors_in_motion import (
+    understated_in_motion,
+    without_earth_turning,
+)
+from imu_simulation_framework.sensors.files import (
+    read_gnss_specification,
+    read_imu_specification,
+    read_magnetic_environment,
+)
+from imu_simulation_framework.sensors.gnss.specification import GnssSpecification
+from imu_simulation_framework.sensors.imu_models.base import ImuTruth
+from imu_simulation_framework.sensors.imu_models.registry import PRESETS, make_imu_model
+from imu_simulation_framework.sensors.magnetism.environment import MagneticEnvironment, turned
+
+UNDISTURBED = "clean"
+"""The bundled magnetic environment that has nothing but Earth's field."""
+
+SPECIFICATION = "specification"
+"""The IMU model of a specification, which a simulator with plug-ins of its own cannot apply."""
+
+
+def make_follower(configuration: Configuration, reference: Reference) -> Follower:
+    """Return what commands the wheels along a reference, as section control says.
+
+    Parameters
+    ----------
+    configuration : Configuration
+    reference : Reference
+        With the wheels' velocities.
+    """
+    robot = load_robot_parameters(configuration.robot.parameters or None)
+    control = configuration.control
+    period = 1.0 / control.rate
+    controller = make_controller(control.controller, control, period, robot.limits)
+    return Follower(reference, controller, period)
+
+
+def make_terrain(configuration: Configuration) -> Terrain | None:
+    """Return the bumps of section terrain; None on level ground."""
+    return None if configuration.terrain.kind == "flat" else configuration.terrain
+
+
+def make_magnetic_environment(configuration: Configuration) -> MagneticEnvironment | None:
+    """Return what the simulated IMU's magnetometer is in; None where it measures no field.
+
+    Raises
+    ------
+    ConfigurationError
+        The environment cannot be read, or its place and date are none of the model's.
+    """
+    section = configuration.magnetic_environment
+    name = section.file
+    if not name:
+        _, parameters = imu_model_and_parameters(configuration)
+        specification = parameters.get("specification")
+        if specification is None or specification.magnetometer is None:
+            return None
+        name = UNDISTURBED
+    try:
+        environment = read_magnetic_environment(name)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"[magnetic_environment] file: {error}") from None
+    given = {key: getattr(section, key) for key in ("latitude", "longitude", "height", "date")}
+    given = {key: value for key, value in given.items() if value not in (None, "")}
+    if not given:
+        return environment
+    if environment.earth is not None:
+        raise ConfigurationError(
+            f"[magnetic_environment] {next(iter(given))} has no effect, as {name} states Earth's "
+            "field as it was measured"
+        )
+    try:
+        place = dataclasses.replace(environment.place, **given)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"[magnetic_environment] {error}") from None
+    return dataclasses.replace(environment, place=place)
+
+
+def measures_magnetic_field(configuration: Configuration) -> bool:
+    """Return whether the simulated IMU has a magnetometer, and a field to measure."""
+    if make_magnetic_environment(configuration) is None:
+        return False
+    return make_experiment_imu(configuration).has_magnetometer
+
+
+def experiment_gnss(configuration: Configuration) -> GnssSpecification | None:
+    """Return the receiver of section gnss; None where there is none.
+
+    Raises
+    ------
+    ConfigurationError
+        There is no such receiver, or it is faster than the robot's state is known.
+    """
+    if not configuration.gnss.file:
+        return None
+    try:
+        gnss = read_gnss_specification(configuration.gnss.file)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"[gnss] file: {error}") from None
+    if gnss.rate > configuration.imu.rate * (1.0 + 1e-6):
+        raise ConfigurationError(
+            f"[gnss] file: {configuration.gnss.file} has a rate of {gnss.rate:g} Hz, which must "
+            f"not be above [imu] rate, {configuration.imu.rate:g} Hz"
+        )
+    return gnss
+
+
+def samples_per_tick(configuration: Configuration) -> int:
+    """Return how many samples of the IMU a control period has.
+
+    Raises
+    ------
+    ConfigurationError
+        That is not a whole number.
+    """
+    sample_rate, control_rate = configuration.imu.rate, configuration.control.rate
+    ratio = sample_rate / control_rate
+    if abs(ratio - round(ratio)) > 1e-9 or ratio < 1.0:
+        raise ConfigurationError(
+            "[imu] rate must be a multiple of [control] rate in lock-step, "
+            f"got {sample_rate:g} and {control_rate:g} Hz"
+        )
+    return round(ratio)
+
+
+def imu_model_and_parameters(configuration: Configuration):
+    """Return the IMU model's name (or its preset's) and the parameters given for it.
+
+    Returns
+    -------
+    name : str
+    parameters : dict
+
+    Raises
+    ------
+    ConfigurationError
+        The specification cannot be read, or the model does not go with a latitude.
+    """
+    name = configuration.imu.model
+    if configuration.simulation.latitude is not None and name != SPECIFICATION:
+        raise ConfigurationError(
+            f"[simulation] latitude has no effect on the IMU model {name}: plug-ins know no "
+            f"turning Earth, only the model {SPECIFICATION} feels it"
+        )
+    if name == SPECIFICATION:
+        return name, {"specification": read_imu_specification(configuration.imu_specification.file)}
+    return name, dict(configuration.imu_parameters.get(PRESETS[name].model, {}))
+
+
+def make_experiment_imu(configuration: Configuration):
+    """Return the simulated IMU's error model, its random numbers from the experiment's seed."""
+    name, parameters = imu_model_and_parameters(configuration)
+    return make_imu_model(
+        name, parameters, 1.0 / configuration.imu.rate, configuration.experiment.seed
+    )
+
+
+def with_earth_turning(truth: ImuTruth, latitude: float | None) -> ImuTruth:
+    """Return what an IMU feels in a flat world, with the Earth's turning where a latitude is known.
+
+    Parameters
+    ----------
+    truth : ImuTruth
+        Of one sample or of n, x of the world to the east, y to the north.
+    latitude : float or None
+        [deg]; None where the Earth does not turn.
+    """
+    if latitude is None:
+        return truth
+    angle = math.radians(latitude)
+    axis = EARTH_RATE * np.array([0.0, math.cos(angle), math.sin(angle)])
+    rate = truth.angular_velocity
+    to_body = np.reshape(truth.orientation, (-1, 4)) * (-1.0, -1.0, -1.0, 1.0)
+    return truth._replace(angular_velocity=rate + turned(to_body, axis).reshape(rate.shape))
+
+
+def published_rate(configuration: Configuration) -> float:
+    """Return messages per second of simulated time on the IMU's topic [Hz]."""
+    model = make_experiment_imu(configuration)
+    if model.drop_repeated:
+        # Nobody measures more often than there are samples of the truth.
+        return min(model.parameters.specification.output.rate, configuration.imu.rate)
+    return configuration.imu.rate
+
+
+def imu_remarks(configuration: Configuration) -> list[str]:
+    """Return where the numbers of the simulated IMU mislead on a moving robot, in sentences."""
+    _, parameters = imu_model_and_parameters(configuration)
+    specification = parameters.get("specification")
+    if specification is None:
+        return []
+    remarks = [understated_in_motion(specification)]
+    if configuration.simulation.latitude is None:
+        remarks.append(without_earth_turning(specification))
+    return [sentence for sentence in remarks if sentence is not None]
+
+
+def describe_imu(configuration: Configuration) -> dict:
+    """Return the IMU model's name, its label and all its parameters, for the summary."""
+    imu = make_experiment_imu(configuration)
+    return {
+        "model": configuration.imu.model,
+        "label": imu.label,
+        "parameters": dataclasses.asdict(imu.parameters),
+    }
+
+
+def imu_label(configuration: Configuration) -> str:
+    """Return the name of the IMU model and its parameters, for the results' folder."""
+    return make_experiment_imu(configuration).label

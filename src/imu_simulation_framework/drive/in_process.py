@@ -1,0 +1,171 @@
+"""The experiment in one process, without ROS: the same parts, called instead of sent messages.
+
+It gives the same tables as the nodes do, to the last bit, several times faster; made for
+many runs, and for measuring what the transport costs.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from imu_simulation_framework.drive.configuration import Configuration
+from imu_simulation_framework.drive.from_configuration import experiment_gnss, make_follower
+from imu_simulation_framework.drive.mujoco import SimulatorState
+from imu_simulation_framework.drive.preparation import PreparedDrive
+from imu_simulation_framework.drive.results.record import ExperimentRecord
+from imu_simulation_framework.drive.results.tables import ExperimentTables
+from imu_simulation_framework.drive.session.driving import (
+    DriveSession,
+    TrackedPose,
+    TrackingSession,
+    TruePose,
+)
+from imu_simulation_framework.drive.session.preparation import PreparationSession
+from imu_simulation_framework.drive.session.recording import RecordingSession
+from imu_simulation_framework.drive.session.simulation import MEASURED_AT_ONCE, SimulatedRobot
+from imu_simulation_framework.drive.tracking.reference import Reference
+from imu_simulation_framework.motion.motion import Motion
+
+
+def drive_in_process(
+    configuration: Configuration, drive: PreparedDrive, observe=None
+) -> ExperimentRecord:
+    """Let the robot of the MuJoCo simulator follow a prepared drive.
+
+    Parameters
+    ----------
+    configuration : Configuration
+    drive : PreparedDrive
+    observe : callable, optional
+        Called with the simulator's states, those of a control period at a time.
+
+    Returns
+    -------
+    ExperimentRecord
+        From stamp 0 to the drive's end.
+    """
+    robot = SimulatedRobot(configuration)
+    reference = Reference.of_table(drive.trajectory, drive.trajectory)
+    follower = make_follower(configuration, reference)
+    leader = DriveSession(follower)
+    tracking = TrackingSession(1.0 / configuration.control.rate, lock_step=True)
+    recording = RecordingSession(1.0 / configuration.control.rate, experiment_gnss(configuration))
+    observe = observe or (lambda _: None)
+
+    tracking.follow(follower.reference)
+    robot.set_pose(*leader.first_pose())
+    _record(robot.last, recording)
+    stamps, state = robot.last.stamps, robot.last.state
+    command = leader.begin()
+    while True:
+        tracked = _answer(stamps, state, tracking)
+        observe(state)
+        if tracked is not None:
+            recording.add_error(tracked.stamp, tracked.time, tracked.error)
+            command = leader.answer(tracked.time, tracked.error)
+        recording.add_command(*command)
+        # Nothing here waits for the IMU: a few seconds of its readings are made at once.
+        if robot.waiting and (leader.finished or robot.waiting >= MEASURED_AT_ONCE - len(stamps)):
+            _record(robot.measured(), recording)
+        if leader.finished:
+            return recording.record
+        tracking.commanded()
+        stamps, _, state, _ = robot.drive(*command)
+
+
+def _record(samples, recording) -> None:
+    """Record samples of the robot."""
+    recording.add_imu(*samples.imu_rows())
+    recording.add_ground_truth(*samples.ground_truth_rows())
+    recording.add_wheels(*samples.wheel_rows())
+    magnetic = samples.magnetic_rows()
+    if magnetic is not None:
+        recording.add_magnetic_field(*magnetic)
+    for told in samples.told_fixes():
+        recording.add_fixes(*told)
+
+
+def _answer(stamps, state, tracking) -> TrackedPose | None:
+    """Answer the ground truth of one control period."""
+    answer = None
+    for stamp, position, orientation, velocity in zip(
+        stamps.tolist(),
+        state.position.tolist(),
+        state.orientation.tolist(),
+        state.linear_velocity.tolist(),
+    ):
+        (x, y), (v_x, v_y) = position[:2], velocity[:2]
+        pose = TruePose(stamp, x, y, orientation, v_x, v_y)
+        answer = tracking.ground_truth(pose) or answer
+    return answer
+
+
+def robot_motion(configuration: Configuration) -> Motion:
+    """Return the motion of the robot in MuJoCo as it follows the configured drive.
+
+    It is that of the point on the ground below the axle's middle, with the bumps, slip and sway of
+    the physics; the IMU's is this one :meth:`.Motion.mounted` with
+    :attr:`.MujocoSimulator.imu_mounting`.
+
+    Raises
+    ------
+    FrameworkError
+        The experiment cannot be done.
+    """
+    states: list[SimulatorState] = []
+    drive_in_process(configuration, prepared(configuration).drive, states.append)
+    state = SimulatorState(*map(np.concatenate, zip(*states)))
+    return Motion.from_states(
+        state.time,
+        state.position,
+        state.orientation,
+        Rotation.from_quat(state.orientation).apply(state.linear_velocity),
+        state.angular_velocity,
+    )
+
+
+def prepared(configuration: Configuration) -> PreparationSession:
+    """Return the configured experiment's drive and recorded IMU, read and checked.
+
+    Raises
+    ------
+    FrameworkError
+        The experiment cannot be done.
+    """
+    preparation = PreparationSession()
+    preparation.read(configuration)
+    return preparation
+
+
+def run_prepared(configuration: Configuration, preparation: PreparationSession) -> ExperimentTables:
+    """Drive a prepared experiment; return what the nodes would write.
+
+    Parameters
+    ----------
+    configuration : Configuration
+        May differ in IMU, controller and seed from the one that it was prepared with.
+    preparation : PreparationSession
+        Which has read the drive.
+    """
+    drive, recorded_imu = preparation.drive, preparation.recorded_imu
+    record = drive_in_process(configuration, drive)
+    tables = record.tables(0, record.ground_truth.newest)
+    return ExperimentTables(
+        trajectory_data=drive.trajectory,
+        reference=drive.reference,
+        fixes=drive.fixes,
+        imu_real=recorded_imu.table if recorded_imu else None,
+        **{name: table.whole() for name, table in tables.items()},
+    )
+
+
+def run_in_process(configuration: Configuration) -> ExperimentTables:
+    """Prepare and drive the configured experiment; return what the nodes would write.
+
+    Raises
+    ------
+    FrameworkError
+        The experiment cannot be done.
+    """
+    return run_prepared(configuration, prepared(configuration))

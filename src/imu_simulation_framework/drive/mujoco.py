@@ -1,0 +1,684 @@
+"""The MuJoCo model of the robot on its ground.
+
+The part of the wheels' velocity control that is slower than the physics.
+
+What an ideal IMU on the robot delivers: the means of its signals over the sample period.
+
+The robot in MuJoCo: commanded wheel velocities in, true motion and true IMU signals out.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple, Sequence, cast
+
+import numpy as np
+
+from imu_simulation_framework.core.checked_values import checked_number
+from imu_simulation_framework.core.constants import WORLD_GRAVITY
+from imu_simulation_framework.core.errors import ConfigurationError, SimulatorError
+from imu_simulation_framework.core.extras import required
+from imu_simulation_framework.core.robot_names import IMU_FRAME, ROBOT_FRAME
+from imu_simulation_framework.drive.robot import RobotParameters, robot_description
+from imu_simulation_framework.motion.terrain import Terrain
+from imu_simulation_framework.sensors.imu_models.base import ImuTruth
+from imu_simulation_framework.sensors.magnetism.bodies import Bar, FerrousBody
+
+mujoco = required("mujoco", "the robot in MuJoCo")
+
+GROUND = "ground"
+# Where the degrees of freedom are in MuJoCo's vectors of positions and velocities; the wheels' are
+# the rest.
+BASE_POSITION, BASE_QUATERNION, WHEEL_POSITIONS = slice(0, 3), slice(3, 7), slice(7, None)
+BASE_VELOCITY, BASE_ANGULAR_VELOCITY, WHEEL_VELOCITIES = slice(0, 3), slice(3, 6), slice(6, None)
+
+# Contacts this stiff let the robot sink in by 2 um instead of MuJoCo's default 0.3 mm, which would
+# make the wheels' effective radius, and with it every distance, 0.17 % too small, and slide
+# sideways in curves by a quarter. They cost no time: the solver needs one iteration either way.
+_CONTACT_TIME_CONSTANT = 0.005  # s
+_CONTACT_IMPEDANCE = (0.99, 0.999, 0.001)
+
+
+def build_model(
+    parameters: RobotParameters,
+    physics_rate: float,
+    terrain: Terrain | None = None,
+    bodies: Sequence[FerrousBody] = (),
+):
+    """Return the MjModel of the robot, free on level ground, its wheels velocity-controlled.
+
+    The model's degrees of freedom are the free joint of base_footprint, then the wheels in the
+    order of ``wheel_joints`` of :class:`.RobotParameters`; so are its actuators.
+
+    Parameters
+    ----------
+    parameters : RobotParameters
+    physics_rate : float
+        Physics steps per second [Hz].
+    terrain : Terrain, optional
+        Bumps on the ground; it is level without.
+    bodies : sequence of FerrousBody
+        Shapes in the world that nothing touches.
+
+    Raises
+    ------
+    ConfigurationError
+        The description cannot be expanded, or the physics rate is too low for the motors.
+    """
+    spec = _specification(robot_description(parameters))
+    # A URDF's root link is fixed to the world unless it gets a joint.
+    _body(spec, ROBOT_FRAME).add_freejoint()
+    _add_ground(spec, terrain)
+    _add_bodies(spec, bodies)
+    for joint in parameters.wheel_joints:
+        _add_velocity_control(spec, joint, parameters)
+    model = spec.compile()
+    model.opt.timestep = 1.0 / physics_rate
+    # Not an implicit integrator: those solve the contacts without regard to the motors' damping
+    # and apply it afterwards, so that every change of the command kicks the robot forward.
+    model.opt.integrator = mujoco.mjtIntegrator.mjINT_EULER
+    # Friction that is equal in all directions; the pyramidal cone depends on the heading.
+    model.opt.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
+    model.dof_armature[WHEEL_VELOCITIES] = parameters.motor_inertia
+    _set_contacts(model, parameters)
+    _require_stable_motors(model, parameters, physics_rate)
+    return model
+
+
+def _specification(urdf):
+    # Without fusestatic="false" the IMU's link would vanish into its parent.
+    settings = '<mujoco><compiler fusestatic="false" discardvisual="true"/></mujoco>'
+    urdf = urdf.replace("</robot>", settings + "</robot>")
+    if not hasattr(mujoco.MjSpec, "body"):
+        # MuJoCo 3.2, the last one for Python 3.8: from_string is no constructor yet.
+        spec = mujoco.MjSpec()
+        spec.from_string(urdf)
+        return spec
+    return mujoco.MjSpec.from_string(urdf)
+
+
+def _body(spec, name):
+    return spec.body(name) if hasattr(spec, "body") else spec.find_body(name)
+
+
+def _add_ground(spec, terrain):
+    ground = spec.worldbody.add_geom()
+    ground.name = GROUND
+    ground.type = mujoco.mjtGeom.mjGEOM_PLANE
+    ground.size = [0.0, 0.0, 1.0]  # zero: without end
+    if terrain is None:
+        return
+    for index, middle in enumerate(terrain.spheres()):
+        bump = spec.worldbody.add_geom()
+        bump.name = f"{GROUND}_bump_{index}"
+        bump.type = mujoco.mjtGeom.mjGEOM_SPHERE
+        bump.size = [terrain.radius, 0.0, 0.0]
+        bump.pos = middle
+
+
+def _add_bodies(spec, bodies):
+    for index, body in enumerate(bodies):
+        # A site has a shape and touches nothing.
+        site = spec.worldbody.add_site()
+        site.name = f"iron_{index}"
+        is_bar = isinstance(body, Bar)
+        site.type = mujoco.mjtGeom.mjGEOM_BOX if is_bar else mujoco.mjtGeom.mjGEOM_ELLIPSOID
+        site.size = [0.5 * side for side in body.size]
+        site.pos = body.position
+        quaternion = np.empty(4)
+        mujoco.mju_mat2Quat(quaternion, body.rotation.reshape(-1))
+        site.quat = quaternion
+
+
+def _add_velocity_control(spec, joint, parameters):
+    actuator = spec.add_actuator()
+    actuator.name = joint
+    actuator.target = joint
+    actuator.trntype = mujoco.mjtTrn.mjTRN_JOINT
+    # torque = gain * (commanded velocity - velocity), within the limit
+    actuator.gaintype = mujoco.mjtGain.mjGAIN_FIXED
+    actuator.gainprm = _padded(parameters.velocity_gain)
+    actuator.biastype = mujoco.mjtBias.mjBIAS_AFFINE
+    actuator.biasprm = _padded(0.0, 0.0, -parameters.velocity_gain)
+    actuator.forcelimited = True
+    actuator.forcerange = [-parameters.max_wheel_torque, parameters.max_wheel_torque]
+
+
+def _padded(*values):
+    padded = np.zeros(mujoco.mjNGAIN)
+    padded[: len(values)] = values
+    return padded
+
+
+def _set_contacts(model, parameters):
+    for index in range(model.ngeom):
+        name = model.geom(index).name
+        model.geom_solref[index] = _CONTACT_TIME_CONSTANT, 1.0
+        model.geom_solimp[index, :3] = _CONTACT_IMPEDANCE
+        # A contact takes the larger friction of its two partners unless one has priority.
+        model.geom_priority[index] = 0 if name.startswith(GROUND) else 1
+        if "caster" in name:
+            model.geom_friction[index, 0] = parameters.caster_friction
+            # Three values have friction, one has none and is cheaper.
+            model.geom_condim[index] = 3 if parameters.caster_friction > 0.0 else 1
+        elif "wheel" in name:
+            model.geom_friction[index, 0] = parameters.wheel_friction
+
+
+def _require_stable_motors(model, parameters, physics_rate):
+    # Explicit integration of torque = gain * error oscillates when a step's torque changes the
+    # velocity by more than the error; least inertia has a wheel in the air.
+    mujoco.mj_setConst(model, mujoco.MjData(model))
+    inertia = float(min(model.dof_M0[WHEEL_VELOCITIES]))
+    lowest = parameters.velocity_gain / inertia
+    if physics_rate < lowest:
+        raise ConfigurationError(
+            f"{parameters.path}: drive.velocity_gain {parameters.velocity_gain} needs a physics "
+            f"rate of at least {lowest:.0f} Hz with wheels of this inertia, but it is "
+            f"{physics_rate} Hz."
+        )
+
+
+class WheelMotors:
+    """Integral action of the motors' controllers, one for each wheel, once per sample.
+
+    All wheels of a side are commanded alike.
+
+    MuJoCo's actuators act in each physics step, in proportion to the error. In a curve the wheels
+    drive against the robot's inertia, and by that alone it would turn 1 % too slowly at 1.2 m/s
+    and 0.8 rad/s; the integral takes the standing error away.
+
+    Parameters
+    ----------
+    parameters : RobotParameters
+    period : float
+        Sample period [s].
+    """
+
+    def __init__(self, parameters: RobotParameters, period: float):
+        self._max_velocity = parameters.limits.max_wheel_velocity
+        # The integral acts as an addition to the commanded velocity, worth no more than what
+        # the motor can give, so that it does not wind up while a wheel is held.
+        factor = parameters.velocity_integral_gain * period / parameters.velocity_gain
+        # Taking more than half of the error per sample would make slow samplings oscillate.
+        self._factor = min(factor, 0.5)
+        self._limit = parameters.max_wheel_torque / parameters.velocity_gain
+        self._per_side = len(parameters.wheel_joints) // 2
+        self.reset()
+
+    def reset(self):
+        """Command standstill and forget."""
+        self._wanted = [0.0] * (2 * self._per_side)
+        self._integrals = [0.0] * (2 * self._per_side)
+
+    def command(self, left, right):
+        """Set each side's wanted velocity [rad/s]; what exceeds the wheels' largest is cut off."""
+        sides = (_clip(left, self._max_velocity), _clip(right, self._max_velocity))
+        self._wanted = [wanted for wanted in sides for _ in range(self._per_side)]
+
+    def control(self, velocities):
+        """Return what MuJoCo's actuators are to hold [rad/s], given the wheels' velocities."""
+        # Done for each sample of a drive, hence without a call for each wheel.
+        integrals, factor, limit = self._integrals, self._factor, self._limit
+        held = []
+        for wheel, wanted in enumerate(self._wanted):
+            integral = integrals[wheel] + factor * (wanted - velocities[wheel])
+            if integral > limit:
+                integral = limit
+            elif integral < -limit:
+                integral = -limit
+            integrals[wheel] = integral
+            held.append(wanted + integral)
+        return held
+
+
+def _clip(value, limit):
+    return min(max(value, -limit), limit)
+
+
+class BaseSamples(NamedTuple):
+    """What was observed at the ends of n sample periods.
+
+    Attributes
+    ----------
+    velocity : ndarray (n, 3)
+        Of the base's origin, in the base's axes [m/s].
+    imu_quaternion : ndarray (n, 4)
+        Orientation of the IMU in the world.
+    imu_angular_velocity : ndarray (n, 3)
+        In the IMU's axes [rad/s].
+    imu_specific_force : ndarray (n, 3)
+        In the IMU's axes [m/s^2].
+    """
+
+    velocity: np.ndarray
+    imu_quaternion: np.ndarray
+    imu_angular_velocity: np.ndarray
+    imu_specific_force: np.ndarray
+
+
+class IntegratingImu:
+    """From the base's motion at the sample times to angular velocity and specific force.
+
+    The angular velocity is the rotation since the last sample over the period. The specific force
+    is the change of the IMU's velocity over the period, less gravity; in the base's axes
+    ``f = dv/dt + omega x v + g up`` (Groves: Principles of GNSS, Inertial, and Multisensor
+    Integrated Navigation Systems, section 5.3), its mean taken by the trapezoidal rule.
+
+    Quaternions are in MuJoCo's order w, x, y, z. The quaternion functions are MuJoCo's.
+
+    Parameters
+    ----------
+    position : sequence of 3 float
+        Of the IMU in the base [m].
+    quaternion : sequence of 4 float
+        Orientation of the IMU in the base.
+    rate : float
+        Samples per second [Hz].
+    gravity : float
+        [m/s^2]
+    """
+
+    def __init__(self, position, quaternion, rate, gravity):
+        self._position = tuple(map(float, position))
+        self._mounting = np.array(quaternion, dtype=float)
+        self._base_to_imu = np.empty(4)
+        mujoco.mju_negQuat(self._base_to_imu, self._mounting)
+        self._rate = rate
+        self._gravity = gravity
+        self._vertical = np.array([0.0, 0.0, 1.0])
+        self._world_to_base = np.empty(4)
+        self._up = np.empty(3)
+        self._turn = np.empty(3)
+        self._force = np.empty(3)
+        self._quaternion = np.empty(4)
+        self._motion: tuple[float, ...] = ()
+
+    @property
+    def position(self) -> np.ndarray:
+        """Of the IMU in the base (3,) [m]."""
+        return np.array(self._position)
+
+    @property
+    def quaternion(self) -> np.ndarray:
+        """Orientation of the IMU in the base (4,)."""
+        return self._mounting
+
+    def start(self, quaternion) -> BaseSamples:
+        """Begin anew with a base at rest; return one sample, of an IMU at rest."""
+        self._quaternion = np.array(quaternion)
+        rest = np.zeros((1, 3))
+        samples, (self._motion,) = self._observe(self._quaternion[np.newaxis], rest, rest)
+        force = samples.imu_specific_force
+        force[0] = self._in_imu_axes(self._gravity * np.array(self._motion[6:]))
+        return samples
+
+    def samples(self, quaternions, velocities, angular_velocities) -> BaseSamples:
+        """Take the base's motion at the ends of consecutive sample periods.
+
+        Parameters
+        ----------
+        quaternions : ndarray (n, 4)
+            Orientation of the base in the world.
+        velocities : ndarray (n, 3)
+            Of the base's origin in the world's axes [m/s].
+        angular_velocities : ndarray (n, 3)
+            In the base's axes [rad/s].
+        """
+        samples, motions = self._observe(quaternions, velocities, angular_velocities)
+        rate, half_gravity = self._rate, 0.5 * self._gravity
+        rows = zip(motions, quaternions, samples.imu_angular_velocity, samples.imu_specific_force)
+        for motion, quaternion, imu_rate, imu_force in rows:
+            vx, vy, vz, cx, cy, cz, ux, uy, uz = motion
+            vx0, vy0, vz0, cx0, cy0, cz0, ux0, uy0, uz0 = self._motion
+            self._motion = motion
+            force = (
+                rate * (vx - vx0) + 0.5 * (cx + cx0) + half_gravity * (ux + ux0),
+                rate * (vy - vy0) + 0.5 * (cy + cy0) + half_gravity * (uy + uy0),
+                rate * (vz - vz0) + 0.5 * (cz + cz0) + half_gravity * (uz + uz0),
+            )
+            turn = self._turn
+            mujoco.mju_subQuat(turn, quaternion, self._quaternion)
+            self._quaternion = quaternion
+            turn *= rate
+            mujoco.mju_rotVecQuat(imu_rate, turn, self._base_to_imu)
+            self._force[:] = force
+            mujoco.mju_rotVecQuat(imu_force, self._force, self._base_to_imu)
+        return samples
+
+    def _observe(self, quaternions, velocities, angular_velocities):
+        # In the base's axes: velocity v of the IMU, omega x v, and the vertical. Plain numbers:
+        # numpy would take longer for three of them.
+        count = len(quaternions)
+        samples = BaseSamples(
+            np.empty((count, 3)), np.empty((count, 4)), np.zeros((count, 3)), np.empty((count, 3))
+        )
+        world_to_base, up, vertical = self._world_to_base, self._up, self._vertical
+        rx, ry, rz = self._position
+        motions = []
+        turnings = angular_velocities.tolist()
+        rows = zip(quaternions, velocities, turnings, samples.velocity, samples.imu_quaternion)
+        for quaternion, in_world, (wx, wy, wz), velocity, imu_quaternion in rows:
+            mujoco.mju_negQuat(world_to_base, quaternion)
+            mujoco.mju_rotVecQuat(velocity, in_world, world_to_base)
+            mujoco.mju_rotVecQuat(up, vertical, world_to_base)
+            mujoco.mju_mulQuat(imu_quaternion, quaternion, self._mounting)
+            vx, vy, vz = velocity.tolist()
+            vx += wy * rz - wz * ry
+            vy += wz * rx - wx * rz
+            vz += wx * ry - wy * rx
+            turning = (wy * vz - wz * vy, wz * vx - wx * vz, wx * vy - wy * vx)
+            motions.append((vx, vy, vz, *turning, *up.tolist()))
+        return samples, motions
+
+    def _in_imu_axes(self, vector):
+        turned = np.empty(3)
+        mujoco.mju_rotVecQuat(turned, vector, self._base_to_imu)
+        return turned
+
+
+_SETTLING_TIME = 2.0  # s; the contacts' oscillation dies out within tenths of it
+_REST = 1e-6  # m/s and rad/s
+_XYZW = [1, 2, 3, 0]  # MuJoCo's quaternions are in the order w, x, y, z
+
+
+class SimulatorState(NamedTuple):
+    """The robot at one sample time, or at several: all then have the samples as their first axis.
+
+    All arrays are the receiver's own.
+
+    ``time`` [s]. ``position`` (3,) [m] and ``orientation`` (4,) [quaternion x, y, z, w] of
+    base_footprint in the world; its ``linear_velocity`` (3,) [m/s] and ``angular_velocity`` (3,)
+    [rad/s] in its own axes; ``wheel_positions`` (w,) [rad] and ``wheel_velocities`` (w,) [rad/s],
+    in the order of ``wheel_joints`` of :class:`.RobotParameters`. Of the IMU: ``imu_orientation``
+    (4,) in the world and, in the IMU's axes, ``imu_angular_velocity`` (3,) [rad/s] and
+    ``specific_force`` (3,) [m/s^2], both as means over the sample period that ends now.
+    ``wheel_torques`` (w,) [N m] are those of the motors in the last physics step, or means over the
+    sample period where these were asked for.
+    """
+
+    time: Any  # float, or ndarray of several
+    position: np.ndarray
+    orientation: np.ndarray
+    linear_velocity: np.ndarray
+    angular_velocity: np.ndarray
+    wheel_positions: np.ndarray
+    wheel_velocities: np.ndarray
+    imu_orientation: np.ndarray
+    imu_angular_velocity: np.ndarray
+    specific_force: np.ndarray
+    wheel_torques: np.ndarray
+
+    @property
+    def imu_truth(self) -> ImuTruth:
+        """What an IMU without errors would say."""
+        return ImuTruth(self.imu_orientation, self.imu_angular_velocity, self.specific_force)
+
+    def sample(self, number: int) -> SimulatorState:
+        """Return one of several samples, counted from 0."""
+        return SimulatorState(*(values[number] for values in cast(Any, self)))
+
+
+class MujocoSimulator:
+    """The robot on its ground, advanced one sample period at a time.
+
+    The IMU's signals are the changes of orientation and velocity over a sample period, divided by
+    it: what an IMU that integrates internally delivers, and how Gazebo's plug-ins compute theirs.
+    Unlike MuJoCo's own sensors they do not lag the pose by a physics step and do not alias the
+    contacts' oscillations, and the summed angular velocity is the orientation.
+
+    The same commands give the same states, bit for bit, for one version of MuJoCo.
+
+    Parameters
+    ----------
+    parameters : RobotParameters
+    physics_rate : int
+        Physics steps per second [Hz].
+    sample_rate : int
+        Samples per second [Hz]; the physics rate must be a multiple of it.
+    terrain : Terrain, optional
+        Bumps on the ground; it is level without.
+    bodies : sequence of FerrousBody
+        Shown where they are; nothing touches them.
+    gravity : float
+        [m/s^2]
+    mean_torques : bool
+        Whether the motors' torques are means over the sample period, which takes some time.
+
+    Raises
+    ------
+    ConfigurationError
+        The rates do not fit together, or the robot's description cannot be expanded.
+    SimulatorError
+        The robot does not stand still on the ground.
+    """
+
+    def __init__(
+        self,
+        parameters: RobotParameters,
+        physics_rate=1000,
+        sample_rate=100,
+        terrain=None,
+        bodies: Sequence[FerrousBody] = (),
+        gravity: float = WORLD_GRAVITY,
+        mean_torques: bool = False,
+    ):
+        if not (physics_rate >= sample_rate > 0 and physics_rate % sample_rate == 0):
+            raise ConfigurationError(
+                f"The physics rate, {physics_rate} Hz, must be a multiple of the sample rate, "
+                f"{sample_rate} Hz."
+            )
+        self._terrain = terrain
+        self._footprint = parameters.footprint_radius
+        self._mean_torques = mean_torques
+        self._sample_rate = sample_rate
+        self._steps_per_sample = int(physics_rate // sample_rate)
+        self._model = build_model(parameters, physics_rate, terrain, bodies)
+        self._model.opt.gravity[:] = (0.0, 0.0, -checked_number("gravity", gravity, above=0.0))
+        self._data = mujoco.MjData(self._model)
+        self._gravity = gravity
+        # Views of MuJoCo's memory; to ask for one takes as long as to copy it.
+        self._position = self._data.qpos
+        self._velocity = self._data.qvel
+        self._control = self._data.ctrl
+        self._torques = self._data.actuator_force
+        self._base_position = self._data.qpos[BASE_POSITION]
+        self._base_quaternion = self._data.qpos[BASE_QUATERNION]
+        self._wheel_velocities = self._data.qvel[WHEEL_VELOCITIES]
+        self._warnings = self._data.warning.number
+        self._motors = WheelMotors(parameters, self.sample_period)
+        self._imu = self._mount_imu()
+        self._state: SimulatorState | None = None
+        self._rest_position, self._rest_quaternion = self._settle()
+        self.reset()
+
+    @property
+    def gravity(self) -> float:
+        """Acceleration due to gravity [m/s^2]."""
+        return self._gravity
+
+    @property
+    def state(self) -> SimulatorState:
+        """The state after the last step or change of the pose."""
+        state = self._state
+        if state is None:
+            state = self._state = self._states.sample(-1)
+        return state
+
+    @property
+    def imu_mounting(self) -> tuple[np.ndarray, np.ndarray]:
+        """Place of the IMU in the base (3,) [m], and its orientation there (4,), x, y, z, w."""
+        return self._imu.position, self._imu.quaternion[_XYZW]
+
+    @property
+    def sample_period(self) -> float:
+        """Seconds from one sample to the next."""
+        return 1.0 / self._sample_rate
+
+    def reset(self, x=0.0, y=0.0, yaw=0.0) -> SimulatorState:
+        """Go back to time zero, with the robot at rest at this pose [m, m, rad]."""
+        mujoco.mj_resetData(self._model, self._data)
+        self._samples = 0
+        return self.set_pose(x, y, yaw)
+
+    def set_pose(self, x, y, yaw) -> SimulatorState:
+        """Put the robot, at rest and standing on the ground, at this pose [m, m, rad].
+
+        Time goes on, the wheels keep their angles, the command becomes zero. The IMU feels
+        nothing of the jump.
+
+        Raises
+        ------
+        SimulatorError
+            The pose is not finite.
+        """
+        if not all(map(math.isfinite, (x, y, yaw))):
+            raise SimulatorError(f"The robot cannot be put at x = {x}, y = {y}, yaw = {yaw}.")
+        turn = np.empty(4)
+        mujoco.mju_axisAngle2Quat(turn, np.array([0.0, 0.0, 1.0]), yaw)
+        mujoco.mju_rotVecQuat(self._base_position, self._rest_position, turn)
+        self._base_position[:2] += x, y
+        mujoco.mju_mulQuat(self._base_quaternion, turn, self._rest_quaternion)
+        self._data.qvel[:] = 0.0
+        self._motors.reset()
+        # The solver starts from the last accelerations; those of another pose are wrong here.
+        self._data.qacc_warmstart[:] = 0.0
+        if self._terrain is not None:
+            self._stand_on_bumps(x, y)
+        samples = self._imu.start(self._base_quaternion)
+        data = self._data
+        self._keep(
+            data.qpos[np.newaxis].copy(),
+            data.qvel[np.newaxis].copy(),
+            np.zeros((1, self._model.nu)),
+            samples,
+        )
+        return self.state
+
+    def set_wheel_velocities(self, left, right):
+        """Command the wheels of each side [rad/s]; what exceeds their largest velocity is cut off.
+
+        Raises
+        ------
+        SimulatorError
+            A velocity is not finite.
+        """
+        if not (math.isfinite(left) and math.isfinite(right)):
+            raise SimulatorError(f"The wheels cannot turn with {left} and {right} rad/s.")
+        self._motors.command(left, right)
+
+    def step(self) -> SimulatorState:
+        """Advance by one sample period.
+
+        Raises
+        ------
+        SimulatorError
+            The physics became unstable.
+        """
+        return self.steps(1).sample(0)
+
+    def steps(self, count: int) -> SimulatorState:
+        """Advance by several sample periods, at least one; return all their samples.
+
+        Raises
+        ------
+        SimulatorError
+            The physics became unstable.
+        """
+        data, model = self._data, self._model
+        positions = np.empty((count, model.nq))
+        velocities = np.empty((count, model.nv))
+        torques = np.empty((count, model.nu))
+        control, wheels = self._motors.control, self._wheel_velocities
+        for position, velocity, torque in zip(positions, velocities, torques):
+            self._control[:] = control(wheels.tolist())
+            if self._mean_torques:
+                torque[:] = self._step_by_step()
+            else:
+                mujoco.mj_step(model, data, self._steps_per_sample)
+                torque[:] = self._torques
+            position[:] = self._position
+            velocity[:] = self._velocity
+        self._samples += count
+        self._require_stable()
+        samples = self._imu.samples(
+            positions[:, BASE_QUATERNION],
+            velocities[:, BASE_VELOCITY],
+            velocities[:, BASE_ANGULAR_VELOCITY],
+        )
+        return self._keep(positions, velocities, torques, samples)
+
+    def _step_by_step(self) -> np.ndarray:
+        """Advance by a sample period; return the motors' mean torques in it."""
+        total = np.zeros(self._model.nu)
+        for _ in range(self._steps_per_sample):
+            mujoco.mj_step(self._model, self._data)
+            total += self._torques
+        return total / self._steps_per_sample
+
+    def _keep(self, positions, velocities, torques, samples) -> SimulatorState:
+        """Put observed samples together; the last one is the state from now on."""
+        count = len(positions)
+        states = SimulatorState(
+            np.arange(self._samples + 1 - count, self._samples + 1) / self._sample_rate,
+            positions[:, BASE_POSITION],
+            positions[:, BASE_QUATERNION][:, _XYZW],
+            samples.velocity,
+            velocities[:, BASE_ANGULAR_VELOCITY],
+            positions[:, WHEEL_POSITIONS],
+            velocities[:, WHEEL_VELOCITIES],
+            samples.imu_quaternion[:, _XYZW],
+            samples.imu_angular_velocity,
+            samples.imu_specific_force,
+            torques,
+        )
+        self._states = states
+        self._state = None
+        return states
+
+    def _mount_imu(self):
+        # With the base at the world's origin, world axes are the base's.
+        self._base_position[:] = 0.0
+        self._base_quaternion[:] = 1.0, 0.0, 0.0, 0.0
+        mujoco.mj_kinematics(self._model, self._data)
+        imu = self._data.body(IMU_FRAME)
+        return IntegratingImu(imu.xpos, imu.xquat, self._sample_rate, self._gravity)
+
+    def _stand_on_bumps(self, x, y):
+        """Let the robot down onto the bumps below it, if there are any; no time passes."""
+        if not self._terrain.has_bumps_near(x, y, self._footprint):
+            return
+        self._base_position[2] += self._terrain.height
+        time = self._data.time
+        self._data.ctrl[:] = 0.0
+        self._wait_until_settled()
+        self._data.time = time
+        self._data.qvel[:] = 0.0
+        self._data.qacc_warmstart[:] = 0.0
+
+    def _wait_until_settled(self):
+        steps = round(_SETTLING_TIME * self._sample_rate * self._steps_per_sample)
+        mujoco.mj_step(self._model, self._data, steps)
+
+    def _settle(self):
+        """Return the place and the orientation of the base of a robot that stands at the origin."""
+        # MuJoCo's contacts are compliant: the robot sinks in a little before it stands.
+        mujoco.mj_resetData(self._model, self._data)
+        self._wait_until_settled()
+        if not np.all(np.abs(self._data.qvel) < _REST):
+            raise SimulatorError(
+                "The robot does not stand still on the ground with the given parameters."
+            )
+        position, quaternion = self._base_position.copy(), self._base_quaternion.copy()
+        # What little it moved and turned while it sank does not belong to standing still.
+        position[:2] = 0.0
+        quaternion[3] = 0.0
+        mujoco.mju_normalize4(quaternion)
+        return position, quaternion
+
+    def _require_stable(self):
+        # MuJoCo answers instability with a warning, and by setting the robot back to the origin.
+        if self._warnings.any():
+            raise SimulatorError(
+                f"The physics became unstable at {self._samples / self._sample_rate:g} s."
+            )

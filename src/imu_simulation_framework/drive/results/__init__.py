@@ -1,0 +1,1 @@
+"""The results of an experiment: folder, tables, samples as they come in."""

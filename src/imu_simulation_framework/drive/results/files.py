@@ -1,0 +1,320 @@
+"""The folder of an experiment's results: where it is, and how files get into it whole."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import unicodedata
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from imu_simulation_framework.core.csv_tables import csv_of, read_csv
+from imu_simulation_framework.core.errors import ResultError
+from imu_simulation_framework.core.files import open_regular, read_settings
+from imu_simulation_framework.core.whole_files import picture, reason_of, write_whole, written_aside
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PREFIX_FORMAT = "%Y%m%d-%H%M%S"
+MARKER = "trajectory_data.csv"
+"""The first table of a result; a folder that lacks it holds none."""
+
+_MAX_FILE = Path("9999", 100 * "_")
+"""A file of a run, at least as long as any, with the folder in which it is written aside."""
+
+_LONGEST_NAME = 200
+_UNSAFE = re.compile(r"[^\w.+-]+")
+_OUTER = "._-"
+_LISTED = 5
+
+
+class ResultFolder:
+    """One experiment's files, ``<folder>/<prefix>_<name>``.
+
+    Every file is written aside in the same folder, forced to the disk and renamed, so a
+    name either is not there or holds the whole content, whatever happens meanwhile.
+
+    Parameters
+    ----------
+    folder : str or Path
+        An existing folder.
+    prefix : str
+        Date and time of the experiment's start, ``YYYYMMDD-HHMMSS``.
+    """
+
+    def __init__(self, folder, prefix):
+        self.folder = Path(folder)
+        self.prefix = prefix
+
+    @classmethod
+    def from_prefix(cls, prefix_path) -> ResultFolder:
+        """Return the folder behind ``"<folder>/<prefix>"``, as nodes hand it to each other.
+
+        Raises
+        ------
+        ResultError
+            There is no such folder.
+        """
+        path = Path(prefix_path)
+        if not path.name or not path.parent.is_dir():
+            raise ResultError(f"{path}: the folder {path.parent} of these results does not exist")
+        return cls(path.parent, path.name)
+
+    @property
+    def start(self) -> str:
+        """Date and time of the experiment's start, as a person writes it."""
+        try:
+            return datetime.strptime(self.prefix, PREFIX_FORMAT).isoformat(" ")
+        except ValueError:
+            return self.prefix
+
+    @property
+    def prefix_path(self) -> str:
+        """``"<folder>/<prefix>"``, what :meth:`from_prefix` takes."""
+        return str(self.folder / self.prefix)
+
+    def path(self, name) -> Path:
+        """Return the path of one file; ``name`` has its extension."""
+        return self.folder / f"{self.prefix}_{name}"
+
+    def write_table(self, name, table) -> Path:
+        """Write a table as ``<prefix>_<name>.csv``; see :func:`.csv_tables.table_to_csv`."""
+        return self.write_table_in_parts(name, [table])
+
+    def write_table_in_parts(self, name, parts) -> Path:
+        """Write a table of which only a part is in memory at a time.
+
+        Parameters
+        ----------
+        name : str
+        parts : iterable of DataFrame
+            At least one, following each other.
+        """
+        path = self.path(f"{name}.csv")
+        with written_aside(path) as aside, open(aside, "wb") as file:
+            for text in csv_of(parts):
+                file.write(text.encode("utf-8"))
+        return path
+
+    def read_table(self, name, columns=None) -> pd.DataFrame:
+        """Read a table that :meth:`write_table` wrote, the same to the last bit.
+
+        ``columns`` are those that are wanted beside the time; by default all.
+
+        Raises
+        ------
+        ResultError
+            The file is missing or broken; says which line and column.
+        """
+        return read_csv(self.path(f"{name}.csv"), columns)
+
+    def read_column(self, name, column) -> tuple[np.ndarray, np.ndarray]:
+        """Return the time and one column of a table, without pandas, which takes 40 MB.
+
+        Raises
+        ------
+        ResultError
+            The file is missing or broken, or lacks the column.
+        """
+        path = self.path(f"{name}.csv")
+        try:
+            with open_regular(path) as file:
+                place = file.readline().decode().strip().split(",").index(column)
+                columns = np.loadtxt(file, delimiter=",", usecols=(0, place), ndmin=2)
+        except (OSError, ValueError) as error:
+            raise ResultError(f"{path}: the column {column} cannot be read: {error}") from error
+        return columns[:, 0], columns[:, 1]
+
+    def write_text(self, name, text) -> Path:
+        """Write a text; ``name`` has its extension."""
+        return self._write(name, text.encode("utf-8"))
+
+    def read_text(self, name) -> str:
+        """Read a text; ResultError if that is not possible."""
+        path = self.path(name)
+        try:
+            return read_settings(path)
+        except (OSError, UnicodeDecodeError) as error:
+            raise ResultError(f"{path}: cannot be read: {reason_of(error)}") from error
+
+    def write_figure(self, name, figure, format="png") -> Path:
+        """Write a matplotlib figure as ``<prefix>_<name>.<format>``, the same bytes each time."""
+        return self._write(f"{name}.{format}", picture(figure, format))
+
+    def _write(self, name, content) -> Path:
+        path = self.path(name)
+        write_whole(path, content)
+        return path
+
+
+def safe_name(text) -> str:
+    """Turn any text into the name of one folder, which pastes into a command as it stands.
+
+    Letters and digits of any language, ``_``, ``-``, ``+`` and ``.`` stay; what else stands
+    between them becomes one ``_``. Outer dots, ``-`` and ``_`` go, and it is cut at 200 bytes; what
+    is left of nothing is ``unnamed``.
+    """
+    composed = unicodedata.normalize("NFC", str(text))
+    name = _UNSAFE.sub("_", composed).strip(_OUTER)
+    name = name.encode("utf-8", "replace")[:_LONGEST_NAME].decode("utf-8", "ignore").rstrip(_OUTER)
+    return name or "unnamed"
+
+
+def create_result_folder(output, trajectory_name, imu_label, start) -> ResultFolder:
+    """Make the folder ``<output>/<trajectory>/<IMU>/<run>`` of a new experiment.
+
+    Parameters
+    ----------
+    output : str or Path
+        Made if it does not exist.
+    trajectory_name, imu_label : str
+        Made safe by :func:`safe_name`.
+    start : datetime
+        Start of the experiment; gives the prefix.
+
+    Returns
+    -------
+    ResultFolder
+        Its run is one more than the largest there is; experiments that start at the same
+        time never share one.
+
+    Raises
+    ------
+    ResultError
+        The folder cannot be made or written to.
+    """
+    parent = _parent(output, trajectory_name, imu_label)
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+        while True:
+            runs = [int(entry.name) for entry in parent.iterdir() if entry.name.isdecimal()]
+            folder = parent / str(1 + max(runs, default=0))
+            try:
+                folder.mkdir()
+                break
+            except FileExistsError:
+                continue
+    except OSError as error:
+        place = error.filename or parent
+        raise ResultError(
+            f"{place}: cannot make a folder for results: {reason_of(error)}"
+        ) from error
+    return ResultFolder(folder, start.strftime(PREFIX_FORMAT))
+
+
+def check_result_folder(output, trajectory_name, imu_label) -> None:
+    """Refuse what :func:`create_result_folder` could not make, before anything is done for it.
+
+    Parameters
+    ----------
+    output : str or Path
+    trajectory_name, imu_label : str
+
+    Raises
+    ------
+    ResultError
+        Names what is in its way.
+    """
+    parent = _parent(output, trajectory_name, imu_label).absolute()
+    try:
+        os.lstat(parent / _MAX_FILE)
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise ResultError(
+                f"{output}: cannot make a folder for results: {reason_of(error)}"
+            ) from None
+    place = parent
+    while not os.path.lexists(place):
+        place = place.parent
+    if not place.is_dir():
+        reason = "not a folder"
+    elif not os.access(place, os.W_OK | os.X_OK):
+        reason = "permission denied, or a read-only file system"
+    else:
+        return
+    raise ResultError(f"{place}: cannot make a folder for results: {reason}")
+
+
+def _parent(output, trajectory_name, imu_label) -> Path:
+    """Return the folder of all runs of an IMU on a trajectory."""
+    return Path(output) / safe_name(trajectory_name) / safe_name(imu_label)
+
+
+def find_result(path) -> ResultFolder:
+    """Find the result that a person means.
+
+    Parameters
+    ----------
+    path : str or Path
+        A run's folder, ``<folder>/<prefix>`` or any file of the result.
+
+    Raises
+    ------
+    ResultError
+        There is none, or more than one.
+    """
+    path = Path(path)
+    if path.is_dir():
+        prefixes = sorted(
+            entry.name[: -len("_" + MARKER)] for entry in path.glob(f"[!.]*_{MARKER}")
+        )
+        if len(prefixes) == 1:
+            return ResultFolder(path, prefixes[0])
+        if prefixes:
+            raise ResultError(
+                f"{path}: holds {len(prefixes)} results, say which by folder/prefix: "
+                + _listed(prefixes)
+            )
+        below = sorted({str(entry.parent) for entry in path.glob(f"**/[!.]*_{MARKER}")})
+        if below:
+            raise ResultError(f"{path}: no result in this folder, but in: {_listed(below)}")
+        raise ResultError(f"{path}: no result in this folder, *_{MARKER} was expected")
+    if not path.parent.is_dir():
+        raise ResultError(f"{path}: there is no such folder or result")
+    for name in (path.name, path.name.rstrip("_"), path.name.split("_")[0]):
+        result = ResultFolder(path.parent, name)
+        if name and result.path(MARKER).is_file():
+            return result
+    raise ResultError(f"{path}: no result of this name, {path.name}_{MARKER} was expected")
+
+
+def find_results(path) -> list[ResultFolder]:
+    """Find the result that a person means, or all of those in a folder and the folders in it.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    list of ResultFolder
+        In the order of their folders, numbers as numbers.
+
+    Raises
+    ------
+    ResultError
+        There is none.
+    """
+    path = Path(path)
+    found = path.glob(f"**/[!.]*_{MARKER}") if path.is_dir() else []
+    results = [ResultFolder(entry.parent, entry.name[: -len("_" + MARKER)]) for entry in found]
+    if not results:
+        return [find_result(path)]
+    return sorted(results, key=lambda result: _in_order(result.prefix_path))
+
+
+def _in_order(path):
+    return [
+        (part.isdecimal(), part.zfill(20) if part.isdecimal() else part)
+        for part in Path(path).parts
+    ]
+
+
+def _listed(names) -> str:
+    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+    return ", ".join(names[:_LISTED]) + more

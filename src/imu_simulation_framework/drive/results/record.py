@@ -1,0 +1,627 @@
+"""Samples of one kind, in order of their stamps, that go to a file as they come in.
+
+Samples as they come in, by their stamps.
+
+What is recorded of one experiment, as it comes in, and the tables it becomes.
+"""
+
+from __future__ import annotations
+
+import bisect
+import json
+import math
+import os
+import struct
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Callable
+
+import numpy as np
+
+from imu_simulation_framework.core.angles import TWO_PI, roll_pitch_yaw_from_quaternion, unwrap
+from imu_simulation_framework.core.columns import (
+    ACCEL,
+    CONTROL_ERROR,
+    GNSS_TOLD,
+    GNSS_TOLD_POSITION,
+    GNSS_TOLD_VELOCITY,
+    GROUND_TRUTH,
+    GYRO,
+    MAG,
+    QUATERNION,
+    WHEELS,
+)
+from imu_simulation_framework.core.errors import ResultError
+from imu_simulation_framework.core.files import open_regular
+from imu_simulation_framework.core.whole_files import reason_of
+from imu_simulation_framework.motion.stamps import NANOSECONDS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_ROWS_IN_MEMORY = 20
+"""So many samples may be lost when the process is killed: 0.2 s of an IMU, a second of commands."""
+
+_ROWS_PER_BLOCK = 20_000
+_LONGEST_HEADER = 10_000
+
+
+class SampleStore:
+    """A growing table of a stamp [ns] and some numbers per row.
+
+    It is kept in memory until :meth:`keep_in`; from then on memory holds some rows only. While the
+    disk is full it holds what finds no room, and tries again.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        Names of the numbers.
+    """
+
+    def __init__(self, columns) -> None:
+        self.columns = tuple(columns)
+        self._row = struct.Struct(f"<q{len(self.columns)}d")
+        self._type: np.dtype = np.dtype([("stamp", "<i8"), ("values", "<f8", (len(self.columns),))])
+        # One thread adds while another looks how far it has come.
+        self._lock = threading.Lock()
+        # To be written without a buffer, or to be read; None while all is in memory.
+        self._file: Any = None
+        self._path = None
+        self._first_byte = 0
+        self._rows_in_file = 0
+        self._tail = bytearray()
+        self._due = self._row.size * _ROWS_IN_MEMORY
+        self._newest: int | None = None
+
+    @classmethod
+    def open(cls, path) -> SampleStore:
+        """Open what a process has left that did not come to its end.
+
+        Raises
+        ------
+        ResultError
+            It is not there or no such file.
+        """
+        try:
+            file = open_regular(path)
+            header = file.readline(_LONGEST_HEADER)
+        except OSError as error:
+            raise ResultError(f"{path}: cannot be read: {reason_of(error)}") from error
+        try:
+            store = cls([str(name) for name in json.loads(header)["columns"]])
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            raise ResultError(f"{path}: is no file of recorded samples") from None
+        store._file, store._path, store._first_byte = file, path, len(header)
+        size = os.fstat(file.fileno()).st_size - len(header)
+        # What was killed may have left half a row.
+        store._rows_in_file = max(0, size) // store._row.size
+        if store._rows_in_file:
+            store._newest = store.stamps[len(store) - 1]
+        return store
+
+    def keep_in(self, path) -> None:
+        """Write what there is and will be to a new file.
+
+        Raises
+        ------
+        ResultError
+            It cannot be made.
+        """
+        header = json.dumps({"columns": self.columns}).encode() + b"\n"
+        try:
+            # Unbuffered: how much of it is on the disk is known.
+            file = open(path, "x+b", buffering=0)  # noqa: SIM115 (open until all is written)
+            file.write(header)
+        except OSError as error:
+            raise ResultError(f"{path}: cannot be written: {reason_of(error)}") from error
+        with self._lock:
+            self._file, self._path, self._first_byte = file, path, len(header)
+            self._write_out(len(self._tail) - self._row.size)
+
+    def flush(self) -> None:
+        """Bring the last rows to the file too, if there is one: nothing more will come."""
+        with self._lock:
+            if self._file is not None:
+                self._write_out(len(self._tail))
+
+    def discard(self) -> None:
+        """Remove the file, if there is one: its content is elsewhere now."""
+        with self._lock:
+            if self._path is not None:
+                self._file.close()
+                with suppress(FileNotFoundError):
+                    os.unlink(self._path)
+            self._file = self._path = None
+            self._rows_in_file = 0
+            self._tail = bytearray()
+
+    def append(self, stamp: int, values) -> None:
+        """Add a row, whose stamp is not smaller than the last one's; an equal one replaces it."""
+        row = self._row.pack(stamp, *values)
+        with self._lock:
+            if stamp == self._newest:
+                self._tail[-self._row.size :] = row
+                return
+            self._newest = stamp
+            self._tail += row
+            if self._file is not None and len(self._tail) >= self._due:
+                # The last one may be replaced yet.
+                self._write_out(len(self._tail) - self._row.size)
+
+    def append_rows(self, stamps, values) -> None:
+        """Add rows with ascending stamps, the first one greater than the last one's so far.
+
+        Parameters
+        ----------
+        stamps : array_like of int, shape (n,)
+            [ns]; at least one.
+        values : array_like, shape (n, columns)
+        """
+        rows = np.empty(len(stamps), dtype=self._type)
+        rows["stamp"], rows["values"] = stamps, values
+        with self._lock:
+            self._newest = int(stamps[-1])
+            self._tail += rows.tobytes()
+            if self._file is not None and len(self._tail) >= self._due:
+                self._write_out(len(self._tail) - self._row.size)
+
+    def _write_out(self, count) -> None:
+        """Bring so many bytes of the tail to the file, as far as there is room."""
+        size = self._row.size
+        start = self._first_byte + self._rows_in_file * size
+        rows = memoryview(bytes(self._tail[: max(0, count)]))
+        written = 0
+        with suppress(OSError):
+            while written < len(rows):
+                written += os.pwrite(self._file.fileno(), rows[written:], start + written)
+        # Half a row is written once more.
+        whole = written // size
+        self._rows_in_file += whole
+        del self._tail[: whole * size]
+        self._due = len(self._tail) + size * _ROWS_IN_MEMORY
+
+    def __len__(self) -> int:
+        with self._lock:
+            return self._rows_in_file + len(self._tail) // self._row.size
+
+    @property
+    def newest(self):
+        """The last stamp [ns]; None without any."""
+        return self._newest
+
+    @property
+    def stamps(self):
+        """All stamps [ns], as a sequence that reads each one when it is asked for."""
+        return _Stamps(self)
+
+    def rows(self, first: int, last: int):
+        """Return rows from number ``first`` to before ``last``.
+
+        Returns
+        -------
+        stamps : ndarray of int64, shape (n,)
+            [ns]
+        values : ndarray, shape (n, columns)
+
+        Raises
+        ------
+        ResultError
+            They cannot be read any more.
+        """
+        size = self._row.size
+        with self._lock:
+            split = min(max(self._rows_in_file, first), last)
+            content = bytearray()
+            wanted = (split - first) * size
+            try:
+                while len(content) < wanted:
+                    place = self._first_byte + first * size + len(content)
+                    part = os.pread(self._file.fileno(), wanted - len(content), place)
+                    if not part:
+                        raise ResultError(f"{self._path}: is shorter than it was")
+                    content += part
+            except OSError as error:
+                raise ResultError(f"{self._path}: cannot be read: {reason_of(error)}") from error
+            offset = split - self._rows_in_file
+            if split < last:
+                content += self._tail[offset * size : (last - self._rows_in_file) * size]
+        table = np.frombuffer(bytes(content), dtype=self._type)
+        return table["stamp"].astype(np.int64), table["values"].astype(float)
+
+    def blocks(self, first: int, last: int):
+        """Yield what :meth:`rows` returns, some thousand rows at a time."""
+        for begin in range(first, last, _ROWS_PER_BLOCK):
+            yield self.rows(begin, min(begin + _ROWS_PER_BLOCK, last))
+
+
+class _Stamps(Sequence):
+    def __init__(self, store):
+        self._store = store
+
+    def __len__(self):
+        return len(self._store)
+
+    def __getitem__(self, place):
+        return int(self._store.rows(place, place + 1)[0][0])
+
+
+class Stream:
+    """Samples of one kind: a stamp [ns] and a fixed number of values each.
+
+    A sample whose stamp is that of the last one replaces it: a simulator that waits repeats
+    itself, and the robot may have been put somewhere else meanwhile. One whose stamp is older is
+    counted in ``backwards`` and left out.
+    """
+
+    def __init__(self, columns) -> None:
+        self.store = SampleStore(columns)
+        self.backwards = 0
+
+    def append(self, stamp: int, values) -> None:
+        """Add one sample; ``values`` has as many numbers as the stream has columns."""
+        newest = self.store.newest
+        if newest is not None and stamp < newest:
+            self.backwards += 1
+        else:
+            self.store.append(stamp, values)
+
+    def append_rows(self, stamps, values) -> None:
+        """Add samples as :meth:`append` would, one after the other.
+
+        Parameters
+        ----------
+        stamps : ndarray of int, shape (n,)
+            [ns]
+        values : ndarray, shape (n, columns)
+        """
+        newest = self.store.newest
+        first_is_next = len(stamps) and (newest is None or newest < stamps[0])
+        if first_is_next and (stamps[1:] > stamps[:-1]).all():
+            self.store.append_rows(stamps, values)
+            return
+        for stamp, row in zip(stamps.tolist(), values):
+            self.append(stamp, row)
+
+    def __len__(self) -> int:
+        return len(self.store)
+
+    @property
+    def newest(self):
+        """Stamp of the last sample [ns]; None without any."""
+        return self.store.newest
+
+    def expected(self, rate: float, zero: int, end: int) -> int:
+        """How many samples there should be from stamp ``zero`` to ``end`` [ns] at this rate [Hz].
+
+        The stream's phase is its own: a simulator need not sample at time zero.
+        """
+        first, last = self.span(zero, end)
+        if first == last:
+            return int((end - zero + 0.5) / NANOSECONDS * rate) + 1
+        begin = self.store.stamps[first]
+        # Half a nanosecond: the end may be a whole number of periods after the first one.
+        before = int((begin - zero + 0.5) / NANOSECONDS * rate)
+        return before + int((end - begin + 0.5) / NANOSECONDS * rate) + 1
+
+    def count_until(self, end: int) -> int:
+        """Return how many samples have a stamp of at most ``end`` [ns]."""
+        return bisect.bisect_right(self.store.stamps, end)
+
+    def span(self, zero: int, end: int):
+        """Numbers of the first sample from stamp ``zero`` on and of the first after ``end``."""
+        first = bisect.bisect_left(self.store.stamps, zero)
+        return first, max(first, self.count_until(end))
+
+    def blocks(self, zero: int, end: int):
+        """Yield samples from stamp ``zero`` to ``end`` [ns], both included, in blocks.
+
+        Yields
+        ------
+        time : ndarray, shape (n,)
+            Seconds after ``zero``.
+        values : ndarray, shape (n, columns)
+        """
+        for stamps, values in self.store.blocks(*self.span(zero, end)):
+            yield (stamps - zero) / NANOSECONDS, values
+
+
+STORED = {
+    "imu_simulated": (*QUATERNION, *GYRO, *ACCEL),
+    "ground_truth": ("x", "y", "z", *QUATERNION, "v_x", "v_y", "v_z", *GYRO),
+    "control_error": (*CONTROL_ERROR, "time_from_start"),
+    "wheel_velocities": WHEELS,
+    "wheel_velocities_actual": WHEELS,
+    "magnetometer_simulated": MAG,
+}
+"""Name of a table -> the numbers that are stored for it."""
+
+NOT_ALWAYS = ("wheel_velocities_actual", "magnetometer_simulated")
+"""Tables that an experiment may lack: not every simulator tells how fast the wheels turn, and not
+every IMU has a magnetometer."""
+
+STORED_OF_RECEIVER = {
+    "gnss_position": GNSS_TOLD_POSITION,
+    "gnss_velocity": GNSS_TOLD_VELOCITY,
+    "gnss_heading": QUATERNION[2:],
+}
+"""The same of a GNSS receiver on the robot, whose messages become one table."""
+
+ENDING = "samples"
+
+_TRUE_MOTION = ("v", "v_y", "v_z", *GYRO[:2], "yaw_rate")
+
+
+@dataclass(frozen=True)
+class RecordedTable:
+    """A table that is made of stored samples whenever it is asked for.
+
+    Attributes
+    ----------
+    blocks : callable
+        Returns an iterator of the table's parts, at least one, each a DataFrame.
+    """
+
+    blocks: Callable
+
+    def whole(self, columns=None) -> pd.DataFrame:
+        """Return the table at once, all columns or those that are named."""
+        import pandas as pd
+
+        wanted = slice(None) if columns is None else list(columns)
+        return pd.concat([block.loc[:, wanted] for block in self.blocks()])
+
+
+class ExperimentRecord:
+    """The streams of an experiment.
+
+    ``imu`` takes orientation (x, y, z, w), angular velocity and specific force;
+    ``ground_truth`` position, orientation, velocity and angular velocity in the robot's axes;
+    ``errors`` the four tracking errors and the time from the start; ``wheels`` how fast they
+    turn, left and right [rad/s]; ``magnetometer`` the field in the IMU's axes [T]. Commands have
+    no stamp: the first is given at time zero, and each further one answers one tracking error, so
+    they are numbered. A GNSS receiver has streams of its own if there is one
+    (:meth:`add_receiver`).
+    """
+
+    def __init__(self) -> None:
+        self._streams = {name: Stream(columns) for name, columns in STORED.items()}
+        self._longest_delay = 0.0
+
+    def add_receiver(self, longest_delay: float) -> None:
+        """Say that there is a GNSS receiver, before :meth:`keep_in`.
+
+        Parameters
+        ----------
+        longest_delay : float
+            From a measurement to its arrival [s]. Fixes that are measured less than this before
+            the end do not count: some of them have not arrived.
+        """
+        self._longest_delay = longest_delay
+        for name, columns in STORED_OF_RECEIVER.items():
+            self._streams[name] = Stream(columns)
+
+    def append_fixes(self, kind: str, stamps, rows) -> None:
+        """Add what a receiver said.
+
+        Parameters
+        ----------
+        kind : str
+            One of :data:`STORED_OF_RECEIVER`.
+        stamps : ndarray of int, shape (n,)
+            [ns]
+        rows : ndarray, shape (n, columns)
+        """
+        self._streams[kind].append_rows(stamps, rows)
+
+    @property
+    def imu(self) -> Stream:
+        return self._streams["imu_simulated"]
+
+    @property
+    def ground_truth(self) -> Stream:
+        return self._streams["ground_truth"]
+
+    @property
+    def magnetometer(self) -> Stream:
+        return self._streams["magnetometer_simulated"]
+
+    @property
+    def errors(self) -> Stream:
+        return self._streams["control_error"]
+
+    @property
+    def commands(self) -> Stream:
+        return self._streams["wheel_velocities"]
+
+    @property
+    def wheels(self) -> Stream:
+        return self._streams["wheel_velocities_actual"]
+
+    def append_command(self, left: float, right: float) -> None:
+        """Add one pair of wheel velocities [rad/s]."""
+        self.commands.append(len(self.commands), (left, right))
+
+    def keep_in(self, folder) -> None:
+        """Keep everything in files of a result's folder from now on.
+
+        A process that is killed leaves them behind; :meth:`left_behind` reads them.
+        """
+        for name, stream in self._streams.items():
+            stream.store.keep_in(folder.path(f"{name}.{ENDING}"))
+
+    def flush(self) -> None:
+        """Bring everything to the files."""
+        for stream in self._streams.values():
+            stream.store.flush()
+
+    def discard(self) -> None:
+        """Remove the files, as the tables are written."""
+        for stream in self._streams.values():
+            stream.store.discard()
+
+    @classmethod
+    def left_behind(cls, folder) -> ExperimentRecord | None:
+        """Return what an experiment has left that was killed, None if it has left nothing.
+
+        Raises
+        ------
+        ResultError
+            Files are missing or not what they should be.
+        """
+        paths = {name: folder.path(f"{name}.{ENDING}") for name in STORED}
+        if not any(path.exists() for path in paths.values()):
+            return None
+        record = cls()
+        of_receiver = {name: folder.path(f"{name}.{ENDING}") for name in STORED_OF_RECEIVER}
+        stored = dict(STORED)
+        if any(path.exists() for path in of_receiver.values()):
+            record.add_receiver(0.0)
+            stored.update(STORED_OF_RECEIVER)
+            paths.update(of_receiver)
+        for name, columns in stored.items():
+            if name in NOT_ALWAYS and not paths[name].exists():
+                continue
+            store = SampleStore.open(paths[name])
+            if store.columns != columns:
+                raise ResultError(
+                    f"{paths[name]}: has the columns {', '.join(store.columns)[:200]}, but "
+                    f"{', '.join(columns)} were expected"
+                )
+            record._streams[name].store = store
+        return record
+
+    def zero(self):
+        """Stamp of the first command [ns], which the first tracking error tells; None without."""
+        if len(self.errors) == 0:
+            return None
+        (stamp,), values = self.errors.store.rows(0, 1)
+        return int(stamp) - round(values[0, -1] * NANOSECONDS)
+
+    def common_end(self) -> int:
+        """Stamp until which both the ground truth and the IMU were recorded [ns]; -1 without."""
+        streams = (self.imu, self.ground_truth)
+        return min(-1 if stream.newest is None else stream.newest for stream in streams)
+
+    def complete_until(self, end: int) -> bool:
+        """Return whether everything is there until ``end`` [ns], each error with its command."""
+        streams = (self.imu, self.ground_truth, self.errors)
+        if any(stream.newest is None or stream.newest < end for stream in streams):
+            return False
+        return len(self.commands) > self.errors.count_until(end)
+
+    def tables(self, zero: int, end: int):
+        """Return tables of the experiment from stamp ``zero`` to ``end`` [ns].
+
+        Returns
+        -------
+        dict of RecordedTable
+            imu_simulated, ground_truth, control_error, wheel_velocities and, if they were
+            recorded, wheel_velocities_actual, magnetometer_simulated and gnss_simulated; columns
+            as in the package's docstring.
+        """
+        tables = {
+            "imu_simulated": RecordedTable(lambda: self._imu_blocks(zero, end)),
+            "ground_truth": RecordedTable(lambda: self._ground_truth_blocks(zero, end)),
+            "wheel_velocities": RecordedTable(lambda: [self._wheel_velocities(zero, end)]),
+            "control_error": RecordedTable(lambda: self._control_error_blocks(zero, end)),
+        }
+        if len(self.wheels):
+            tables["wheel_velocities_actual"] = RecordedTable(lambda: self._wheel_blocks(zero, end))
+        if len(self.magnetometer):
+            tables["magnetometer_simulated"] = RecordedTable(
+                lambda: self._magnetometer_blocks(zero, end)
+            )
+        arrived = end - math.ceil(self._longest_delay * NANOSECONDS)
+        position = self._streams.get("gnss_position")
+        if position is not None and len(range(*position.span(zero, arrived))):
+            tables["gnss_simulated"] = RecordedTable(lambda: [self._fixes(zero, arrived)])
+        return tables
+
+    def _fixes(self, zero, end):
+        """Return what the receiver said, a row for each position."""
+        columns: dict[str, np.ndarray] = {}
+        spans = {name: self._streams[name].span(zero, end) for name in STORED_OF_RECEIVER}
+        stamps, _ = self._streams["gnss_position"].store.rows(*spans["gnss_position"])
+        for name, names in STORED_OF_RECEIVER.items():
+            own, values = self._streams[name].store.rows(*spans[name])
+            found = np.full((len(stamps), len(names)), np.nan)
+            place = np.minimum(np.searchsorted(stamps, own), len(stamps) - 1)
+            known = stamps[place] == own
+            found[place[known]] = values[known]
+            columns.update(zip(names, found.T))
+        z, w = (columns.pop(name) for name in STORED_OF_RECEIVER["gnss_heading"])
+        heading = 2.0 * np.arctan2(z, w)
+        known = np.isfinite(heading)
+        heading[known] = unwrap(heading[known])
+        columns["heading"] = heading
+        return _table((stamps - zero) / NANOSECONDS, {name: columns[name] for name in GNSS_TOLD})
+
+    def _imu_blocks(self, zero, end):
+        attitude = _Attitude()
+        for time, values in _at_least_one(self.imu, zero, end):
+            named = zip((*GYRO, *ACCEL), values[:, 4:].T)
+            yield _table(time, {**attitude.columns(values[:, :4]), **dict(named)})
+
+    def _ground_truth_blocks(self, zero, end):
+        attitude = _Attitude()
+        for time, values in _at_least_one(self.ground_truth, zero, end):
+            angles = attitude.columns(values[:, 3:7])
+            position = dict(zip("xyz", values[:, :3].T))
+            columns = {**position, **angles, **dict(zip(_TRUE_MOTION, values[:, 7:].T))}
+            yield _table(time, {name: columns[name] for name in GROUND_TRUTH})
+
+    def _control_error_blocks(self, zero, end):
+        for time, values in _at_least_one(self.errors, zero, end):
+            yield _table(time, dict(zip(CONTROL_ERROR, values.T)))
+
+    def _magnetometer_blocks(self, zero, end):
+        for time, values in _at_least_one(self.magnetometer, zero, end):
+            yield _table(time, dict(zip(MAG, values.T)))
+
+    def _wheel_blocks(self, zero, end):
+        for time, values in _at_least_one(self.wheels, zero, end):
+            yield _table(time, dict(zip(WHEELS, values.T)))
+
+    def _wheel_velocities(self, zero, end):
+        times = [time for time, _ in self.errors.blocks(zero, end)]
+        given = np.concatenate([[0.0], *times])
+        count = min(len(self.commands), len(given))
+        _, commands = self.commands.store.rows(0, count)
+        return _table(given[:count], dict(zip(WHEELS, commands.T)))
+
+
+def _at_least_one(stream, zero, end):
+    """Yield the stream's blocks; an empty one if there is none, for the columns' names."""
+    empty = True
+    for block in stream.blocks(zero, end):
+        empty = False
+        yield block
+    if empty:
+        yield np.empty(0), np.empty((0, len(stream.store.columns)))
+
+
+class _Attitude:
+    """Roll, pitch and yaw of consecutive blocks of orientations; yaw is unwrapped across them."""
+
+    def __init__(self) -> None:
+        self._last = np.empty(0)
+        self._turns = 0
+
+    def columns(self, orientation):
+        """Return columns roll, pitch and yaw of orientations of shape (n, 4)."""
+        roll, pitch, wrapped = roll_pitch_yaw_from_quaternion(orientation).T
+        yaw = wrapped
+        if len(wrapped):
+            yaw = unwrap(np.concatenate([self._last, wrapped]))[len(self._last) :]
+            yaw = yaw + TWO_PI * self._turns
+            self._last = wrapped[-1:]
+            self._turns = round((yaw[-1] - wrapped[-1]) / TWO_PI)
+        return {"roll": roll, "pitch": pitch, "yaw": yaw}
+
+
+def _table(time, columns) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame(columns, index=pd.Index(time, name="time", dtype=float))

@@ -1,0 +1,293 @@
+"""The robot's numbers, as urdf/robot.yaml states them for the description and for us.
+
+The robot's URDF from its xacro.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Mapping
+from xml.parsers.expat import ExpatError
+
+from imu_simulation_framework.core.checked_values import checked_numbers
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.extras import required
+from imu_simulation_framework.core.files import urdf_path
+from imu_simulation_framework.core.robot_names import wheel_joints
+from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.core.yaml_files import read_yaml
+from imu_simulation_framework.drive.tracking.drivetrain import DifferentialDrivetrain, RobotLimits
+
+MOST_WHEELS = 8
+"""On a side."""
+
+LARGEST_NUMBER = 1e9
+"""Of any of the robot's; what is computed of them stays finite."""
+
+_ANY = {"maximum": LARGEST_NUMBER}
+_POSITIVE, _NOT_NEGATIVE = {"above": 0.0, **_ANY}, {"minimum": 0.0, **_ANY}
+_SMALLEST_POSITIVE = 1.0 / LARGEST_NUMBER
+ANY_COUNT = -1
+# Every key of the file: how many numbers it holds (0: one number, no list; ANY_COUNT: a list of at
+# least one) and their bounds.
+_SCHEMA: dict[str, dict[str, tuple[int, dict[str, float]]]] = {
+    "chassis": {
+        "size": (3, _POSITIVE),
+        "position": (3, _ANY),
+        "mass": (0, _POSITIVE),
+        "centre_of_mass": (3, _ANY),
+    },
+    "wheel": {
+        "radius": (0, _POSITIVE),
+        "width": (0, _POSITIVE),
+        "half_track": (0, _POSITIVE),
+        "mass": (0, _POSITIVE),
+        "positions": (ANY_COUNT, _ANY),
+        "turning_half_track": (0, _POSITIVE),
+        "turning_half_track_in_gazebo": (0, _POSITIVE),
+    },
+    "caster": {"radius": (0, _POSITIVE), "position": (2, _POSITIVE), "mass": (0, _POSITIVE)},
+    "imu": {
+        "size": (3, _POSITIVE),
+        "mass": (0, _POSITIVE),
+        "position": (3, _ANY),
+        "orientation": (3, _ANY),
+    },
+    "drive": {
+        "max_wheel_velocity": (0, _POSITIVE),
+        "max_wheel_acceleration": (0, _POSITIVE),
+        "max_wheel_torque": (0, _POSITIVE),
+        "velocity_gain": (0, _POSITIVE),
+        "velocity_integral_gain": (0, _NOT_NEGATIVE),
+        "motor_inertia": (0, _NOT_NEGATIVE),
+    },
+    "contact": {"wheel_friction": (0, _POSITIVE), "caster_friction": (0, _NOT_NEGATIVE)},
+}
+
+
+@dataclass(frozen=True)
+class RobotParameters:
+    """What the library needs of the robot; the rest only concerns its description.
+
+    Parameters
+    ----------
+    path : Path
+        The YAML file with all numbers.
+    numbers : mapping of str to mapping
+        All of them, section by section as in that file, checked; the description is built from
+        them. A number is a float, a list a tuple.
+    wheel_joints : tuple of str
+        Of the driven wheels: those of the left side, then as many of the right side.
+    drivetrain : DifferentialDrivetrain
+        Wheel radius, and the half track with which it turns in that simulator.
+    limits : RobotLimits
+        Largest velocity and acceleration of a wheel.
+    max_wheel_torque : float
+        [N m]
+    velocity_gain : float
+        Torque of a wheel's motor per error of its velocity [N m s/rad].
+    velocity_integral_gain : float
+        Torque per integral of that error [N m/rad].
+    motor_inertia : float
+        Of motor and gear, as felt at the wheel [kg m^2].
+    imu_position : tuple of 3 float
+        Of the IMU in base_footprint [m].
+    imu_orientation : tuple of 3 float
+        Roll, pitch and yaw of the IMU in base_footprint [rad].
+    wheel_friction, caster_friction : float
+        Coefficients of sliding friction on the ground.
+    """
+
+    path: Path
+    numbers: Mapping[str, Mapping]
+    wheel_joints: tuple[str, ...]
+    drivetrain: DifferentialDrivetrain
+    limits: RobotLimits
+    max_wheel_torque: float
+    velocity_gain: float
+    velocity_integral_gain: float
+    motor_inertia: float
+    imu_position: tuple[float, float, float]
+    imu_orientation: tuple[float, float, float]
+    wheel_friction: float
+    caster_friction: float
+
+    @property
+    def footprint_radius(self) -> float:
+        """Distance from base_footprint beyond which no part of it touches the ground [m]."""
+        wheel, caster = self.numbers["wheel"], self.numbers.get("caster")
+        farthest = max(map(abs, wheel["positions"])) + wheel["radius"]
+        wheels = math.hypot(farthest, wheel["half_track"] + wheel["width"] / 2.0)
+        if caster is None:
+            return wheels
+        return max(wheels, math.hypot(*caster["position"]) + caster["radius"])
+
+
+def load_robot_parameters(path=None, simulator: str = "mujoco") -> RobotParameters:
+    """Read a robot's parameters.
+
+    Parameters
+    ----------
+    path : str or Path, optional
+        A YAML file with the keys of urdf/robot.yaml, which is the default. A robot with several
+        wheels on each side, as that of urdf/robot_four_wheels.yaml, may lack casters.
+    simulator : str
+        Where the robot turns; in Gazebo wheels slide otherwise than in MuJoCo.
+
+    Raises
+    ------
+    ConfigurationError
+        The file cannot be read, a key is missing or unknown, or a value is none that the
+        robot could have.
+    """
+    path = urdf_path("robot.yaml") if path is None else Path(os.path.abspath(path))
+    values = _check(read_yaml(path, "the robot's parameters"), path)
+    wheel, motors = values["wheel"], values["drive"]
+    _check_balance(values, path)
+    turning = "turning_half_track_in_gazebo" if simulator == "gazebo" else "turning_half_track"
+    return RobotParameters(
+        path=path,
+        numbers=values,
+        wheel_joints=wheel_joints(len(wheel["positions"])),
+        drivetrain=DifferentialDrivetrain(wheel["radius"], wheel[turning]),
+        limits=RobotLimits(motors["max_wheel_velocity"], motors["max_wheel_acceleration"]),
+        max_wheel_torque=motors["max_wheel_torque"],
+        velocity_gain=motors["velocity_gain"],
+        velocity_integral_gain=motors["velocity_integral_gain"],
+        motor_inertia=motors["motor_inertia"],
+        imu_position=values["imu"]["position"],
+        imu_orientation=values["imu"]["orientation"],
+        wheel_friction=values["contact"]["wheel_friction"],
+        caster_friction=values["contact"].get("caster_friction", 0.0),
+    )
+
+
+def _check(content, path):
+    content = _with_defaults(content)
+    schema = _schema_of(content)
+    _check_keys(content, schema, f"{path}: the file")
+    values = {}
+    for section, keys in schema.items():
+        _check_keys(content[section], keys, f"{path}: {section}")
+        values[section] = {
+            key: _checked(f"{path}: {section}.{key}", content[section][key], count, bounds)
+            for key, (count, bounds) in keys.items()
+        }
+    return values
+
+
+def _with_defaults(content):
+    """Two wheels, and a robot that turns as they roll, where nothing else is said."""
+    wheel = content.get("wheel") if isinstance(content, dict) else None
+    if not isinstance(wheel, dict) or "half_track" not in wheel:
+        return content
+    turning = wheel.get("turning_half_track", wheel["half_track"])
+    defaults = {
+        "positions": [0.0],
+        "turning_half_track": turning,
+        "turning_half_track_in_gazebo": turning,
+    }
+    return {**content, "wheel": {**defaults, **wheel}}
+
+
+def _schema_of(content):
+    """All keys, but without those of casters where there are none and wheels enough to stand on."""
+    wheel = content.get("wheel") if isinstance(content, dict) else None
+    positions = wheel.get("positions") if isinstance(wheel, dict) else None
+    if not isinstance(positions, list) or len(positions) < 2 or "caster" in content:
+        return _SCHEMA
+    schema = {section: dict(keys) for section, keys in _SCHEMA.items() if section != "caster"}
+    del schema["contact"]["caster_friction"]
+    return schema
+
+
+def _checked(name, value, count, bounds):
+    if count != ANY_COUNT:
+        numbers = checked_numbers(name, value, count, **bounds)
+        if bounds is _POSITIVE and min(numbers if count else (numbers,)) < _SMALLEST_POSITIVE:
+            raise ConfigurationError(f"{name} is {shown(value)}, which is too small.")
+        return numbers
+    length = len(value) if isinstance(value, list) else 0
+    if not 1 <= length <= MOST_WHEELS:
+        raise ConfigurationError(
+            f"{name} is {shown(value)}, but it must be a list of 1 to {MOST_WHEELS} numbers."
+        )
+    numbers = checked_numbers(name, value, length, **bounds)
+    if len(set(numbers)) < length:
+        raise ConfigurationError(f"{name} is {shown(value)}, but each must be another place.")
+    return numbers
+
+
+def _check_keys(content, expected, where):
+    if not isinstance(content, dict):
+        raise ConfigurationError(f"{where} must hold the keys {', '.join(expected)}.")
+    for key in content:
+        if key not in expected:
+            raise ConfigurationError(
+                f"{where} has the unknown key {shown(key)}; known are {', '.join(expected)}."
+            )
+    for key in expected:
+        if key not in content:
+            raise ConfigurationError(f"{where} lacks the key {shown(key)}.")
+
+
+def _check_balance(values, path):
+    # A robot that falls over would otherwise only be noticed as nonsense in the results.
+    centre = values["chassis"]["centre_of_mass"][0]
+    wheels = values["wheel"]["positions"]
+    casters = [values["caster"]["position"][0]] if "caster" in values else []
+    rear, front = min(*wheels, *casters), max(*wheels, *casters)
+    supports = "its wheels, or casters, at the rear and at the front"
+    if len(wheels) == 1:
+        supports = "the axle and the casters"
+    if not rear < centre < front:
+        raise ConfigurationError(
+            f"{path}: chassis.centre_of_mass is {centre} m in front of base_footprint, but the "
+            f"robot only stands with it between {supports}, from {rear:g} to {front:g} m."
+        )
+
+
+def expand_xacro(path, arguments: Mapping[str, Any] | None = None) -> str:
+    """Return the URDF that a xacro file describes.
+
+    Parameters
+    ----------
+    path : str or Path
+        The xacro file.
+    arguments : mapping, optional
+        Values of its ``xacro:arg``. A mapping stays one, for ``xacro.arg(...)``; anything else
+        becomes text, as on the command line.
+
+    Raises
+    ------
+    ConfigurationError
+        The file cannot be read or evaluated, or xacro is not installed.
+    """
+    mappings = {
+        name: value if isinstance(value, Mapping) else str(value)
+        for name, value in (arguments or {}).items()
+    }
+    xacro = required("xacro", "the robot's description")
+    try:
+        document = xacro.process_file(str(Path(path).resolve()), mappings=mappings)
+    except (xacro.XacroException, ExpatError, OSError) as error:
+        raise ConfigurationError(
+            f"{path}: the robot's description cannot be expanded: {error}."
+        ) from error
+    return document.toxml()
+
+
+def robot_description(parameters: RobotParameters, **arguments) -> str:
+    """Return the URDF of the bundled robot with these parameters.
+
+    Parameters
+    ----------
+    parameters : RobotParameters
+    **arguments
+        Of urdf/robot.xacro.
+    """
+    # Numbers, not the name of their file: nothing that a person wrote gets near an expression.
+    return expand_xacro(urdf_path("robot.xacro"), {"robot": parameters.numbers, **arguments})

@@ -1,0 +1,142 @@
+"""What an IMU meets where the robot was said to be: the magnetic field, and the speed."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Iterable, Sequence
+
+import numpy as np
+
+from imu_simulation_framework.sensors.imu_models.base import AnyTruth, ImuTruth, truth_of
+from imu_simulation_framework.sensors.magnetism.environment import MagneticEnvironment, turned
+
+MOST_POSES = 10000
+"""That wait for samples: ten seconds and more; who is farther behind has lost them."""
+
+
+_POSE, _TORQUE, _FIELD = "where the robot is", "what the motors pull with", "the magnetic field"
+
+
+class AlongTheWay:
+    """Field and speed at an IMU whose samples and what is told of the robot come apart.
+
+    Parameters
+    ----------
+    environment : MagneticEnvironment, optional
+        Without one the samples have no field, unless it is told.
+    imu_position : 3 float
+        Of the IMU in the robot [m].
+    speed : bool
+        Whether the samples are to have the robot's speed.
+    torques : bool
+        Whether the wheels' torques are told, for the motors' own fields.
+    fields : bool
+        Whether the field itself is told, in the IMU's axes.
+    poses : bool
+        Whether the robot's poses are told; without them it stands at the origin.
+    """
+
+    def __init__(
+        self,
+        environment: MagneticEnvironment | None,
+        imu_position=(0.0, 0.0, 0.0),
+        speed: bool = False,
+        torques: bool = False,
+        fields: bool = False,
+        poses: bool = True,
+    ) -> None:
+        self._environment = environment
+        self._has_speed = speed
+        told = {_POSE: poses, _TORQUE: torques, _FIELD: fields}
+        self._told: dict[str, deque[tuple[int, np.ndarray]]] = {
+            what: deque(maxlen=MOST_POSES) for what, is_told in told.items() if is_told
+        }
+        self.mount(imu_position)
+
+    def mount(self, imu_position) -> None:
+        """Say where the IMU is on the robot [m]; the poses before are forgotten."""
+        self._arm = np.array(imu_position, dtype=float)
+        self._told.get(_POSE, deque()).clear()
+
+    def add(self, stamp: int, position, orientation, speed: float = 0.0) -> None:
+        """Add the robot's state at a stamp [ns]: place [m], quaternion x, y, z, w, speed [m/s]."""
+        place = np.array(position) + turned(np.array([orientation]), self._arm)[0]
+        _append(self._told[_POSE], stamp, np.append(place, speed))
+
+    def add_torques(self, stamp: int, left: float, right: float) -> None:
+        """Add what the motors of both sides pulled with until a stamp [ns] [N m]."""
+        _append(self._told[_TORQUE], stamp, np.array((left, right)))
+
+    def add_field(self, stamp: int, field) -> None:
+        """Add the magnetic field at a stamp [ns], in the IMU's axes [T]."""
+        _append(self._told[_FIELD], stamp, np.array(field, dtype=float))
+
+    def knows(self, stamp: int) -> bool:
+        """Whether all is known that the IMU met at a stamp [ns]."""
+        return not any(True for _ in self._lacking(stamp))
+
+    def lacking(self, stamp: int) -> list[str]:
+        """Return what is not known of a stamp [ns], in words."""
+        return list(self._lacking(stamp))
+
+    def _lacking(self, stamp):
+        return (what for what, told in self._told.items() if not told or stamp > told[-1][0])
+
+    def lead(self, stamp: int) -> int:
+        """How far all that is told is ahead of a stamp [ns], zero if there is nothing."""
+        newest = [told[-1][0] if told else stamp for told in self._told.values()]
+        return max(0, min(newest, default=stamp) - stamp)
+
+    def met(self, stamps: Sequence[int], truths: Sequence[ImuTruth]) -> list[AnyTruth]:
+        """Return an IMU's truths at stamps [ns] with what it met there, the field [T] in its axes.
+
+        Between two poses the place is on the straight line, before the first it is that one, and so
+        is a field that is told; torques are those of the time that ended last. Several at once cost
+        little more than one. The stamps follow each other, and those of the calls before.
+        """
+        first, last = stamps[0], stamps[-1]
+        times = np.array([stamp - first for stamp in stamps], dtype=float)
+
+        def between(what):
+            known, values = _arrays(self._told[what], first, last)
+            return np.column_stack([np.interp(times, known, column) for column in values.T])
+
+        states = between(_POSE) if _POSE in self._told else np.zeros((len(stamps), 4))
+        fields: Iterable[np.ndarray | None] = len(stamps) * [None]
+        if _FIELD in self._told:
+            fields = between(_FIELD)
+        elif self._environment is not None:
+            torque = None
+            if _TORQUE in self._told:
+                ended, torques = _arrays(self._told[_TORQUE], first, last)
+                torque = torques[np.maximum(np.searchsorted(ended, times, "right") - 1, 0)]
+            orientation = np.array([truth.orientation for truth in truths])
+            fields = self._environment.felt(states[:, :3], orientation, torque)
+        speeds = states[:, 3] if self._has_speed else len(stamps) * [None]
+        return [
+            truth_of(*truth[:3], field, speed)
+            for truth, field, speed in zip(truths, fields, speeds)
+        ]
+
+
+def _append(known, stamp, values) -> None:
+    if known and stamp <= known[-1][0]:
+        # Put elsewhere while time stood still, or time begun again.
+        known.clear()
+    known.append((stamp, values))
+
+
+def _arrays(known, first, last) -> tuple[np.ndarray, np.ndarray]:
+    """Return times since a stamp [ns] and values, from there to the first behind another stamp.
+
+    What is older is forgotten.
+    """
+    while len(known) > 1 and known[1][0] <= first:
+        known.popleft()
+    times, values = [], []
+    for stamp, value in known:
+        times.append(float(stamp - first))
+        values.append(value)
+        if stamp >= last:
+            break
+    return np.array(times), np.array(values)

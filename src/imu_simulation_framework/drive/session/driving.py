@@ -1,0 +1,242 @@
+"""The drive itself: each tracking error is answered with one command, until the drive is over.
+
+How far the robot is from the reference, once a control period.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple, Sequence
+
+from imu_simulation_framework.core import topics
+from imu_simulation_framework.core.angles import yaw_in_a_loop
+from imu_simulation_framework.core.errors import SimulatorError
+from imu_simulation_framework.drive.tracking.controllers import Follower
+from imu_simulation_framework.drive.tracking.reference import (
+    Pose2D,
+    Reference,
+    TrackingError,
+    tracking_error,
+)
+from imu_simulation_framework.motion.stamps import NANOSECONDS
+
+LONGEST_STEP = 5.0
+"""Seconds of the drive from one error to the next; a simulator that hurries may lose some."""
+
+STANDSTILL = (0.0, 0.0)
+"""Wheel velocities, left and right [rad/s]."""
+
+
+@dataclass(frozen=True)
+class DriveToFollow:
+    """What whoever leads the drive needs of it.
+
+    Attributes
+    ----------
+    name : str
+        For the results' folder.
+    reference : Reference
+        With the wheels' velocities.
+    start, stop : float
+        First and last time of the drive on the recording's clock [s].
+    length : float
+        Of the path [m].
+    read : tuple of tuple of str
+        Of the reference and of the recorded IMU, where there is one: what was read, then what was
+        found in it that a person should know.
+    warnings : tuple of str
+        What else a person should know.
+    """
+
+    name: str
+    reference: Reference
+    start: float
+    stop: float
+    length: float
+    read: tuple[tuple[str, ...], ...]
+    warnings: tuple[str, ...]
+
+
+class DriveSession:
+    """Follows a trajectory from its first to its last control period.
+
+    Parameters
+    ----------
+    follower : Follower
+
+    Attributes
+    ----------
+    time : float
+        Of the drive, that of the newest error [s].
+    finished : bool
+        Whether the drive is over.
+    """
+
+    def __init__(self, follower: Follower) -> None:
+        self._follower = follower
+        self.time = 0.0
+        self.finished = False
+
+    @property
+    def duration(self) -> float:
+        """How long the whole drive takes [s]."""
+        return self._follower.reference.duration
+
+    def first_pose(self):
+        """Return where the robot has to stand before the first command, a :class:`.Pose2D`."""
+        return self._follower.reference.pose_at(0.0)
+
+    def begin(self) -> tuple[float, float]:
+        """Return the first command: wheel velocities left and right [rad/s]."""
+        return self._follower.command(0.0)
+
+    def answer(self, time: float, error: TrackingError) -> tuple[float, float]:
+        """Return the command that answers an error; standstill once the drive is over.
+
+        Parameters
+        ----------
+        time : float
+            After the drive's beginning [s].
+        error : TrackingError
+            Of this moment.
+
+        Raises
+        ------
+        SimulatorError
+            It is no number, or of another time.
+        """
+        numbers = (time, *error)
+        if not all(map(math.isfinite, numbers)):
+            raise SimulatorError(
+                f"{topics.TRAJECTORY_ERROR}: expected finite numbers, got {list(numbers)}"
+            )
+        step = time - self.time
+        if abs(step) > LONGEST_STEP:
+            raise SimulatorError(
+                f"{topics.TRAJECTORY_ERROR}: its time jumped by {step:.6g} s after "
+                f"{self.time:.2f} s: a stamp is wrong, the simulation was reset, or messages were "
+                "lost"
+            )
+        self.time = time
+        self.finished = self._follower.finished(time)
+        return STANDSTILL if self.finished else self._follower.command(time, error)
+
+
+STAMP_TOLERANCE = 1e-6
+"""Stamps that differ by less are the same instant, s."""
+
+JUMP_SPEED = 5.0
+"""A robot that moves by this much more [m/s] than three times its speed was put elsewhere."""
+
+
+class TruePose(NamedTuple):
+    """Where the robot is at a stamp [ns]: position [m], orientation, and velocity [m/s]."""
+
+    stamp: int
+    x: float
+    y: float
+    orientation: Sequence[float]
+    v_x: float
+    v_y: float
+
+
+class TrackedPose(NamedTuple):
+    """An error of a stamp [ns], ``time`` [s] after the drive's beginning, and the two poses."""
+
+    stamp: int
+    time: float
+    error: TrackingError
+    reference: Pose2D
+    actual: Pose2D
+
+
+class TrackingSession:
+    """Answers the ground truth of each control period with one tracking error.
+
+    Time zero of the experiment is the stamp of the ground truth at which the first wheel
+    command was given. In lock-step time stands still until then, so it is the stamp of
+    the first ground truth, whichever of the two comes first; otherwise it is the newest ground
+    truth when the command comes.
+
+    Parameters
+    ----------
+    period : float
+        Control period [s].
+    lock_step : bool
+        Whether simulated time stands still until the first command.
+    """
+
+    def __init__(self, period: float, lock_step: bool) -> None:
+        self._period = period
+        self._lock_step = lock_step
+        self._reference: Reference | None = None
+        self._held_stamp: int | None = None
+        self._zero: int | None = None
+        self._last: tuple[int, float, float] | None = None
+        self._answers = 0
+
+    @property
+    def begun(self) -> bool:
+        """Whether any ground truth has come."""
+        return self._held_stamp is not None
+
+    def follow(self, reference: Reference) -> None:
+        """Judge the robot against this reference; before, nothing is a first command."""
+        self._reference = reference
+
+    def commanded(self) -> None:
+        """Learn that a wheel command was given."""
+        if self._reference is not None and self._zero is None:
+            self._zero = self._held_stamp
+
+    def ground_truth(self, pose: TruePose) -> TrackedPose | None:
+        """Take one sample of the ground truth; return the answer if one is due.
+
+        Raises
+        ------
+        SimulatorError
+            It is not finite, or somebody has put the robot elsewhere during the drive.
+        """
+        # Of a sum one look tells, and this is asked of every message.
+        if not math.isfinite(pose.x + pose.y + sum(pose.orientation)):
+            numbers = (pose.x, pose.y, *pose.orientation)
+            raise SimulatorError(
+                f"{topics.GROUND_TRUTH}: expected finite numbers, got {list(numbers)}"
+            )
+        if self._zero is None:
+            self._look_for_zero(pose.stamp)
+        if self._zero is None or self._reference is None:
+            return None
+        self._ensure_driven(pose)
+        time = (pose.stamp - self._zero) / NANOSECONDS
+        if time < (self._answers + 1) * self._period - STAMP_TOLERANCE:
+            return None
+        # A due message that was lost is not answered late, the next one is.
+        self._answers = int((time + STAMP_TOLERANCE) / self._period)
+        actual = Pose2D(pose.x, pose.y, yaw_in_a_loop(*pose.orientation))
+        reference = self._reference.pose_at(time)
+        return TrackedPose(pose.stamp, time, tracking_error(reference, actual), reference, actual)
+
+    def _look_for_zero(self, stamp) -> None:
+        if not self._lock_step or self._held_stamp is None:
+            self._held_stamp = stamp
+        elif stamp > self._held_stamp and self._reference is not None:
+            self._zero = self._held_stamp
+
+    def _ensure_driven(self, pose) -> None:
+        last, self._last = self._last, (pose.stamp, pose.x, pose.y)
+        if last is None:
+            return
+        moved = math.hypot(pose.x - last[1], pose.y - last[2])
+        elapsed = (pose.stamp - last[0]) / NANOSECONDS
+        # Half a period more: a simulator may say its speed of a step before.
+        longest = abs(elapsed) + 0.5 * self._period
+        if moved <= JUMP_SPEED * longest:
+            return
+        if moved > (JUMP_SPEED + 3.0 * math.hypot(pose.v_x, pose.v_y)) * longest:
+            raise SimulatorError(
+                f"the robot was moved {moved:.2f} m within {elapsed:.2f} s, "
+                f"{(pose.stamp - self._zero) / NANOSECONDS:.2f} s after the start: somebody has "
+                "set its pose"
+            )

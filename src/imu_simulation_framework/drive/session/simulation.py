@@ -1,0 +1,317 @@
+"""The robot in MuJoCo and its IMU, a control period at a time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Mapping, NamedTuple
+
+import numpy as np
+
+from imu_simulation_framework.drive.configuration import Configuration
+from imu_simulation_framework.drive.from_configuration import (
+    experiment_gnss,
+    imu_model_and_parameters,
+    make_magnetic_environment,
+    make_terrain,
+    samples_per_tick,
+    with_earth_turning,
+)
+from imu_simulation_framework.drive.mujoco import MujocoSimulator, SimulatorState
+from imu_simulation_framework.drive.results.record import STORED_OF_RECEIVER
+from imu_simulation_framework.drive.robot import load_robot_parameters
+from imu_simulation_framework.drive.session.recording import ticks_between_wheels
+from imu_simulation_framework.motion.stamps import NANOSECONDS
+from imu_simulation_framework.sensors.imu_models.base import (
+    AnyTruth,
+    ImuModel,
+    ImuReading,
+    truth_of,
+)
+from imu_simulation_framework.sensors.imu_models.registry import make_imu_model
+from imu_simulation_framework.sensors.magnetism.environment import turned
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from imu_simulation_framework.drive.session.positioning import PositioningSession
+
+MEASURED_AT_ONCE = 400
+"""Samples; of more than some the fusion takes them in another way, with other last digits."""
+
+
+class SimulatedSamples(NamedTuple):
+    """Samples that follow each other.
+
+    ``stamps`` (n,) [ns]. ``state`` and ``reading`` have the samples as the first axis of all their
+    arrays. ``published``: numbers of the readings that the IMU gives away, some perhaps several
+    times; None where it gives away each once.
+    ``wheels``: at which of the samples the robot says how its wheels stand and turn.
+    ``has_magnetic_field``: whether the readings have one. ``fixes``: what a GNSS receiver on the
+    robot has said in each control period of them, tables GnssRecord.
+    """
+
+    stamps: np.ndarray
+    state: SimulatorState
+    reading: ImuReading
+    published: np.ndarray | None
+    wheels: np.ndarray
+    has_magnetic_field: bool
+    fixes: tuple[pd.DataFrame, ...] = ()
+
+    def imu_rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """Stamps and values of the IMU's readings, as an :class:`.ExperimentRecord` takes them."""
+        reading = self.reading
+        return self._published(
+            reading.orientation, reading.angular_velocity, reading.specific_force
+        )
+
+    def bias_rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """Stamps and slow errors of the same readings, in the same order."""
+        reading = self.reading
+        return self._published(
+            reading.orientation_bias, reading.angular_velocity_bias, reading.specific_force_bias
+        )
+
+    def magnetic_rows(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """Stamps and magnetic fields (n, 3) [T] of the same readings; None without them."""
+        if not self.has_magnetic_field:
+            return None
+        return self._published(self.reading.magnetic_field)
+
+    def told_fixes(self) -> list[tuple[str, np.ndarray, np.ndarray]]:
+        """Kinds, stamps and rows of what the receiver said meanwhile, as they are recorded."""
+        if not self.fixes:
+            return []
+        # Imported here, as the receiver itself.
+        from imu_simulation_framework.sensors.gnss.messages import told_fixes
+
+        return [
+            (kind, *told)
+            for fixes in self.fixes
+            for kind, told in zip(STORED_OF_RECEIVER, told_fixes(fixes))
+        ]
+
+    def _published(self, *parts) -> tuple[np.ndarray, np.ndarray]:
+        rows = np.concatenate(parts, axis=1)
+        if self.published is None:
+            return self.stamps, rows
+        return self.stamps[self.published], rows[self.published]
+
+    def ground_truth_rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """Stamps and values of the ground truth, as an :class:`.ExperimentRecord` takes them."""
+        state = self.state
+        columns = (
+            state.position,
+            state.orientation,
+            state.linear_velocity,
+            state.angular_velocity,
+        )
+        return self.stamps, np.concatenate(columns, axis=1)
+
+    @property
+    def shows_wheels(self) -> bool:
+        """Whether there are any ``wheels``."""
+        return len(self.wheels) > 0
+
+    def wheel_rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """Stamps and velocities of the wheels that joint states have, (n, w)."""
+        return self.stamps[self.wheels], self.state.wheel_velocities[self.wheels]
+
+
+class DrivenSamples(NamedTuple):
+    """True samples of one control period, which the IMU has yet to measure.
+
+    ``stamps`` (n,) [ns], ``numbers`` (n,) counted from the drive's beginning, ``state`` and
+    ``fixes`` as of :class:`SimulatedSamples`.
+    """
+
+    stamps: np.ndarray
+    numbers: np.ndarray
+    state: SimulatorState
+    fixes: pd.DataFrame | None
+
+
+class SimulatedRobot:
+    """The configured robot at rest, its IMU's errors beginning.
+
+    Parameters
+    ----------
+    configuration : Configuration
+
+    Attributes
+    ----------
+    wheel_joints : tuple of str
+        Joints of the wheels, in the order of the samples' wheels.
+    positioning : PositioningSession or None
+        The GNSS receiver on it, if it has one.
+
+    Raises
+    ------
+    FrameworkError
+        Something of it cannot be simulated.
+    """
+
+    def __init__(self, configuration: Configuration) -> None:
+        self._rate = configuration.imu.rate
+        self._samples_per_tick = samples_per_tick(configuration)
+        ticks = ticks_between_wheels(1.0 / configuration.control.rate)
+        self._samples_between_wheels = ticks * self._samples_per_tick
+        robot = load_robot_parameters(configuration.robot.parameters or None)
+        self.wheel_joints = robot.wheel_joints
+        environment = make_magnetic_environment(configuration)
+        self._simulator = MujocoSimulator(
+            robot,
+            sample_rate=self._rate,
+            terrain=make_terrain(configuration),
+            bodies=[] if environment is None else (*environment.ellipsoids, *environment.bars),
+            gravity=configuration.simulation.gravity,
+            mean_torques=environment is not None and bool(environment.motors),
+        )
+        self._environment = environment
+        self._latitude = configuration.simulation.latitude
+        self._imu_place, _ = self._simulator.imu_mounting
+        self._samples = 0
+        self._driven: list[DrivenSamples] = []
+        self._last: SimulatedSamples
+        self.positioning = _positioning(configuration)
+        model, parameters = imu_model_and_parameters(configuration)
+        self.set_imu(model, parameters, configuration.experiment.seed)
+
+    @property
+    def imu(self) -> ImuModel:
+        """The IMU's error model."""
+        return self._imu
+
+    @property
+    def last(self) -> SimulatedSamples:
+        """The samples of the last tick; before the first one, that of the robot where it stands."""
+        return self._last
+
+    @property
+    def time(self) -> float:
+        """Simulated time [s]."""
+        return self._samples / self._rate
+
+    def set_pose(self, x: float, y: float, yaw: float) -> None:
+        """Put the robot at rest at this pose [m, m, rad]; its IMU starts anew."""
+        self._simulator.set_pose(x, y, yaw)
+        self._restart_imu()
+
+    def set_imu(self, model: str, parameters: Mapping[str, Any], seed: int) -> None:
+        """Give the robot another IMU, whose errors begin now.
+
+        Raises
+        ------
+        ConfigurationError
+            There is no such model, or it refuses the parameters; the IMU stays as it was.
+        """
+        imu = make_imu_model(model, parameters, 1.0 / self._rate, seed)
+        self._imu_arguments = (model, parameters, 1.0 / self._rate, seed)
+        self._read(imu)
+
+    def tick(self, left: float, right: float) -> SimulatedSamples:
+        """Drive for one control period with these wheel velocities [rad/s]; return its samples."""
+        self.drive(left, right)
+        return self.measured()
+
+    def drive(self, left: float, right: float) -> DrivenSamples:
+        """Drive for one control period as :meth:`tick` does; its IMU's readings can wait.
+
+        What an IMU says does not move the robot, and several control periods are read faster at
+        once: see :meth:`measured`.
+        """
+        self._simulator.set_wheel_velocities(left, right)
+        state = self._simulator.steps(self._samples_per_tick)
+        numbers = np.arange(self._samples + 1, self._samples + 1 + self._samples_per_tick)
+        self._samples += self._samples_per_tick
+        return self._wait(numbers, state)
+
+    @property
+    def waiting(self) -> int:
+        """How many samples have been driven and not been measured."""
+        if not self._driven:
+            return 0
+        return int(self._driven[-1].numbers[-1] - self._driven[0].numbers[0]) + 1
+
+    def measured(self) -> SimulatedSamples:
+        """Return the samples since the last time; there must be any.
+
+        They are the same to the bit in how many parts one asks for them, as long as these have no
+        more than :data:`MEASURED_AT_ONCE` samples.
+        """
+        driven, self._driven = self._driven, []
+        state = driven[0].state
+        if len(driven) > 1:
+            state = SimulatorState(*map(np.concatenate, zip(*(part.state for part in driven))))
+        numbers = np.concatenate([part.numbers for part in driven])
+        reading, new = self._readings(state)
+        self._last = SimulatedSamples(
+            np.concatenate([part.stamps for part in driven]),
+            state,
+            reading,
+            self._imu.given_away(numbers / self._rate, new),
+            np.flatnonzero(numbers % self._samples_between_wheels == 0),
+            self._feels_field,
+            tuple(part.fixes for part in driven if part.fixes is not None),
+        )
+        return self._last
+
+    def _restart_imu(self) -> None:
+        self._read(make_imu_model(*self._imu_arguments))
+
+    def _read(self, imu) -> None:
+        """Let another IMU measure the robot where it stands."""
+        self._imu = imu
+        imu.gravity = self._simulator.gravity
+        standing = self._simulator.state
+        if self.positioning is not None:
+            self.positioning.restart()
+        self._driven = []
+        state = SimulatorState(*(np.array([values]) for values in standing))
+        self._wait(np.array([self._samples]), state)
+        self.measured()
+
+    def _wait(self, numbers, state) -> DrivenSamples:
+        stamps = np.rint(numbers / self._rate * NANOSECONDS).astype(np.int64)
+        driven = DrivenSamples(stamps, numbers, state, self._fixes(stamps, state))
+        self._driven.append(driven)
+        return driven
+
+    @property
+    def _feels_field(self) -> bool:
+        return self._environment is not None and self._imu.has_magnetometer
+
+    def _readings(self, state) -> tuple[ImuReading, np.ndarray]:
+        """Return the IMU's readings of some samples, and which are new."""
+        truth: AnyTruth = with_earth_turning(state.imu_truth, self._latitude)
+        if self._feels_field or self._imu.feels_speed:
+            field = self._field(state) if self._feels_field else None
+            speed = None
+            if self._imu.feels_speed:
+                speed = np.linalg.norm(state.linear_velocity, axis=1)
+            truth = truth_of(*truth[:3], field, speed)
+        return self._imu.steps(truth)
+
+    def _field(self, state) -> np.ndarray:
+        """Return the magnetic field in the IMU's axes, (n, 3) [T]."""
+        assert self._environment is not None
+        torques = None
+        if self._environment.motors:
+            torques = state.wheel_torques.reshape(len(state.time), 2, -1).sum(axis=2)
+        place = state.position + turned(state.orientation, self._imu_place)
+        return self._environment.felt(place, state.imu_orientation, torques)
+
+    def _fixes(self, stamps, state) -> pd.DataFrame | None:
+        if self.positioning is None:
+            return None
+        moving = (state.linear_velocity, state.angular_velocity)
+        return self.positioning.add(stamps, state.position, state.orientation, *moving)
+
+
+def _positioning(configuration) -> PositioningSession | None:
+    gnss = experiment_gnss(configuration)
+    if gnss is None:
+        return None
+    # Imported here, since it takes 100 MB, and few experiments have a receiver.
+    from imu_simulation_framework.drive.session.positioning import PositioningSession
+
+    return PositioningSession(gnss, configuration.experiment.seed)

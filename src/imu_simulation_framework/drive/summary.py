@@ -1,0 +1,340 @@
+"""From an experiment's tables to what is summed up of them.
+
+The summary is a dictionary that is written as ``summary.json``:
+
+======================= ==============================================================
+key                     holds
+======================= ==============================================================
+``run``                 what the caller told about the experiment: IMU, controller, seed;
+                        ``recording``: the reference's report and the findings; ...
+``durations``           seconds planned and recorded
+``comparison_settings`` filter and alignment of this evaluation
+``yaw_error``           statistics of ``simulated``, ``real`` and ``difference``, each
+                        possibly null; of the two IMUs ``over_distance`` and ``over_turn``,
+                        see below
+``tracking``            statistics of each column of the control error
+``wheels``              statistics of each wheel's velocity as commanded minus as it turned;
+                        empty where that was not recorded
+``messages``            per recorded topic: expected, received, gaps
+``notes``               sentences on what is missing and why
+``execution``           dates, wall time, real-time factor, versions
+======================= ==============================================================
+
+``over_distance`` and ``over_turn`` are lists, an entry for each length of stretches of the
+trajectory: ``length_m`` along the path as it was recorded, without its scale, or ``turn_rad``
+accumulated to either side; how many ``stretches`` were looked at and how many ``independent``
+ones fit into them; and ``mean_rad``,
+``rms_rad`` and ``maximum_absolute_rad`` of the change of the yaw error from a stretch's
+beginning to its end, see :mod:`~imu_simulation_framework.heading.relative_error`.
+
+Everything but ``execution`` is the same for two runs with one seed. Units are at the end
+of a key: ``rms_rad``, ``drift_rad_per_s``, ``wall_time_s``; rms, mean, median,
+standard_deviation, minimum, maximum, maximum_absolute, final and drift mean what
+:class:`~imu_simulation_framework.heading.statistics.ErrorStatistics` says.
+
+The summary of an experiment that is looked at again.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from dataclasses import dataclass, field
+from typing import Any, Mapping
+
+import numpy as np
+
+from imu_simulation_framework.core.errors import ConfigurationError, ResultError
+from imu_simulation_framework.core.files import plain
+from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.core.versions import versions
+from imu_simulation_framework.heading.comparison import ComparisonSettings, compare
+
+
+@dataclass(frozen=True)
+class RunDescription:
+    """What the tables of an experiment do not tell.
+
+    Attributes
+    ----------
+    facts : Mapping
+        The summary's ``run``: IMU, controller, seed; of numbers, texts and what holds them.
+    execution : Mapping
+        Goes into the summary's ``execution``; ``wall_time_s`` in it gives the real-time factor.
+    messages_expected : Mapping of str to int
+        Name of a table -> number of messages that the simulator sent for it.
+    """
+
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    execution: Mapping[str, Any] = field(default_factory=dict)
+    messages_expected: Mapping[str, int] = field(default_factory=dict)
+
+
+NOTHING_TOLD = RunDescription()
+
+
+def evaluate(tables, settings=None, run=NOTHING_TOLD):
+    """Compare the tables and sum up, without writing anything.
+
+    Returns
+    -------
+    summary : dict
+        Of numbers, texts, None, lists and dictionaries.
+    comparison : Comparison
+    """
+    settings = ComparisonSettings() if settings is None else settings
+    execution = dict(run.execution)
+    comparison = compare(
+        imu_simulated=tables.imu_simulated,
+        ground_truth=tables.ground_truth,
+        imu_real=tables.imu_real,
+        trajectory=tables.trajectory_data,
+        reference=tables.reference,
+        fixes=tables.fixes,
+        wheel_velocities=tables.wheel_velocities,
+        wheel_velocities_actual=tables.wheel_velocities_actual,
+        control_error=tables.control_error,
+        settings=settings,
+        scale=_scale_of(run.facts),
+    )
+    recorded = _duration(tables.ground_truth)
+    wall_time = execution.get("wall_time_s")
+    if wall_time and "real_time_factor" not in execution:
+        execution["real_time_factor"] = recorded / wall_time
+    execution.setdefault("versions", versions())
+    summary = {
+        "run": dict(run.facts),
+        "durations": {
+            "planned_s": _duration(tables.trajectory_data),
+            "recorded_s": recorded,
+            "recorded_imu_s": None if tables.imu_real is None else _duration(tables.imu_real),
+        },
+        "comparison_settings": {
+            "median_window_s": settings.median_window,
+            "align": settings.align,
+            "max_shift_s": settings.max_shift,
+            "start_window_s": settings.start_window,
+        },
+        "yaw_error": {
+            "simulated": _yaw_summary(comparison.simulated),
+            "real": _yaw_summary(comparison.real),
+            "difference": None
+            if comparison.difference is None
+            else _statistics_summary(comparison.difference.statistics, "rad"),
+        },
+        "tracking": {
+            name: _statistics_summary(statistics, "rad" if name == "yaw_error" else "m")
+            for name, statistics in comparison.tracking.items()
+        },
+        "wheels": {
+            name: _statistics_summary(statistics, "rad_per_s")
+            for name, statistics in (
+                comparison.wheels.statistics if comparison.wheels else {}
+            ).items()
+        },
+        "messages": {
+            name: _message_summary(getattr(tables, name), run.messages_expected.get(name))
+            for name in ("imu_simulated", "ground_truth", "control_error")
+        },
+        "notes": list(comparison.remarks),
+        "execution": execution,
+    }
+    return plain(summary), comparison
+
+
+def _statistics_summary(statistics, unit) -> dict:
+    """Return the fields of an :class:`.ErrorStatistics` with their unit in the key."""
+    values = dataclasses.asdict(statistics)
+    summary = {"samples": values.pop("samples")}
+    drift = values.pop("drift")
+    summary.update({f"{name}_{unit}": value for name, value in values.items()})
+    summary[f"drift_{unit}_per_s"] = drift
+    return summary
+
+
+def _yaw_summary(comparison):
+    if comparison is None:
+        return None
+    summary = _statistics_summary(comparison.statistics, "rad")
+    summary["trend"] = _statistics_summary(comparison.trend_statistics, "rad")
+    summary["start_offset_rad"] = comparison.start_offset
+    if comparison.time_shift is not None:
+        summary["time_shift_s"] = comparison.time_shift.shift
+        summary["time_shift_correlation"] = comparison.time_shift.correlation
+    summary["over_distance"] = _relative_summary(comparison.over_distance, "length_m")
+    summary["over_turn"] = _relative_summary(comparison.over_turn, "turn_rad")
+    for name in ("yaw_spectrum", "error_spectrum"):
+        spectrum = getattr(comparison, name)
+        summary[name] = spectrum and {
+            "sample_rate_hz": spectrum.rate,
+            "segment_samples": spectrum.segment_length,
+            "segments": spectrum.segments,
+        }
+    return summary
+
+
+def _scale_of(facts) -> float:
+    """Return the scale of the path; a summary of others may say anything."""
+    scale = facts.get("trajectory_scale")
+    usable = isinstance(scale, (int, float)) and not isinstance(scale, bool)
+    return float(scale) if usable and 0.0 < scale < math.inf else 1.0
+
+
+def _relative_summary(entries, length) -> list[dict]:
+    return [
+        {
+            length: entry.length,
+            "stretches": entry.stretches,
+            "independent": entry.independent,
+            "mean_rad": entry.mean,
+            "rms_rad": entry.rms,
+            "maximum_absolute_rad": entry.maximum_absolute,
+        }
+        for entry in entries
+    ]
+
+
+def _message_summary(table, expected):
+    """Count what came, and what should have come; without the sender's word from the stamps."""
+    time = table.index.to_numpy(dtype=float)
+    steps = np.diff(time)
+    summary = {"expected": len(time), "received": len(time), "gaps": 0, "longest_gap_s": 0.0}
+    if len(steps):
+        period = float(np.median(steps))
+        gaps = steps[steps > 1.5 * period]
+        summary["expected"] += int(np.rint(gaps / period - 1.0).sum())
+        summary["gaps"] = len(gaps)
+        summary["longest_gap_s"] = float(gaps.max()) if len(gaps) else 0.0
+    if expected is not None:
+        summary["expected"] = expected
+    summary["expected_according_to"] = "stamps" if expected is None else "simulator"
+    return summary
+
+
+def _duration(table) -> float:
+    return float(table.index[-1] - table.index[0]) if len(table) else 0.0
+
+
+DEEPEST = 30
+"""Levels of a summary.json; ours has six."""
+
+MOST_MESSAGES = 10**12
+
+SETTINGS = {
+    "median_window": "median_window_s",
+    "align": "align",
+    "max_shift": "max_shift_s",
+    "start_window": "start_window_s",
+}
+"""Fields of :class:`.ComparisonSettings`, and their keys in a summary."""
+
+
+def previous_summary(folder) -> dict:
+    """Return the summary that the experiment wrote, empty if it was ended before it could.
+
+    Parameters
+    ----------
+    folder : ResultFolder
+
+    Raises
+    ------
+    ResultError
+        It is not what an experiment writes.
+    """
+    path = folder.path("summary.json")
+    if not path.exists():
+        return {}
+    try:
+        summary = json.loads(folder.read_text("summary.json"))
+    except (ValueError, RecursionError) as error:
+        reason = "nested too deeply" if isinstance(error, RecursionError) else error
+        raise unusable(path, f"not valid JSON ({reason})") from error
+    if not isinstance(summary, dict):
+        raise unusable(path, "an object with the summary of an experiment was expected")
+    if _nested_deeper(summary, DEEPEST):
+        raise unusable(path, f"nested deeper than {DEEPEST} levels")
+    for key in ("comparison_settings", "run", "execution", "messages"):
+        if not isinstance(summary.get(key, {}), dict):
+            raise unusable(path, f"{key} is {shown(summary[key])}, expected keys with values")
+    for key in ("wall_time_s", "real_time_factor"):
+        number = summary.get("execution", {}).get(key)
+        if number is not None and not (_is_number(number) and 0.0 < number < math.inf):
+            raise unusable(path, f"execution: {key} is {shown(number)}, expected a number above 0")
+    return summary
+
+
+def settings_of(previous, path, **chosen) -> ComparisonSettings:
+    """Return how an experiment is to be evaluated: as it was, but for what is chosen anew.
+
+    Parameters
+    ----------
+    previous : Mapping
+        Its summary.
+    path : Path
+        Where that stands.
+    **chosen : object
+        Of :class:`.ComparisonSettings`; None keeps what was.
+
+    Raises
+    ------
+    ResultError
+        The summary's settings are none.
+    ConfigurationError
+        The chosen ones are none.
+    """
+    earlier = previous.get("comparison_settings", {})
+    of_summary = {
+        name: earlier[key]
+        for name, key in SETTINGS.items()
+        if chosen.get(name) is None and earlier.get(key) is not None
+    }
+    try:
+        ComparisonSettings(**of_summary)
+    except ConfigurationError as error:
+        raise unusable(path, f"comparison_settings: {error}") from error
+    return ComparisonSettings(
+        **of_summary, **{name: value for name, value in chosen.items() if value is not None}
+    )
+
+
+def described_run(previous, path) -> RunDescription:
+    """Return what an experiment's summary told of it, as :func:`.evaluate` takes it.
+
+    Raises
+    ------
+    ResultError
+        Its counts of messages are none.
+    """
+    expected: dict[str, int] = {}
+    for name, counts in previous.get("messages", {}).items():
+        if not isinstance(counts, dict):
+            raise unusable(path, f"messages: {name} is {shown(counts)}, expected counts")
+        if counts.get("expected_according_to") == "simulator":
+            count = counts.get("expected")
+            if not (isinstance(count, int) and 0 <= count < MOST_MESSAGES):
+                raise unusable(
+                    path, f"messages: {name} expects {shown(count)}, expected a whole number"
+                )
+            expected[name] = count
+    # Without a summary the experiment has not come to its end.
+    facts = previous.get("run", {}) if previous else {"completed": False}
+    return RunDescription(facts, previous.get("execution", {}), expected)
+
+
+def unusable(path, reason) -> ResultError:
+    """Return an error about a summary: which file, and what is wrong with it."""
+    return ResultError(
+        f"{path}: {reason}; repair or remove it, what it tells about the experiment is carried over"
+    )
+
+
+def _nested_deeper(value, levels) -> bool:
+    if not isinstance(value, (dict, list)):
+        return False
+    parts = value.values() if isinstance(value, dict) else value
+    return levels == 0 or any(_nested_deeper(part, levels - 1) for part in parts)
+
+
+def _is_number(value) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)

@@ -1,0 +1,192 @@
+"""Whether the robot's wheels can follow a trajectory, and what would help if they cannot."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from imu_simulation_framework.core.errors import TooFastError, TrajectoryError
+from imu_simulation_framework.motion.trajectory import motion_at, scale, smooth
+
+# Suggestions for smoothing are tried up to here; a longer window cuts every corner.
+_LONGEST_SUGGESTED_WINDOW = 10.0
+_SUGGESTED_WINDOWS = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0, _LONGEST_SUGGESTED_WINDOW)
+
+
+def _times(table):
+    return table.index.to_numpy(dtype=float)
+
+
+def wheel_velocities(trajectory, drivetrain):
+    """Return the wheel velocities that drive the trajectory if nothing slips.
+
+    Parameters
+    ----------
+    trajectory : pandas.DataFrame
+        Trajectory.
+    drivetrain : DifferentialDrivetrain
+
+    Returns
+    -------
+    pandas.DataFrame
+        WheelVelocities, at the same times.
+    """
+    left, right = drivetrain.inverse(
+        trajectory["v"].to_numpy(dtype=float),
+        trajectory["yaw_rate"].to_numpy(dtype=float),
+    )
+    return pd.DataFrame(
+        {"left": left, "right": right}, index=pd.Index(_times(trajectory), name="time")
+    )
+
+
+def _wheel_accelerations(wheels):
+    """Return the accelerations between consecutive samples, (n - 1, 2) [rad/s^2]."""
+    return np.diff(wheels.to_numpy(), axis=0) / np.diff(_times(wheels))[:, np.newaxis]
+
+
+def _fits(trajectory, drivetrain, limits):
+    wheels = wheel_velocities(trajectory, drivetrain)
+    return bool(
+        np.max(np.abs(wheels.to_numpy())) <= limits.max_wheel_velocity
+        and np.max(np.abs(_wheel_accelerations(wheels))) <= limits.max_wheel_acceleration
+    )
+
+
+def _largest_fitting_scale(trajectory, drivetrain, limits):
+    """Return the largest factor, in steps of 0.01, that fits, or None."""
+
+    def fits(hundredths):
+        return _fits(scale(trajectory, hundredths / 100.0), drivetrain, limits)
+
+    if not fits(1):
+        return None
+    # What fits is an interval that holds a fitting small one, as |a + b factor| is convex.
+    low, high = 1, 100
+    while high - low > 1:
+        middle = (low + high) // 2
+        if fits(middle):
+            low = middle
+        else:
+            high = middle
+    return low / 100.0
+
+
+def _shortest_fitting_window(recorded, trajectory, factor, longer_than, drivetrain, limits):
+    """Return the shortest of the usual smoothing windows that fits, or None.
+
+    The recorded poses are smoothed, and what the trajectory has of them is looked at.
+    """
+    times = _times(trajectory)
+    recorded_times = _times(recorded)
+    worst = _hardest_time(trajectory, drivetrain, limits)
+
+    def fits(poses, where):
+        return _fits(scale(motion_at(smooth(poses, window), where), factor), drivetrain, limits)
+
+    for window in _SUGGESTED_WINDOWS:
+        if longer_than < window < 0.5 * (times[-1] - times[0]):
+            # Smoothing a long drive takes long, so first where it matters most.
+            reach = max(0.5 * window, 4.0 * (times[1] - times[0]))
+            near = times[np.abs(times - worst) < reach]
+            span = worst - reach - window, worst + reach + window
+            first, last = np.searchsorted(recorded_times, span)
+            around = recorded.iloc[max(0, first - 1) : last + 1]
+            if fits(around, near) and fits(recorded, times):
+                return window
+    return None
+
+
+def _hardest_time(trajectory, drivetrain, limits):
+    """When a wheel is farthest beyond what it can [s]."""
+    wheels = wheel_velocities(trajectory, drivetrain)
+    effort = np.abs(wheels.to_numpy()).max(axis=1) / limits.max_wheel_velocity
+    accelerations = np.abs(_wheel_accelerations(wheels)).max(axis=1)
+    effort[1:] = np.maximum(effort[1:], accelerations / limits.max_wheel_acceleration)
+    return _times(trajectory)[int(np.argmax(effort))]
+
+
+def _describe_excess(values, times, limit, unit, noun):
+    """Return a phrase on where and how much values (n, 2) exceed a limit, or an empty one."""
+    excess = np.abs(values)
+    above = int(np.count_nonzero(np.any(excess > limit, axis=1)))
+    if above == 0:
+        return ""
+    row, wheel = np.unravel_index(int(np.argmax(excess)), excess.shape)
+    return (
+        f"at {times[row]:.2f} s the {('left', 'right')[wheel]} wheel's {noun} is "
+        f"{excess[row, wheel]:.3g} {unit}, {excess[row, wheel] / limit:.2f} times the limit of "
+        f"{limit:g} {unit} ({above} of {len(values)} samples are above it)"
+    )
+
+
+def check_limits(
+    trajectory, drivetrain, limits, recorded=None, present_scale=1.0, present_window=0.0
+):
+    """Refuse a trajectory that the robot's wheels cannot follow, and say what would help.
+
+    Both suggestions, a smaller scale and a longer smoothing window, are tried on the
+    trajectory before they are made.
+
+    Parameters
+    ----------
+    trajectory : pandas.DataFrame
+        Trajectory.
+    drivetrain : DifferentialDrivetrain
+    limits : RobotLimits
+    recorded : pandas.DataFrame, optional
+        Poses before smoothing, resampling and scaling, at times that count as the
+        trajectory's do, so that the window suggested is the whole window and not one in
+        addition to what was done.
+    present_scale, present_window : float
+        Scale and smoothing window [s] with which the trajectory was made from it.
+
+    Raises
+    ------
+    TooFastError
+        If a wheel would have to be faster, or accelerate more, than it can.
+    TrajectoryError
+        If a velocity is no finite number.
+    """
+    if not np.all(np.isfinite(trajectory[["v", "yaw_rate"]].to_numpy(dtype=float))):
+        raise TrajectoryError("The trajectory has velocities that are not finite numbers.")
+    if _fits(trajectory, drivetrain, limits):
+        return
+    wheels = wheel_velocities(trajectory, drivetrain)
+    elapsed = _times(trajectory) - _times(trajectory)[0]
+    phrases = [
+        _describe_excess(
+            wheels.to_numpy(), elapsed, limits.max_wheel_velocity, "rad/s", "velocity"
+        ),
+        _describe_excess(
+            _wheel_accelerations(wheels),
+            elapsed,
+            limits.max_wheel_acceleration,
+            "rad/s^2",
+            "acceleration",
+        ),
+    ]
+    factor = _largest_fitting_scale(trajectory, drivetrain, limits)
+    if recorded is None:
+        present_scale, present_window, recorded = 1.0, 0.0, trajectory
+    window = _shortest_fitting_window(
+        recorded, trajectory, present_scale, present_window, drivetrain, limits
+    )
+    remedies = []
+    if factor is not None:
+        remedies.append(f"scale {present_scale * factor:.4g}")
+    if window is not None:
+        remedies.append(f"smoothing over {window:g} s")
+    if remedies:
+        advice = f"{' or '.join(remedies)} would fit"
+    else:
+        advice = (
+            "neither a smaller scale nor smoothing over up to "
+            f"{_LONGEST_SUGGESTED_WINDOW:g} s would fit, so crop that part or take another robot"
+        )
+    raise TooFastError(
+        " and ".join(phrase for phrase in phrases if phrase),
+        advice,
+        None if factor is None else present_scale * factor,
+        window,
+    )

@@ -1,0 +1,249 @@
+"""Any yaw over time that a person names: of a bag, a text file or an experiment's result."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pandas as pd
+
+from imu_simulation_framework.core.errors import RecordingError, ResultError
+from imu_simulation_framework.core.sentences import listed, shown
+from imu_simulation_framework.drive.results.files import MARKER, ResultFolder, find_result
+from imu_simulation_framework.drive.results.tables import OPTIONAL, load_table
+from imu_simulation_framework.heading.differences import FEWEST_COMMON
+from imu_simulation_framework.recordings.file_access import storage_files
+from imu_simulation_framework.recordings.formats.any_format import (
+    likely_topics,
+    recording_format,
+    topics_of_bag,
+)
+from imu_simulation_framework.recordings.guessing.guess import (
+    guess_angle,
+    guess_columns,
+    guess_where_unknown,
+)
+from imu_simulation_framework.recordings.messages import IMU_TYPES, REFERENCE_TYPES
+from imu_simulation_framework.recordings.reading import read_imu, read_reference
+
+SIGN = "@"
+"""Between a path and the topic, column or table that is meant."""
+
+TABLES = {
+    "reference": "reference",
+    "imu_real": "recorded IMU",
+    "ground_truth": "simulator's truth",
+    "imu_simulated": "simulated IMU",
+    "trajectory_data": "trajectory",
+}
+"""Tables of a result that have a yaw, and what they are called."""
+
+
+@dataclass(frozen=True)
+class YawSignal:
+    """A yaw over time.
+
+    Attributes
+    ----------
+    name : str
+        File, and what of it.
+    yaw : Series
+        [rad], unwrapped, indexed by time [s] on its own clock.
+    known : Series or None
+        1 where it was measured, 0 where it is a guess.
+    sources : tuple of Path
+        What was read.
+    remarks : tuple of str
+        What was found in it that a person should know.
+    group : str
+        Of a result: what the names of all its yaws begin with.
+    """
+
+    name: str
+    yaw: pd.Series
+    known: pd.Series | None = None
+    sources: tuple[Path, ...] = ()
+    remarks: tuple[str, ...] = ()
+    group: str = ""
+
+
+def read_yaw_signals(text) -> list[YawSignal]:
+    """Read what a person names.
+
+    Parameters
+    ----------
+    text : str
+        A path, or ``PATH@WHAT``. The path is that of a result (its yaws without WHAT: reference,
+        recorded and simulated IMU, the simulator's truth; with it one of :data:`TABLES`), of a bag
+        (its likeliest reference and IMU; WHAT is a topic), of a CSV, TUM or ``rostopic echo -p``
+        file (WHAT is the column of a CSV, with its unit in brackets).
+
+    Returns
+    -------
+    list of YawSignal
+        At least one.
+
+    Raises
+    ------
+    RecordingError, ResultError
+        There is no such thing, it cannot be read, or it has no yaw.
+    """
+    signals = _signals(*split_name(text))
+    for signal in signals:
+        if len(signal.yaw) < FEWEST_COMMON:
+            raise RecordingError(
+                f"{signal.sources[0]}: holds too few yaws, {len(signal.yaw)}; at least "
+                f"{FEWEST_COMMON} are needed to compare"
+            )
+    return signals
+
+
+def _signals(path, what) -> list[YawSignal]:
+    if is_result(path):
+        return _of_result(path, what)
+    if not os.path.exists(path):
+        raise RecordingError(f"{path}: there is no such recording or result")
+    format = recording_format(path)
+    if format == "bag":
+        return _of_bag(path, what)
+    if what and format != "csv":
+        raise RecordingError(
+            f"{path}: this is {format}, which has one yaw only; leave {SIGN}{what} out"
+        )
+    return [_of_column(path, what) if what else _of_text(path, format)]
+
+
+def split_name(text):
+    """Return the path and what of it; a path with the sign in its name is left whole."""
+    if os.path.exists(text) or SIGN not in text:
+        return text, ""
+    places = [place for place, letter in enumerate(text) if letter == SIGN]
+    for place in reversed(places):
+        if is_result(text[:place]) or os.path.exists(text[:place]):
+            return text[:place], text[place + 1 :]
+    return text[: places[0]], text[places[0] + 1 :]
+
+
+def is_result(path) -> bool:
+    """Return whether a path is that of a result: its folder, or ``<folder>/<prefix>``."""
+    path = Path(path)
+    if path.is_dir():
+        try:
+            storage_files(path)
+        except RecordingError:
+            return True  # a folder of results, or a sentence on what it lacks
+        return False
+    if path.exists():
+        return False
+    return bool(path.name) and (path.parent / f"{path.name}_{MARKER}").is_file()
+
+
+def _of_result(path, what):
+    folder = find_result(path)
+    if what and what not in TABLES:
+        raise ResultError(
+            f"{path}: a result has no yaw {shown(what)}; it has {listed(TABLES)}, if recorded"
+        )
+    wanted = [what] if what else [name for name in TABLES if name != "trajectory_data"]
+    signals = [_of_table(folder, name) for name in wanted]
+    if what and signals == [None]:
+        raise ResultError(f"{folder.prefix_path}: this result has no {TABLES[what]} ({what})")
+    return [signal for signal in signals if signal is not None]
+
+
+def _of_table(folder: ResultFolder, name):
+    table = load_table(folder, name)
+    if table is None:
+        return None
+    known = table["yaw_known"] if "yaw_known" in table and name in OPTIONAL else None
+    group = short_name(folder.folder)
+    return YawSignal(
+        f"{group} {TABLES[name]}",
+        table["yaw"].dropna(),
+        known,
+        (folder.path(f"{name}.csv"),),
+        group=group,
+    )
+
+
+def _of_bag(path, what):
+    topics = topics_of_bag(path)
+    references, imus = (likely_topics(topics, kinds) for kinds in (REFERENCE_TYPES, IMU_TYPES))
+    if what:
+        bare = what.strip("/")
+        kinds = {name: topics[name][0] for name in (what, f"/{bare}", bare) if name in topics}
+        if IMU_TYPES[0].name in kinds.values():
+            return [_of_recording(read_imu, path, topic=what)]
+        return [_of_recording(read_reference, path, topic=what)]
+    chosen = [(read_reference, name) for name in references[:1]]
+    chosen += [(read_imu, name) for name in imus[:1]]
+    if not chosen:
+        kinds = listed(kind.name for kind in REFERENCE_TYPES + IMU_TYPES)
+        raise RecordingError(f"{path}: no topic has a yaw, expected one of {kinds}")
+    return [_of_recording(read, path, topic=name) for read, name in chosen]
+
+
+def _of_column(path, column):
+    guess = guess_columns(path)
+    if not guess.time:
+        why = [reason for reason in guess.reasons if "is not taken as the time" in reason]
+        raise RecordingError(
+            f"{path}: {'; '.join(['no column could be told to be the time', *why])}; a header "
+            "with its unit, as time [s], tells it"
+        )
+    remarks = ()
+    if "[" not in column:
+        named, column = column, guess_angle(path, column)
+        if column == named:
+            told = f"{named} [deg]"
+            remarks = (f"{path}: {named} is taken for radians; {SIGN}{told} says degrees",)
+        else:
+            remarks = (f"{path}: {named} is taken as {column}, by its name and numbers",)
+    columns = {"time": guess.time, "yaw": column}
+    signal = _of_recording(read_imu, path, format="csv", columns=columns)
+    remarks = signal.remarks + remarks
+    return YawSignal(f"{signal.name} {column}", signal.yaw, None, signal.sources, remarks)
+
+
+def _of_text(path, format):
+    """Return the poses' yaw; the IMU's where there are none; else the course of satellite fixes."""
+    if format == "tum":
+        return _of_recording(read_reference, path)
+    readings, refusals = [], []
+    for section, read in (("reference", read_reference), ("imu_recording", read_imu)):
+        try:
+            columns = guess_where_unknown(path, section)[0] if format == "csv" else None
+            options = {"format": "csv", "columns": columns} if columns else {}
+            signal = _of_recording(read, path, **options)
+            if columns:
+                given = listed(f"{name} = {column}" for name, column in columns.items())
+                remark = f"{path}: the columns are guessed, look at them: {given}"
+                signal = replace(signal, remarks=(*signal.remarks, remark))
+            readings.append(signal)
+        except RecordingError as error:
+            refusals.append(error)
+    if not readings:
+        raise refusals[-1]
+    return next((signal for signal in readings if signal.known is None), readings[0])
+
+
+def _of_recording(read, path, **options):
+    recorded = read(path, **options)
+    name = short_name(Path(path))
+    if options.get("topic"):
+        name = f"{name} {options['topic']}"
+    table = recorded.table
+    return YawSignal(
+        name,
+        table["yaw"].dropna(),
+        table.get("yaw_known"),
+        (Path(path),),
+        tuple(recorded.report.sentences()),
+    )
+
+
+def short_name(path):
+    """Return the end of a path that tells it from others; a run's folder has a number only."""
+    parts = Path(os.path.abspath(path)).parts
+    return "/".join(parts[-3:] if parts[-1].isdecimal() else parts[-1:])

@@ -1,1 +1,0 @@
-"""How far a heading drifts: errors, their statistics and spectra."""

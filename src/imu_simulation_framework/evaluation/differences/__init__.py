@@ -1,1 +1,0 @@
-"""Yaws and wheels, each beside what it is compared with."""

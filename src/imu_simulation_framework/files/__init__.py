@@ -1,1 +1,0 @@
-"""What every reader and writer of files needs."""

@@ -1,0 +1,377 @@
+"""All that is measured and published of a flight, sample by sample, without ROS.
+
+What is measured on a flight, and the truth, as tables and as the messages of a bag.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Iterator, cast
+
+import numpy as np
+import pandas as pd
+from scipy.spatial.transform import Rotation
+
+from imu_simulation_framework.core import topics
+from imu_simulation_framework.core.angles import roll_pitch_yaw_from_quaternion, unwrap
+from imu_simulation_framework.core.checked_values import checked_choice, checked_number
+from imu_simulation_framework.core.columns import (
+    FLIGHT_TRUTH,
+    GNSS_RECORD,
+    IMU_RECORD,
+    INCREMENTS,
+    LOCAL_VELOCITY,
+    PLACE,
+)
+from imu_simulation_framework.core.errors import MotionError
+from imu_simulation_framework.core.robot_names import (
+    AIRCRAFT_FRAME,
+    GNSS_FRAME,
+    IMU_FRAME,
+    WORLD_FRAME,
+)
+from imu_simulation_framework.flight.gimbal.geometry import JOINTS
+from imu_simulation_framework.flight.gimbal.simulation import simulate_gimbal
+from imu_simulation_framework.flight.gimbal.specification import GimbalSpecification
+from imu_simulation_framework.motion.earth import geodetic_of
+from imu_simulation_framework.motion.earth_motion import EarthMotion
+from imu_simulation_framework.motion.flight import FlightStates
+from imu_simulation_framework.motion.motion import Motion
+from imu_simulation_framework.motion.stamps import NANOSECONDS
+from imu_simulation_framework.motion.strapdown import increments_of
+from imu_simulation_framework.recordings import messages
+from imu_simulation_framework.recordings.bundled_drives import FIRST_STAMP
+from imu_simulation_framework.recordings.formats.written_bags import Messages
+from imu_simulation_framework.sensors.gnss.earth_fixes import record_earth_fixes
+from imu_simulation_framework.sensors.gnss.specification import GnssSpecification
+from imu_simulation_framework.sensors.imu_models.base import SIGNALS
+from imu_simulation_framework.sensors.noise.streams import child_seed, run_seed
+from imu_simulation_framework.sensors.simulation import ImuErrors, imu_model, imu_truth
+
+GNSS_PLACES = ("body", "imu")
+"""Where the receiver's antenna is: on the airframe, or, as no real one is, beside the IMU."""
+
+_GNSS_CHILD = 1
+"""Child of the seed that the receiver draws from, another one than the IMU's."""
+
+
+@dataclass(frozen=True)
+class Tick:
+    """What belongs to one period of time; the arrays are those of its samples.
+
+    Attributes
+    ----------
+    stamps : ndarray of int, shape (n,)
+        Of all of the motion's samples [ns].
+    truth, imu_truth : ndarray, shape (n, 13)
+        Of the body and of the IMU: position and orientation in the world, velocity and angular
+        velocity against the Earth in their own axes.
+    imu_stamps : ndarray of int, shape (m,)
+        Of the IMU's samples [ns].
+    imu : ndarray, shape (m, 10)
+        Orientation, angular velocity and specific force, as the IMU says them.
+    fixes : pandas.DataFrame
+        GnssRecord, those that have arrived since the period before.
+    links : ndarray, shape (4, 7)
+        Where pan, tilt, roll and imu are at the last sample, each on the one before: place [m] and
+        quaternion.
+    """
+
+    stamps: np.ndarray
+    truth: np.ndarray
+    imu_truth: np.ndarray
+    imu_stamps: np.ndarray
+    imu: np.ndarray
+    fixes: pd.DataFrame
+    links: np.ndarray
+
+
+class AirborneImu:
+    """A flight with an IMU on a gimbal and a GNSS receiver.
+
+    The world is the level plane that touches the Earth where the flight begins, its axes are east,
+    north and up there.
+
+    Parameters
+    ----------
+    states : FlightStates
+        Of the aircraft.
+    gimbal : GimbalSpecification
+    imu : ImuErrors
+        As for :func:`.simulate_imu`.
+    gnss : GnssSpecification, optional
+        Without one there are no fixes.
+    rate : float
+        Samples per second of the motion, whose means an IMU measures [Hz].
+    seed, run : int
+        Of every random number.
+    gnss_on : str
+        Which of :data:`GNSS_PLACES` the antenna's lever arm belongs to.
+
+    Attributes
+    ----------
+    origin : ndarray, shape (3,)
+        Of the world: latitude, longitude [rad], height [m].
+    remarks : tuple of str
+        What the gimbal has to say.
+    covariances, magnetic_covariance : tuple
+        Of the IMU's orientation, angular velocity and specific force, nine numbers each, and of its
+        magnetometer.
+
+    Raises
+    ------
+    MotionError
+        The flight is too short.
+    ConfigurationError
+        A value is not what it must be, or gimbal, IMU or receiver do not go with the rate.
+    """
+
+    def __init__(
+        self,
+        states: FlightStates,
+        gimbal: GimbalSpecification,
+        imu: ImuErrors,
+        gnss: GnssSpecification | None = None,
+        rate: float = 100.0,
+        seed: int = 1,
+        run: int = 0,
+        gnss_on: str = "body",
+    ) -> None:
+        rate = checked_number("rate", rate, above=0.0, maximum=1e4)
+        checked_choice("gnss_on", gnss_on, GNSS_PLACES)
+        first, last = float(states.time[0]), float(states.time[-1])
+        count = int((last - first) * rate + 1e-6) + 1
+        if count < 4:
+            raise MotionError(f"the flight lasts {last - first:g} s, which is too short")
+        time = np.minimum(first + np.arange(count) / rate, last)
+        self.body = states.motion(at=time)
+        carried = simulate_gimbal(self.body, gimbal, imu, seed, run)
+        self.imu_motion = cast(EarthMotion, carried.motion)  # as the platform's
+        self.joints = carried.joints
+        self.geometry, self.remarks = carried.geometry, carried.remarks
+        self.residual = carried.residual
+        self.origin = geodetic_of(self.body.position[0])
+        self.stamps = np.rint(time * NANOSECONDS).astype(np.int64)
+        self.truth = _rows(self.body.local(self.origin))
+        self.imu_truth = _rows(self.imu_motion.local(self.origin))
+        self._measure(imu, seed, run)
+        self.gnss = gnss
+        self.fixes = pd.DataFrame(columns=list(GNSS_RECORD), index=pd.Index([], name="time"))
+        if gnss is not None:
+            receiver = self.body if gnss_on == "body" else self.imu_motion
+            self.fixes = record_earth_fixes(
+                receiver, gnss, child_seed(run_seed(seed, run), _GNSS_CHILD)
+            )
+
+    def _measure(self, imu, seed, run):
+        model = imu_model(imu, self.imu_motion.period, seed)
+        truth = imu_truth(self.imu_motion, speed=model.feels_speed)
+        reading = model.batch(truth, 1, first_run=run, parts=SIGNALS)
+        new = model.new_samples(len(self.stamps))
+        self.imu_stamps = self.stamps[new]
+        self.imu = np.hstack([getattr(reading, name)[0] for name in SIGNALS])[new]
+        self.covariances = model.covariances()
+        self.magnetic_covariance = model.magnetic_covariance()
+
+    def ticks(self, period: float) -> Iterator[Tick]:
+        """Yield the flight in periods of time.
+
+        Parameters
+        ----------
+        period : float
+            Of at least a sample [s].
+
+        Raises
+        ------
+        ConfigurationError
+            It is not positive.
+        """
+        period = checked_number("period", period, above=0.0)
+        samples = max(1, round(period / self.body.period))
+        begins = np.arange(0, len(self.stamps), samples)
+        ends = np.minimum(begins + samples, len(self.stamps))
+        arrival = np.rint(self.fixes["arrival"].to_numpy(dtype=float) * NANOSECONDS)
+        # Up to and with each period's last sample.
+        measured = np.searchsorted(self.imu_stamps, self.stamps[ends - 1], side="right")
+        arrived = np.searchsorted(arrival, self.stamps[ends - 1], side="right")
+        links = np.stack(
+            [
+                np.hstack([np.tile(link.translation, (len(ends), 1)), link.rotation])
+                for link in self.geometry.links(self.joints.angle[ends - 1]).values()
+            ],
+            axis=1,
+        )
+        imu_from = fixes_from = 0
+        for index, (begin, end) in enumerate(zip(begins, ends)):
+            imu_to, fixes_to = measured[index], arrived[index]
+            yield Tick(
+                self.stamps[begin:end],
+                self.truth[begin:end],
+                self.imu_truth[begin:end],
+                self.imu_stamps[imu_from:imu_to],
+                self.imu[imu_from:imu_to],
+                self.fixes.iloc[fixes_from:fixes_to],
+                links[index],
+            )
+            imu_from, fixes_from = imu_to, fixes_to
+
+
+def _rows(motion: Motion) -> np.ndarray:
+    """Return position, orientation, and both velocities in the body's axes, (n, 13)."""
+    velocity = Rotation.from_quat(motion.orientation).inv().apply(motion.velocity)
+    return np.hstack([motion.position, motion.orientation, velocity, motion.angular_velocity])
+
+
+_NO_FIX, _FIX = -1, 0
+_KNOWN = 2
+"""Of the covariance of a NavSatFix: its diagonal."""
+
+
+def truth_table(motion: EarthMotion) -> pd.DataFrame:
+    """Return a motion on the Earth as a table FlightTruth, which :func:`.read_flight` reads.
+
+    Parameters
+    ----------
+    motion : EarthMotion
+    """
+    degrees = (180.0 / np.pi, 180.0 / np.pi, 1.0)
+    parts = [
+        motion.latitude_longitude_height * degrees,
+        motion.local_velocity,
+        motion.local_orientation,
+        motion.angular_velocity,
+        motion.specific_force,
+    ]
+    index = pd.Index(motion.time, name="time")
+    return pd.DataFrame(np.hstack(parts), columns=list(FLIGHT_TRUTH), index=index)
+
+
+def flight_tables(flown: AirborneImu) -> dict[str, pd.DataFrame]:
+    """Return the tables of a flight, by the names of their files.
+
+    ``body`` and ``imu_truth``
+        FlightTruth of the aircraft and of the IMU.
+    ``imu``
+        ImuRecord, as measured.
+    ``increments``
+        Increments of an IMU without errors, which integrates.
+    ``gimbal``
+        GimbalAngles.
+    ``fixes``
+        GnssRecord, of a receiver if there is one.
+    """
+    increments = increments_of(flown.imu_motion)
+    angles = roll_pitch_yaw_from_quaternion(flown.imu[:, :4])
+    angles[:, 2] = unwrap(angles[:, 2])
+    tables = {
+        "body": truth_table(flown.body),
+        "imu_truth": truth_table(flown.imu_motion),
+        "imu": pd.DataFrame(
+            np.hstack([angles, flown.imu[:, 4:]]),
+            columns=list(IMU_RECORD),
+            index=pd.Index(flown.imu_stamps / NANOSECONDS, name="time"),
+        ),
+        "increments": pd.DataFrame(
+            np.hstack([increments.delta_theta, increments.delta_velocity]),
+            columns=list(INCREMENTS),
+            index=pd.Index(increments.time, name="time"),
+        ),
+        "gimbal": pd.DataFrame(
+            np.hstack([flown.joints.angle, flown.joints.rate]),
+            columns=[*JOINTS, *(f"{joint}_rate" for joint in JOINTS)],
+            index=pd.Index(flown.joints.time, name="time"),
+        ),
+    }
+    if flown.gnss is not None:
+        tables["fixes"] = flown.fixes
+    return tables
+
+
+def flight_messages(flown: AirborneImu) -> list[Messages]:
+    """Return the topics of a bag: those that ``airborne.launch`` publishes, less tf and clock.
+
+    Time zero is the beginning of 2019, UTC.
+    """
+    every = [
+        _odometry(topics.GROUND_TRUTH, AIRCRAFT_FRAME, flown.stamps, flown.truth),
+        _odometry(topics.GROUND_TRUTH_IMU, IMU_FRAME, flown.stamps, flown.imu_truth),
+        _imu(flown),
+        _fix(
+            topics.GROUND_TRUTH_ORIGIN,
+            WORLD_FRAME,
+            flown.stamps[:1],
+            np.atleast_2d(flown.origin * (180.0 / np.pi, 180.0 / np.pi, 1.0)),
+        ),
+    ]
+    if len(flown.fixes):
+        every += _receiver(flown.fixes)
+    return every
+
+
+def _odometry(topic, frame, stamps, rows):
+    names = [
+        *(f"pose.pose.position.{axis}" for axis in "xyz"),
+        *(f"pose.pose.orientation.{axis}" for axis in "xyzw"),
+        *(f"twist.twist.linear.{axis}" for axis in "xyz"),
+        *(f"twist.twist.angular.{axis}" for axis in "xyz"),
+    ]
+    return Messages(
+        topics.in_root(topic),
+        messages.ODOMETRY,
+        FIRST_STAMP + stamps,
+        dict(zip(names, rows.T)),
+        (WORLD_FRAME, frame),
+    )
+
+
+def _imu(flown):
+    parts = ("orientation", "angular_velocity", "linear_acceleration")
+    names = [
+        *(f"orientation.{axis}" for axis in "xyzw"),
+        *(f"angular_velocity.{axis}" for axis in "xyz"),
+        *(f"linear_acceleration.{axis}" for axis in "xyz"),
+    ]
+    fields = dict(zip(names, flown.imu.T))
+    for part, covariance in zip(parts, flown.covariances):
+        fields.update({f"{part}_covariance{k}": value for k, value in enumerate(covariance)})
+    return Messages(
+        topics.in_root(topics.IMU),
+        messages.IMU,
+        FIRST_STAMP + flown.imu_stamps,
+        fields,
+        (IMU_FRAME,),
+    )
+
+
+def _fix(topic, frame, stamps, places, status=_FIX, variances=None):
+    fields = dict(zip(PLACE, places.T))
+    fields["status.status"] = status
+    if variances is not None:
+        known = np.isfinite(variances).all(axis=1)
+        fields["position_covariance_type"] = np.where(known, _KNOWN, 0)
+        for number, values in zip((0, 4, 8), np.where(known[:, np.newaxis], variances, 0.0).T):
+            fields[f"position_covariance{number}"] = values
+    return Messages(
+        topics.in_root(topic), messages.NAV_SAT_FIX, FIRST_STAMP + stamps, fields, (frame,)
+    )
+
+
+def _receiver(fixes):
+    stamps = np.rint(fixes.index.to_numpy() * NANOSECONDS).astype(np.int64)
+    variances = fixes[["variance_east", "variance_north", "variance_up"]].to_numpy()
+    places = fixes[list(PLACE)].to_numpy()
+    status = np.where(np.isfinite(places).all(axis=1), _FIX, _NO_FIX)
+    yield _fix(topics.GNSS_FIX, GNSS_FRAME, stamps, places, status, variances)
+    moving = fixes[list(LOCAL_VELOCITY)].notna().all(axis=1).to_numpy()
+    names = [f"twist.twist.linear.{axis}" for axis in "xyz"]
+    fields = dict(zip(names, fixes[list(LOCAL_VELOCITY)].to_numpy()[moving].T))
+    horizontal, vertical = fixes["velocity_variance"], fixes["velocity_variance_up"]
+    for number, values in ((0, horizontal), (7, horizontal), (14, vertical)):
+        fields[f"twist.covariance{number}"] = values.to_numpy()[moving]
+    yield Messages(
+        topics.in_root(topics.GNSS_VELOCITY),
+        messages.TWIST_WITH_COVARIANCE_STAMPED,
+        FIRST_STAMP + stamps[moving],
+        fields,
+        (WORLD_FRAME,),
+    )

@@ -1,0 +1,1 @@
+"""A pan-tilt-roll gimbal between a platform and an IMU."""

@@ -1,0 +1,393 @@
+r"""The three joints of a gimbal: their order, and their angles over time.
+
+What a gimbal asks of a platform's motion, whether its world is a level plane or the Earth.
+
+Where a gimbal's links are on the platform, and how they move.
+
+Equations 1 to 4 of the airborne simulator AGISim (Kazemi and Rohani Sarvestani), link by link: pan,
+tilt and roll turn one after the other, and from joint to joint there may be lever arms. With C the
+rotation from a link to the platform, :math:`\omega` and :math:`\alpha` the link's angular velocity
+and acceleration against the platform in its own axes, l the place of the link's end in the
+platform's, a joint about the axis e with the angle :math:`\theta` and an arm a behind it make
+
+.. math::
+
+    C' = C R_e(\theta), \quad \omega' = R_e^T \omega + e \dot\theta, \quad
+    \alpha' = R_e^T \alpha + (R_e^T \omega) \times e \dot\theta + e \ddot\theta,
+
+    l' = l + C' a, \quad \dot l' = \dot l + C' (\omega' \times a), \quad
+    \ddot l' = \ddot l + C' (\alpha' \times a + \omega' \times (\omega' \times a)).
+
+AGISim takes the links' rates from two orientations in turn (its equations 5 to 8); such a rate is
+that of the middle of a step and lags by half of it. Here rates and accelerations of the joints are
+given, and all is exact at the samples' instants.
+
+AGISim's axes are forward, right, down, ours forward, left, up: its pan and tilt are the negatives
+of ours, its roll is ours.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Union
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy.interpolate import CubicSpline
+from scipy.spatial.transform import Rotation
+
+from imu_simulation_framework.core.checked_values import Axes, checked_numbers
+from imu_simulation_framework.core.errors import ConfigurationError, MotionError
+from imu_simulation_framework.motion.earth import EARTH_RATE, ecef_of, gravitation_ecef
+from imu_simulation_framework.motion.earth_frames import enu_to_ecef
+from imu_simulation_framework.motion.earth_motion import EarthMotion
+from imu_simulation_framework.motion.motion import Motion
+
+JOINTS = ("pan", "tilt", "roll")
+"""From the platform to the IMU; about z (up), y (left) and x (forward) of the link that each turns,
+right-handed: a positive pan turns to the left, a positive tilt turns the nose down."""
+
+
+@dataclass(frozen=True)
+class JointMotion:
+    """Angles of the joints over time; columns are pan, tilt, roll.
+
+    Parameters
+    ----------
+    time : ndarray, shape (n,)
+        Strictly increasing [s].
+    angle, rate, acceleration : ndarray, shape (n, 3)
+        [rad, rad/s, rad/s^2]
+
+    Raises
+    ------
+    MotionError
+        Shapes do not fit, a number is not finite, or time does not increase.
+    """
+
+    time: np.ndarray
+    angle: np.ndarray
+    rate: np.ndarray
+    acceleration: np.ndarray
+
+    def __post_init__(self) -> None:
+        time = np.asarray(self.time, dtype=float)
+        if time.ndim != 1 or len(time) == 0 or not np.all(np.isfinite(time)):
+            raise MotionError("the joints' times are no list of finite numbers")
+        if np.any(np.diff(time) <= 0.0):
+            raise MotionError("the joints' times must increase")
+        object.__setattr__(self, "time", time)
+        for name in ("angle", "rate", "acceleration"):
+            values = np.asarray(getattr(self, name), dtype=float)
+            if values.shape != (len(time), 3):
+                raise MotionError(
+                    f"the joints' {name} has the shape {values.shape}, expected {(len(time), 3)}"
+                )
+            if not np.all(np.isfinite(values)):
+                raise MotionError(f"the joints' {name} holds a value that is not finite")
+            object.__setattr__(self, name, values)
+
+    @classmethod
+    def from_angles(
+        cls, time: ArrayLike, angle: ArrayLike, at: ArrayLike | None = None
+    ) -> JointMotion:
+        """Return the joints' motion through given angles; between them they follow cubic splines.
+
+        Parameters
+        ----------
+        time : array_like, shape (n,)
+            At least two, strictly increasing [s].
+        angle : array_like, shape (n, 3)
+            [rad]
+        at : array_like, shape (m,), optional
+            Times of the result, from the first to the last [s]; by default those of the angles.
+
+        Raises
+        ------
+        MotionError
+            As for the class, or there are too few.
+        """
+        time, angle = np.asarray(time, dtype=float), np.asarray(angle, dtype=float)
+        given = cls(time, angle, np.zeros_like(angle), np.zeros_like(angle))
+        if len(time) < 2:
+            raise MotionError("there is one set of joint angles; two are needed")
+        path = CubicSpline(given.time, given.angle)
+        times = given.time if at is None else np.asarray(at, dtype=float)
+        return cls(times, path(times), path(times, 1), path(times, 2))
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    def table(self) -> pd.DataFrame:
+        """Return the angles as a table with columns pan, tilt, roll [rad], indexed by time [s]."""
+        return pd.DataFrame(
+            self.angle, columns=list(JOINTS), index=pd.Index(self.time, name="time")
+        )
+
+
+AnyMotion = Union[Motion, EarthMotion]
+
+
+def require_samples(motion: AnyMotion) -> None:
+    """Refuse a motion without derivatives.
+
+    Raises
+    ------
+    MotionError
+        It has less than three samples.
+    """
+    if len(motion.time) < 3:
+        raise MotionError(
+            f"a motion of {len(motion.time)} samples has no derivatives; three are needed"
+        )
+
+
+def rate_of_world(motion: AnyMotion) -> np.ndarray:
+    """Return the angular velocity of the motion's world against inertial space, (3,) [rad/s]."""
+    return np.array([0.0, 0.0, EARTH_RATE if isinstance(motion, EarthMotion) else 0.0])
+
+
+def world_to_inertial(motion: AnyMotion) -> Rotation:
+    """Return the rotations, one per sample, from the world to axes that do not turn with it."""
+    return Rotation.from_rotvec(np.outer(motion.time - motion.time[0], rate_of_world(motion)))
+
+
+def level_to_world(motion: AnyMotion) -> Rotation:
+    """Return the rotations, one per sample, from east, north, up to the motion's world."""
+    if isinstance(motion, EarthMotion):
+        latitude, longitude, _ = motion.latitude_longitude_height.T
+        return enu_to_ecef(latitude, longitude)
+    return Rotation.identity(len(motion.time))
+
+
+def gravitation_between(motion: AnyMotion, position: np.ndarray) -> np.ndarray:
+    """Return how much gravitation at places differs from that at the motion's, (n, 3) [m/s^2]."""
+    if isinstance(motion, EarthMotion):
+        return gravitation_ecef(position) - gravitation_ecef(motion.position)
+    return np.zeros_like(position)
+
+
+def place_on_earth(motion: AnyMotion, latitude: float, longitude: float, height: float):
+    """Return a place in the motion's world, (3,) [m].
+
+    Parameters
+    ----------
+    motion : Motion or EarthMotion
+    latitude, longitude : float
+        [deg]
+    height : float
+        [m]
+
+    Raises
+    ------
+    ConfigurationError
+        The motion's world has no latitude and longitude.
+    """
+    if isinstance(motion, EarthMotion):
+        return ecef_of(np.radians(latitude), np.radians(longitude), height)
+    raise ConfigurationError(
+        f"the gimbal points at latitude {latitude:g} and longitude {longitude:g}, but the motion "
+        "is not one on the Earth; give the point as ahead, left, up."
+    )
+
+
+_LONGEST_ARM = 100.0  # m
+_AXES = {"pan": 2, "tilt": 1, "roll": 0}
+
+
+class Mount(NamedTuple):
+    """Where something is on a platform that it moves on; n samples.
+
+    Attributes
+    ----------
+    lever_arm, lever_arm_rate, lever_arm_acceleration : ndarray, shape (n, 3)
+        Its place in the platform's axes, and the derivatives there [m, m/s, m/s^2].
+    rotation : scipy.spatial.transform.Rotation
+        From its axes to the platform's, n of them.
+    angular_velocity : ndarray, shape (n, 3)
+        Against the platform, in its own axes [rad/s].
+    """
+
+    lever_arm: np.ndarray
+    lever_arm_rate: np.ndarray
+    lever_arm_acceleration: np.ndarray
+    rotation: Rotation
+    angular_velocity: np.ndarray
+
+
+class Link(NamedTuple):
+    """Poses of a link on the one before, for tf; n of them.
+
+    ``translation`` (3,) [m]; ``rotation`` (n, 4), quaternions x, y, z, w.
+    """
+
+    translation: np.ndarray
+    rotation: np.ndarray
+
+
+@dataclass(frozen=True)
+class GimbalGeometry:
+    """Arms of a gimbal, each in the axes of the link that it belongs to; by default there are none.
+
+    Parameters
+    ----------
+    body_to_pan : 3 float
+        From the platform's origin to the gimbal, in the platform's axes [m].
+    base : 3 float
+        Roll, pitch and yaw of the gimbal's base on the platform [rad].
+    pan_to_tilt, tilt_to_roll, roll_to_imu : 3 float
+        [m]
+
+    Raises
+    ------
+    ConfigurationError
+        A value is not what it must be; the sentence begins with its name.
+    """
+
+    body_to_pan: Axes = (0.0, 0.0, 0.0)
+    base: Axes = (0.0, 0.0, 0.0)
+    pan_to_tilt: Axes = (0.0, 0.0, 0.0)
+    tilt_to_roll: Axes = (0.0, 0.0, 0.0)
+    roll_to_imu: Axes = (0.0, 0.0, 0.0)
+
+    def __post_init__(self) -> None:
+        for name in ("body_to_pan", "base", "pan_to_tilt", "tilt_to_roll", "roll_to_imu"):
+            largest = 2.0 * np.pi if name == "base" else _LONGEST_ARM
+            value = checked_numbers(name, getattr(self, name), 3, maximum=largest)
+            object.__setattr__(self, name, value)
+
+    @property
+    def base_rotation(self) -> Rotation:
+        """From the gimbal's base to the platform."""
+        roll, pitch, yaw = self.base
+        return Rotation.from_euler("ZYX", [yaw, pitch, roll])
+
+    def mount(self, joints: JointMotion) -> Mount:
+        """Return where the IMU is on the platform while the joints move."""
+        count = len(joints)
+        turned = np.tile(self.base_rotation.as_matrix(), (count, 1, 1))
+        rate, change = np.zeros((count, 3)), np.zeros((count, 3))
+        place = np.tile(np.array(self.body_to_pan), (count, 1))
+        speed, acceleration = np.zeros((count, 3)), np.zeros((count, 3))
+        arms = self.pan_to_tilt, self.tilt_to_roll, self.roll_to_imu
+        for number, (axis, arm) in enumerate(zip(_AXES.values(), arms)):
+            angle, own_rate = joints.angle[:, number], joints.rate[:, number]
+            step = _turn(axis, angle)
+            turned = turned @ step
+            before = _back(step, rate)
+            along = np.zeros((count, 3))
+            along[:, axis] = own_rate
+            rate = before + along
+            change = _back(step, change) + np.cross(before, along)
+            change[:, axis] += joints.acceleration[:, number]
+            if not any(arm):
+                continue
+            swept = np.cross(rate, arm)
+            place += turned @ np.array(arm)
+            speed += _forth(turned, swept)
+            acceleration += _forth(turned, np.cross(change, arm) + np.cross(rate, swept))
+        return Mount(place, speed, acceleration, Rotation.from_matrix(turned), rate)
+
+    def place(self, angle: np.ndarray) -> np.ndarray:
+        """Return where the IMU is on the platform, (n, 3) [m], at angles (n, 3) [rad]."""
+        still = np.zeros_like(angle)
+        joints = JointMotion(np.arange(float(len(angle))), angle, still, still)
+        return self.mount(joints).lever_arm
+
+    def carry(self, motion: AnyMotion, joints: JointMotion) -> AnyMotion:
+        """Return the motion of the IMU on a platform.
+
+        Parameters
+        ----------
+        motion : Motion or EarthMotion
+            Of the platform.
+        joints : JointMotion
+            At the motion's times.
+
+        Raises
+        ------
+        MotionError
+            The times are others, or there are less than three.
+        """
+        if len(joints) != len(motion.time) or np.any(joints.time != motion.time):
+            raise MotionError("the gimbal's joints and the motion have different times")
+        return carried(motion, self.mount(joints))
+
+    def links(self, angle: np.ndarray) -> dict[str, Link]:
+        """Return the poses of pan, tilt, roll and imu, each on the one before it.
+
+        Parameters
+        ----------
+        angle : ndarray, shape (n, 3)
+            Pan, tilt, roll [rad].
+        """
+        turns = [Rotation.from_euler(axis, column) for axis, column in zip("ZYX", angle.T)]
+        turns[0] = self.base_rotation * turns[0]
+        arms = self.body_to_pan, self.pan_to_tilt, self.tilt_to_roll, self.roll_to_imu
+        rotations = (*turns, Rotation.identity(len(angle)))
+        return {
+            name: Link(np.array(arm), rotation.as_quat())
+            for name, arm, rotation in zip((*_AXES, "imu"), arms, rotations)
+        }
+
+
+def carried(motion: AnyMotion, mount: Mount) -> AnyMotion:
+    r"""Return the motion of what moves on a platform; as :meth:`.Motion.mounted`, but exact.
+
+    The platform's angular acceleration alone is taken from a cubic spline through its samples.
+
+    Parameters
+    ----------
+    motion : Motion or EarthMotion
+        Of the platform.
+    mount : Mount
+
+    Raises
+    ------
+    MotionError
+        The motion has less than three samples.
+    """
+    require_samples(motion)
+    arm, arm_rate = mount.lever_arm, mount.lever_arm_rate
+    rate = motion.angular_velocity
+    body = Rotation.from_quat(motion.orientation)
+    to_body = body.inv()
+    # A velocity is against the world, which may turn; forces are felt in inertial space.
+    in_world = rate - to_body.apply(rate_of_world(motion))
+    position = motion.position + body.apply(arm)
+    force = (
+        motion.specific_force
+        + np.cross(CubicSpline(motion.time, rate)(motion.time, 1), arm)
+        + np.cross(rate, np.cross(rate, arm) + 2.0 * arm_rate)
+        + mount.lever_arm_acceleration
+        - to_body.apply(gravitation_between(motion, position))
+    )
+    to_mounted = mount.rotation.inv()
+    return replace(
+        motion,
+        position=position,
+        orientation=(body * mount.rotation).as_quat(),
+        velocity=motion.velocity + body.apply(np.cross(in_world, arm) + arm_rate),
+        angular_velocity=to_mounted.apply(rate) + mount.angular_velocity,
+        specific_force=to_mounted.apply(force),
+    )
+
+
+def _turn(axis, angle):
+    """Return matrices (n, 3, 3) of rotations about one of the axes."""
+    cosine, sine = np.cos(angle), np.sin(angle)
+    matrices = np.zeros((len(angle), 3, 3))
+    second, third = (axis + 1) % 3, (axis + 2) % 3
+    matrices[:, axis, axis] = 1.0
+    matrices[:, second, second] = matrices[:, third, third] = cosine
+    matrices[:, third, second], matrices[:, second, third] = sine, -sine
+    return matrices
+
+
+def _forth(matrices, vectors):
+    return np.einsum("nij,nj->ni", matrices, vectors)
+
+
+def _back(matrices, vectors):
+    return np.einsum("nji,nj->ni", matrices, vectors)

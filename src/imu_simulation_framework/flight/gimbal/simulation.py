@@ -1,0 +1,223 @@
+"""A gimbal on a moving platform: where its joints are, and how the IMU on it moves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.flight.gimbal.geometry import (
+    AnyMotion,
+    GimbalGeometry,
+    JointMotion,
+    world_to_inertial,
+)
+from imu_simulation_framework.flight.gimbal.specification import GimbalSpecification
+from imu_simulation_framework.flight.gimbal.stabilisation import (
+    GyroscopeErrors,
+    Residual,
+    Stabilisation,
+    at_limits,
+    at_rates,
+    boresight_of,
+    exact_joints,
+    run_loop,
+    servo,
+    target_orientation,
+    target_rate,
+)
+from imu_simulation_framework.sensors.imu_specification import ImuSpecification
+from imu_simulation_framework.sensors.simulation import ImuErrors, imu_model, imu_truth
+
+
+@dataclass(frozen=True)
+class GimbalMotion:
+    """What a gimbal made of a platform's motion.
+
+    Attributes
+    ----------
+    motion : Motion or EarthMotion
+        Of the IMU on the inner link, at the platform's times.
+    joints : JointMotion
+    geometry : GimbalGeometry
+    residual : Residual or None
+        Of a stabilised one.
+    remarks : tuple of str
+        How well it pointed, and when it was at its limits.
+    """
+
+    motion: AnyMotion
+    joints: JointMotion
+    geometry: GimbalGeometry
+    residual: Residual | None = None
+    remarks: tuple[str, ...] = ()
+
+
+def simulate_gimbal(
+    motion: AnyMotion,
+    gimbal: GimbalSpecification,
+    imu: ImuErrors | None = None,
+    seed: int = 1,
+    run: int = 0,
+) -> GimbalMotion:
+    """Return how an IMU moves on a gimbal on a platform.
+
+    A stabilised gimbal is led by this IMU's gyroscope: with the same seed and run
+    :func:`.simulate_imu` of the result has the errors that the loop had. Its scale factor's
+    temperature and supply coefficients and a low-pass see what the gimbal shall do, not what it
+    does besides, and the g-sensitivity likewise.
+
+    Parameters
+    ----------
+    motion : Motion or EarthMotion
+        Of the platform; evenly sampled for a stabilised gimbal.
+    gimbal : GimbalSpecification
+    imu : ImuErrors, optional
+        As for :func:`.simulate_imu`; without one the gyroscope has no errors.
+    seed, run : int
+        As there.
+
+    Raises
+    ------
+    MotionError
+        The motion is too short or not evenly sampled, a table of angles does not go so far, or the
+        motion goes through the point that is looked at.
+    ConfigurationError
+        The loop is not stable with the gyroscope's rate, the IMU's errors are no such thing, or a
+        point on the Earth is to be looked at by what has no place on it.
+    """
+    drive, geometry = gimbal.drive, gimbal.geometry
+    if not isinstance(drive, Stabilisation):
+        joints = drive.joints(motion.time)
+        return GimbalMotion(geometry.carry(motion, joints), joints, geometry)
+    target = target_orientation(motion, drive, geometry, gimbal.limits)
+    turning = target_rate(motion, target)
+    joints = exact_joints(motion, target, turning, geometry, gimbal.limits)
+    at_rate = np.zeros((len(joints), 3), dtype=bool)
+    if drive.bandwidth is not None:
+        joints, command = _stabilised(motion, gimbal, target, joints, imu, seed, run)
+        at_rate = at_rates(command, drive.rate_limits, gimbal.limits)
+    carried = geometry.carry(motion, joints)
+    residual = _residual(carried, target, turning, joints, gimbal, at_rate)
+    return GimbalMotion(carried, joints, geometry, residual, residual.remarks())
+
+
+def _stabilised(motion, gimbal, target, wanted, imu, seed, run):
+    """Return the joints with the loop around the gyroscope, and what it asked of them."""
+    period = motion.period
+    if imu is None:
+        due, gyroscope = np.arange(len(motion.time)), _exact(len(motion.time))
+    else:
+        due, gyroscope = _gyroscope(gimbal.geometry.carry(motion, wanted), imu, seed, run, period)
+    stride = int(due[1] - due[0]) if len(due) > 1 else 1
+    if len(due) < 2:
+        raise ConfigurationError("the gimbal's gyroscope has no two samples during the motion.")
+    # Before the first sample of the gyroscope the gimbal is where it shall be.
+    to_inertial = world_to_inertial(motion)[due]
+    base = to_inertial * Rotation.from_quat(motion.orientation[due]) * gimbal.geometry.base_rotation
+    inertial = to_inertial * target[due]
+    turned = np.zeros((len(due), 3))
+    turned[1:] = (inertial[:-1].inv() * inertial[1:]).as_rotvec() / (stride * period)
+    turned[0] = turned[1]
+    try:
+        found = run_loop(
+            base.as_quat(),
+            inertial.as_quat(),
+            turned,
+            gyroscope,
+            gimbal.drive,
+            gimbal.limits,
+            stride * period,
+            wanted.angle[due[0]],
+            np.clip(wanted.rate[due[0]], *_both(gimbal.drive.rate_limits)),
+        )
+    except ConfigurationError as error:
+        raise ConfigurationError(f"gimbal {gimbal.name}: {error}") from None
+    joints, command = _between(found, due, stride, motion.time, gimbal, period)
+    first = due[0]
+    joints.angle[:first], joints.rate[:first] = wanted.angle[:first], wanted.rate[:first]
+    joints.acceleration[:first] = wanted.acceleration[:first]
+    return joints, command
+
+
+def _both(values):
+    return -np.array(values), np.array(values)
+
+
+def _between(found, due, stride, time, gimbal, period):
+    """Return the joints at all of the motion's samples, from those at the gyroscope's."""
+    count = len(time)
+    since = np.arange(count) - due[0]
+    index = np.clip(-(-since // stride) - 1, 0, len(due) - 1)
+    steps = np.maximum(since - index * stride, 0)
+    low, high = np.array(gimbal.limits).T
+    angle, rate = found.angle[index], found.rate[index]
+    command = found.command[index]
+    for ahead in range(1, stride + 1):
+        decay, own, wanted = servo(gimbal.drive, ahead * period)
+        rows = steps == ahead
+        free = angle[rows] + own * rate[rows] + wanted * command[rows]
+        moving = decay * rate[rows] + (1.0 - decay) * command[rows]
+        inside = (free >= low) & (free <= high)
+        angle[rows], rate[rows] = np.clip(free, low, high), np.where(inside, moving, 0.0)
+    pulsation = 2.0 * np.pi * gimbal.drive.servo_bandwidth
+    stopped = at_limits(angle, gimbal.limits) | (low == high)
+    acceleration = np.where(stopped, 0.0, pulsation * (command - rate))
+    return JointMotion(time, angle, rate, acceleration), command
+
+
+def _gyroscope(motion, imu, seed, run, period):
+    """Return the samples at which the gyroscope reads, and its errors of one run."""
+    matrix, bent = np.eye(3), np.zeros(3)
+    saturation, resolution = np.full(3, np.inf), np.zeros(3)
+    if isinstance(imu, ImuSpecification):
+        triad = imu.gyroscope
+        matrix = matrix + np.array(triad.scale_factor_and_misalignment)
+        bent = np.array(triad.nonlinearity)
+        resolution = np.array(triad.resolution)
+        if triad.saturation is not None:
+            saturation = np.array(triad.saturation)
+        # What the loop does with numbers it does with its own.
+        imu = replace(imu, gyroscope=replace(triad, saturation=None, resolution=(0.0,) * 3))
+    model = imu_model(imu, period, seed)
+    truth = imu_truth(motion, speed=model.feels_speed)
+    reading = model.batch(truth, 1, first_run=run, parts=("angular_velocity",))
+    due = np.flatnonzero(model.new_samples(len(motion.time)))
+    rate = _means(truth.angular_velocity, due)
+    additive = reading.angular_velocity[0][due] - rate @ matrix.T - bent * rate**2
+    return due, GyroscopeErrors(matrix, bent, additive, saturation, resolution)
+
+
+def _exact(count):
+    """Return the errors of a gyroscope that has none."""
+    still = np.zeros(3)
+    return GyroscopeErrors(np.eye(3), still, np.zeros((count, 3)), still + np.inf, still)
+
+
+def _means(values, due):
+    """Return the means of values since the due sample before, that of the first is its own."""
+    if len(due) < 2 or due[1] - due[0] == 1:
+        return values[due]
+    stride = int(due[1] - due[0])
+    sums = np.cumsum(values, axis=0)
+    means = values[due].copy()
+    means[1:] = (sums[due[1:]] - sums[due[:-1]]) / stride
+    return means
+
+
+def _residual(carried, target, turning, joints, gimbal, at_rate) -> Residual:
+    found = Rotation.from_quat(carried.orientation)
+    error = found.inv() * target
+    axis = boresight_of(gimbal.drive)
+    seen = error.apply(axis)
+    off = np.arctan2(np.linalg.norm(np.cross(axis, seen), axis=1), seen @ axis)
+    return Residual(
+        carried.time,
+        error.as_rotvec(),
+        off,
+        carried.angular_velocity - error.apply(turning),
+        at_limits(joints.angle, gimbal.limits),
+        at_rate,
+    )

@@ -1,0 +1,246 @@
+"""A gimbal: its geometry, how far its joints go, and what moves them.
+
+A gimbal as plain keys and values, as in its YAML file.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from typing import Any, Mapping, Tuple, Union
+
+from imu_simulation_framework.core.checked_values import check_keys, checked_number
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.flight.gimbal.geometry import JOINTS, GimbalGeometry
+from imu_simulation_framework.flight.gimbal.profiles import (
+    FixedJoints,
+    SinusoidalJoints,
+    TabulatedJoints,
+)
+from imu_simulation_framework.flight.gimbal.stabilisation import (
+    HeldAttitude,
+    PointAhead,
+    PointOnEarth,
+    Stabilisation,
+)
+
+Limits = Tuple[Tuple[float, float], Tuple[float, float], Tuple[float, float]]
+Drive = Union[FixedJoints, SinusoidalJoints, TabulatedJoints, Stabilisation]
+
+_NO_ARMS = GimbalGeometry()
+_STANDING = FixedJoints()
+_FREE = (-math.inf, math.inf)
+_UPRIGHT = 0.5 * math.pi
+
+
+@dataclass(frozen=True)
+class GimbalSpecification:
+    """A gimbal; without arguments one that stands and has no arms, as if there were none.
+
+    Parameters
+    ----------
+    name : str
+    geometry : GimbalGeometry
+    drive : FixedJoints, SinusoidalJoints, TabulatedJoints or Stabilisation
+        What moves the joints.
+    limits : sequence of 3, each 2 float or None
+        Smallest and largest angle of pan, tilt and roll [rad]; None, for both or one, is without
+        end, of the tilt a quarter turn. Two equal ones are a joint that cannot move.
+
+    Raises
+    ------
+    ConfigurationError
+        A value is not what it must be, or prescribed angles are beyond the limits.
+    """
+
+    name: str = "gimbal"
+    geometry: GimbalGeometry = _NO_ARMS
+    drive: Drive = _STANDING
+    limits: Any = (None, None, None)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise ConfigurationError(f"name is {shown(self.name)}, but it must be a text.")
+        if not isinstance(self.geometry, GimbalGeometry):
+            raise ConfigurationError(
+                f"geometry is {shown(self.geometry)}, but it must be a GimbalGeometry."
+            )
+        if not isinstance(self.limits, (list, tuple)) or len(self.limits) != 3:
+            raise ConfigurationError(
+                f"limits is {shown(self.limits)}, but it must be three pairs of angles, of pan, "
+                "tilt and roll."
+            )
+        limits = tuple(_pair(joint, pair) for joint, pair in zip(JOINTS, self.limits))
+        object.__setattr__(self, "limits", limits)
+        if isinstance(self.drive, Stabilisation):
+            return
+        if not isinstance(self.drive, (FixedJoints, SinusoidalJoints, TabulatedJoints)):
+            raise ConfigurationError(
+                f"drive is {shown(self.drive)}, but it must be joints or a stabilisation."
+            )
+        for joint, (low, high), (least, most) in zip(JOINTS, limits, self.drive.reach):
+            if least < low or most > high:
+                beyond = least if least < low else most
+                raise ConfigurationError(
+                    f"the gimbal is at its limits: {joint} shall go to {beyond:.6g} rad, but it "
+                    f"goes from {low:.6g} rad to {high:.6g} rad."
+                )
+
+
+def _pair(joint, pair):
+    least, most = (-_UPRIGHT, _UPRIGHT) if joint == "tilt" else _FREE
+    if pair is None:
+        return least, most
+    if not isinstance(pair, (list, tuple)) or len(pair) != 2:
+        raise ConfigurationError(
+            f"limits of {joint} are {shown(pair)}, but they must be two angles."
+        )
+    low, high = (
+        end
+        if value is None or value == end
+        else checked_number(f"limits of {joint}", value, maximum=min(most, 1e3))
+        for value, end in zip(pair, (least, most))
+    )
+    if not low <= high:
+        raise ConfigurationError(
+            f"limits of {joint} are {low:g} rad and {high:g} rad, but the smaller one must be "
+            "first."
+        )
+    return low, high
+
+
+_ARMS = [field.name for field in fields(GimbalGeometry)]
+_DRIVES = ("fixed", "sinusoid", "table", "stabilisation")
+_TARGETS = ("hold", "point")
+_LOOP = [field.name for field in fields(Stabilisation) if field.name != "target"]
+
+
+def gimbal_from_mapping(content: Mapping[str, Any]) -> GimbalSpecification:
+    """Return the gimbal that keys and values describe; what is left out has its default.
+
+    Parameters
+    ----------
+    content : mapping
+        Fields of :class:`.GimbalGeometry`, ``name``, ``limits`` (``pan``, ``tilt``, ``roll``: pairs
+        of angles), and one of ``fixed`` (angles), ``sinusoid`` (fields of
+        :class:`.SinusoidalJoints`), ``table`` (a :class:`.TabulatedJoints`, or its fields) and
+        ``stabilisation`` (fields of :class:`.Stabilisation`; its target is ``hold`` with fields of
+        :class:`.HeldAttitude` or ``point`` with those of :class:`.PointAhead` or
+        :class:`.PointOnEarth`).
+
+    Raises
+    ------
+    ConfigurationError
+        A key is unknown, or a value is not what it must be.
+    """
+    check_keys(content, ["name", *_ARMS, "limits", *_DRIVES], "the gimbal")
+    values: dict[str, Any] = {"name": content["name"]} if "name" in content else {}
+    values["geometry"] = GimbalGeometry(**{key: content[key] for key in _ARMS if key in content})
+    given = [key for key in _DRIVES if key in content]
+    if len(given) > 1:
+        raise ConfigurationError(
+            f"the gimbal has {' and '.join(given)}, but only one of them can move it."
+        )
+    for key in given:
+        values["drive"] = _drive(key, content[key])
+    if "limits" in content:
+        check_keys(content["limits"], JOINTS, "limits")
+        values["limits"] = tuple(content["limits"].get(joint) for joint in JOINTS)
+    return GimbalSpecification(**values)
+
+
+def gimbal_to_mapping(gimbal: GimbalSpecification) -> dict[str, Any]:
+    """Return keys and values that give the gimbal again; what is at its default is left out.
+
+    Only dictionaries, lists, texts and float, so that it can be YAML or JSON.
+    """
+    content: dict[str, Any] = {"name": gimbal.name, **_changed(gimbal.geometry)}
+    drive = gimbal.drive
+    if isinstance(drive, SinusoidalJoints):
+        content["sinusoid"] = _changed(drive)
+    elif isinstance(drive, TabulatedJoints):
+        content["table"] = {
+            "times": list(drive.times),
+            "angles": [list(row) for row in drive.angles],
+            "source": drive.source,
+        }
+    elif isinstance(drive, Stabilisation):
+        kind = "hold" if isinstance(drive.target, HeldAttitude) else "point"
+        loop = _changed(drive)
+        loop.pop("target", None)
+        every = [field.name for field in fields(drive.target)]
+        aim = {name: getattr(drive.target, name) for name in every}
+        content["stabilisation"] = {kind: aim, **loop}
+    elif any(drive.angles):
+        content["fixed"] = list(drive.angles)
+    default = GimbalSpecification().limits
+    limits = {
+        joint: [value if math.isfinite(value) else None for value in pair]
+        for joint, pair, usual in zip(JOINTS, gimbal.limits, default)
+        if pair != usual
+    }
+    if limits:
+        content["limits"] = limits
+    return content
+
+
+def _changed(part) -> dict[str, Any]:
+    """Return the fields of a part that are not at their defaults."""
+    return {
+        field.name: list(value) if isinstance(value, tuple) else value
+        for field in fields(part)
+        for value in [getattr(part, field.name)]
+        if value != field.default
+    }
+
+
+def _drive(key, content):
+    if key == "fixed":
+        try:
+            return FixedJoints(content)
+        except ConfigurationError as error:
+            raise ConfigurationError(f"fixed: {error}") from None
+    if key == "sinusoid":
+        return _made(SinusoidalJoints, content, key)
+    if key == "table":
+        return content if isinstance(content, TabulatedJoints) else _table(content)
+    check_keys(content, [*_TARGETS, *_LOOP], key)
+    loop = {name: value for name, value in content.items() if name not in _TARGETS}
+    aims = [name for name in _TARGETS if name in content]
+    if len(aims) > 1:
+        raise ConfigurationError(f"{key} has both hold and point, but it can have only one target.")
+    for name in aims:
+        loop["target"] = _target(name, content[name])
+    try:
+        return Stabilisation(**loop)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{key}.{error}") from None
+
+
+def _table(content):
+    check_keys(content, [field.name for field in fields(TabulatedJoints)], "table")
+    for name in ("times", "angles"):
+        if not isinstance(content.get(name), list):
+            raise ConfigurationError(
+                f"table.{name} is {shown(content.get(name))}, but it must be a list."
+            )
+    return _made(TabulatedJoints, content, "table")
+
+
+def _target(name, content):
+    where = f"stabilisation.{name}"
+    if name == "hold":
+        return _made(HeldAttitude, {} if content is None else content, where)
+    on_earth = isinstance(content, Mapping) and any(
+        field.name in content for field in fields(PointOnEarth)
+    )
+    return _made(PointOnEarth if on_earth else PointAhead, content, where)
+
+
+def _made(kind, content, where):
+    check_keys(content, [field.name for field in fields(kind)], where)
+    try:
+        return kind(**content)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{where}.{error}") from None

@@ -1,0 +1,527 @@
+"""Samples of a recorded flight as they were recorded, from one topic or several.
+
+Samples of a flight: topics joined in time, what cannot be used left out or refused.
+
+A recorded flight, from a file to the states of an aircraft.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from typing import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from scipy.interpolate import CubicSpline
+from scipy.spatial.transform import Rotation
+
+from imu_simulation_framework.core.checked_values import checked_choice, checked_numbers
+from imu_simulation_framework.core.columns import EULER, QUATERNION
+from imu_simulation_framework.core.errors import RecordingError
+from imu_simulation_framework.motion.earth import SEMI_MAJOR_AXIS, ecef_of
+from imu_simulation_framework.motion.earth_frames import enu_to_ecef
+from imu_simulation_framework.motion.flight import Flight, FlightStates
+from imu_simulation_framework.motion.kinematics import quaternion_spline, unit
+from imu_simulation_framework.motion.stamps import StampLimits
+from imu_simulation_framework.recordings import messages
+from imu_simulation_framework.recordings.cleaning import MINIMUM_SAMPLES, Cleaner, Samples
+from imu_simulation_framework.recordings.conventions import conventional_reference
+from imu_simulation_framework.recordings.formats.any_format import read_any_bag, read_samples
+from imu_simulation_framework.recordings.frames import ReferenceConventions
+from imu_simulation_framework.recordings.report import RecordingReport
+
+
+def read_flight_samples(
+    path: str | os.PathLike[str],
+    topic: str = "",
+    format: str = "auto",
+    columns: Mapping[str, str] | None = None,
+    *,
+    attitude_topic: str = "",
+    velocity_topic: str = "",
+) -> tuple[Samples, Samples | None, Samples | None]:
+    """Read the samples of a recorded flight as they were recorded.
+
+    Parameters
+    ----------
+    path, format
+        As for :func:`~imu_simulation_framework.recordings.reading.read_reference_samples`.
+    topic : str
+        Of positions, in a bag.
+    columns : mapping of str to str, optional
+        For CSV: quantity -> ``"column [unit]"``.
+    attitude_topic : str
+        Beside satellite positions; empty for the only one that holds orientations.
+    velocity_topic : str
+        Beside satellite positions, to the east, to the north and up; empty for none.
+
+    Returns
+    -------
+    positions, attitudes, velocities : Samples
+        Of the latter two None where they are not in a topic of their own.
+
+    Raises
+    ------
+    RecordingError
+        The recording cannot be read.
+    """
+    samples = read_samples(path, topic, format, columns, messages.REFERENCE_TYPES, "flight")
+    if samples.message_type != messages.NAV_SAT_FIX.name or samples.format != "bag":
+        for key, beside in (("attitude_topic", attitude_topic), ("velocity_topic", velocity_topic)):
+            if beside:
+                raise RecordingError(f"{path}: {key} is of use only beside satellite positions")
+        return samples, None, None
+    attitude = read_any_bag(path, attitude_topic, messages.HEADING_TYPES)
+    velocity = (
+        read_any_bag(path, velocity_topic, messages.VELOCITY_TYPES) if velocity_topic else None
+    )
+    return samples, attitude, velocity
+
+
+LONGEST_GAP = 5.0
+"""Of usual periods, without a state: across more a spline is no motion."""
+
+LEAST_GAP = 0.25
+"""So long [s] may always be missing."""
+
+_NO_UNIT = 0.1
+"""By how much the length of a quaternion may differ from one."""
+
+_PLACES = (("latitude", "longitude", "altitude"), ("x", "y", "z"))
+
+
+def joined(positions, attitude, velocity):
+    """Put orientations and velocities of their own topics beside positions.
+
+    All are taken at the times of that topic of positions and orientations which has more samples,
+    as far as all of them reach; splines lead from their own times to those.
+
+    Parameters
+    ----------
+    positions, attitude : Samples
+    velocity : Samples or None
+
+    Returns
+    -------
+    Samples
+
+    Raises
+    ------
+    RecordingError
+        They do not last at the same time.
+    """
+    parts = [(positions, _PLACES[0]), (attitude, QUATERNION)]
+    if velocity is not None:
+        parts.append((velocity, ("velocity_east", "velocity_north", "velocity_up")))
+    curves = [_curve(samples, names) for samples, names in parts]
+    base = curves[0] if len(curves[0][0]) >= len(curves[1][0]) else curves[1]
+    begin, end = max(curve[0][0] for curve in curves), min(curve[0][-1] for curve in curves)
+    inside = (base[0] >= begin) & (base[0] <= end)
+    if not inside.any():
+        raise RecordingError(
+            f"{attitude.source}: its samples and those of topic {positions.topic} have no time in "
+            "common"
+        )
+    time = base[0][inside]
+    columns = {"stamp": time}
+    for (_, names), (_, curve, _) in zip(parts, curves):
+        columns.update(zip(names, curve(time).T))
+    columns.update(zip(QUATERNION, unit(np.column_stack([columns[n] for n in QUATERNION])).T))
+    return replace(positions, columns=columns, places=base[2][inside])
+
+
+def _curve(samples, names):
+    """Return times, a spline through columns, and places; of what can be used."""
+    cleaner = Cleaner(samples)
+    cleaner.drop_nan(names)
+    if names is QUATERNION:
+        samples.columns.update(zip(QUATERNION, cleaner.unit_quaternions(QUATERNION).T))
+    order, _ = cleaner.finish(StampLimits(), 4)
+    times = cleaner.times[order]
+    refuse_gaps(samples, times, samples.places[order])
+    values = samples.matrix(names)[order]
+    spline = quaternion_spline if names is QUATERNION else CubicSpline
+    return times, spline(times, values), samples.places[order]
+
+
+def clean_flight(samples, conventions, limits, minimum_samples):
+    """Make a table in east, north, up, with quaternions from forward, left, up.
+
+    Parameters
+    ----------
+    samples : Samples
+    conventions : ReferenceConventions
+    limits : StampLimits
+    minimum_samples : int
+
+    Returns
+    -------
+    table : pandas.DataFrame
+        latitude, longitude [deg], altitude [m] or x, y, z [m]; qx, qy, qz, qw; velocity_east,
+        velocity_north, velocity_up [m/s] if they are known.
+    places : ndarray of int
+        Of the rows, in the file.
+    report : RecordingReport
+
+    Raises
+    ------
+    RecordingError
+        The samples cannot be used.
+    """
+    samples = _upwards(samples, conventions)
+    samples = conventional_reference(samples, conventions)
+    place = next((names for names in _PLACES if samples.has(names)), None)
+    if place is None:
+        raise RecordingError(f"{samples.source}: a flight needs heights, but it has none")
+    attitude = QUATERNION if samples.has(QUATERNION) else EULER
+    if not samples.has(attitude):
+        raise RecordingError(
+            f"{samples.source}: a flight needs orientations, or roll, pitch and yaw"
+        )
+    velocity = tuple(
+        name for name in ("velocity_east", "velocity_north", "velocity_up") if name in samples
+    )
+    velocity = velocity if len(velocity) == 3 else ()
+    cleaner = Cleaner(samples)
+    cleaner.drop_nan(place + attitude + velocity)
+    if attitude is QUATERNION:
+        _refuse_none(samples, cleaner)
+        quaternions = cleaner.unit_quaternions(QUATERNION)
+    else:
+        # Roll, pitch, yaw are about x, then y, then z of the world.
+        angles = np.where(cleaner.keep[:, None], samples.matrix(EULER), 0.0)
+        quaternions = Rotation.from_euler("xyz", angles).as_quat()
+    order, report = cleaner.finish(limits, minimum_samples)
+    table = pd.DataFrame(
+        {name: samples.columns[name][order] for name in place + velocity},
+        index=pd.Index(cleaner.times[order], name="time"),
+    )
+    for name, values in zip(QUATERNION, quaternions[order].T):
+        table[name] = values
+    return table, samples.places[order], report
+
+
+def refuse_gaps(samples, times, places):
+    """Refuse a flight of which too much is missing at once.
+
+    Raises
+    ------
+    RecordingError
+        There is such a gap.
+    """
+    steps = np.diff(times)
+    usual = float(np.median(steps))
+    longest = max(LONGEST_GAP * usual, LEAST_GAP)
+    if len(steps) and np.max(steps) > longest:
+        row = int(np.argmax(steps))
+        raise RecordingError(
+            f"{samples.source}: {samples.place_name} {places[row + 1]}: nothing was recorded for "
+            f"{steps[row]:.3f} s before it, expected at most {longest:.3g} s, as a spline leads "
+            "from one state to the next; cut the recording there"
+        )
+
+
+def _refuse_none(samples, cleaner):
+    """Refuse quaternions that are none, but for those of zero, which say that nothing is known."""
+    norms = np.linalg.norm(samples.matrix(QUATERNION), axis=1)
+    with np.errstate(invalid="ignore"):
+        wrong = cleaner.keep & (norms > 1e-6) & (np.abs(norms - 1.0) > _NO_UNIT)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise RecordingError(
+            f"{samples.source}: {samples.place_name} {samples.places[row]}: qx, qy, qz, qw have "
+            f"the length {norms[row]:.4g}, expected 1, as the quaternion of an orientation has"
+        )
+
+
+def _upwards(samples, conventions):
+    """Return samples with velocities upwards."""
+    columns = dict(samples.columns)
+    if "velocity_down" in columns:
+        if "velocity_up" in columns:
+            raise RecordingError(
+                f"{samples.source}: velocity_up and velocity_down are both given; expected one of "
+                "them"
+            )
+        columns["velocity_up"] = -columns.pop("velocity_down")
+    return replace(samples, columns=columns)
+
+
+AXES = ("auto", "enu", "ned")
+PATHS = ("auto", "positions", "velocities")
+
+_COARSE = 1e-3
+"""Step of a position's last digit [m] that is worth a word."""
+
+_CONTRADICTION = (1.0, 0.1)
+"""By how much displacements may be off, in m/s and as a share of the speed."""
+
+_OVER = 5.0
+"""Time over which displacements are compared [s]."""
+
+_NEARLY = 1e-7
+_NANOSECOND = 1e-9
+
+_LOOKED_AT = 1000  # numbers, for their digits
+
+
+@dataclass(frozen=True)
+class RecordedFlight:
+    """A flight that somebody recorded, and what was found in the recording."""
+
+    flight: Flight
+    report: RecordingReport
+
+
+def read_flight(
+    path: str | os.PathLike[str],
+    topic: str = "",
+    format: str = "auto",
+    columns: Mapping[str, str] | None = None,
+    *,
+    axes: str = "auto",
+    yaw_convention: str = "",
+    quaternion_order: str = "xyzw",
+    quaternion_inverse: bool = False,
+    origin: Sequence[float] | None = None,
+    attitude_topic: str = "",
+    velocity_topic: str = "",
+    along: str = "auto",
+    stamp_limits: StampLimits | None = None,
+) -> RecordedFlight:
+    """Read a recorded flight.
+
+    Parameters
+    ----------
+    path, format
+        As for :func:`~imu_simulation_framework.recordings.reading.read_reference_samples`.
+    topic : str
+        In a bag: positions as sensor_msgs/NavSatFix, or poses (nav_msgs/Odometry,
+        geometry_msgs/PoseStamped, geometry_msgs/PoseWithCovarianceStamped) about an origin.
+    columns : mapping of str to str, optional
+        For CSV: quantity -> ``"column [unit]"``. Needs ``time``, either ``latitude longitude
+        altitude`` or ``x y z`` about an origin, and either ``qx qy qz qw`` or ``roll pitch`` with
+        ``yaw`` or ``heading``; with ``velocity_north velocity_east`` and ``velocity_down`` or
+        ``velocity_up`` if known.
+    axes : str
+        ``enu``: world east, north, up and body forward, left, up; ``ned``: world north, east, down
+        and body forward, right, down. ``auto``: the latter for a CSV with ``velocity_down`` or
+        ``heading``, otherwise the former; a remark says which it was.
+    yaw_convention, quaternion_order, quaternion_inverse
+        As in :class:`.ReferenceConventions`.
+    origin : sequence of float, optional
+        Of positions x, y, z: latitude, longitude [deg] and height [m].
+    attitude_topic : str
+        In a bag, beside a NavSatFix: orientations, as sensor_msgs/Imu or poses; empty for the only
+        one.
+    velocity_topic : str
+        In a bag, beside a NavSatFix: velocities to the east, to the north and up.
+    along : str
+        ``positions``: the path is a spline through the positions. ``velocities``: it is the
+        integral of the velocities, see :meth:`.FlightStates.integrated`; an IMU feels the
+        derivative of a velocity, and of positions the second one, which magnifies noise and the
+        steps of the last digit. ``auto``: the latter where there are velocities.
+    stamp_limits : StampLimits, optional
+
+    Returns
+    -------
+    RecordedFlight
+        Its times begin with zero; ``settings`` has the start on the recording's clock.
+
+    Raises
+    ------
+    RecordingError
+        The recording cannot be read, or its data cannot be used.
+    ConfigurationError
+        A choice is none.
+    """
+    checked_choice("the axes of a recorded flight", axes, AXES)
+    checked_choice("the path of a recorded flight", along, PATHS)
+    if origin is not None:
+        origin = checked_numbers("the origin of a recorded flight", origin, 3)
+    samples, attitude, velocity = read_flight_samples(
+        path,
+        topic,
+        format,
+        columns,
+        attitude_topic=attitude_topic,
+        velocity_topic=velocity_topic,
+    )
+    frame = axes if axes != "auto" else _axes_of(samples)
+    conventions = ReferenceConventions(
+        frame=frame,
+        yaw_convention=yaw_convention,
+        quaternion_order=quaternion_order,
+        quaternion_inverse=quaternion_inverse,
+    )
+    limits = stamp_limits or StampLimits(gap_factor=1.5)
+    if attitude is not None:
+        samples = joined(samples, attitude, velocity)
+    table, places, report = clean_flight(samples, conventions, limits, MINIMUM_SAMPLES)
+    refuse_gaps(samples, table.index.to_numpy(), places)
+    _refuse_outside(samples, table, places)
+    start = float(table.index[0])
+    table.index = pd.Index(_even(table.index.to_numpy() - start, start), name="time")
+    remarks = []
+    if axes == "auto" and samples.format == "csv":
+        remarks.append(_AXES_SAID[frame])
+    states = _states(samples, table, origin)
+    states, said = _along(samples, states, along, _step(table))
+    remarks += said
+    report = replace(report, remarks=report.remarks + tuple(remarks))
+    settings = {
+        "source": "recording",
+        "path": str(path),
+        "axes": frame,
+        "start": start,
+        "rate": report.stamps.rate,
+        "duration": report.stamps.duration,
+    }
+    return RecordedFlight(Flight(states, settings, remarks=tuple(report.sentences())), report)
+
+
+_AXES_SAID = {
+    "enu": "angles and velocities are taken as of a world east, north, up and a body forward, "
+    "left, up",
+    "ned": "angles and velocities are taken as aviation has them: a world north, east, down and a "
+    "body forward, right, down",
+}
+
+
+def _axes_of(samples):
+    """Return the axes that the columns of a table tell."""
+    if samples.format != "csv" or "velocity_up" in samples:
+        return "enu"
+    # A column called heading says so, and one called yaw with its words does not.
+    heading = samples.yaw_conventions.get("yaw") == "cw_from_north"
+    return "ned" if "velocity_down" in samples or heading else "enu"
+
+
+def _refuse_outside(samples, table, places):
+    if "latitude" not in table:
+        return
+    latitude, longitude = table["latitude"].to_numpy(), table["longitude"].to_numpy()
+    outside = (np.abs(latitude) > 90.0) | (np.abs(longitude) > 360.0)
+    if outside.any():
+        row = int(np.argmax(outside))
+        raise RecordingError(
+            f"{samples.source}: {samples.place_name} {places[row]}: is at latitude "
+            f"{latitude[row]:g} and longitude {longitude[row]:g}, expected degrees"
+        )
+
+
+def _even(time, start):
+    """Return even times where they are but for the rounding of a clock that began at ``start``.
+
+    Seconds since 1970 have steps of 2e-7 s as floats, in which an aircraft flies 1e-5 m: at 100 Hz
+    an acceleration of 0.1 m/s^2.
+    """
+    period = float(np.median(np.diff(time)))
+    counts = np.rint(time / period)
+    if np.any(np.diff(counts) <= 0.0):
+        return time
+    rate = counts[-1] / time[-1]
+    rate = round(rate) if abs(rate - round(rate)) < _NEARLY * rate else rate
+    even = np.rint(time * rate) / rate
+    rounding = 2.0 * float(np.spacing(start + time[-1])) + _NANOSECOND
+    return even if np.max(np.abs(even - time)) <= rounding else time
+
+
+def _states(samples, table, origin) -> FlightStates:
+    """Return states of a table in east, north, up."""
+    if "latitude" in table:
+        places = table[["latitude", "longitude", "altitude"]].to_numpy()
+        places[:, :2] = np.radians(places[:, :2])
+    elif origin is None:
+        raise RecordingError(
+            f"{samples.source}: its positions are x, y, z, so a flight needs the origin's "
+            "latitude, longitude and height"
+        )
+    else:
+        places = None
+    time = table.index.to_numpy()
+    orientation = table[list(QUATERNION)].to_numpy()
+    velocity = table[_VELOCITIES].to_numpy() if set(_VELOCITIES) <= set(table) else None
+    if places is not None:
+        return FlightStates.from_local(time, places, orientation, velocity)
+    return _about(origin, time, table, orientation, velocity)
+
+
+_VELOCITIES = ["velocity_east", "velocity_north", "velocity_up"]
+
+
+def _about(origin, time, table, orientation, velocity):
+    """Return states of positions and orientations in the axes of one place."""
+    latitude, longitude, height = np.radians(origin[0]), np.radians(origin[1]), origin[2]
+    level = enu_to_ecef(latitude, longitude)
+    position = ecef_of(latitude, longitude, height) + level.apply(table[["x", "y", "z"]].to_numpy())
+    turned = level * type(level).from_quat(orientation)
+    return FlightStates(
+        time, position, turned.as_quat(), None if velocity is None else level.apply(velocity)
+    )
+
+
+def _along(samples, states, along, step):
+    """Return states along the path that is asked for, and remarks."""
+    if states.velocity is None:
+        if along == "velocities":
+            raise RecordingError(
+                f"{samples.source}: its path cannot be that of its velocities, as it has none"
+            )
+        coarse = step > _COARSE and along == "auto"
+        return states, [_coarse(step) + ", so that accelerations mean nothing"] if coarse else []
+    _refuse_contradiction(samples, states)
+    if along == "positions":
+        return states, []
+    found = states.integrated()
+    off = float(np.max(np.linalg.norm(found.position - states.position, axis=1)))
+    digits = f"; {_coarse(step)}" if step > _COARSE else ""
+    return found, [
+        f"the path is the integral of the velocities, at most {off:.2g} m from the "
+        f"positions{digits}"
+    ]
+
+
+def _coarse(step):
+    return f"positions come in steps of {step:.2g} m"
+
+
+def _refuse_contradiction(samples, states):
+    """Refuse velocities that are not those of the positions, seconds taken together.
+
+    Raises
+    ------
+    RecordingError
+        They are not.
+    """
+    period = float(np.median(np.diff(states.time)))
+    apart = min(max(1, round(_OVER / period)), len(states) - 1)
+    moved = states.position - states.integrated().position
+    lasted = states.time[apart:] - states.time[:-apart]
+    wrong = np.linalg.norm(moved[apart:] - moved[:-apart], axis=1) / lasted
+    speed = float(np.sqrt(np.mean(np.sum(states.velocity**2, axis=1))))
+    usual = float(np.median(wrong))
+    least, share = _CONTRADICTION
+    if usual > max(least, share * speed):
+        raise RecordingError(
+            f"{samples.source}: its velocities are usually {usual:.3g} m/s from those of its "
+            f"positions, at a speed of {speed:.3g} m/s; are they to the north, to the east and "
+            "down, in the unit that is said?"
+        )
+
+
+def _step(table) -> float:
+    """Return what the last digit of the positions counts [m]."""
+    names = [name for name in ("latitude", "longitude") if name in table] or ["x", "y", "z"]
+    rows = np.linspace(0, len(table) - 1, min(len(table), _LOOKED_AT)).astype(int)
+    step = max(_last_digit(table[name].to_numpy()[rows]) for name in names)
+    return step * (SEMI_MAJOR_AXIS * np.pi / 180.0 if "latitude" in table else 1.0)
+
+
+def _last_digit(values) -> float:
+    decimals = 0
+    for value in values.tolist():
+        mantissa, _, exponent = repr(value).partition("e")
+        decimals = max(decimals, len(mantissa.partition(".")[2]) - int(exponent or 0))
+    return 10.0**-decimals

@@ -1,0 +1,795 @@
+"""What is in JSBSim's packets: text with labels, or FlightGear's structure in network order.
+
+**Text** (``<output type="SOCKET" protocol="UDP" ...>``): the first packet, ``<LABELS>``, names the
+columns; each of the others is a row of numbers with ``precision`` significant digits, 7 unless the
+output's element says otherwise. Columns are known by the names of JSBSim's properties, or by the
+words of its groups ``<position>`` and ``<velocities>``.
+
+**FlightGear** (``type="FLIGHTGEAR"``): FGNetFDM, version 24, 408 bytes, big-endian
+(``src/input_output/net_fdm.hxx`` and ``FGOutputFG.cpp`` of JSBSim 1.2.2 to 1.3.3). Latitude,
+longitude and height are doubles, angles and velocities floats. It has a time only where the
+output's element holds ``<time type="simulation" resolution="1e-6"/>``; without, the field is
+1234567890.
+
+Heights above the sea are radial in both: the distance to Earth's centre less that of the ellipsoid
+below, which is by up to 6e-6 of itself less than the height that a receiver says. The text's group
+``<position>`` has the *geocentric* latitude. JSBSim's geodetic latitudes and heights, in either,
+are 5e-5 m from the positions that it integrates, which ``position/ecef-x-ft`` and its like say.
+
+A socket that takes packets as they come, in a thread, and never more than it has room for.
+
+A flight put together of the packets that a simulator sends.
+"""
+
+from __future__ import annotations
+
+import math
+import queue
+import socket
+import struct
+import threading
+import time
+from dataclasses import dataclass, replace
+from typing import Callable, Mapping, Sequence, Tuple
+
+import numpy as np
+
+from imu_simulation_framework.core.checked_values import checked_number
+from imu_simulation_framework.core.errors import SimulatorError
+from imu_simulation_framework.core.sentences import listed
+from imu_simulation_framework.motion.earth import SEMI_MAJOR_AXIS, SEMI_MINOR_AXIS, ecef_of
+from imu_simulation_framework.motion.flight import Flight, FlightStates
+
+_FOOT, _DEGREE = 0.3048, math.pi / 180.0
+LABELS = b"<LABELS>"
+
+FLIGHTGEAR_VERSION = 24
+FLIGHTGEAR_SIZE = 408
+"""Of a packet [bytes]."""
+NO_TIME = 1234567890
+# Version and padding; longitude, latitude, altitude; agl, phi, theta, psi, alpha, beta, three Euler
+# rates, airspeed, climb, v_north, v_east, v_down.
+_FLIGHTGEAR = struct.Struct(">II3d14f")
+_TIME_AT = 356
+
+_SUFFIXES: Mapping[str, tuple[str, float]] = {
+    "lat-geod-rad": ("latitude", 1.0),
+    "lat-geod-deg": ("latitude", _DEGREE),
+    "lat-gc-rad": ("geocentric_latitude", 1.0),
+    "lat-gc-deg": ("geocentric_latitude", _DEGREE),
+    "long-gc-rad": ("longitude", 1.0),
+    "long-gc-deg": ("longitude", _DEGREE),
+    "geod-alt-ft": ("height", _FOOT),
+    "geod-alt-km": ("height", 1000.0),
+    "h-sl-ft": ("radial_height", _FOOT),
+    "h-sl-meters": ("radial_height", 1.0),
+    "ecef-x-ft": ("ecef_x", _FOOT),
+    "ecef-y-ft": ("ecef_y", _FOOT),
+    "ecef-z-ft": ("ecef_z", _FOOT),
+    "v-north-fps": ("velocity_north", _FOOT),
+    "v-east-fps": ("velocity_east", _FOOT),
+    "v-down-fps": ("velocity_down", _FOOT),
+    "phi-rad": ("roll", 1.0),
+    "phi-deg": ("roll", _DEGREE),
+    "roll-rad": ("roll", 1.0),
+    "theta-rad": ("pitch", 1.0),
+    "theta-deg": ("pitch", _DEGREE),
+    "pitch-rad": ("pitch", 1.0),
+    "psi-rad": ("heading", 1.0),
+    "psi-deg": ("heading", _DEGREE),
+    "heading-true-rad": ("heading", 1.0),
+}
+_WORDS: Mapping[str, tuple[str, float]] = {
+    "Time": ("time", 1.0),
+    "sim-time-sec": ("time", 1.0),
+    "Latitude (deg)": ("geocentric_latitude", _DEGREE),
+    "Longitude (deg)": ("longitude", _DEGREE),
+    "Altitude": ("radial_height", _FOOT),
+    "Vn": ("velocity_north", _FOOT),
+    "Ve": ("velocity_east", _FOOT),
+    "Vd": ("velocity_down", _FOOT),
+    "Phi (deg)": ("roll", _DEGREE),
+    "Tht (deg)": ("pitch", _DEGREE),
+    "Psi (deg)": ("heading", _DEGREE),
+}
+VELOCITY = ("velocity_north", "velocity_east", "velocity_down")
+ATTITUDE = ("roll", "pitch", "heading")
+_ECEF = ("ecef_x", "ecef_y", "ecef_z")
+_LARGEST = {
+    "latitude": 0.5 * math.pi,
+    "geocentric_latitude": 0.5 * math.pi,
+    "longitude": 4.0 * math.pi,
+    **dict.fromkeys(ATTITUDE, 4.0 * math.pi),
+    **dict.fromkeys(VELOCITY, 1e5),
+}
+_LARGEST_OF_ALL = 1e9
+"""In SI units: a place further away than the moon, a time of 30 years."""
+_LEAST_RADIUS = 1e6
+"""From Earth's centre [m]."""
+ANGLES_OF_PLACES = ("latitude", "geocentric_latitude", "longitude")
+PLACES = (*ANGLES_OF_PLACES, "height", "radial_height", *_ECEF)
+
+
+class UnusablePacketError(ValueError):
+    """A packet that is none of JSBSim's, or has too little in it; its text is half a sentence."""
+
+
+@dataclass(frozen=True)
+class TextColumns:
+    """Which columns of packets of text are of use.
+
+    Attributes
+    ----------
+    width : int
+        Columns in a packet.
+    places : dict of str to (int, float)
+        Quantity -> its column, and the factor to SI units.
+    """
+
+    width: int
+    places: Mapping[str, tuple[int, float]]
+
+    @classmethod
+    def of_labels(cls, labels: Sequence[str]) -> TextColumns:
+        """Understand labels; the first column is the time, whatever it is called.
+
+        Raises
+        ------
+        UnusablePacketError
+            Something that a flight needs is not among them.
+        """
+        places: dict[str, tuple[int, float]] = {"time": (0, 1.0)}
+        for place, label in enumerate(labels[1:], start=1):
+            known = _WORDS.get(label) or _SUFFIXES.get(label.rpartition("/")[2])
+            # A property beside a word of a group: the property may be the better one.
+            if known and known[0] not in places:
+                places[known[0]] = (place, known[1])
+        across = {"latitude", "geocentric_latitude"} & set(places) and "longitude" in places
+        place_known = all(name in places for name in _ECEF) or (
+            across and {"height", "radial_height"} & set(places)
+        )
+        missing = [name for name in ATTITUDE if name not in places]
+        if not place_known or missing:
+            lacking = ([] if place_known else ["a position"]) + missing
+            raise UnusablePacketError(
+                f"the labels have no {' and no '.join(lacking)}; they are {listed(labels)}"
+            )
+        return cls(len(labels), places)
+
+    def numbers(self, packet: bytes) -> dict[str, float]:
+        """Return the quantities of a packet in SI units.
+
+        Raises
+        ------
+        UnusablePacketError
+            It has another number of columns, or one is not a finite number.
+        """
+        cells = packet.decode("ascii", errors="replace").split(",")
+        if len(cells) != self.width:
+            raise UnusablePacketError(f"it has {len(cells)} columns, expected {self.width}")
+        values = {}
+        for name, (place, factor) in self.places.items():
+            try:
+                values[name] = factor * float(cells[place])
+            except ValueError:
+                raise UnusablePacketError(f"its column {place + 1} is no number") from None
+            if not math.isfinite(values[name]):
+                raise UnusablePacketError(f"its column {place + 1} is not finite")
+        _require_plausible(values)
+        return values
+
+    def digits(self, packet: bytes) -> int:
+        """Return how many significant digits the numbers of a packet have at most."""
+        cells = packet.decode("ascii", errors="replace").split(",")
+        return max(
+            len(cell.strip().lower().partition("e")[0].replace(".", "").lstrip("+-0"))
+            for cell in cells
+        )
+
+    def step(self, name: str, values: np.ndarray, digits: int) -> float:
+        """Return what the last digit of a quantity counts where it is largest, in SI units.
+
+        JSBSim leaves zeros at a number's end out, so that one number alone does not tell.
+
+        Parameters
+        ----------
+        name : str
+            0 is returned for one that is not among the columns.
+        values : ndarray, shape (n,)
+            In SI units.
+        digits : int
+            Significant ones, of all numbers.
+        """
+        if name not in self.places:
+            return 0.0
+        factor = self.places[name][1]
+        largest = float(np.max(np.abs(values))) / factor
+        return factor * 10.0 ** (math.floor(math.log10(largest)) + 1 - digits) if largest else 0.0
+
+
+def labels_of(packet: bytes) -> list[str] | None:
+    """Return the labels that a packet of text holds; None if it is another one."""
+    if not packet.startswith(LABELS):
+        return None
+    text = packet[len(LABELS) :].decode("utf-8", errors="replace").strip()
+    return [label.strip() for label in text.lstrip(",").split(",")]
+
+
+def is_flightgear(packet: bytes) -> bool:
+    """Return whether a packet has the size and version of FlightGear's structure."""
+    if len(packet) != FLIGHTGEAR_SIZE:
+        return False
+    return struct.unpack_from(">I", packet)[0] == FLIGHTGEAR_VERSION
+
+
+def flightgear_numbers(packet: bytes, resolution: float | None) -> dict[str, float]:
+    """Return the quantities of FlightGear's structure in SI units.
+
+    Parameters
+    ----------
+    packet : bytes
+        Of ``FLIGHTGEAR_SIZE``.
+    resolution : float or None
+        That of the output's ``<time type="simulation">`` [s].
+
+    Returns
+    -------
+    dict
+        Without ``time`` if there is none in it.
+
+    Raises
+    ------
+    UnusablePacketError
+        A number is not finite.
+    """
+    _, _, longitude, latitude, height, *floats = _FLIGHTGEAR.unpack_from(packet)
+    values = {"longitude": longitude, "latitude": latitude, "radial_height": height}
+    values.update(zip(ATTITUDE, floats[1:4]))
+    values.update(zip(VELOCITY, (_FOOT * value for value in floats[11:14])))
+    if not all(math.isfinite(value) for value in values.values()):
+        raise UnusablePacketError("one of its numbers is not finite")
+    _require_plausible(values)
+    (counts,) = struct.unpack_from(">I", packet, _TIME_AT)
+    if counts != NO_TIME and resolution is not None:
+        values["time"] = counts * resolution
+    return values
+
+
+def _require_plausible(values) -> None:
+    """Refuse what no aircraft says; of a damaged packet anything may come.
+
+    Raises
+    ------
+    UnusablePacketError
+        A number is absurd.
+    """
+    for name, value in values.items():
+        largest = _LARGEST.get(name, _LARGEST_OF_ALL)
+        if not abs(value) <= largest:
+            raise UnusablePacketError(f"its {name} is {value:g}, expected at most {largest:.6g}")
+    if all(name in values for name in _ECEF):
+        radius = math.hypot(*(values[name] for name in _ECEF))
+        if radius < _LEAST_RADIUS:
+            raise UnusablePacketError(f"it is {radius:g} m from Earth's centre")
+
+
+def has_time(packet: bytes) -> bool:
+    """Return whether FlightGear's structure holds the time of the simulation."""
+    return struct.unpack_from(">I", packet, _TIME_AT)[0] != NO_TIME
+
+
+def ecef_positions(columns: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Return positions in ECEF of what packets say.
+
+    Parameters
+    ----------
+    columns : mapping of str to ndarray, shape (n,)
+        ``ecef_x`` ... [m]; or ``latitude`` or ``geocentric_latitude`` and ``longitude`` [rad] with
+        ``height`` or ``radial_height`` [m].
+
+    Returns
+    -------
+    ndarray, shape (n, 3)
+        [m]
+    """
+    if all(name in columns for name in _ECEF):
+        return np.column_stack([columns[name] for name in _ECEF])
+    longitude = columns["longitude"]
+    if "latitude" in columns:
+        latitude = columns["latitude"]
+        if "height" in columns:
+            return ecef_of(latitude, longitude, columns["height"])
+        height = columns["radial_height"]
+        for _ in range(3):  # each leaves 1e-5 of the error before
+            position = ecef_of(latitude, longitude, height)
+            height = height + columns["radial_height"] - _radial_height(position)
+        return ecef_of(latitude, longitude, height)
+    latitude = columns["geocentric_latitude"]
+    direction = np.stack(
+        [
+            np.cos(latitude) * np.cos(longitude),
+            np.cos(latitude) * np.sin(longitude),
+            np.sin(latitude),
+        ],
+        axis=-1,
+    )
+    if "radial_height" in columns:
+        return (_ellipsoid_radius(direction) + columns["radial_height"])[:, np.newaxis] * direction
+    radius = _ellipsoid_radius(direction) + columns["height"]
+    return radius[:, np.newaxis] * direction
+
+
+def _radial_height(position):
+    radius = np.linalg.norm(position, axis=-1)
+    return radius - _ellipsoid_radius(position / radius[..., np.newaxis])
+
+
+def _ellipsoid_radius(direction):
+    """Return the distance of the ellipsoid from Earth's centre along unit vectors (n, 3)."""
+    across = (direction[..., 0] ** 2 + direction[..., 1] ** 2) / SEMI_MAJOR_AXIS**2
+    return 1.0 / np.sqrt(across + direction[..., 2] ** 2 / SEMI_MINOR_AXIS**2)
+
+
+MOST_WAITING = 100_000
+"""Packets that wait to be asked for; what comes beyond is dropped and counted."""
+
+Sender = Tuple[str, int]
+"""Address and port."""
+
+_LARGEST_PACKET = 65_535
+_KERNEL_BUFFER = 4 * 2**20  # bytes; the kernel gives as much as it allows
+_LOOK = 0.1  # s, how often the thread looks whether it shall end
+
+
+class PacketReceiver:
+    """Receives packets of whoever sends some; use it in a ``with`` statement.
+
+    Parameters
+    ----------
+    port : int
+        0 for any free one, then see ``port``.
+    host : str
+        Address of this computer on which it listens; by default only what itself sends.
+    most_waiting : int
+        Packets for which there is room.
+
+    Attributes
+    ----------
+    port : int
+    dropped : int
+        Packets for which there was no room.
+
+    Raises
+    ------
+    SimulatorError
+        The port is not free, or is none.
+    """
+
+    def __init__(self, port=0, host="127.0.0.1", most_waiting=MOST_WAITING):
+        self.dropped = 0
+        self._waiting: queue.Queue[tuple[bytes, Sender]] = queue.Queue(maxsize=most_waiting)
+        self._stop = threading.Event()
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        try:
+            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _KERNEL_BUFFER)
+            self._socket.bind((host, port))
+            self._socket.settimeout(_LOOK)
+        except (OSError, OverflowError, TypeError) as error:
+            self._socket.close()
+            raise SimulatorError(
+                f"UDP port {port} of {host} cannot be listened on: "
+                f"{getattr(error, 'strerror', None) or error}"
+            ) from None
+        self.host, self.port = self._socket.getsockname()[:2]
+        self._thread = threading.Thread(target=self._receive, name="udp-receiver", daemon=True)
+
+    def __enter__(self) -> PacketReceiver:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._thread.join()
+        self._socket.close()
+
+    def take(self, timeout: float) -> tuple[bytes, Sender] | None:
+        """Return the next packet and who sent it; None if none comes in so long a time [s]."""
+        try:
+            return self._waiting.get(timeout=timeout)
+        except queue.Empty:
+            return None
+
+    def _receive(self):
+        while not self._stop.is_set():
+            try:
+                packet, sender = self._socket.recvfrom(_LARGEST_PACKET)
+            except socket.timeout:
+                continue
+            except OSError:
+                self._stop.wait(_LOOK)
+                continue
+            try:
+                self._waiting.put_nowait((packet, sender))
+            except queue.Full:
+                self.dropped += 1
+
+
+TIMEOUT = 5.0
+RESOLUTION = 1e-6
+"""Of the time in FlightGear's packets that we advise [s]."""
+
+_MOST_PACKETS = 10_000_000
+_MAX_SENDERS = 64
+_LOOKED_AT = 1000  # packets, for the digits of their numbers
+_COARSE = 1e-3  # m; positions in larger steps are not differentiated
+_RESTART = 1.0  # s; who jumps back further begins again
+_WRAP = 10.0  # s; so much may be lost while a counter begins again
+_OFF_GRID = 0.3  # of a period
+_FEWEST = 4
+
+
+def receive_flight(
+    receiver: PacketReceiver,
+    duration: float | None = None,
+    timeout: float = TIMEOUT,
+    rate: float | None = None,
+    labels: Sequence[str] | None = None,
+    resolution: float = RESOLUTION,
+) -> Flight:
+    """Receive a flight, until the simulator falls silent or it is long enough.
+
+    Lost packets are gaps in the states' times, reordered ones are sorted in; both are remarks.
+    Where the digits of a text are too few for positions, the path is the integral of the
+    velocities, see :meth:`.FlightStates.integrated`; a remark says what that costs.
+
+    Parameters
+    ----------
+    receiver : PacketReceiver
+        It must have been started.
+    duration : float, optional
+        Of the simulation; by default all that comes [s].
+    timeout : float
+        So long without a new state is the end, whatever else comes [s].
+    rate : float, optional
+        Packets per second of the simulation [Hz]; by default told by their times. Needed for
+        FlightGear's packets without a time.
+    labels : sequence of str, optional
+        Of packets of text, the time's first; by default those that the simulator sends first.
+    resolution : float
+        Of the time in FlightGear's packets, as in the output's ``<time>`` [s].
+
+    Raises
+    ------
+    SimulatorError
+        Nothing came, or nothing of which a flight can be made.
+    ConfigurationError
+        A number is out of range.
+    """
+    if duration is not None:
+        duration = checked_number("a flight's duration", duration, above=0.0)
+    if rate is not None:
+        rate = checked_number("the rate of packets", rate, above=0.0)
+    resolution = checked_number("the resolution of times", resolution, above=0.0, maximum=1.0)
+    timeout = checked_number("a receiver's timeout", timeout, above=0.0)
+    period = None if rate is None else 1.0 / rate
+    senders = _Senders(lambda: _Gathered(receiver, labels, period, resolution))
+    reached: tuple[_Gathered, float] | None = None
+    until = time.monotonic() + timeout
+    while True:
+        taken = receiver.take(max(until - time.monotonic(), 0.0))
+        if taken is None:
+            break
+        senders.take(*taken)
+        gathered = senders.leading
+        # Whatever else comes, a flight that does not go on has ended.
+        if (gathered, gathered.newest) != reached:
+            reached, until = (gathered, gathered.newest), time.monotonic() + timeout
+        elif time.monotonic() > until:
+            break
+        if gathered.restarted or gathered.lasts(duration) or len(gathered) >= _MOST_PACKETS:
+            break
+    if not senders.packets:
+        raise SimulatorError(
+            f"UDP port {receiver.port} of {receiver.host}: nothing came for {timeout:g} s; "
+            "does the simulator run, and does its output name this address and port?"
+        )
+    return senders.leading.flight(senders.packets)
+
+
+class _Senders:
+    """What each sender's packets make; the one with the most states is the simulator.
+
+    A packet of somebody else may come first, or look like one of a simulator's.
+    """
+
+    def __init__(self, gathered: Callable[[], _Gathered]):
+        self._new = gathered
+        self._gathered: dict[Sender, _Gathered] = {}
+        self.packets = 0
+
+    def take(self, packet: bytes, sender: Sender) -> None:
+        """Read a packet."""
+        self.packets += 1
+        if sender not in self._gathered:
+            if len(self._gathered) >= _MAX_SENDERS:
+                del self._gathered[min(self._gathered, key=lambda one: self._gathered[one].worth)]
+            self._gathered[sender] = self._new()
+        self._gathered[sender].take(packet)
+
+    @property
+    def leading(self) -> _Gathered:
+        """Return what the sender's are with the most states, of several such the first."""
+        return max(self._gathered.values(), key=lambda gathered: gathered.worth)
+
+
+class _Gathered:
+    """Rows of numbers of a sender's packets so far, and what was odd with them."""
+
+    def __init__(self, receiver, labels, period, resolution):
+        self._receiver, self._period, self._resolution = receiver, period, resolution
+        self._refusal = ""
+        self._waiting = None
+        self._astray = 0
+        self._reach = _RESTART
+        self._text = self._columns_of(labels) if labels is not None else None
+        self._kind = None if labels is None else "text"
+        self._names = None
+        self._rows = []
+        self._packets = 0
+        self._unlabelled = 0
+        self._unusable = 0
+        self._first_reason = ""
+        self.newest = -np.inf
+        self._timed = False
+        self._rounds = 0
+        self._digits = 0
+        self.restarted = False
+
+    def __len__(self):
+        return len(self._rows)
+
+    def lasts(self, duration):
+        """Return whether so much of the simulation is there."""
+        if duration is None or not self._rows:
+            return False
+        return self.newest - self._rows[0][0] >= duration - 1e-9
+
+    @property
+    def worth(self) -> tuple[int, bool, int]:
+        """How much of a simulator's this is: states, whether there are labels, packets."""
+        return len(self._rows), self._text is not None, self._packets
+
+    def take(self, packet):
+        """Read a packet."""
+        self._packets += 1
+        labels = labels_of(packet)
+        if labels is not None:
+            if self._kind is None:
+                try:
+                    self._text, self._kind = TextColumns.of_labels(labels), "text"
+                except UnusablePacketError as error:
+                    self._refusal = self._refusal or str(error)
+            return
+        flightgear = is_flightgear(packet)
+        if not flightgear and self._kind is None:
+            self._unlabelled += 1
+            return
+        self._kind = self._kind or "FlightGear"
+        try:
+            if flightgear != (self._kind == "FlightGear"):
+                raise UnusablePacketError(f"it is no packet of {self._kind}")
+            values = self._numbers(packet, flightgear)
+        except UnusablePacketError as error:
+            self._unusable += 1
+            self._first_reason = self._first_reason or str(error)
+            return
+        self._names = self._names or [name for name in values if name != "time"]
+        self._put((values["time"], *(values[name] for name in self._names)))
+
+    def _put(self, row):
+        """Keep a row; one far from the newest in time only if the next one goes on there."""
+        if not self._rows or abs(row[0] - self.newest) <= self._reach:
+            self._astray += self._waiting is not None
+            self._waiting = None
+            self.newest = max(self.newest, row[0])
+            self._rows.append(row)
+            return
+        waiting, self._waiting = self._waiting, row
+        if waiting is None:
+            return
+        jump, step = waiting[0] - self.newest, row[0] - waiting[0]
+        if not 0.0 < step <= max(self._reach, 1.5 * jump):
+            self._astray += 1
+            return
+        self._waiting = None
+        if 0.0 < jump <= 1.5 * step:
+            self._reach = max(self._reach, 3.0 * step)  # a slow simulator's own steps
+        elif len(self._rows) < _FEWEST:
+            # What came before is none of this flight.
+            self._astray += len(self._rows)
+            self._rows = []
+        elif jump < 0.0:
+            self.restarted = True
+            return
+        self._rows += [waiting, row]
+        self.newest = row[0]
+
+    def _numbers(self, packet, flightgear):
+        if not flightgear:
+            if len(self._rows) < _LOOKED_AT:
+                self._digits = max(self._digits, self._text.digits(packet))
+            return self._text.numbers(packet)
+        if not has_time(packet):
+            if self._timed:
+                raise UnusablePacketError("it has no time, unlike those before")
+            if self._period is None:
+                self._refusal = (
+                    "FlightGear's packets hold no time; let JSBSim send it, by "
+                    '<time type="simulation" resolution="1e-6"/> in its output element, or say '
+                    "their rate"
+                )
+                raise UnusablePacketError("it has no time")
+            return {
+                **flightgear_numbers(packet, None),
+                "time": len(self._rows) * self._period,
+            }
+        self._timed = True
+        values = flightgear_numbers(packet, self._resolution)
+        # Its counter of 32 bits begins again after 4295 s of microseconds.
+        round_trip = 2**32 * self._resolution
+        further = values["time"] + self._rounds * round_trip
+        if abs(further + round_trip - self.newest) <= _WRAP:
+            self._rounds += 1
+            further += round_trip
+        elif self._rounds and abs(further - round_trip - self.newest) <= _RESTART:
+            further -= round_trip  # a late one
+        return {**values, "time": further}
+
+    @property
+    def _source(self):
+        return f"UDP port {self._receiver.port}"
+
+    def _columns_of(self, labels):
+        try:
+            return TextColumns.of_labels(labels)
+        except UnusablePacketError as error:
+            raise SimulatorError(f"{self._source}: {error}") from None
+
+    def flight(self, packets: int) -> Flight:
+        """Return what came, of so many packets of all senders.
+
+        Raises
+        ------
+        SimulatorError
+            It is not enough.
+        """
+        if self._refusal and len(self._rows) < _FEWEST:
+            raise SimulatorError(f"{self._source}: {self._refusal}")
+        if not self._rows and self._unlabelled and not self._unusable:
+            raise SimulatorError(
+                f"{self._source}: {self._unlabelled} packets came, but none with JSBSim's labels "
+                "and none of FlightGear's; begin to receive before the simulator begins to send, "
+                "or say the labels"
+            )
+        if len(self._rows) < _FEWEST:
+            reason = f"; the first that is none: {self._first_reason}" if self._unusable else ""
+            raise SimulatorError(
+                f"{self._source}: {len(self._rows)} of {self._packets} packets are states of an "
+                f"aircraft, expected at least {_FEWEST}{reason}"
+            )
+        table = np.array(self._rows)
+        time, order, remarks, period = self._in_order(table[:, 0])
+        columns = dict(zip(self._names, table[order, 1:].T))
+        states = self._states(time, columns, remarks)
+        settings = {
+            "source": f"UDP, {self._kind}",
+            "port": self._receiver.port,
+            "rate": _rate(period),
+            "packets": self._packets,
+        }
+        return Flight(states, settings, remarks=tuple(self._odd(packets) + remarks))
+
+    def _states(self, time, columns, remarks):
+        position = ecef_positions(columns)
+        angles = np.column_stack([columns[name] for name in ATTITUDE])
+        velocity = None
+        if all(name in columns for name in VELOCITY):
+            velocity = np.column_stack([columns[name] for name in VELOCITY])
+        states = FlightStates.of_ecef_and_aviation(time, position, angles, velocity)
+        if self._kind == "FlightGear":
+            remarks.append(
+                "angles and velocities of FlightGear's packets are floats: headings come in steps "
+                "of up to 4.8e-7 rad"
+            )
+            return replace(states, velocities_lead=True)
+        steps = {
+            name: self._text.step(name, values, self._digits) for name, values in columns.items()
+        }
+        step = max(
+            (SEMI_MAJOR_AXIS if name in ANGLES_OF_PLACES else 1.0) * steps.get(name, 0.0)
+            for name in PLACES
+        )
+        if step <= _COARSE:
+            return replace(states, velocities_lead=velocity is not None)
+        advice = 'let JSBSim send more digits, by precision="15" in its output element'
+        if velocity is None:
+            remarks.append(
+                f"positions come in steps of {step:.2g} m and there are no velocities, so that "
+                f"accelerations mean nothing; {advice}"
+            )
+            return states
+        fine = max(steps[name] for name in VELOCITY)
+        remarks.append(
+            f"positions come in steps of {step:.2g} m, so the path is the integral of the "
+            f"velocities, which come in steps of {fine:.2g} m/s; {advice}"
+        )
+        return states.integrated()
+
+    def _in_order(self, time):
+        """Return even times, the packets' order, remarks, and the period."""
+        remarks = []
+        older = time < np.maximum.accumulate(time)
+        order = np.argsort(time, kind="stable")
+        repeated = np.concatenate([[False], np.diff(time[order]) <= 0.0])
+        order = order[~repeated]
+        if older.any():
+            remarks.append(f"{_packets(int(older.sum()))} came late and {_was(older)} sorted in")
+        if repeated.any():
+            remarks.append(f"{_packets(int(repeated.sum()))} came twice")
+        time = time[order]
+        if len(time) < _FEWEST:
+            raise SimulatorError(f"{self._source}: its packets are all of the same time")
+        period = self._period
+        if period is None:
+            usual = float(np.median(np.diff(time)))
+            period = (time[-1] - time[0]) / max(1, round((time[-1] - time[0]) / usual))
+        counts = np.rint((time - time[0]) / period)
+        even = time[0] + counts * period
+        if np.max(np.abs(even - time)) > _OFF_GRID * period or np.any(np.diff(counts) <= 0):
+            remarks.append("the packets' times are not even, and are taken as they are")
+            return time, order, remarks, period
+        lost = int(counts[-1]) + 1 - len(counts)
+        if lost:
+            longest = float(np.max(np.diff(counts)))
+            first = float(even[np.argmax(np.diff(counts) > 1)])
+            remarks.append(
+                f"{_packets(lost)} of {int(counts[-1]) + 1} did not come, the first after "
+                f"{first:.3f} s, at most {int(longest) - 1} in a row; the motion goes on smoothly "
+                "between those that came"
+            )
+        return even, order, remarks, period
+
+    def _odd(self, packets):
+        odd = []
+        if self._receiver.dropped:
+            odd.append(f"{_packets(self._receiver.dropped)} came faster than they were taken")
+        if packets > self._packets:
+            odd.append(f"{_packets(packets - self._packets)} of other senders left out")
+        if self._astray:
+            odd.append(
+                f"{_packets(self._astray)} left out, whose times are more than {_RESTART:g} s from "
+                "those before and after"
+            )
+        if self._unlabelled:
+            odd.append(
+                f"{_packets(self._unlabelled)} left out that came before the first usable one"
+            )
+        if self._unusable:
+            odd.append(f"{_packets(self._unusable)} left out, the first as {self._first_reason}")
+        if self.restarted:
+            odd.append("the simulation began again; what came before that is the flight")
+        return odd
+
+
+def _rate(period) -> float:
+    """Return samples per second [Hz]; whole ones are, whatever their sums have rounded."""
+    rate = 1.0 / float(period)
+    return float(round(rate)) if abs(rate - round(rate)) < 1e-9 * rate else rate
+
+
+def _packets(count):
+    return "1 packet" if count == 1 else f"{count} packets"
+
+
+def _was(mask):
+    return "was" if mask.sum() == 1 else "were"

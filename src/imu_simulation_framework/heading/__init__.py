@@ -1,0 +1,1 @@
+"""The yaw error: its model, budget, statistics, identification and judgement."""

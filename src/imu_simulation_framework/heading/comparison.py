@@ -1,0 +1,462 @@
+"""How fast the wheels turned, beside how fast they were told to.
+
+Yaw error of one IMU: its heading beside the one that counts as right.
+
+Yaw error of the simulated IMU beside the yaw error of the recorded one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from imu_simulation_framework.core import angles
+from imu_simulation_framework.core.columns import WHEELS
+from imu_simulation_framework.core.gaps import value_at
+from imu_simulation_framework.core.settings import Settings, setting
+from imu_simulation_framework.core.spectrum import (
+    Spectrum,
+    median_rate,
+    power_spectral_density,
+    uniform_grid,
+)
+from imu_simulation_framework.core.time_alignment import TimeShift, find_time_shift
+from imu_simulation_framework.heading.relative_error import (
+    RelativeError,
+    distances,
+    relative_errors,
+    travelled,
+    turned,
+    turns,
+)
+from imu_simulation_framework.heading.statistics import (
+    ErrorStatistics,
+    edge_samples,
+    error_statistics,
+    median_trend,
+    running_window,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class WheelComparison:
+    """Velocities of both wheels [rad/s], indexed by time [s].
+
+    Attributes
+    ----------
+    commanded : DataFrame
+        ``WheelVelocities``, each row from its time until the next one's.
+    actual : DataFrame or None
+        ``WheelVelocities`` as the wheels turned; None where nobody has recorded them.
+    error : DataFrame or None
+        At the actual ones' times: the command that held until then, minus the actual velocity.
+    statistics : dict of str to ErrorStatistics
+        Of the error, by wheel; empty without.
+    """
+
+    commanded: pd.DataFrame
+    actual: pd.DataFrame | None
+    error: pd.DataFrame | None
+    statistics: dict[str, ErrorStatistics]
+
+
+def compare_wheels(commanded, actual) -> WheelComparison | None:
+    """Compare the wheels' velocities with what was commanded.
+
+    Parameters
+    ----------
+    commanded, actual : DataFrame or None
+        ``WheelVelocities``.
+
+    Returns
+    -------
+    WheelComparison or None
+        None if nothing was commanded.
+    """
+    if commanded is None or len(commanded) == 0:
+        return None
+    if actual is None:
+        return WheelComparison(commanded, None, None, {})
+    # A velocity at the very moment of a new command is what the one before has led to.
+    held = np.searchsorted(commanded.index, actual.index, side="left") - 1
+    known = held >= 0
+    error = commanded.iloc[held[known]][list(WHEELS)].set_axis(actual.index[known])
+    error = error - actual.loc[known, list(WHEELS)]
+    statistics = {
+        wheel: error_statistics(error.index, error[wheel]) for wheel in WHEELS if len(error)
+    }
+    return WheelComparison(commanded, actual, error, statistics)
+
+
+LONGEST_WINDOW = 86_400.0
+"""Of any filter or wait [s]: a day, and no drive is longer."""
+
+_TURN_WINDOW = 10.0
+"""A turn of a reference that is made of a course, and its turn back, are over within this [s]."""
+
+
+@dataclass(frozen=True)
+class ComparisonSettings(Settings):
+    """How errors are filtered and aligned.
+
+    Attributes
+    ----------
+    median_window : float
+        Window of the trend's median filter [s].
+    align : bool
+        Whether the recorded IMU is shifted in time until its yaw rate fits the reference's
+        best. The simulated IMU and its truth share one clock and are never shifted.
+    max_shift : float
+        Largest such shift [s].
+    start_window : float
+        An error starts at zero on the median over this long a beginning [s], and its
+        final value is the median over as long an end. Three seconds hold 15 samples of a
+        5 Hz GPS, whose noise of 0.25 deg then moves the whole error by 0.08 deg rather
+        than 0.25 deg, while a drift of 1.3 deg/min adds up to no more than that.
+
+    Raises
+    ------
+    ConfigurationError
+        A value is out of range.
+    """
+
+    median_window: float = setting(5.19, unit="s", above=0.0, maximum=LONGEST_WINDOW)
+    align: bool = setting(False)
+    max_shift: float = setting(1.0, unit="s", above=0.0, maximum=LONGEST_WINDOW)
+    start_window: float = setting(3.0, unit="s", above=0.0, maximum=LONGEST_WINDOW)
+
+
+@dataclass(frozen=True)
+class YawComparison:
+    """One IMU's heading against the heading that counts as right.
+
+    All series are indexed by time [s] and in rad, unwrapped.
+
+    Attributes
+    ----------
+    imu_yaw : Series
+        Heading of the IMU, turned by ``start_offset`` so that its error starts at zero.
+    reference_yaw : Series
+        The right heading at the same stamps.
+    error, trend : Series
+        ``reference_yaw - imu_yaw``, and its running median.
+    start_offset : float
+        What was added to the IMU's heading [rad], within (-pi, pi].
+    time_shift : TimeShift or None
+        None if no alignment in time was asked for.
+    statistics, trend_statistics : ErrorStatistics
+    yaw_spectrum, error_spectrum : Spectrum or None
+        [rad^2/Hz]; None for too few samples.
+    over_distance, over_turn : list of RelativeError
+        How the error changes over stretches of path [m] and of turning [rad] of the trajectory, the
+        same ones for both IMUs.
+    """
+
+    imu_yaw: pd.Series
+    reference_yaw: pd.Series
+    error: pd.Series
+    trend: pd.Series
+    start_offset: float
+    time_shift: TimeShift | None
+    statistics: ErrorStatistics
+    trend_statistics: ErrorStatistics
+    yaw_spectrum: Spectrum | None
+    error_spectrum: Spectrum | None
+    over_distance: list[RelativeError] = field(default_factory=list)
+    over_turn: list[RelativeError] = field(default_factory=list)
+
+
+def compare_yaw(imu_yaw, reference_yaw, settings, reference_known=None):
+    """Compare one IMU's heading with a reference.
+
+    Parameters
+    ----------
+    imu_yaw, reference_yaw : Series
+        Headings [rad] indexed by time [s]; wrapped or not, values that are not a number
+        are left out. The reference is interpolated at the IMU's stamps.
+    settings : ComparisonSettings
+    reference_known : Series, optional
+        1 where the reference's heading was measured, 0 where it is a guess, at its own times;
+        what lies beside a guess is left out.
+
+    Returns
+    -------
+    YawComparison or None
+        None if no sample of the IMU lies within the reference's time.
+    """
+    import pandas as pd
+
+    imu_yaw = imu_yaw.dropna()
+    reference_yaw = reference_yaw.dropna()
+    if len(imu_yaw) == 0 or len(reference_yaw) == 0:
+        return None
+    time = imu_yaw.index.to_numpy(dtype=float)
+    reference_time = reference_yaw.index.to_numpy(dtype=float)
+
+    time_shift = None
+    if settings.align:
+        time_shift = find_time_shift(
+            time, imu_yaw, reference_time, reference_yaw, settings.max_shift
+        )
+        time = time - time_shift.shift
+
+    common = (time >= reference_time[0]) & (time <= reference_time[-1])
+    time = time[common]
+    if len(time) == 0:
+        return None
+    imu = angles.unwrap(imu_yaw.to_numpy()[common])
+    reference = angles.interpolate(time, reference_time, reference_yaw.to_numpy())
+
+    # Unwrapping the error also forgives a turn that one of the two counted wrongly.
+    error = angles.unwrap(reference - imu)
+    if reference_known is not None:
+        known = np.interp(time, reference_time, reference_known[reference_yaw.index]) > 1.0 - 1e-9
+        if not known.any():
+            return None
+        time, reference = time[known], reference[known]
+        error = _without_spurious_turns(time, error[known])
+        imu = reference - error
+    start = float(np.median(error[: edge_samples(time, settings.start_window)]))
+    error = error - start
+    index = pd.Index(time, name="time")
+    error = pd.Series(error, index=index, name="yaw_error")
+    trend = median_trend(error, settings.median_window)
+    return YawComparison(
+        imu_yaw=pd.Series(reference - error.to_numpy(), index=index, name="yaw"),
+        reference_yaw=pd.Series(reference, index=index, name="yaw"),
+        error=error,
+        trend=trend,
+        start_offset=angles.wrap(start),
+        time_shift=time_shift,
+        statistics=error_statistics(time, error, settings.start_window),
+        trend_statistics=error_statistics(time, trend, settings.start_window),
+        # Closed loops add a full turn each; that ramp is not what the spectrum is about.
+        yaw_spectrum=power_spectral_density(time, imu, detrend="linear"),
+        error_spectrum=power_spectral_density(time, error),
+    )
+
+
+def _without_spurious_turns(time, error):
+    """Return the error without whole turns that a guessed heading made, or a fix that jumped.
+
+    What counts is where the error is for most of some seconds, as a direction: a turn that is over
+    sooner leaves no trace in that.
+    """
+    import pandas as pd
+
+    parts = pd.DataFrame({"cosine": np.cos(error), "sine": np.sin(error)}, index=time)
+    means = running_window(parts, _TURN_WINDOW).mean()
+    trend = angles.unwrap(np.arctan2(means["sine"].to_numpy(), means["cosine"].to_numpy()))
+    return trend + angles.wrap(error - trend)
+
+
+@dataclass(frozen=True)
+class YawErrorDifference:
+    """Error of the recorded IMU minus error of the simulated one, on a uniform grid [rad]."""
+
+    difference: pd.Series
+    trend: pd.Series
+    statistics: ErrorStatistics
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All that a figure or a summary tells about one experiment.
+
+    ``simulated``, ``real`` and ``difference`` are None where data are missing; ``remarks``
+    then says why, a sentence each. ``tracking`` maps the columns of ``control_error`` to
+    their statistics. ``fixes`` are satellite positions x, y [m] on the trajectory, or None.
+    ``wheels`` are the wheels' velocities, or None.
+    """
+
+    settings: ComparisonSettings
+    trajectory: pd.DataFrame
+    ground_truth: pd.DataFrame
+    control_error: pd.DataFrame
+    simulated: YawComparison | None
+    real: YawComparison | None
+    difference: YawErrorDifference | None
+    tracking: dict[str, ErrorStatistics]
+    remarks: list[str] = field(default_factory=list)
+    fixes: pd.DataFrame | None = None
+    wheels: WheelComparison | None = None
+
+
+def compare(
+    imu_simulated,
+    ground_truth,
+    imu_real,
+    trajectory,
+    control_error,
+    settings=None,
+    reference=None,
+    fixes=None,
+    wheel_velocities=None,
+    wheel_velocities_actual=None,
+    scale=1.0,
+):
+    """Compare an experiment's simulated IMU with the recorded one.
+
+    ``e_real = yaw of reference - yaw of imu_real`` and ``e_sim = yaw of ground_truth - yaw of
+    imu_simulated``, at the IMU's stamps, signed, unwrapped and zero at the start. If the
+    simulation ended early the recorded IMU is compared up to the same time.
+
+    Parameters
+    ----------
+    imu_simulated, imu_real : DataFrame
+        ``ImuRecord`` tables; ``imu_real`` may be None.
+    ground_truth : DataFrame
+        ``GroundTruth`` of the simulated robot.
+    trajectory : DataFrame
+        ``Trajectory`` that the simulated robot was to follow.
+    control_error : DataFrame
+        ``ControlError`` of the simulated robot against ``trajectory``.
+    settings : ComparisonSettings, optional
+    reference : DataFrame, optional
+        ``Poses`` as they were recorded, the reference of the real IMU; by default ``trajectory``,
+        which smoothing has moved away from them.
+    fixes : DataFrame, optional
+        Satellite positions as received, for the figure.
+    wheel_velocities, wheel_velocities_actual : DataFrame, optional
+        ``WheelVelocities`` as commanded and as the wheels turned.
+    scale : float
+        Of ``trajectory``: its metres over those of the recorded drive. What is said over distances
+        is over metres of the recorded drive, whatever room the robot had.
+
+    Returns
+    -------
+    Comparison
+        Whatever is short or missing is left out and mentioned in its remarks.
+    """
+    settings = ComparisonSettings() if settings is None else settings
+    remarks = []
+    reference = trajectory if reference is None else reference
+    one_clock = replace(settings, align=False)
+    simulated = _compare_or_remark(imu_simulated, ground_truth, one_clock, "simulated IMU", remarks)
+    real = None
+    if imu_real is None:
+        remarks.append("There is no recorded IMU, so the simulated one stands alone.")
+    else:
+        if simulated is not None:
+            stop = simulated.error.index[-1]
+            imu_real = _until(stop, ground_truth.index[-1], imu_real, trajectory, remarks)
+        real = _compare_or_remark(imu_real, reference, settings, "recorded IMU", remarks)
+        _remark_on_unknown(reference, remarks)
+    simulated, real = _with_relative_errors((simulated, real), trajectory, scale)
+    difference = None
+    if simulated is not None and real is not None:
+        difference = yaw_error_difference(real.error, simulated.error, settings)
+        if difference is None:
+            remarks.append("The errors of the two IMUs do not overlap in time.")
+    tracking = {}
+    for column in control_error.columns:
+        error = control_error[column].dropna()
+        statistics = error_statistics(error.index, error, settings.start_window)
+        if statistics is not None:
+            tracking[column] = statistics
+    if not tracking:
+        remarks.append("No tracking error was recorded.")
+    return Comparison(
+        settings=settings,
+        trajectory=trajectory,
+        ground_truth=ground_truth,
+        control_error=control_error,
+        simulated=simulated,
+        real=real,
+        difference=difference,
+        tracking=tracking,
+        remarks=remarks,
+        fixes=fixes,
+        wheels=compare_wheels(wheel_velocities, wheel_velocities_actual),
+    )
+
+
+def yaw_error_difference(real_error, simulated_error, settings):
+    """Subtract two errors on a uniform grid of the slower one's rate, without the gaps of either.
+
+    Returns
+    -------
+    YawErrorDifference or None
+        None if they do not overlap in time.
+    """
+    import pandas as pd
+
+    start = max(real_error.index[0], simulated_error.index[0])
+    stop = min(real_error.index[-1], simulated_error.index[-1])
+    if stop < start:
+        return None
+    rates = [median_rate(error.index) for error in (real_error, simulated_error) if len(error) > 1]
+    grid = uniform_grid(start, stop, min(rates)) if rates else np.array([start])
+    difference = pd.Series(
+        value_at(real_error.index, real_error, grid)
+        - value_at(simulated_error.index, simulated_error, grid),
+        index=pd.Index(grid, name="time"),
+        name="yaw_error_difference",
+    ).dropna()
+    if len(difference) == 0:
+        return None
+    return YawErrorDifference(
+        difference=difference,
+        trend=median_trend(difference, settings.median_window),
+        statistics=error_statistics(difference.index, difference, settings.start_window),
+    )
+
+
+def _compare_or_remark(imu, reference, settings, name, remarks):
+    result = compare_yaw(imu["yaw"], reference["yaw"], settings, reference.get("yaw_known"))
+    if result is None:
+        remarks.append(f"The {name} has no sample within the time of its reference.")
+        return None
+    if result.time_shift is not None and result.time_shift.problem:
+        remarks.append(f"The {name} was not aligned: {result.time_shift.problem}.")
+    if result.error_spectrum is None:
+        remarks.append(f"The {name} has too few samples for a power spectral density.")
+    return result
+
+
+def _with_relative_errors(comparisons, trajectory, scale):
+    """Return the comparisons with their relative errors, over what of the trajectory was driven."""
+    ends = [result.error.index[-1] for result in comparisons if result is not None]
+    driven = trajectory.loc[: max(ends, default=0.0)]
+    distance, turn = travelled(driven[["x", "y"]] / scale), turned(driven)
+    return [
+        result
+        and replace(
+            result,
+            over_distance=relative_errors(result.error, distance, distances(distance.end)),
+            over_turn=relative_errors(result.error, turn, turns(turn.end)),
+        )
+        for result in comparisons
+    ]
+
+
+def _until(stop, driven, imu_real, trajectory, remarks):
+    """Return what of the recording the simulated IMU has measured: errors grow with time."""
+    if len(imu_real) and len(trajectory):
+        whole = min(imu_real.index[-1], trajectory.index[-1])
+        if whole > stop + 1.0:
+            # The robot may have driven on when samples of its IMU are missing.
+            ended = "messages of the simulated IMU" if driven > stop + 1.0 else "simulation"
+            remarks.append(
+                f"The {ended} ended at {stop:.1f} s of {whole:.1f} s, and the recorded IMU is "
+                "judged up to there."
+            )
+    return imu_real.loc[:stop]
+
+
+def _remark_on_unknown(reference, remarks):
+    if "yaw_known" not in reference or len(reference) < 2:
+        return
+    unknown = float((reference["yaw_known"] < 1.0).mean())
+    if unknown > 0.0:
+        duration = reference.index[-1] - reference.index[0]
+        remarks.append(
+            f"The reference's heading is not known for {unknown * duration:.0f} of "
+            f"{duration:.0f} s, in which it was too slow for a course; the recorded IMU is not "
+            "judged there."
+        )

@@ -1,0 +1,1 @@
+"""From observed yaw errors to a model of them, by maximum likelihood."""

@@ -1,0 +1,223 @@
+"""What an identification of a yaw error says to a person, and the units in which it does.
+
+Files of an identified model of the yaw error.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import scipy
+
+from imu_simulation_framework import __version__
+from imu_simulation_framework.core.csv_tables import table_to_csv
+from imu_simulation_framework.core.units import factor
+from imu_simulation_framework.core.whole_files import picture
+from imu_simulation_framework.heading.identification.figures import identification_figure
+from imu_simulation_framework.heading.identification.identify import YawErrorIdentification
+from imu_simulation_framework.heading.model.files import yaw_error_model_text
+from imu_simulation_framework.report.table import Column, table_text
+from imu_simulation_framework.sensors.files import imu_specification_text
+
+WORDS = {
+    "rate_bias": ("rate bias", "deg/h"),
+    "rate_bias_spread": ("its spread over drives", "deg/h"),
+    "scale_factor": ("scale factor per net turn", "%"),
+    "scale_factor_of_absolute_turn": ("preferred direction per absolute turn", "%"),
+    "angle_random_walk": ("angle random walk", "deg/sqrt(h)"),
+    "rate_random_walk": ("rate random walk", "deg/h/sqrt(h)"),
+    "rate_drift_sigma": ("Gauss-Markov drift of the rate", "deg/h"),
+    "rate_drift_time": ("its correlation time", "s"),
+    "yaw_drift_sigma": ("Gauss-Markov drift of the yaw", "deg"),
+    "yaw_drift_time": ("its correlation time", "s"),
+    "reference_noise": ("white noise of the reference", "deg"),
+    "reference_drift_sigma": ("correlated noise of the reference", "deg"),
+    "reference_drift_time": ("its correlation time", "s"),
+}
+"""Parameter -> what a person calls it, and the unit in which they think."""
+
+ESTIMATES = (
+    Column("words", "parameter"),
+    Column("value", "estimate"),
+    Column("interval", "95 % interval"),
+    Column("unit", "unit"),
+)
+"""Columns of the table of estimates."""
+
+TRIED = (
+    Column("terms", "model"),
+    Column("parameters", "parameters", "", 0),
+    Column("log_likelihood", "log-likelihood", "", 2),
+    Column("aic", "AIC", "", 2),
+    Column("above_best", "above best", "", 2),
+    Column("likelihood_ratio", "likelihood ratio", "", 2),
+    Column("p", "p"),
+    Column("chosen", "chosen"),
+)
+"""Columns of the table of all models that were compared."""
+
+
+def in_words(parameter: str, value: float) -> float:
+    """Return a value in the unit of :data:`WORDS`."""
+    unit = WORDS[parameter][1]
+    return 100.0 * value if unit == "%" else value / factor(unit)
+
+
+def estimates_table(identification: YawErrorIdentification) -> pd.DataFrame:
+    """Return the estimates as texts, the columns of :data:`ESTIMATES`."""
+    rows = []
+    for parameter, (words, unit) in WORDS.items():
+        estimate = identification.estimates.get(parameter)
+        if estimate is None:
+            continue
+        value, low, high = (in_words(parameter, number) for number in estimate[:3])
+        rows.append(
+            {
+                "words": words,
+                "value": f"{value:.4g}",
+                "interval": f"{_limit(low)} .. {_limit(high)}",
+                "unit": unit,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _limit(number):
+    return "open" if math.isinf(number) else f"{number:.4g}"
+
+
+def tried_table(identification: YawErrorIdentification) -> pd.DataFrame:
+    """Return the models that were compared, the columns of :data:`TRIED`."""
+    table = identification.tried.copy()
+    table["p"] = [f"{p:.3g}" if np.isfinite(p) else "" for p in table["p"]]
+    table["chosen"] = ["yes" if chosen else "" for chosen in table["chosen"]]
+    return table
+
+
+def explained_sentence(identification: YawErrorIdentification, index: int) -> str:
+    """Return how large a drive's error is, and what its constants leave of it."""
+    drive, parts = identification.drives[index], identification.parts(index)
+    constants = [term.name for term in identification.fit.likelihood.constants]
+    left = parts["error"] - parts[["start offset", *constants]].sum(axis=1)
+    return (
+        f"{drive.name}: {drive.time[-1]:.0f} s, turned {math.degrees(drive.net_turn[-1]):.0f} deg "
+        f"net and {math.degrees(drive.absolute_turn[-1]):.0f} deg in all; yaw error "
+        f"{_rms(parts['error'] - parts['error'].mean()):.3g} deg rms about its mean, "
+        f"{_rms(left - left.mean()):.3g} deg without its constants"
+    )
+
+
+def _rms(values):
+    return math.degrees(math.sqrt(np.nanmean(np.square(values))))
+
+
+def hector_sentences(hector) -> list[str]:
+    """Return what Hector's parameters are, and what they lack."""
+    parameters = hector.parameters
+    words = (
+        f"Hector: yawDrift {parameters.yaw_drift:.4g} rad, yawDriftFrequency "
+        f"{parameters.yaw_drift_frequency:.4g} 1/s, which is a drift of "
+        f"{math.degrees(hector.sigma):.3g} deg over {hector.correlation_time:.3g} s"
+    )
+    if hector.loss is None:
+        return [f"{words}; the model itself", *hector.sentences]
+    side = "lower" if hector.loss >= 0.0 else "higher"
+    count = hector.more_parameters
+    words += f"; its log-likelihood is {abs(hector.loss):.1f} {side} than the model's, which has "
+    if count == 0:
+        words += "as many parameters"
+    else:
+        plural = "s" if abs(count) > 1 else ""
+        words += f"{abs(count)} parameter{plural} {'more' if count > 0 else 'less'}"
+    return [words, *hector.sentences]
+
+
+def contents(identification, specification, unsaid, hector, sources, options) -> dict[str, bytes]:
+    """Return the files' contents by their names; all are made before the first one is written."""
+    several = len(identification.drives) > 1
+    texts = {
+        "yaw_error_model.yaml": _model(identification, sources, options),
+        "imu.yaml": imu_specification_text(specification, _comment(identification, unsaid)),
+        "hector.yaml": _hector(hector, options.rate),
+        "models.csv": table_text(tried_table(identification), TRIED, "csv"),
+        "parts.csv": _parts(identification),
+    }
+    files = {name: text.encode("utf-8") for name, text in texts.items()}
+    for index, (drive, normalised) in enumerate(
+        zip(identification.drives, identification.normalised())
+    ):
+        figure = identification_figure(drive.name, identification.parts(index), normalised)
+        number = f"_{index + 1}" if several else ""
+        for format in dict.fromkeys(options.formats):
+            files[f"identification{number}.{format}"] = picture(figure, format)
+    return files
+
+
+def _model(identification, sources, options):
+    import statsmodels
+
+    fit = identification.fit
+    made = {
+        "terms": [term.name for term in (*fit.likelihood.random, *fit.likelihood.constants)],
+        "step": float(options.step),
+        "duration": [float(drive.time[-1]) for drive in identification.drives],
+        "log_likelihood": float(fit.log_likelihood),
+        "checks": {
+            check.name: {"p": float(f"{check.p:.4g}"), "passed": bool(check.passed)}
+            for check in identification.checks
+        },
+        "sources": [str(path) for path in sources],
+        "versions": {
+            "imu_simulation_framework": __version__,
+            "numpy": np.__version__,
+            "scipy": scipy.__version__,
+            "statsmodels": statsmodels.__version__,
+        },
+    }
+    comment = "\n".join(
+        [
+            "Identified by maximum likelihood, without random numbers; low and high are the ends",
+            "of 95 % intervals. Yaw error: reference less IMU.",
+            *identification.sentences,
+        ]
+    )
+    names = [drive.name for drive in identification.drives]
+    return yaw_error_model_text(options.name, names, identification.estimates, made, comment)
+
+
+def _comment(identification, unsaid):
+    drives = ", ".join(drive.name for drive in identification.drives)
+    return "\n".join(
+        [
+            f"Identified from the yaw error of {drives}: the gyroscope about z only.",
+            "The 95 % intervals are in yaw_error_model.yaml.",
+            *unsaid,
+            *identification.sentences,
+        ]
+    )
+
+
+def _hector(hector, rate):
+    """As the parameters that an experiment takes; keys are those of config.ini."""
+    parameters = hector.parameters
+    lines = [f"# {line}" for line in hector_sentences(hector)]
+    lines.append(f"# For {rate:g} samples per second only: the plug-in's drift depends on it.")
+    lines.append("# For an experiment: imu:=hector, and this as settings:=.")
+    lines.append("imu_hector:")
+    lines += [
+        f"  {key}: {getattr(parameters, key)!r}" for key in ("yaw_drift", "yaw_drift_frequency")
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _parts(identification):
+    """Of all drives, one below the other."""
+    tables = []
+    for index in range(len(identification.drives)):
+        table = identification.parts(index)
+        if len(identification.drives) > 1:
+            table.insert(0, "drive", index + 1)
+        tables.append(table)
+    return table_to_csv(pd.concat(tables))

@@ -1,0 +1,450 @@
+"""A model of given terms, fitted to observed yaw errors by maximum likelihood.
+
+The constants are integrated out over a flat prior, as is right for few of them beside processes of
+unknown strength (restricted maximum likelihood: Patterson and Thompson, Recovery of inter-block
+information when block sizes are unequal, Biometrika 58(3), 1971): each is a state of the Kalman
+filter, which starts with a standard deviation far beyond what the data allow.
+
+What each part of a fitted model makes of an observed yaw error.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Callable, Sequence
+
+import numpy as np
+import pandas as pd
+from scipy.optimize import minimize
+
+from imu_simulation_framework.heading.identification.terms import (
+    ANGLE_RANDOM_WALK,
+    REFERENCE_DRIFT,
+    SPREAD,
+    ConstantTerm,
+    ObservedYawError,
+    RandomTerm,
+    Scales,
+    scales,
+    sources,
+)
+from imu_simulation_framework.heading.model.likelihood import (
+    DriveFilter,
+    FilteredDrives,
+    ObservedDrive,
+)
+from imu_simulation_framework.heading.model.state_space import StateSpace, state_space
+
+_BROAD = 300.0
+"""Standard deviation of a constant before the data, in sizes of what the data show."""
+_STARTS = ((0.3, 1.0, 1.0), (1.0, 0.1, 1.0), (3.0, 1.0, 1.0), (1.0, 1.0, 0.1), (1.0, 0.1, 0.1))
+"""Correlation times, the angle random walk and other strengths that a search begins with, in
+typical ones. Where a strength has gone to next to nothing its logarithm has no slope any more, so
+that a search that began with too much of another one does not come back."""
+_SMALL = 0.01
+"""A strength below this part of its typical size is next to nothing."""
+_GAIN = 1e-3
+_MOST_ESCAPES = 6
+_WAYS = 2
+"""Of the places to begin with, the most likely ones are tried."""
+_FEW, _ENOUGH = 8, 200
+"""Iterations of a search that only compares where to begin, and of one to its end."""
+_LOST = 2
+"""Status of scipy's search by slopes that ended neither at a summit nor at its last iteration."""
+_STRIDE = 0.3
+"""Of logarithms, where slopes lead nowhere."""
+_STEEP = 0.1
+"""A slope that is no rounding: of log-likelihood per logarithm of a value."""
+
+
+class Likelihood:
+    """Restricted log-likelihood of drives for given terms.
+
+    Parameters
+    ----------
+    drives : sequence of ObservedYawError
+        With equal steps.
+    random : sequence of RandomTerm
+    constants : sequence of ConstantTerm
+    spread : bool
+        Whether the rate's bias differs from drive to drive.
+    """
+
+    def __init__(
+        self,
+        drives: Sequence[ObservedYawError],
+        random: Sequence[RandomTerm],
+        constants: Sequence[ConstantTerm],
+        spread: bool = False,
+    ):
+        self.drives, self.random, self.constants = tuple(drives), tuple(random), tuple(constants)
+        self.names = [name for term in random for name in term.parameters]
+        if spread:
+            self.names.append(SPREAD)
+        self.spread = spread
+        self.scales: Scales = scales(drives)
+        self._regressors = [
+            np.array([term.regressor(drive) for term in constants]).reshape(-1, len(drive.time)).T
+            for drive in drives
+        ]
+        self._observed = _Observed.of(
+            drives, [drive.error for drive in drives], self._regressors, self.spread
+        )
+
+    @cached_property
+    def _filter(self):
+        return self._observed.filter(self._states)
+
+    @cached_property
+    def _states(self):
+        typical = {name: self.scales.typical(name) for name in self.names}
+        return len(self.space(typical).design)
+
+    def _own_std(self, values):
+        return [1.0, values[SPREAD]] if self.spread else [1.0]
+
+    def space(self, values: dict[str, float]) -> StateSpace:
+        """Return the random terms as a state-space model."""
+        return state_space(sources(self.random, values), self.scales.step, None)
+
+    def __call__(self, values: dict[str, float]) -> float:
+        """Return the log-likelihood for the random terms' parameters."""
+        return self._filter.log_likelihood(self.space(values), self._own_std(values))
+
+    def next_to_nothing(self) -> dict[str, float]:
+        """Return values with which the random terms have no effect."""
+        return {
+            name: self.scales.typical(name) * (1.0 if name.endswith("_time") else 1e-3)
+            for name in self.names
+        }
+
+    def filtered(self, values: dict[str, float]) -> FilteredDrives:
+        """Return what the Kalman filter says."""
+        return self._filter.filtered(self.space(values), self._own_std(values))
+
+    def given(self, constants: dict[int, float]) -> Callable[[dict[str, float]], float]:
+        """Return the log-likelihood, but for a constant term, if some constants have values.
+
+        Parameters
+        ----------
+        constants : dict
+            Index of the constant, and its value.
+        """
+        chosen, fixed = list(constants), np.array(list(constants.values()))
+        given = _Observed.of(
+            self.drives,
+            [
+                drive.error - curves[:, chosen] @ fixed
+                for drive, curves in zip(self.drives, self._regressors)
+            ],
+            [np.delete(curves, chosen, axis=1) for curves in self._regressors],
+            self.spread,
+            self._observed.start_std,
+        ).filter(self._states)
+        return lambda values: given.log_likelihood(self.space(values), self._own_std(values))
+
+    def smoothed(
+        self, values: dict[str, float], index: int
+    ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+        """Return a drive's random states (m, n), and by name the parts (n,) of its constants [rad].
+
+        As all observations make them likely.
+        """
+        space = self.space(values)
+        states = self._filter.smoothed(space, self._own_std(values))[index]
+        count, drive = len(space.design), self.drives[index]
+        observed, own = self._observed, count + 1 + self.spread
+        start = observed.starts[index] + observed.start_std * states[count]
+        parts = {"start offset": start}
+        values_over_time = observed.constants(states[own:])
+        for place, term in enumerate(self.constants):
+            parts[term.name] = values_over_time[place] * self._regressors[index][:, place]
+        if self.spread:
+            parts["rate bias of the drive"] = -states[count + 1] * drive.time
+        return states[:count], parts
+
+    def constants_of(self, filtered: FilteredDrives) -> tuple[np.ndarray, np.ndarray]:
+        """Return the constants' estimates (q,) and their covariance (q, q)."""
+        reach = self._observed.reach
+        return (
+            self._observed.constants(filtered.shared_mean[:, np.newaxis])[:, 0],
+            reach @ filtered.shared_covariance @ reach.T,
+        )
+
+
+@dataclass(frozen=True)
+class _Observed:
+    """Errors less what a least-squares fit explains of them, and curves of equal size.
+
+    So a broad prior around zero is no bias, however alike the curves of two constants are: with
+    ``reach`` (q, q) they are mixed into such that are at right angles to each other, and 1 standard
+    deviation of each is far beyond what the data allow.
+    """
+
+    drives: tuple[ObservedDrive, ...]
+    starts: np.ndarray
+    start_std: float
+    center: np.ndarray
+    reach: np.ndarray
+
+    @classmethod
+    def of(cls, drives, errors, regressors, spread, broad=None):
+        rows, targets = [], []
+        for index, (error, curves) in enumerate(zip(errors, regressors)):
+            starts = np.zeros((len(error), len(errors)))
+            starts[:, index] = 1.0
+            seen = np.isfinite(error)
+            rows.append(np.hstack([starts, curves])[seen])
+            targets.append(error[seen])
+        matrix, target = np.concatenate(rows), np.concatenate(targets)
+        sizes = np.max(np.abs(matrix), axis=0)
+        sizes[sizes == 0.0] = 1.0
+        solution = np.linalg.lstsq(matrix / sizes, target, rcond=1e-12)[0] / sizes
+        starts, center = np.split(solution, [len(errors)])
+        if broad is None:
+            residual = float(np.sqrt(np.mean((target - matrix @ solution) ** 2)))
+            broad = _BROAD * max(residual, np.finfo(float).tiny ** 0.25)
+        # Of the curves without what the starts explain.
+        _, triangle = np.linalg.qr(matrix / sizes)
+        triangle = triangle[len(errors) :, len(errors) :]
+        mixed = np.linalg.solve(triangle, np.eye(len(center))) / sizes[len(errors) :, np.newaxis]
+        largest = [np.max(np.abs(np.concatenate(regressors) @ one), initial=0.0) for one in mixed.T]
+        reach = broad * mixed / np.array([value or 1.0 for value in largest])
+        observed = tuple(
+            ObservedDrive(
+                error - start - curves @ center,
+                np.column_stack([np.full(len(error), broad)] + ([-drive.time] if spread else [])),
+                curves @ reach,
+            )
+            for drive, error, start, curves in zip(drives, errors, starts, regressors)
+        )
+        return cls(observed, starts, broad, center, reach)
+
+    def filter(self, states) -> DriveFilter:
+        return DriveFilter(self.drives, states)
+
+    def constants(self, states):
+        """Return the constants (q, n) of filtered states (q, n)."""
+        return self.center[:, np.newaxis] + self.reach @ states
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A fitted model.
+
+    Parameters
+    ----------
+    likelihood : Likelihood
+    values : dict
+        Of the random terms' parameters.
+    log_likelihood : float
+        Restricted; comparable between fits with the same constants.
+    """
+
+    likelihood: Likelihood
+    values: dict[str, float]
+    log_likelihood: float
+
+    @cached_property
+    def filtered(self) -> FilteredDrives:
+        """What the Kalman filter says, with these values."""
+        return self.likelihood.filtered(self.values)
+
+    @cached_property
+    def constants(self) -> tuple[np.ndarray, np.ndarray]:
+        """The constants' estimates (q,), and their covariance (q, q)."""
+        return self.likelihood.constants_of(self.filtered)
+
+    @property
+    def parameters(self) -> int:
+        """How many parameters the random terms have."""
+        return len(self.values)
+
+    @property
+    def aic(self) -> float:
+        """Akaike's information criterion, of the restricted likelihood."""
+        return 2.0 * self.parameters - 2.0 * self.log_likelihood
+
+
+def fit(likelihood: Likelihood, start: dict[str, float] | None = None) -> Fit:
+    """Return the model that explains the drives best.
+
+    Parameters
+    ----------
+    likelihood : Likelihood
+    start : dict, optional
+        Values of some parameters to begin with.
+    """
+    names, sizes = likelihood.names, likelihood.scales
+    bounds = [tuple(np.log(sizes.bounds(name))) for name in names]
+    firsts = {}
+    for time, walk, strength in _STARTS:
+        first = []
+        for name in names:
+            factor = time if name.endswith("_time") else strength
+            factor = walk if name in ANGLE_RANDOM_WALK.parameters else factor
+            first.append(np.log((start or {}).get(name, factor * sizes.typical(name))))
+        firsts[tuple(first)] = np.array(first)
+    ways = sorted(firsts.values(), key=lambda first: -likelihood(_named(names, first)))
+    begun = [
+        maximise(lambda x: likelihood(_named(names, x)), first, bounds, _FEW)
+        for first in ways[:_WAYS]
+    ]
+    # Only the way that has come highest is gone to its end.
+    best, _ = max(begun, key=lambda way: way[1])
+    return refit(likelihood, _named(names, best))
+
+
+def refit(likelihood: Likelihood, values: dict[str, float]) -> Fit:
+    """Return the model that explains the drives best, looked for from these values only.
+
+    Parameters
+    ----------
+    likelihood : Likelihood
+    values : dict
+    """
+    names = likelihood.names
+    bounds = [tuple(np.log(likelihood.scales.bounds(name))) for name in names]
+    for _ in range(_MOST_ESCAPES):
+        first = np.log([values[name] for name in names])
+        x, highest = maximise(lambda x: likelihood(_named(names, x)), first, bounds)
+        found = Fit(likelihood, _named(names, x), highest)
+        escape = _escape(found)
+        if escape is None:
+            break
+        values = escape
+    return found
+
+
+def _escape(found):
+    """Return better values with more of a strength that had gone to next to nothing; None if so.
+
+    There its logarithm has no slope, whether more of it would be better or not.
+    """
+    likelihood, best = found.likelihood, found
+    for term in likelihood.random:
+        strength, *time = term.parameters
+        typical = likelihood.scales.typical(strength)
+        if found.values[strength] > _SMALL * typical:
+            continue
+        times = (
+            [likelihood.scales.typical(time[0]) * one for one in (0.3, 1.0, 3.0)] if time else []
+        )
+        for factor in (3.0, 10.0, 30.0):
+            for more in [{time[0]: one} for one in times] or [{}]:
+                values = {**found.values, strength: factor * _SMALL * typical, **more}
+                other = Fit(likelihood, values, likelihood(values))
+                if other.log_likelihood > best.log_likelihood + _GAIN:
+                    best = other
+    return None if best is found else best.values
+
+
+def maximise(function, first, bounds, iterations=_ENOUGH):
+    """Return where a smooth function of few variables is largest, and its value there.
+
+    Parameters
+    ----------
+    function : callable
+        Takes an array (p,).
+    first : ndarray, shape (p,)
+    bounds : list of (float, float)
+    iterations : int
+        At most.
+    """
+    if len(first) == 0:
+        return first, function(first)
+    lower, upper = np.array(bounds).T
+
+    def by_slopes(start):
+        return minimize(
+            lambda x: -function(x),
+            start,
+            method="L-BFGS-B",
+            bounds=bounds,
+            options={"ftol": 1e-9, "gtol": 1e-4, "eps": 1e-4, "maxiter": iterations},
+        )
+
+    result = by_slopes(np.clip(first, lower, upper))
+    if result.status == _LOST and _slope(result, lower, upper) > _STEEP:
+        # Its search along a line may give up on a slope, depending on a last digit; from where one
+        # without slopes gets to, it goes on.
+        stride = np.where(result.x + _STRIDE > upper, -_STRIDE, _STRIDE)
+        simplex = minimize(
+            lambda x: -function(x),
+            result.x,
+            method="Nelder-Mead",
+            bounds=bounds,
+            options={
+                "initial_simplex": result.x + stride * np.eye(len(first) + 1, len(first), -1),
+                "xatol": 1e-2,
+                "fatol": 1e-2,
+                "maxfev": _ENOUGH * len(first),
+            },
+        )
+        result = by_slopes(simplex.x)
+    return result.x, -float(result.fun)
+
+
+def _slope(result, lower, upper):
+    """Return the steepest slope at a result that leads to no bound."""
+    downhill = -result.jac
+    blocked = ((result.x <= lower) & (downhill < 0.0)) | ((result.x >= upper) & (downhill > 0.0))
+    return float(np.max(np.where(blocked, 0.0, np.abs(downhill))))
+
+
+def _named(names, logarithms):
+    return {name: float(np.exp(x)) for name, x in zip(names, logarithms)}
+
+
+MODEL = "sensor's part"
+RESIDUAL = "residual"
+
+
+def fitted_parts(fit: Fit, index: int = 0) -> pd.DataFrame:
+    """Return the parts of a drive's yaw error, each as likely as all of the drive makes it.
+
+    By the Kalman smoother (Durbin and Koopman: Time series analysis by state space methods,
+    section 4.4); the drift of a rate is integrated.
+
+    Parameters
+    ----------
+    fit : Fit
+    index : int
+        Of the drive.
+
+    Returns
+    -------
+    pandas.DataFrame
+        error; a column for each part, which add up to the error; "sensor's part", what of them is
+        the IMU's, the start's offset included; innovation and innovation_std, each observation less
+        what those before it predict, and what that should be [rad]; index time [s].
+    """
+    likelihood = fit.likelihood
+    drive, space = likelihood.drives[index], likelihood.space(fit.values)
+    mean, parts = likelihood.smoothed(fit.values, index)
+    table = pd.DataFrame({"error": drive.error}, index=pd.Index(drive.time, name="time"))
+    # The integrated rate, of which each drift has its share; the rest is angle random walk, or
+    # without that what the drift did between the samples.
+    walk, last = mean[0].copy(), None
+    for state, source in enumerate(space.of_state, start=1):
+        name = space.names[source]
+        if space.design[state] == 0.0:
+            integral = np.concatenate([[0.0], np.cumsum(space.transition[0, state] * mean[state])])
+            parts[name], last = integral[:-1], name
+            walk -= parts[name]
+        else:
+            parts[name] = mean[state].copy()
+    if ANGLE_RANDOM_WALK.name in space.names:
+        parts[ANGLE_RANDOM_WALK.name] = walk
+    elif last is not None:
+        parts[last] += walk
+    total = np.sum(list(parts.values()), axis=0)
+    for name, part in parts.items():
+        table[name] = part
+    reference = table.get(REFERENCE_DRIFT.name, 0.0)
+    table[RESIDUAL] = drive.error - total
+    table[MODEL] = total - reference
+    table["innovation"] = fit.filtered.innovations[index]
+    table["innovation_std"] = fit.filtered.innovation_std[index]
+    return table

@@ -1,0 +1,458 @@
+"""Whether what a model leaves unexplained is white, normal, and equally large everywhere.
+
+Which terms the data demand: nested models by likelihood ratio, and a table of all tried.
+
+From observed yaw errors to a model of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Sequence
+
+import numpy as np
+import pandas as pd
+from scipy.stats import chi2, kurtosis, levene, skew
+
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.heading.identification.fit import (
+    Fit,
+    Likelihood,
+    fit,
+    fitted_parts,
+    refit,
+)
+from imu_simulation_framework.heading.identification.intervals import (
+    BetterFit,
+    Estimate,
+    identifiable_constants,
+    intervals,
+    likeness,
+    weak_parameters,
+)
+from imu_simulation_framework.heading.identification.terms import (
+    ANGLE_RANDOM_WALK,
+    RANDOM_TERMS,
+    RATE_BIAS,
+    RATE_DRIFT,
+    RATE_RANDOM_WALK,
+    REFERENCE_DRIFT,
+    REFERENCE_NOISE,
+    SPREAD,
+    YAW_DRIFT,
+    ConstantTerm,
+    ObservedYawError,
+    RandomTerm,
+)
+from imu_simulation_framework.heading.model.parameters import YawErrorParameters
+
+LAGS = 10
+"""Autocorrelations that are looked at together."""
+LEVEL = 0.01
+UNSEEN = (
+    "the checks look from one observation to the next, so that flicker noise of the rate, and a "
+    "drift that grows with the square of time, pass unnoticed as a random walk or a Gauss-Markov "
+    "drift of their size; hours at rest would show them in the Allan deviation"
+)
+"""What no check sees: of 16 drives with either, all passed."""
+
+
+class ResidualCheck(NamedTuple):
+    """``name``; ``statistic``; ``p``, how often a right model does worse; a ``sentence``."""
+
+    name: str
+    statistic: float
+    p: float
+    sentence: str
+
+    @property
+    def passed(self) -> bool:
+        """Whether the model is not refuted."""
+        return self.p >= LEVEL
+
+
+def check_residuals(normalised: Sequence[np.ndarray]) -> list[ResidualCheck]:
+    """Check innovations over their standard deviations, of one or more drives.
+
+    Whiteness by Ljung and Box (Biometrika 65(2), 1978), normality by Jarque and Bera (Economics
+    Letters 6(3), 1980). Whether the model's size holds from one half of a drive to the other, and
+    from drive to drive, by the test of Levene with medians (Brown and Forsythe, Journal of the
+    American Statistical Association 69, 1974), which outliers do not mislead. Over all drives
+    together the size says nothing, since the model's scale was fitted to it.
+
+    Parameters
+    ----------
+    normalised : sequence of ndarray
+        Of each drive; NaN where nothing was observed.
+    """
+    values = np.concatenate([drive[np.isfinite(drive)] for drive in normalised])
+    return [_whiteness(normalised), _normality(values), _size(normalised)]
+
+
+def _whiteness(drives):
+    total, degrees = 0.0, 0
+    for drive in drives:
+        seen = np.isfinite(drive)
+        count = int(np.sum(seen))
+        lags = min(LAGS, count // 5)
+        power = np.nansum(drive**2)
+        for lag in range(1, lags + 1):
+            correlation = np.nansum(drive[lag:] * drive[:-lag]) / power
+            total += count * (count + 2.0) * correlation**2 / (count - lag)
+        degrees += lags
+    p = float(chi2.sf(total, degrees))
+    words = "white" if p >= LEVEL else "correlated: something that changes slowly is missing"
+    return ResidualCheck("whiteness", total, p, f"innovations are {words} (Ljung-Box)")
+
+
+def _normality(values):
+    statistic = len(values) / 6.0 * (skew(values) ** 2 + 0.25 * kurtosis(values) ** 2)
+    p = float(chi2.sf(statistic, 2))
+    words = "normal" if p >= LEVEL else "not normal: there are outliers, or steps"
+    return ResidualCheck("normality", float(statistic), p, f"innovations are {words} (Jarque-Bera)")
+
+
+def _size(drives):
+    halves = [half for drive in drives for half in np.array_split(drive[np.isfinite(drive)], 2)]
+    statistic, p = levene(*halves, center="median")
+    where = "halves of the drive" if len(drives) == 1 else "halves of all drives"
+    words = "equally large" if p >= LEVEL else "not equally large"
+    return ResidualCheck(
+        "size", float(statistic), float(p), f"innovations are {words} in the {where} (Levene)"
+    )
+
+
+_SAME = 1e-3
+"""Likelihoods nearer to each other than that are alike."""
+_LIMITS = {RATE_DRIFT: RATE_RANDOM_WALK, YAW_DRIFT: ANGLE_RANDOM_WALK}
+"""Gauss-Markov drift -> what becomes of it where its correlation time has no end."""
+"""A term is taken if a model without it would look as bad by chance in fewer drives than that."""
+
+
+class Choice(NamedTuple):
+    """``fit`` of the chosen model; ``tried``, a table of all; ``sentences`` on what is left out.
+
+    Columns of the table: terms, parameters, log_likelihood, aic, above_best (in aic),
+    likelihood_ratio (twice the difference of the log-likelihoods, against the chosen model), p (how
+    often chance makes it as large; of models that hold the chosen one or are a part of it), chosen.
+    All have all constants, so that their restricted likelihoods compare.
+    """
+
+    fit: Fit
+    tried: pd.DataFrame
+    sentences: list[str]
+
+
+def choose(
+    drives: Sequence[ObservedYawError],
+    constants: Sequence[ConstantTerm],
+    correlated_reference: bool = False,
+) -> Choice:
+    """Return the smallest model that no larger one refutes.
+
+    The random terms first, with all constants (Diggle, Heagerty, Liang and Zeger: Analysis of
+    longitudinal data, section 4.5): from angle random walk and reference noise upwards, then
+    downwards, and each walk a drift only where the data show a correlation time; then the
+    constants, which are tested by their estimate over its standard error.
+
+    Parameters
+    ----------
+    drives : sequence of ObservedYawError
+    constants : sequence of ConstantTerm
+        Those that the motion can identify.
+    correlated_reference : bool
+        Whether the reference's noise may be correlated, as that of satellite positioning is.
+    """
+    search = _Search(drives, constants)
+    random = search.upwards(
+        [ANGLE_RANDOM_WALK, REFERENCE_NOISE],
+        [
+            term
+            for term in RANDOM_TERMS
+            if term not in (ANGLE_RANDOM_WALK, REFERENCE_NOISE)
+            and (correlated_reference or term is not REFERENCE_DRIFT)
+        ],
+    )
+    random = search.downwards(search.walk_or_drift(search.downwards(random)))
+    spread = search.several and search.spread(random)
+    chosen = search.fitted(random, spread)
+    kept, sentences = _kept_constants(chosen, constants, drives)
+    if len(kept) < len(constants):
+        chosen = fit(Likelihood(drives, random, kept, spread), chosen.values)
+    return Choice(chosen, search.table(random, spread), sentences)
+
+
+def p_value(gain: float, parameters: int) -> float:
+    """Return how often chance alone gains that much log-likelihood.
+
+    A strength cannot be negative, so half of the time it gains nothing: half of the chi-square
+    distribution's tail (Self and Liang, Journal of the American Statistical Association 82, 1987).
+
+    Parameters
+    ----------
+    gain : float
+        Of log-likelihood.
+    parameters : int
+        How many more.
+    """
+    return 0.5 * float(chi2.sf(max(0.0, 2.0 * gain), parameters))
+
+
+class _Search:
+    """Fits models and keeps what it has tried."""
+
+    def __init__(self, drives, constants):
+        self._drives, self._constants = drives, constants
+        # What differs from drive to drive would pass for a slow drift within them.
+        self.several = len(drives) > 1
+        self._fits: dict = {}
+
+    def fitted(self, random: Sequence[RandomTerm], spread: bool | None = None) -> Fit:
+        spread = self.several if spread is None else spread
+        ordered = tuple(term for term in RANDOM_TERMS if term in random)
+        key = (ordered, spread)
+        if key not in self._fits:
+            likelihood = Likelihood(self._drives, ordered, self._constants, spread)
+            part = self._part_of(ordered, spread)
+            found = fit(likelihood, part and part.values)
+            if part is not None and found.log_likelihood < part.log_likelihood - _SAME:
+                # It holds its part, so the search has gone astray: from next to that, then.
+                found = _from_part(likelihood, part)
+            found = self._not_below_larger(found, spread)
+            self._fits[key] = found
+            self._mend(ordered, spread, found)
+        return self._fits[key]
+
+    def _not_below_larger(self, found, spread):
+        """Look again where a larger model, without what it has more, is likelier than this one."""
+        likelihood = found.likelihood
+        for (terms, spreads), other in self._fits.items():
+            if set(terms) >= set(likelihood.random) and spreads >= spread:
+                values = {name: other.values[name] for name in likelihood.names}
+                if likelihood(values) > found.log_likelihood + _SAME:
+                    found = refit(likelihood, values)
+        return found
+
+    def _mend(self, ordered, spread, found):
+        """Look again for models that hold this one, and were found less likely."""
+        for (terms, spreads), other in self._fits.items():
+            holds = set(terms) >= set(ordered) and spreads >= spread
+            if holds and other.log_likelihood < found.log_likelihood - _SAME:
+                self._fits[terms, spreads] = _from_part(other.likelihood, found)
+
+    def _part_of(self, ordered, spread):
+        """Return the best model that is a part of this one."""
+        parts = [
+            found
+            for (terms, spreads), found in self._fits.items()
+            if set(terms) <= set(ordered) and spreads <= spread
+        ]
+        return max(parts, key=lambda found: found.log_likelihood) if parts else None
+
+    def upwards(self, random, candidates):
+        random = list(random)
+        while True:
+            now = self.fitted(random)
+            better = []
+            for term in candidates:
+                if term in random:
+                    continue
+                found = self.fitted([*random, term])
+                count = len(term.parameters)
+                p = p_value(found.log_likelihood - now.log_likelihood, count)
+                if p < LEVEL / len(candidates):
+                    # Of two that are demanded, the one that explains more for its parameters.
+                    better.append((found.aic, term))
+            if not better:
+                return random
+            random.append(min(better, key=lambda pair: pair[0])[1])
+
+    def downwards(self, random):
+        random = list(random)
+        while len(random) > 1:
+            now = self.fitted(random)
+            idle = []
+            for term in random:
+                rest = [other for other in random if other is not term]
+                loss = now.log_likelihood - self.fitted(rest).log_likelihood
+                p = p_value(loss, len(term.parameters))
+                if p > LEVEL:
+                    idle.append((p, term))
+            if not idle:
+                return random
+            random.remove(max(idle, key=lambda pair: pair[0])[1])
+        return random
+
+    def walk_or_drift(self, random):
+        """Decide whether walks are drifts, which they are the limit of for ever longer times."""
+        random = list(random)
+        for drift, walk in _LIMITS.items():
+            if (drift in random) == (walk in random):
+                continue
+            rest = [term for term in random if term not in (drift, walk)]
+            with_walk, with_drift = [*rest, walk], [*rest, drift]
+            gain = self.fitted(with_drift).log_likelihood - self.fitted(with_walk).log_likelihood
+            random = with_drift if p_value(gain, 1) <= LEVEL else with_walk
+        return random
+
+    def spread(self, random) -> bool:
+        with_spread, without = self.fitted(random, True), self.fitted(random, False)
+        gain = with_spread.log_likelihood - without.log_likelihood
+        return p_value(gain, 1) < LEVEL
+
+    def table(self, chosen, chosen_spread):
+        best = self.fitted(chosen, chosen_spread)
+        rows = []
+        for (terms, spread), found in self._fits.items():
+            gain = found.log_likelihood - best.log_likelihood
+            more = found.parameters - best.parameters
+            larger = set(terms) >= set(chosen) and spread >= chosen_spread
+            smaller = set(terms) <= set(chosen) and spread <= chosen_spread
+            nested = more != 0 and (larger or smaller)
+            rows.append(
+                {
+                    "terms": " + ".join(
+                        [term.name for term in terms]
+                        + ([SPREAD.replace("_", " ")] if spread else [])
+                    ),
+                    "parameters": found.parameters,
+                    "log_likelihood": found.log_likelihood,
+                    "aic": found.aic,
+                    "above_best": 0.0,
+                    "likelihood_ratio": 2.0 * gain,
+                    "p": p_value(abs(gain), abs(more)) if nested else np.nan,
+                    "chosen": found is best,
+                }
+            )
+        table = pd.DataFrame(rows).sort_values("aic", ignore_index=True)
+        table["above_best"] = table["aic"] - table["aic"].min()
+        return table
+
+
+def _from_part(likelihood, part):
+    """Return the fit of a model that holds another one, from next to that."""
+    return refit(likelihood, {**likelihood.next_to_nothing(), **part.values})
+
+
+def _kept_constants(chosen, constants, drives):
+    """Return constants that differ from zero, the rate's bias always, and remarks on the rest."""
+    estimates, covariance = chosen.constants
+    kept, sentences = [], []
+    for index, term in enumerate(constants):
+        ratio = abs(estimates[index]) / np.sqrt(covariance[index, index])
+        p = float(chi2.sf(ratio**2, 1))
+        if term is RATE_BIAS or p < LEVEL:
+            kept.append(term)
+        else:
+            std = float(np.sqrt(covariance[index, index]))
+            sentence = (
+                f"{term.name}: {100.0 * estimates[index]:.3g} +- {100.0 * std:.2g} %, which chance "
+                f"alone exceeds in {100.0 * p:.0f} % of drives; it is left out"
+            )
+            reason = likeness(term, drives)
+            sentences.append(f"{sentence}. {reason[0].upper()}{reason[1:]}" if reason else sentence)
+    return kept, sentences
+
+
+_MOST_REFITS = 10
+
+
+@dataclass(frozen=True)
+class YawErrorIdentification:
+    """An identified model of the yaw error.
+
+    Parameters
+    ----------
+    drives : tuple of ObservedYawError
+    fit : Fit
+        Of the chosen model.
+    estimates : dict of Estimate
+        By parameter, see ``UNITS`` of :mod:`.yaw_error.terms`.
+    tried : pandas.DataFrame
+        All models that were compared; see :class:`.Choice`.
+    checks : tuple of ResidualCheck
+    sentences : tuple of str
+        On what the data cannot tell, and which drive would.
+    """
+
+    drives: tuple[ObservedYawError, ...]
+    fit: Fit
+    estimates: dict[str, Estimate]
+    tried: pd.DataFrame
+    checks: tuple[ResidualCheck, ...]
+    sentences: tuple[str, ...]
+
+    def parts(self, index: int = 0) -> pd.DataFrame:
+        """Return the fitted parts of a drive's error; see :func:`.fitted_parts`."""
+        return fitted_parts(self.fit, index)
+
+    def normalised(self) -> list[np.ndarray]:
+        """Return each drive's innovations in their standard deviations, (n,).
+
+        Without its first ones, which only say where the constants are.
+        """
+        filtered = self.fit.filtered
+        burn = len(self.fit.likelihood.constants) + 1
+        return [
+            np.where(np.arange(len(innovation)) < burn, np.nan, innovation / std)
+            for innovation, std in zip(filtered.innovations, filtered.innovation_std)
+        ]
+
+    @property
+    def parameters(self) -> YawErrorParameters:
+        """The estimates, as what predicts the yaw error on another motion."""
+        values = {name: estimate.value for name, estimate in self.estimates.items()}
+        return YawErrorParameters(**values, drives=len(self.drives))
+
+
+def identify_yaw_error(
+    drives: Sequence[ObservedYawError], correlated_reference: bool = False
+) -> YawErrorIdentification:
+    """Identify the model of the yaw error that the drives demand.
+
+    Parameters
+    ----------
+    drives : sequence of ObservedYawError
+        At equal steps, of one IMU.
+    correlated_reference : bool
+        Whether the reference's noise may be correlated, as that of satellite positioning is.
+
+    Raises
+    ------
+    ConfigurationError
+        There is no drive, steps differ, or an error never changes.
+    """
+    if not drives:
+        raise ConfigurationError("no drive was given from which to identify a yaw error")
+    for drive in drives:
+        if abs(drive.step - drives[0].step) > 1e-9 * drives[0].step:
+            raise ConfigurationError(
+                f"{drive.name} has steps of {drive.step:g} s, but {drives[0].name} has "
+                f"{drives[0].step:g} s"
+            )
+        if np.nanmax(drive.error) == np.nanmin(drive.error):
+            raise ConfigurationError(
+                f"{drive.name}: the yaw error is {np.nanmax(drive.error):g} rad all the time, "
+                "which is no sensor's"
+            )
+    constants, sentences = identifiable_constants(drives)
+    choice = choose(drives, constants, correlated_reference)
+    sentences += choice.sentences
+    chosen, estimates = _with_intervals(choice.fit)
+    sentences += [*weak_parameters(estimates, drives), UNSEEN]
+    found = YawErrorIdentification(
+        tuple(drives), chosen, estimates, choice.tried, (), tuple(sentences)
+    )
+    return replace(found, checks=tuple(check_residuals(found.normalised())))
+
+
+def _with_intervals(chosen):
+    for _ in range(_MOST_REFITS):
+        try:
+            return chosen, intervals(chosen)
+        except BetterFit as better:
+            chosen = better.fit
+    raise ConfigurationError(
+        "the likelihood has no single maximum near which the parameters' intervals could be found; "
+        "longer drives have one"
+    )

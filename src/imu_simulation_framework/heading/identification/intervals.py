@@ -1,0 +1,330 @@
+"""Intervals of identified parameters by profile likelihood.
+
+What a motion cannot tell of a yaw error, and which drive would.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple, Sequence
+
+import numpy as np
+from scipy.stats import chi2
+
+from imu_simulation_framework.heading.identification.fit import Fit, maximise, refit
+from imu_simulation_framework.heading.identification.terms import (
+    CONSTANT_TERMS,
+    DIRECTION,
+    RATE_BIAS,
+    SCALE_FACTOR,
+    UNITS,
+    ConstantTerm,
+    ObservedYawError,
+)
+
+CONFIDENCE = 0.95
+_BETTER = 0.02
+"""A gain of log-likelihood that is more than the search's own tolerance."""
+_MOST_POINTS = 25
+_NEAR = 0.01
+"""How near to the wanted fall of the likelihood, as a share of its root, a limit is."""
+
+
+class Estimate(NamedTuple):
+    """``value``, 95 % interval from ``low`` to ``high``, ``unit``.
+
+    A ``low`` of zero, or an infinite ``high``, says that the data give no limit on that side.
+    """
+
+    value: float
+    low: float
+    high: float
+    unit: str
+
+
+class BetterFit(Exception):
+    """While intervals were looked for, parameters were found that explain the data better."""
+
+    def __init__(self, fit: Fit):
+        super().__init__("a better fit was found")
+        self.fit = fit
+
+
+def intervals(fit: Fit, confidence: float = CONFIDENCE) -> dict[str, Estimate]:
+    """Return all parameters of a fitted model with their intervals.
+
+    Each is moved from its estimate until the likelihood, maximised over all others, has fallen as
+    far as it does by chance (Cox and Snell: Analysis of binary data, 1989, appendix 1.3).
+
+    Parameters
+    ----------
+    fit : Fit
+    confidence : float
+
+    Raises
+    ------
+    BetterFit
+        The search for the fit had not found the highest likelihood.
+    """
+    drop = 0.5 * float(chi2.ppf(confidence, 1))
+    found = {name: _of_random(fit, name, drop) for name in fit.values}
+    for index, term in enumerate(fit.likelihood.constants):
+        found[term.parameter] = _of_constant(fit, index, drop)
+    return found
+
+
+def _of_random(fit, name, drop):
+    likelihood, best = fit.likelihood, fit.values
+    others = [other for other in best if other != name]
+    search = _Search(likelihood, others, best)
+
+    def fall(logarithm):
+        def value_at(values):
+            return likelihood({**best, **values, name: float(np.exp(logarithm))})
+
+        value = search.highest(value_at)
+        if value > fit.log_likelihood + _BETTER:
+            values = {**best, **search.values, name: float(np.exp(logarithm))}
+            raise BetterFit(refit(likelihood, values))
+        return fit.log_likelihood - value
+
+    bounds = np.log(likelihood.scales.bounds(name))
+    low, high = _crossings(fall, search, np.log(best[name]), bounds, 0.3, drop)
+    return Estimate(
+        best[name],
+        0.0 if low is None else float(np.exp(low)),
+        np.inf if high is None else float(np.exp(high)),
+        UNITS[name],
+    )
+
+
+def _of_constant(fit, index, drop):
+    likelihood = fit.likelihood
+    estimates, covariance = fit.constants
+    std = float(np.sqrt(covariance[index, index]))
+    centre = float(estimates[index])
+    search = _Search(likelihood, list(fit.values), fit.values)
+    top = search.highest(likelihood.given({index: centre}))
+
+    def fall(value):
+        return top - search.highest(likelihood.given({index: value}))
+
+    bounds = centre - 50.0 * std, centre + 50.0 * std
+    low, high = _crossings(fall, search, centre, bounds, 2.0 * std, drop)
+    return Estimate(
+        centre,
+        -np.inf if low is None else low,
+        np.inf if high is None else high,
+        UNITS[likelihood.constants[index].parameter],
+    )
+
+
+class _Search:
+    """Maximises over some parameters again and again, from where it was last or from the estimates.
+
+    From the more likely one of both: far out a strength may have gone to next to nothing, where its
+    logarithm has no slope, and a search that began there would not come back, so that nearer by
+    the likelihood would seem to have fallen, too.
+    """
+
+    def __init__(self, likelihood, names, values):
+        self._names = names
+        self._bounds = [tuple(np.log(likelihood.scales.bounds(name))) for name in names]
+        self._best = np.log([values[name] for name in names])
+        self.restart()
+
+    def restart(self):
+        self._last = self._best
+
+    @property
+    def values(self) -> dict[str, float]:
+        """Where the last maximum was."""
+        return dict(zip(self._names, (float(value) for value in np.exp(self._last))))
+
+    def highest(self, function) -> float:
+        def of_logarithms(x):
+            return function(dict(zip(self._names, (float(value) for value in np.exp(x)))))
+
+        first = self._last
+        if first is not self._best and of_logarithms(self._best) > of_logarithms(first):
+            first = self._best
+        self._last, value = maximise(of_logarithms, first, self._bounds)
+        return value
+
+
+def _crossings(fall, search, centre, bounds, step, drop):
+    """Where the likelihood has fallen by the drop on either side; None if not before the bound.
+
+    The root of the fall is nearly a straight line (Cox and Hinkley: Theoretical statistics, 1974,
+    section 9.3), so that few points are enough.
+    """
+    found = []
+    for bound in bounds:
+        search.restart()
+        found.append(_crossing(fall, centre, bound, np.sign(bound - centre) * step, drop))
+    return found
+
+
+def _crossing(fall, centre, bound, step, drop):
+    goal = np.sqrt(drop)
+
+    def excess(value):
+        return np.sqrt(max(0.0, fall(value))) - goal
+
+    inside, below = centre, -goal
+    outside, above = None, None
+    for _ in range(_MOST_POINTS):
+        if outside is None:
+            value = centre + step
+            if abs(step) >= abs(bound - centre):
+                value = bound
+        else:
+            share = -below / (above - below)
+            # Where a side does not come nearer the line is no straight one: halve.
+            value = inside + min(max(share, 0.05), 0.95) * (outside - inside)
+        now = excess(value)
+        if abs(now) < _NEAR * goal:
+            return float(value)
+        if now > 0.0:
+            outside, above = value, now
+            continue
+        if value == bound:
+            return None
+        slope = (now + goal) / (value - centre)
+        inside, below = value, now
+        if outside is None:
+            # By the straight line, and a little further, but not by much more than what is known.
+            reach = goal / slope if slope else np.inf * step
+            step = np.sign(step) * min(1.1 * abs(reach), 4.0 * abs(value - centre))
+    return float(0.5 * (inside + outside)) if outside is not None else None
+
+
+_SAME = 1.0 - 1e-6
+"""Share of a curve that others explain, from which on no data could tell them apart."""
+_ALIKE = 0.9
+"""Share from which on it is said that they are hard to tell apart."""
+_LEAST_TURN = math.radians(45.0)
+
+
+def identifiable_constants(
+    drives: Sequence[ObservedYawError],
+) -> tuple[list[ConstantTerm], list[str]]:
+    """Return the constant terms that the drives can tell apart, and a sentence on each other one.
+
+    From the information matrix of the constants beside each drive's own start offset: a term is
+    unidentifiable where the others' curves add up to its own.
+
+    Parameters
+    ----------
+    drives : sequence of ObservedYawError
+    """
+    kept: list[ConstantTerm] = []
+    sentences = []
+    for term in CONSTANT_TERMS:
+        curve = _curve(term, drives)
+        if term is not RATE_BIAS and np.ptp(curve) < _LEAST_TURN:
+            sentences.append(
+                f"{term.name}: the robot turned by {math.degrees(np.ptp(curve)):.0f} deg only, so "
+                "it cannot be told; a drive of several full turns would"
+            )
+            continue
+        explained = _explained(term, kept, drives)
+        if explained > _SAME:
+            sentences.append(f"{term.name}: {_why(term, explained, drives)}")
+        else:
+            kept.append(term)
+    return kept, sentences
+
+
+def likeness(term: ConstantTerm, drives: Sequence[ObservedYawError]) -> str | None:
+    """Return why a constant is hard to tell from others, and which drive would; None if it is not.
+
+    Parameters
+    ----------
+    term : ConstantTerm
+    drives : sequence of ObservedYawError
+    """
+    before = CONSTANT_TERMS[: CONSTANT_TERMS.index(term)]
+    explained = _explained(term, before, drives)
+    return _why(term, explained, drives) if explained > _ALIKE else None
+
+
+def weak_parameters(estimates, drives: Sequence[ObservedYawError]) -> list[str]:
+    """Return a sentence on each parameter that the drives leave open.
+
+    Parameters
+    ----------
+    estimates : dict of Estimate
+    drives : sequence of ObservedYawError
+    """
+    sentences = []
+    duration = max(drive.time[-1] for drive in drives)
+    for name, estimate in estimates.items():
+        words = name.replace("_", " ")
+        if name.endswith("_time"):
+            if estimate.low == 0.0:
+                sentences.append(
+                    f"{words}: only an upper limit of {estimate.high:.3g} s is known at steps of "
+                    f"{drives[0].step:g} s; shorter steps would tell more"
+                )
+            elif not math.isfinite(estimate.high) or estimate.high > duration:
+                sentences.append(
+                    f"{words}: only a lower limit of {estimate.low:.3g} s is known from "
+                    f"{duration:.0f} s; a drive of {3.0 * max(estimate.value, duration):.0f} s "
+                    "would tell more"
+                )
+        elif name in ("rate_bias", "scale_factor", "scale_factor_of_absolute_turn"):
+            continue
+        elif estimate.low == 0.0:
+            sentences.append(
+                f"{words}: at most {estimate.high:.3g} {estimate.unit}, and it may be zero"
+            )
+        elif not math.isfinite(estimate.high):
+            sentences.append(f"{words}: at least {estimate.low:.3g} {estimate.unit}")
+    if len(drives) == 1:
+        sentences.append(
+            "rate bias: one drive cannot tell how it spreads from drive to drive; several of the "
+            "same sensor, each after switching it on anew, would"
+        )
+    return sentences
+
+
+def _explained(term, others, drives):
+    """Return the share of a constant's curve that those of others make up."""
+    curve = _curve(term, drives)
+    power = float(np.sum(curve**2))
+    if not others or power == 0.0:
+        return 0.0
+    curves = np.column_stack([_curve(other, drives) for other in others])
+    curves /= np.max(np.abs(curves), axis=0) + np.finfo(float).tiny
+    solution, *_ = np.linalg.lstsq(curves, curve, rcond=None)
+    return 1.0 - float(np.sum((curve - curves @ solution) ** 2)) / power
+
+
+def _curve(term, drives):
+    """Return what a constant leads to, without each drive's own start, one drive after another."""
+    curves = (term.regressor(drive)[np.isfinite(drive.error)] for drive in drives)
+    return np.concatenate([curve - np.mean(curve) for curve in curves])
+
+
+def _why(term, explained, drives):
+    if term is SCALE_FACTOR:
+        cause = "the robot turned at a steady rate, so that a scale factor looks like a rate bias"
+        cure = "a drive with turns to both sides, or with stops, would tell them apart"
+    elif term is DIRECTION and _explained(term, [RATE_BIAS], drives) > _explained(
+        term, [SCALE_FACTOR], drives
+    ):
+        cause = (
+            "the robot turned as much in any minute as in any other, so that a preferred direction "
+            "looks like a rate bias"
+        )
+        cure = "a drive with long straight stretches or stops would tell them apart"
+    elif term is DIRECTION:
+        cause = (
+            "the robot turned to one side nearly all the time, so that a preferred direction looks "
+            "like a scale factor"
+        )
+        cure = "a drive with as many left as right turns would tell them apart"
+    else:
+        cause, cure = "nothing was observed for long enough", "a longer drive would"
+    return f"{cause} ({100.0 * explained:.4g} % of its curve are the others'); {cure}"

@@ -1,0 +1,276 @@
+"""A yaw error that was observed on a drive, with the turns that it may have come from.
+
+What an identified model of the yaw error may consist of.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Sequence
+
+import numpy as np
+import pandas as pd
+
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.heading.model.sources import (
+    AngleRandomWalk,
+    RateGaussMarkov,
+    RateRandomWalk,
+    Source,
+    YawGaussMarkov,
+    YawNoise,
+)
+from imu_simulation_framework.motion.kinematics import absolute_turn
+
+FEWEST_OBSERVATIONS = 30
+"""Fewer say nothing about several processes."""
+
+
+@dataclass(frozen=True)
+class ObservedYawError:
+    """One drive, at even steps; n samples.
+
+    Parameters
+    ----------
+    name : str
+    time : ndarray, shape (n,)
+        From zero [s].
+    error : ndarray, shape (n,)
+        Yaw of the reference less that of the IMU; NaN where nothing was observed [rad].
+    net_turn, absolute_turn : ndarray, shape (n,)
+        Since the start: by how much the robot has turned, left positive, and how much it has
+        turned to either side (:func:`.absolute_turn`) [rad].
+
+    Raises
+    ------
+    ConfigurationError
+        Too little was observed.
+    """
+
+    name: str
+    time: np.ndarray
+    error: np.ndarray
+    net_turn: np.ndarray
+    absolute_turn: np.ndarray
+
+    def __post_init__(self) -> None:
+        observed = int(np.sum(np.isfinite(self.error)))
+        if observed < FEWEST_OBSERVATIONS:
+            raise ConfigurationError(
+                f"{self.name}: {observed} yaw errors were observed, one each step, but at least "
+                f"{FEWEST_OBSERVATIONS} are needed"
+            )
+
+    @property
+    def step(self) -> float:
+        """Time from one sample to the next [s]."""
+        return float(self.time[1] - self.time[0])
+
+
+def observed_yaw_error(
+    name: str,
+    error: pd.Series,
+    reference_yaw: pd.Series,
+    step: float = 1.0,
+    longest_gap: float | None = None,
+) -> ObservedYawError:
+    """Return what was observed, at even steps.
+
+    Parameters
+    ----------
+    name : str
+        Of the drive.
+    error : pandas.Series
+        Yaw of the reference less that of the IMU, unwrapped [rad]; index time [s].
+    reference_yaw : pandas.Series
+        Unwrapped [rad]; index time [s], on the same clock.
+    step : float
+        [s]
+    longest_gap : float, optional
+        Between two errors, over which they are interpolated [s]; by default twice the step.
+
+    Raises
+    ------
+    ConfigurationError
+        Too little was observed, or less often than the step.
+    """
+    error, reference_yaw = error.dropna(), reference_yaw.dropna()
+    if len(error) < 2 or len(reference_yaw) < 2:
+        raise ConfigurationError(
+            f"{name}: {min(len(error), len(reference_yaw))} yaw errors were observed, but at least "
+            f"{FEWEST_OBSERVATIONS} are needed, one each step"
+        )
+    for what, series in (("yaw error", error), ("reference", reference_yaw)):
+        usual = float(np.median(np.diff(series.index.to_numpy(dtype=float))))
+        if usual > step * (1.0 + 1e-3):
+            raise ConfigurationError(
+                f"{name}: its {what} is known every {usual:.3g} s only, but the step is "
+                f"{step:g} s; what is interpolated would pass for observed"
+            )
+    begin = max(error.index[0], reference_yaw.index[0])
+    end = min(error.index[-1], reference_yaw.index[-1])
+    count = max(int((end - begin) / step * (1.0 + 1e-9)) + 1, 0)
+    at = begin + step * np.arange(count)
+    times = error.index.to_numpy(dtype=float)
+    values = np.interp(at, times, error.to_numpy(dtype=float))
+    after = np.clip(np.searchsorted(times, at), 1, len(times) - 1)
+    gap = times[after] - times[after - 1]
+    on_sample = (at == times[after]) | (at == times[after - 1])
+    longest_gap = 2.0 * step if longest_gap is None else longest_gap
+    values[(gap > longest_gap) & ~on_sample] = np.nan
+    stamps = reference_yaw.index.to_numpy(dtype=float)
+    yaw = reference_yaw.to_numpy(dtype=float)
+    net = np.interp(at, stamps, yaw)
+    absolute = np.interp(at, stamps, absolute_turn(yaw))
+    if count == 0:
+        net, absolute = np.zeros(0), np.zeros(0)
+        return ObservedYawError(name, at, values, net, absolute)
+    return ObservedYawError(name, at - begin, values, net - net[0], absolute - absolute[0])
+
+
+@dataclass(frozen=True)
+class RandomTerm:
+    """A random process: its parameters, in the order of its source's, are positive.
+
+    Parameters
+    ----------
+    name : str
+    parameters : tuple of str
+        Names, of which the first is a strength, and a second one a correlation time.
+    units : tuple of str
+    """
+
+    name: str
+    parameters: tuple[str, ...]
+    units: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ConstantTerm:
+    """A constant, the same in all drives, times a known curve."""
+
+    name: str
+    parameter: str
+    unit: str
+
+    def regressor(self, drive: ObservedYawError) -> np.ndarray:
+        """Return the yaw error that a constant of 1 leads to, (n,) [rad]."""
+        return -{
+            "rate_bias": drive.time,
+            "scale_factor": drive.net_turn,
+            "scale_factor_of_absolute_turn": drive.absolute_turn,
+        }[self.parameter]
+
+
+ANGLE_RANDOM_WALK = RandomTerm("angle random walk", ("angle_random_walk",), ("rad/s/sqrt(Hz)",))
+RATE_RANDOM_WALK = RandomTerm("rate random walk", ("rate_random_walk",), ("rad/s^2/sqrt(Hz)",))
+RATE_DRIFT = RandomTerm(
+    "Gauss-Markov drift of the rate", ("rate_drift_sigma", "rate_drift_time"), ("rad/s", "s")
+)
+YAW_DRIFT = RandomTerm(
+    "Gauss-Markov drift of the yaw", ("yaw_drift_sigma", "yaw_drift_time"), ("rad", "s")
+)
+REFERENCE_NOISE = RandomTerm("white noise of the reference", ("reference_noise",), ("rad",))
+REFERENCE_DRIFT = RandomTerm(
+    "correlated noise of the reference",
+    ("reference_drift_sigma", "reference_drift_time"),
+    ("rad", "s"),
+)
+RANDOM_TERMS = (
+    ANGLE_RANDOM_WALK,
+    RATE_RANDOM_WALK,
+    RATE_DRIFT,
+    YAW_DRIFT,
+    REFERENCE_NOISE,
+    REFERENCE_DRIFT,
+)
+
+RATE_BIAS = ConstantTerm("rate bias", "rate_bias", "rad/s")
+SCALE_FACTOR = ConstantTerm("scale factor per net turn", "scale_factor", "1")
+DIRECTION = ConstantTerm("scale factor per absolute turn", "scale_factor_of_absolute_turn", "1")
+CONSTANT_TERMS = (RATE_BIAS, SCALE_FACTOR, DIRECTION)
+
+SPREAD = "rate_bias_spread"
+"""Standard deviation of the rate's bias from drive to drive [rad/s]; known from several only."""
+START_OFFSET = "start_offset"
+"""Of each drive, unknown."""
+
+UNITS = {
+    **{name: unit for term in RANDOM_TERMS for name, unit in zip(term.parameters, term.units)},
+    **{term.parameter: term.unit for term in CONSTANT_TERMS},
+    SPREAD: "rad/s",
+    START_OFFSET: "rad",
+}
+
+
+def sources(terms: Sequence[RandomTerm], values: dict[str, float]) -> list[Source]:
+    """Return the processes of the terms, as :class:`.YawErrorModel` takes them."""
+    made: list[Source] = []
+    for term in terms:
+        numbers = [values[name] for name in term.parameters]
+        if term is ANGLE_RANDOM_WALK:
+            made.append(AngleRandomWalk(term.name, *numbers))
+        elif term is RATE_RANDOM_WALK:
+            made.append(RateRandomWalk(term.name, *numbers))
+        elif term is RATE_DRIFT:
+            made.append(RateGaussMarkov(term.name, *numbers))
+        elif term is REFERENCE_NOISE:
+            made.append(YawNoise(term.name, *numbers))
+        else:
+            made.append(YawGaussMarkov(term.name, numbers[0], numbers[1]))
+    return made
+
+
+@dataclass(frozen=True)
+class Scales:
+    """What size parameters have on given drives: where a search begins, and how far it goes."""
+
+    step: float
+    duration: float
+    step_change: float
+    total_change: float
+
+    def typical(self, parameter: str) -> float:
+        """Return a size from which to search."""
+        return {
+            "angle_random_walk": self.step_change / math.sqrt(2.0 * self.step),
+            "rate_random_walk": self.total_change / self.duration**1.5,
+            "rate_drift_sigma": self.total_change / self.duration,
+            "rate_drift_time": 0.1 * self.duration,
+            "yaw_drift_sigma": 0.5 * self.total_change,
+            "yaw_drift_time": 0.1 * self.duration,
+            "reference_noise": self.step_change / 2.0,
+            "reference_drift_sigma": self.step_change,
+            "reference_drift_time": 4.0 * self.step,
+            SPREAD: self.total_change / self.duration,
+        }[parameter]
+
+    def bounds(self, parameter: str) -> tuple[float, float]:
+        """Return the smallest and the largest value that a search may take."""
+        if parameter in ("rate_drift_time", "yaw_drift_time"):
+            # Faster than that is the reference, or white; slower than that is constant.
+            return 5.0 * self.step, 10.0 * self.duration
+        if parameter == "reference_drift_time":
+            return 0.5 * self.step, 0.05 * self.duration
+        typical = self.typical(parameter)
+        return 1e-5 * typical, 1e3 * typical
+
+
+def scales(drives: Sequence[ObservedYawError]) -> Scales:
+    """Return what size parameters have on these drives."""
+    changes, totals = [], []
+    for drive in drives:
+        observed = drive.error[np.isfinite(drive.error)]
+        changes.append(np.diff(observed))
+        line = np.polynomial.Polynomial.fit(drive.time[np.isfinite(drive.error)], observed, 1)
+        totals.append(observed - line(drive.time[np.isfinite(drive.error)]))
+    step_change = float(np.sqrt(np.mean(np.square(np.concatenate(changes)))))
+    total_change = float(np.sqrt(np.mean(np.square(np.concatenate(totals)))))
+    smallest = np.finfo(float).tiny ** 0.25
+    return Scales(
+        drives[0].step,
+        float(max(drive.time[-1] for drive in drives)),
+        max(step_change, smallest),
+        max(total_change, smallest),
+    )

@@ -1,0 +1,1 @@
+"""Where a recorded error lies in an ensemble of simulated ones, with probabilities."""

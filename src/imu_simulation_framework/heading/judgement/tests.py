@@ -1,0 +1,389 @@
+"""An ensemble of simulated errors over time, and the error that is judged by it.
+
+Statistics of many errors over time at once, and what chance makes of them.
+
+A judgement as a sentence: how often, and in which way the model is wrong.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from imu_simulation_framework.core.errors import EnsembleError
+from imu_simulation_framework.core.spectrum import logarithmic_average, power_spectral_density
+from imu_simulation_framework.heading.statistics import edge_samples
+
+BLOCK = 4_000_000
+"""Numbers of an ensemble that are looked at at a time, so that little more than it is in memory."""
+
+
+def require_ensemble(time, observed, ensemble):
+    """Return times, observed error and ensemble as arrays, of which the ensemble is never copied.
+
+    Parameters
+    ----------
+    time : array_like, shape (samples,)
+        Strictly ascending [s].
+    observed : array_like, shape (samples,)
+        The error that is judged, in any unit.
+    ensemble : array_like, shape (runs, samples)
+        Simulated errors in the same unit, float32 or float64.
+
+    Raises
+    ------
+    EnsembleError
+        Shapes do not fit, there is no run, fewer than two samples, or something is not finite.
+    """
+    time = np.asarray(time, dtype=float)
+    observed = np.asarray(observed, dtype=float)
+    ensemble = np.asarray(ensemble)
+    if ensemble.dtype not in (np.dtype("f4"), np.dtype("f8")):
+        ensemble = ensemble.astype(float)
+    if ensemble.ndim != 2 or len(ensemble) == 0:
+        raise EnsembleError("the ensemble has no simulated drive; simulate at least one")
+    if time.shape != observed.shape or time.shape != ensemble.shape[1:]:
+        raise EnsembleError(
+            f"the observed error has {_count(observed)} samples at {_count(time)} times and each "
+            f"simulated drive {ensemble.shape[1]}; bring them to the same times"
+        )
+    if len(time) < 2:
+        raise EnsembleError(f"{_count(time)} sample is too short to judge, at least 2 are needed")
+    if not (np.all(np.isfinite(time)) and np.all(np.diff(time) > 0.0)):
+        raise EnsembleError("the times of the errors do not ascend")
+    if not np.all(np.isfinite(observed)):
+        raise EnsembleError("the observed error is not known throughout; judge a part where it is")
+    for rows in blocks_of_runs(ensemble):
+        finite = np.isfinite(ensemble[rows]).all(axis=1)
+        if not finite.all():
+            run = rows.start + int(np.argmin(finite))
+            raise EnsembleError(f"run {run} of the ensemble has values that are not finite")
+    return time, observed, ensemble
+
+
+def _count(values):
+    return len(values) if values.ndim == 1 else f"{values.shape}"
+
+
+def blocks_of_runs(ensemble):
+    """Yield slices of runs that together are all of them."""
+    return _slices(len(ensemble), ensemble.shape[1])
+
+
+def blocks_of_time(ensemble):
+    """Yield slices of samples that together are all of them."""
+    return _slices(ensemble.shape[1], len(ensemble))
+
+
+def _slices(length, other):
+    step = max(1, BLOCK // max(1, other))
+    for start in range(0, length, step):
+        yield slice(start, min(start + step, length))
+
+
+def started_at_zero(time, errors, window=3.0):
+    """Return errors that are zero on the median over their beginning, as recorded ones are.
+
+    Recorded yaw errors start at zero that way
+    (:func:`~imu_simulation_framework.heading.comparison.compare_yaw`), and only what was
+    treated alike can be compared.
+
+    Parameters
+    ----------
+    time : array_like, shape (samples,)
+        [s]
+    errors : ndarray, shape (..., samples)
+    window : float
+        Length of the beginning [s].
+
+    Returns
+    -------
+    ndarray, shape (..., samples)
+        Of the errors' type.
+    """
+    beginning = edge_samples(np.asarray(time, dtype=float), window)
+    errors = np.asarray(errors)
+    return errors - np.median(errors[..., :beginning], axis=-1, keepdims=True)
+
+
+def from_zero_where_known(time, observed, ensemble):
+    """Return times, observed error and ensemble where all are known, each error from zero.
+
+    Parameters
+    ----------
+    time : array_like, shape (samples,)
+        Of the ensemble [s].
+    observed : array_like, shape (other,)
+        At the same times from the first on, not a number where nothing was observed.
+    ensemble : ndarray, shape (runs, samples)
+
+    Returns
+    -------
+    time, observed : ndarray, shape (known,)
+    ensemble : ndarray, shape (runs, known)
+    """
+    observed = np.asarray(observed, dtype=float)[: len(time)]
+    known = np.flatnonzero(np.isfinite(observed))
+    time = np.asarray(time, dtype=float)[known]
+    return (
+        time,
+        started_at_zero(time, observed[known]),
+        started_at_zero(time, np.asarray(ensemble)[:, known]),
+    )
+
+
+SIGNED = ("final", "drift")
+"""Statistics with a direction; the others are sizes, which are never below zero."""
+
+PSD = "psd "
+"""The names of densities within a band begin so."""
+
+BANDS_PER_DECADE = 1
+
+
+def curve_statistics(time, errors, final_window=3.0) -> dict:
+    """Return the statistics of errors over time that are judged, each of every curve.
+
+    final, maximum, rms and drift are those of
+    :class:`~imu_simulation_framework.heading.statistics.ErrorStatistics`, but drift is per
+    minute; ``psd 0.01 to 0.1 Hz`` is the mean power spectral density within a band, one of each
+    decade of frequency.
+
+    Parameters
+    ----------
+    time : array_like, shape (samples,)
+        Strictly ascending [s].
+    errors : array_like, shape (curves, samples)
+        In any unit.
+    final_window : float
+        Seconds at the end whose median is the final value.
+
+    Returns
+    -------
+    dict of str to ndarray, shape (curves,)
+        In the errors' unit, per minute, or squared per Hz.
+    """
+    time, errors = np.asarray(time, dtype=float), np.asarray(errors)
+    parts = [_statistics(time, errors[rows], final_window) for rows in blocks_of_runs(errors)]
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def _statistics(time, errors, final_window):
+    errors = errors.astype(float)
+    centred = time - np.mean(time)
+    mean = np.mean(errors, axis=1, keepdims=True)
+    final = errors[:, -edge_samples(time, final_window, at_end=True) :]
+    statistics = {
+        "final": np.median(final, axis=1),
+        "maximum": np.max(np.abs(errors), axis=1),
+        "rms": np.sqrt(np.mean(errors**2, axis=1)),
+        "drift": 60.0 * ((errors - mean) @ centred) / (centred @ centred),
+    }
+    spectrum = power_spectral_density(time, errors)
+    if spectrum is None:
+        return statistics
+    frequency, density = logarithmic_average(spectrum, BANDS_PER_DECADE)
+    edges = spectrum.frequency[0] * 10.0 ** (np.arange(len(frequency) + 1) / BANDS_PER_DECADE)
+    edges[-1] = min(edges[-1], 0.5 * spectrum.rate)
+    for place in range(len(frequency)):
+        name = f"{PSD}{edges[place]:.2g} to {edges[place + 1]:.2g} Hz"
+        statistics[name] = density[:, place]
+    return statistics
+
+
+@dataclass(frozen=True)
+class StatisticJudgement:
+    """Where one statistic of the observed error lies among those of the ensemble.
+
+    Attributes
+    ----------
+    name : str
+        As in :func:`curve_statistics`.
+    observed : float
+    median, low, high : float
+        Of the ensemble: its median and central 95 %.
+    tail : int
+        1 if the observed value is above most of the ensemble's, -1 if it is below.
+    as_extreme : int
+        How many simulated drives have a value that is as far out on the same side, or farther.
+    runs : int
+    percentile : float
+        Share of simulated drives whose value is lower, equal ones by half [%].
+    p_value : float
+        Two-sided.
+    adjusted : float
+        The same, corrected for the number of looks; see :func:`holm`.
+    """
+
+    name: str
+    observed: float
+    median: float
+    low: float
+    high: float
+    tail: int
+    as_extreme: int
+    runs: int
+    percentile: float
+    p_value: float
+    adjusted: float = float("nan")
+
+
+def judge_statistic(name, observed, simulated) -> StatisticJudgement:
+    """Judge one statistic by a Monte-Carlo test, which is exact for any number of runs.
+
+    ``p = min(1, 2 (1 + as_extreme) / (runs + 1))``: twice the p-value of the side that the observed
+    value is on.
+
+    Parameters
+    ----------
+    name : str
+    observed : float
+    simulated : ndarray, shape (runs,)
+
+    References
+    ----------
+    A. C. Davison, D. V. Hinkley, Bootstrap Methods and their Application (1997), section 4.2.
+    """
+    below = int(np.sum(simulated <= observed))
+    above = int(np.sum(simulated >= observed))
+    tail, as_extreme = (1, above) if above <= below else (-1, below)
+    low, median, high = np.quantile(simulated, [0.025, 0.5, 0.975])
+    return StatisticJudgement(
+        name=name,
+        observed=float(observed),
+        median=float(median),
+        low=float(low),
+        high=float(high),
+        tail=tail,
+        as_extreme=as_extreme,
+        runs=len(simulated),
+        percentile=50.0 * (below + len(simulated) - above) / len(simulated),
+        p_value=min(1.0, 2.0 * (1 + as_extreme) / (len(simulated) + 1)),
+    )
+
+
+def holm(p_values) -> np.ndarray:
+    """Correct p-values for their number: who looks at many things finds one by chance.
+
+    With all of them at most a level, the probability to refute a true model at any of the looks is
+    at most that level, however the looks depend on each other.
+
+    Parameters
+    ----------
+    p_values : array_like, shape (looks,)
+
+    Returns
+    -------
+    ndarray, shape (looks,)
+        In the same order, at most 1.
+
+    References
+    ----------
+    S. Holm, A simple sequentially rejective multiple test procedure, Scand. J. Stat. 6 (1979)
+    65-70.
+    """
+    p_values = np.asarray(p_values, dtype=float)
+    order = np.argsort(p_values, kind="stable")
+    stepped = p_values[order] * np.arange(len(p_values), 0, -1)
+    adjusted = np.empty(len(p_values))
+    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(stepped))
+    return adjusted
+
+
+NOT_REFUTED = "not refuted"
+TOO_LITTLE = "too little"
+TOO_MUCH = "too much"
+OTHER_DIRECTION = "other direction"
+
+_NAMES = {
+    "final": "A final error",
+    "drift": "A drift over time",
+    "maximum": "A largest error",
+    "rms": "An rms error",
+}
+
+
+def verdict_in_words(observed, median, envelope, adjusted, statistics, refuted):
+    """Say how the model drifts, and how often a drive like the observed one occurs.
+
+    Parameters
+    ----------
+    observed, median : ndarray, shape (samples,)
+        The error that is judged, and the ensemble's median.
+    envelope : GlobalEnvelope
+    adjusted : float
+        The envelope's corrected p-value.
+    statistics : list of StatisticJudgement
+    refuted : bool
+
+    Returns
+    -------
+    verdict, sentence : str
+    """
+    often = how_often(envelope.as_extreme, envelope.runs)
+    if not refuted:
+        return NOT_REFUTED, f"A real error like this occurs in {often}: this model is not refuted."
+    rarest = min(statistics, key=lambda look: look.adjusted)
+    if adjusted <= rarest.adjusted:
+        manner, name = manner_of_curve(observed, median, envelope, statistics)
+        return manner, f"A real error like this occurs in {often}: {_says(manner, name)}."
+    manner = manner_of_statistic(rarest)
+    often = how_often(rarest.as_extreme, rarest.runs)
+    return manner, f"{_like_this(rarest)} occurs in {often}: {_says(manner, rarest.name)}."
+
+
+def how_often(count, runs) -> str:
+    """``3 of 1000 simulated drives``, or ``none of ...``."""
+    return f"{count or 'none'} of {runs} simulated drives"
+
+
+def _like_this(look):
+    if look.name in SIGNED:
+        return f"{_NAMES[look.name]} so {'high' if look.tail > 0 else 'low'}"
+    size = "large" if look.tail > 0 else "small"
+    if look.name in _NAMES:
+        return f"{_NAMES[look.name]} so {size}"
+    return f"A power spectral density so {size} at {look.name[len(PSD) :]}"
+
+
+def _says(manner, name):
+    if manner == OTHER_DIRECTION:
+        return "this model prefers the other direction"
+    if name.startswith(PSD):
+        return f"this model varies {manner} at {name[len(PSD) :]}"
+    return f"this model drifts {manner}"
+
+
+def manner_of_statistic(look) -> str:
+    """Return in which way a model is wrong whose statistic is another one than what was seen."""
+    if look.name in SIGNED:
+        return _manner(look.observed, look.median, look.low, look.high)
+    return TOO_LITTLE if look.tail > 0 else TOO_MUCH
+
+
+def manner_of_curve(observed, median, envelope, statistics) -> tuple[str, str]:
+    """Return in which way a model is wrong whose curves are others, and the statistic that says so.
+
+    What statistics say by themselves, of drift before noise; else where the curve is outside, and
+    no statistic's name. Parameters as of :func:`verdict`.
+    """
+    for of_noise in (False, True):
+        telling = [
+            look
+            for look in statistics
+            if look.name.startswith(PSD) == of_noise and look.p_value <= 1.0 - envelope.level
+        ]
+        if telling:
+            rarest = min(telling, key=lambda look: look.p_value)
+            return manner_of_statistic(rarest), rarest.name
+    outside = np.flatnonzero((observed > envelope.high) | (observed < envelope.low))
+    manners = [_manner(observed[k], median[k], envelope.low[k], envelope.high[k]) for k in outside]
+    return max((TOO_LITTLE, TOO_MUCH, OTHER_DIRECTION), key=manners.count), ""
+
+
+def _manner(value, centre, low, high):
+    """Return what is wrong with a model that gives ``low`` to ``high`` where ``value`` was seen."""
+    if abs(value) >= max(abs(low), abs(high)):
+        return TOO_LITTLE
+    return OTHER_DIRECTION if value * centre < 0.0 else TOO_MUCH

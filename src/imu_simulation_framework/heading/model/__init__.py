@@ -1,0 +1,1 @@
+"""One linear, Gaussian model of the yaw error, for bands, budget, realisations and likelihood."""

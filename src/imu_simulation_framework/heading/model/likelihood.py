@@ -1,0 +1,162 @@
+"""The likelihood of observed yaw errors, by the Kalman filter of statsmodels.
+
+Several drives are one series: between two of them what belongs to a drive starts anew, and what
+belongs to the sensor stays.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Sequence
+
+import numpy as np
+
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.heading.model.state_space import StateSpace
+
+_SMOOTHED_STATE = 0x01
+"""What statsmodels' smoother shall compute: no covariances."""
+
+
+class ObservedDrive(NamedTuple):
+    """What was observed on a drive, and the constants that may be in it.
+
+    ``error`` (n,): yaw error less what is known of it, NaN where nothing was observed [rad].
+    ``own`` (n, p) and ``shared`` (n, q): what one standard deviation of each random constant adds
+    to it [rad]; the own ones are drawn for this drive, the shared ones once for all drives.
+    """
+
+    error: np.ndarray
+    own: np.ndarray
+    shared: np.ndarray
+
+
+class FilteredDrives(NamedTuple):
+    """What the Kalman filter says of observed drives.
+
+    ``log_likelihood``: natural logarithm of their joint density. ``innovations``,
+    ``innovation_std``: for each drive (n,), each observation less what those before it predict,
+    and what that should be [rad]; NaN where nothing was observed. ``shared_mean`` (q,),
+    ``shared_covariance`` (q, q): of the shared constants, in their standard deviations, after all
+    observations.
+    """
+
+    log_likelihood: float
+    innovations: list[np.ndarray]
+    innovation_std: list[np.ndarray]
+    shared_mean: np.ndarray
+    shared_covariance: np.ndarray
+
+
+def filter_drives(space: StateSpace, drives: Sequence[ObservedDrive]) -> FilteredDrives:
+    """Filter the drives by a state-space model and random constants.
+
+    Parameters
+    ----------
+    space : StateSpace
+        The processes, of all drives.
+    drives : sequence of ObservedDrive
+        With the same numbers of constants.
+
+    Raises
+    ------
+    ConfigurationError
+        statsmodels is not installed.
+    """
+    return DriveFilter(drives, len(space.design)).filtered(space)
+
+
+class DriveFilter:
+    """Filter of the same drives by many models with as many states.
+
+    What does not change is set up once, which takes longer than filtering does.
+
+    Parameters
+    ----------
+    drives : sequence of ObservedDrive
+        With the same numbers of constants.
+    states : int
+        Of the models.
+
+    Raises
+    ------
+    ConfigurationError
+        statsmodels is not installed.
+    """
+
+    def __init__(self, drives: Sequence[ObservedDrive], states: int):
+        try:
+            # Imported here, as it takes a second and only those who identify need it.
+            from statsmodels.tsa.statespace.kalman_smoother import KalmanSmoother
+        except ImportError as error:
+            raise ConfigurationError(
+                "the likelihood of a yaw error needs the Python library statsmodels, which is not "
+                "installed"
+            ) from error
+        lengths = [len(drive.error) for drive in drives]
+        self._own, self._shared = drives[0].own.shape[1], drives[0].shared.shape[1]
+        self._states, self._count = states, sum(lengths)
+        self._ends = np.cumsum(lengths)[:-1]
+        self._design = np.empty((1, states + self._own + self._shared, self._count))
+        self._design[0, states : states + self._own] = np.concatenate([d.own for d in drives]).T
+        self._design[0, states + self._own :] = np.concatenate([d.shared for d in drives]).T
+        self._kalman = KalmanSmoother(1, self._design.shape[1], loglikelihood_burn=0)
+        self._kalman.bind(np.concatenate([drive.error for drive in drives])[:, np.newaxis])
+        self._kalman["selection"] = np.eye(self._design.shape[1])
+
+    def log_likelihood(self, space: StateSpace, own_std: Sequence[float] | None = None) -> float:
+        """Return the natural logarithm of the drives' joint density; faster than filtering.
+
+        Parameters
+        ----------
+        space : StateSpace
+        own_std : sequence of float, optional
+            Standard deviations of each drive's own constants; by default 1.
+        """
+        return float(self._set(space, own_std).loglike())
+
+    def filtered(self, space: StateSpace, own_std: Sequence[float] | None = None) -> FilteredDrives:
+        """Return what the Kalman filter says; parameters as of :meth:`log_likelihood`."""
+        results = self._set(space, own_std).filter()
+        shared = slice(self._states + self._own, None)
+        return FilteredDrives(
+            float(results.llf),
+            np.split(results.forecasts_error[0], self._ends),
+            np.split(np.sqrt(results.forecasts_error_cov[0, 0]), self._ends),
+            results.filtered_state[shared, -1],
+            results.filtered_state_cov[shared, shared, -1],
+        )
+
+    def smoothed(
+        self, space: StateSpace, own_std: Sequence[float] | None = None
+    ) -> list[np.ndarray]:
+        """Return the states' means by all observations, for each drive (states, n).
+
+        The model's states first, then the own constants and the shared ones, in standard
+        deviations; parameters as of :meth:`log_likelihood`.
+        """
+        results = self._set(space, own_std).smooth(smoother_output=_SMOOTHED_STATE)
+        return np.split(results.smoothed_state, self._ends, axis=1)
+
+    def _set(self, space, own_std):
+        kalman, size, states = self._kalman, self._design.shape[1], self._states
+        each = states + self._own
+        transition, noise, initial = np.eye(size), np.zeros((size, size)), np.eye(size)
+        transition[:states, :states] = space.transition
+        noise[:states, :states] = np.sum(space.noise, axis=0)
+        initial[:states, :states] = np.sum(space.initial, axis=0)
+        if own_std is not None:
+            initial[range(states, each), range(states, each)] = np.square(own_std)
+        if len(self._ends):
+            # A drive's last step leads to the first sample of the next one.
+            lasts = self._ends - 1
+            transition = np.repeat(transition[:, :, np.newaxis], self._count, axis=2)
+            noise = np.repeat(noise[:, :, np.newaxis], self._count, axis=2)
+            transition[:each, :, lasts] = 0.0
+            noise[:each, :each, lasts] = initial[:each, :each, np.newaxis]
+        self._design[0, :states] = space.design[:, np.newaxis]
+        kalman["design"] = self._design
+        kalman["transition"] = transition
+        kalman["state_cov"] = noise
+        kalman["obs_cov"] = np.array([[np.sum(space.yaw_noise)]])
+        kalman.initialize_known(np.zeros(size), initial)
+        return kalman

@@ -1,0 +1,429 @@
+"""The yaw error as a linear Gaussian state-space model: one object, four uses.
+
+Bands and budget come from the covariance, without a random number; realisations and the
+likelihood of an observed error from the same matrices (:mod:`.state_space`). The error is observed
+with the white noise of sensor and reference, if there are such sources.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Callable, NamedTuple, Sequence
+
+import numpy as np
+import pandas as pd
+
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.heading.model.first_exit import (
+    SAMPLED_BARRIER,
+    bridges_within,
+    mean_and_half_width,
+)
+from imu_simulation_framework.heading.model.likelihood import ObservedDrive, filter_drives
+from imu_simulation_framework.heading.model.realisations import draw_runs, numbers_per_run
+from imu_simulation_framework.heading.model.sources import (
+    KnownError,
+    RandomConstant,
+    Source,
+    YawNoise,
+)
+from imu_simulation_framework.heading.model.state_space import PROCESSES, StateSpace, state_space
+
+_DRAWN_AT_ONCE = 512
+"""Runs that are in memory when a probability is counted."""
+
+
+class Likelihood(NamedTuple):
+    """How well a model explains an observed error.
+
+    ``log_likelihood``: natural logarithm of the density. ``innovations`` (n,) and
+    ``innovation_std`` (n,): each observation less what those before it predict, and what that
+    should be [rad]; NaN where nothing was observed.
+    """
+
+    log_likelihood: float
+    innovations: np.ndarray
+    innovation_std: np.ndarray
+
+
+@dataclass(frozen=True)
+class YawErrorModel:
+    """Distribution of the yaw error over time, on one motion.
+
+    Parameters
+    ----------
+    time : ndarray, shape (n,)
+        Even steps, from the motion's start [s].
+    sources : tuple of Source
+        Independent of each other; those of one name are one line of the budget.
+    sensor_period : float, optional
+        Time between the sensor's samples, of which a step is a whole multiple [s]; by default the
+        processes are those of continuous time.
+    limits : tuple of str
+        Sentences: where the motion or the sensor leave what a linear model can say.
+    heading_time_constant : float, optional
+        Of a heading towards which the integral of the rate's errors goes back [s]; by default there
+        is none. What the sources' curves are is not changed by it.
+
+    Raises
+    ------
+    ConfigurationError
+        Times are not even or less than two, a curve has another length, or the step is no multiple
+        of the sensor's period.
+    """
+
+    time: np.ndarray
+    sources: tuple[Source, ...]
+    sensor_period: float | None = None
+    limits: tuple[str, ...] = ()
+    heading_time_constant: float | None = None
+
+    def __post_init__(self) -> None:
+        time = np.asarray(self.time, dtype=float)
+        object.__setattr__(self, "time", time)
+        object.__setattr__(self, "sources", tuple(self.sources))
+        if time.ndim != 1 or len(time) < 2:
+            raise ConfigurationError(
+                f"a yaw error's times have the shape {time.shape}, but at least two are needed"
+            )
+        steps = np.diff(time)
+        if not (np.all(np.isfinite(time)) and steps[0] > 0.0):
+            raise ConfigurationError("a yaw error's times must be finite and increase")
+        if np.ptp(steps) > 1e-6 * steps[0]:
+            raise ConfigurationError(
+                f"a yaw error's times must have even steps, but these have {np.min(steps):g} to "
+                f"{np.max(steps):g} s"
+            )
+        for source in self.sources:
+            curve = getattr(source, "curve", getattr(source, "regressor", time))
+            if np.shape(curve) != time.shape:
+                raise ConfigurationError(
+                    f"{source.name}: its curve has the shape {np.shape(curve)}, expected "
+                    f"{time.shape}, that of the times"
+                )
+        # Whether the step goes with the sensor's period is found here, not in the first use.
+        _ = self.state_space
+
+    @property
+    def step(self) -> float:
+        """From one of the times to the next [s]."""
+        return float((self.time[-1] - self.time[0]) / (len(self.time) - 1))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the sources, each once, in their order."""
+        return tuple(dict.fromkeys(source.name for source in self.sources))
+
+    @cached_property
+    def state_space(self) -> StateSpace:
+        """The sources that are random processes."""
+        return state_space(
+            self._processes(), self.step, self.sensor_period, self.heading_time_constant
+        )
+
+    def only(self, *names: str) -> YawErrorModel:
+        """Return the same model with the sources of these names alone.
+
+        Raises
+        ------
+        ConfigurationError
+            There is no source of that name.
+        """
+        for name in names:
+            if name not in self.names:
+                raise ConfigurationError(
+                    f"there is no source {name!r} of the yaw error; there are "
+                    f"{', '.join(self.names) or 'none'}"
+                )
+        chosen = tuple(source for source in self.sources if source.name in names)
+        return replace(self, sources=chosen)
+
+    def and_sources(self, *sources: Source) -> YawErrorModel:
+        """Return the same model with further sources, as the noise of a reference."""
+        return replace(self, sources=(*self.sources, *sources))
+
+    def until(self, samples: int) -> YawErrorModel:
+        """Return the same model with its first samples alone; at least two."""
+        cut = {KnownError: "curve", RandomConstant: "regressor"}
+        sources = tuple(
+            replace(source, **{cut[type(source)]: getattr(source, cut[type(source)])[:samples]})
+            if type(source) in cut
+            else source
+            for source in self.sources
+        )
+        return replace(self, time=self.time[:samples], sources=sources)
+
+    def mean(self) -> np.ndarray:
+        """Return the mean yaw error, (n,) [rad]."""
+        return np.sum([s.curve for s in self._known()], axis=0) + np.zeros(len(self.time))
+
+    def mean_by_source(self) -> pd.DataFrame:
+        """Return what each source adds to the mean [rad]: a column for each that is known."""
+        table = pd.DataFrame(index=pd.Index(self.time, name="time"))
+        for source in self._known():
+            table[source.name] = table.get(source.name, 0.0) + source.curve
+        return table
+
+    def variance(self) -> np.ndarray:
+        """Return the variance of the yaw error, (n,) [rad^2], from all sources at once."""
+        space = self.state_space
+        whole = _variances(
+            space,
+            np.sum(space.noise, axis=0)[np.newaxis],
+            np.sum(space.initial, axis=0)[np.newaxis],
+            len(self.time),
+        )
+        constants = sum((s.sigma * s.regressor) ** 2 for s in self._constants())
+        return whole[:, 0] + np.sum(space.yaw_noise) + constants
+
+    def budget(self) -> pd.DataFrame:
+        """Return the variance of the yaw error by source [rad^2]; the columns add up to the whole.
+
+        Known errors have none: theirs is :meth:`mean_by_source`.
+        """
+        space = self.state_space
+        variances = _variances(space, space.noise, space.initial, len(self.time))
+        columns = {}
+        for name in self.names:
+            part = np.zeros(len(self.time))
+            if name in space.names:
+                group = space.names.index(name)
+                part += variances[:, group] + space.yaw_noise[group]
+            for source in self._constants():
+                if source.name == name:
+                    part += (source.sigma * source.regressor) ** 2
+            columns[name] = part
+        return pd.DataFrame(columns, index=pd.Index(self.time, name="time"))
+
+    def covariance(self) -> np.ndarray:
+        """Return the covariances between all times, (n, n) [rad^2]."""
+        space, count = self.state_space, len(self.time)
+        # What each state means for the yaw error so many steps later.
+        later = np.empty((count, len(space.design)))
+        later[0] = space.design
+        for index in range(1, count):
+            later[index] = later[index - 1] @ space.transition
+        noise, state = np.sum(space.noise, axis=0), np.sum(space.initial, axis=0)
+        covariance = np.empty((count, count))
+        for index in range(count):
+            covariance[index:, index] = later[: count - index] @ (state @ space.design)
+            state = space.transition @ state @ space.transition.T + noise
+        lower = np.tril(covariance, -1)
+        covariance = lower + lower.T + np.diag(np.diag(covariance) + np.sum(space.yaw_noise))
+        for source in self._constants():
+            part = source.sigma * source.regressor
+            covariance += np.outer(part, part)
+        return covariance
+
+    def bands(self, probabilities: Sequence[float] = (0.5, 0.95, 0.99)) -> pd.DataFrame:
+        """Return mean, standard deviation and central intervals at each time [rad].
+
+        Parameters
+        ----------
+        probabilities : sequence of float
+            Between 0 and 1.
+
+        Returns
+        -------
+        pandas.DataFrame
+            mean, std, and for each probability in per cent lower_95, upper_95; index time [s].
+
+        Raises
+        ------
+        ConfigurationError
+            A probability is not between 0 and 1.
+        """
+        # Imported here, as few of those who import the model need it.
+        from scipy.special import ndtri
+
+        mean, std = self.mean(), np.sqrt(self.variance())
+        table = pd.DataFrame({"mean": mean, "std": std}, index=pd.Index(self.time, name="time"))
+        for probability in probabilities:
+            if not 0.0 < probability < 1.0:
+                raise ConfigurationError(
+                    f"a band's probability is {probability}, but it must be between 0 and 1"
+                )
+            half = float(ndtri(0.5 + 0.5 * probability)) * std
+            name = f"{100.0 * probability:g}"
+            table[f"lower_{name}"], table[f"upper_{name}"] = mean - half, mean + half
+        return table
+
+    def probability_within(self, limit: float) -> np.ndarray:
+        """Return the probability that the yaw error is within plus or minus the limit, (n,).
+
+        At each time by itself, not all the way up to it.
+
+        Parameters
+        ----------
+        limit : float
+            [rad]
+        """
+        return normal_within(self.mean(), np.sqrt(self.variance()), limit)
+
+    def probability_always_within(
+        self,
+        limit: float,
+        runs: int = 4000,
+        seed: int = 1,
+        on_runs: Callable[[int], object] = lambda _: None,
+    ) -> tuple[float, float]:
+        """Return the probability that the yaw error is within a limit all the time.
+
+        It is the mean over drawn runs, each of which counts with the probability that it stays
+        within between the model's times, too, at every sample of the sensor if it has a period.
+
+        Parameters
+        ----------
+        limit : float
+            To either side [rad].
+        runs, seed : int
+            As for :meth:`realisations`.
+        on_runs : callable
+            Called with a number of runs when they are drawn.
+
+        Returns
+        -------
+        probability : float
+        half_width : float
+            Of its 95 % interval, by the number of runs.
+        """
+        integrated = replace(
+            self, sources=tuple(s for s in self.sources if not isinstance(s, YawNoise))
+        )
+        noise = float(np.sqrt(np.sum(self.state_space.yaw_noise)))
+        if not np.any(integrated.variance() > 0.0):
+            runs = 1  # all are alike
+        probabilities = []
+        for first in range(0, runs, _DRAWN_AT_ONCE):
+            count = min(_DRAWN_AT_ONCE, runs - first)
+            errors = integrated.realisations(count, seed, first)
+            probabilities.append(
+                integrated._stays_between(errors, limit) * self._noise_within(errors, noise, limit)
+            )
+            on_runs(count)
+        return mean_and_half_width(np.concatenate(probabilities))
+
+    def _stays_between(self, errors, limit):
+        """Return the probability of each run (runs, n) to be within between its times, too."""
+        variance, sample = self._variance_within_step(), self.sensor_period or 0.0
+        inside = np.all(np.abs(errors) <= limit, axis=1)
+        widened = limit + SAMPLED_BARRIER * np.sqrt(variance * sample / self.step)
+        return inside * bridges_within(errors, variance, widened)
+
+    def _variance_within_step(self) -> float:
+        """Return the variance of a step's Brownian bridge, from the middle's, given the ends."""
+        half = state_space(self._processes(), 0.5 * self.step, None, self.heading_time_constant)
+        noise = np.sum(half.noise, axis=0)
+        # What the noise of the first half means for the middle less the mean of both ends.
+        first = half.design - 0.5 * half.design @ half.transition
+        return 4.0 * float(first @ noise @ first + 0.25 * half.design @ noise @ half.design)
+
+    def _noise_within(self, errors, noise, limit):
+        """Return the probability that white noise leads no sample of each run (runs, n) outside."""
+        if noise == 0.0:
+            return np.ones(len(errors))
+        samples = 1.0 if self.sensor_period is None else self.step / self.sensor_period
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logarithms = np.log(normal_within(errors, noise, limit))
+            ends = 0.5 * (logarithms[:, 0] + logarithms[:, -1])
+            whole = samples * (np.sum(logarithms, axis=1) - ends) + ends
+        return np.exp(np.where(np.isfinite(whole), whole, -np.inf))
+
+    def realisations(self, runs: int, seed: int = 1, first_run: int = 0) -> np.ndarray:
+        """Return yaw errors, (runs, n) [rad].
+
+        A run's numbers depend on the seed, its own number and each source's name alone: neither on
+        the other runs, nor on which other sources there are.
+
+        Parameters
+        ----------
+        runs : int
+            How many.
+        seed : int
+            Of all runs.
+        first_run : int
+            Number of the first of them.
+
+        Raises
+        ------
+        ConfigurationError
+            There shall be less than one run.
+        """
+        if runs < 1:
+            raise ConfigurationError(f"there shall be {runs} runs, but at least one is needed")
+        constants = [(s.name, s.sigma * s.regressor) for s in self._constants()]
+        return draw_runs(self.state_space, self.mean(), constants, runs, seed, first_run)
+
+    @property
+    def numbers_per_run(self) -> int:
+        """How many normal numbers a realisation takes."""
+        constants = [(s.name, s.sigma) for s in self._constants()]
+        return numbers_per_run(self.state_space, constants, len(self.time))
+
+    def likelihood(self, observed: np.ndarray) -> Likelihood:
+        """Return how well the model explains an observed yaw error.
+
+        By the Kalman filter of statsmodels.
+
+        Parameters
+        ----------
+        observed : array_like, shape (n,)
+            At the model's times [rad]; NaN where nothing was observed.
+
+        Raises
+        ------
+        ConfigurationError
+            It has another length, or statsmodels is not installed.
+        """
+        observed = np.asarray(observed, dtype=float)
+        if observed.shape != self.time.shape:
+            raise ConfigurationError(
+                f"the observed yaw error has the shape {observed.shape}, but the model has "
+                f"{len(self.time)} times"
+            )
+        constants = [s.sigma * s.regressor for s in self._constants()]
+        drive = ObservedDrive(
+            observed - self.mean(),
+            np.array(constants).reshape(-1, len(self.time)).T,
+            np.empty((len(self.time), 0)),
+        )
+        filtered = filter_drives(self.state_space, [drive])
+        return Likelihood(
+            filtered.log_likelihood, filtered.innovations[0], filtered.innovation_std[0]
+        )
+
+    def _processes(self):
+        return [source for source in self.sources if isinstance(source, PROCESSES)]
+
+    def _known(self):
+        return [source for source in self.sources if isinstance(source, KnownError)]
+
+    def _constants(self):
+        return [source for source in self.sources if isinstance(source, RandomConstant)]
+
+
+def normal_within(mean, std, limit):
+    """Return the probability that a normal number lies within plus or minus the limit.
+
+    Parameters
+    ----------
+    mean, std : array_like
+        The standard deviation may be zero.
+    limit : float
+    """
+    from scipy.special import ndtr
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        inside = ndtr((limit - mean) / std) - ndtr((-limit - mean) / std)
+    return np.where(np.asarray(std) > 0.0, inside, np.abs(mean) <= limit)
+
+
+def _variances(space, noise, initial, count):
+    """Return variances of design times state, (n, g), for covariances (g, m, m)."""
+    variances = np.empty((count, len(noise)))
+    state = initial
+    for index in range(count):
+        variances[index] = state @ space.design @ space.design
+        state = space.transition @ state @ space.transition.T + noise
+    return variances

@@ -1,0 +1,150 @@
+"""Parameters of a yaw error that were identified on drives, and the sources that they make.
+
+Unlike an :class:`.ImuSpecification` they say only what a yaw shows, and a little more of it: a
+drift of the yaw itself, and a scale factor that depends on the direction of turn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from imu_simulation_framework.core.checked_values import checked_number
+from imu_simulation_framework.heading.model.sources import (
+    AngleRandomWalk,
+    KnownError,
+    RandomConstant,
+    RateGaussMarkov,
+    RateRandomWalk,
+    Source,
+    YawGaussMarkov,
+    YawNoise,
+)
+
+_SIGNED = ("rate_bias", "scale_factor", "scale_factor_of_absolute_turn")
+_TIMES = ("rate_drift_time", "yaw_drift_time", "reference_drift_time")
+
+
+@dataclass(frozen=True)
+class YawErrorParameters:
+    """What is known of an IMU's yaw error; by default there is none.
+
+    Parameters
+    ----------
+    rate_bias : float
+        Mean over the drives of what the yaw rate is read too large by [rad/s].
+    rate_bias_spread : float
+        Standard deviation of the bias from drive to drive [rad/s].
+    scale_factor : float
+        Share of the net turn that is read too much [1].
+    scale_factor_of_absolute_turn : float
+        Share of the turn to either side that is read as a left turn too much [1].
+    angle_random_walk : float
+        N, two-sided [rad/s/sqrt(Hz)].
+    rate_random_walk : float
+        K, two-sided [rad/s^2/sqrt(Hz)].
+    rate_drift_sigma, rate_drift_time : float
+        Gauss-Markov drift of the rate: standard deviation [rad/s] and correlation time [s].
+    yaw_drift_sigma, yaw_drift_time : float
+        Gauss-Markov drift of the yaw itself [rad], [s].
+    reference_noise : float
+        White noise of the yaw with which it was observed [rad].
+    reference_drift_sigma, reference_drift_time : float
+        Correlated noise of that yaw [rad], [s].
+    drives : int
+        From how many it was identified.
+
+    Raises
+    ------
+    ConfigurationError
+        A value is not what it must be; the sentence begins with its name.
+    """
+
+    rate_bias: float = 0.0
+    rate_bias_spread: float = 0.0
+    scale_factor: float = 0.0
+    scale_factor_of_absolute_turn: float = 0.0
+    angle_random_walk: float = 0.0
+    rate_random_walk: float = 0.0
+    rate_drift_sigma: float = 0.0
+    rate_drift_time: float = 100.0
+    yaw_drift_sigma: float = 0.0
+    yaw_drift_time: float = 100.0
+    reference_noise: float = 0.0
+    reference_drift_sigma: float = 0.0
+    reference_drift_time: float = 10.0
+    drives: int = 1
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.name in _SIGNED:
+                value = checked_number(field.name, value)
+            elif field.name in _TIMES:
+                value = checked_number(field.name, value, above=0.0)
+            else:
+                value = checked_number(field.name, value, minimum=0.0)
+            object.__setattr__(self, field.name, value)
+        object.__setattr__(self, "drives", int(self.drives))
+
+    @property
+    def limits(self) -> tuple[str, ...]:
+        """Sentences on what a prediction from these parameters leaves out."""
+        if self.drives > 1:
+            return ()
+        return (
+            "The rate bias is that of the one drive it was identified on; how it spreads from "
+            "drive to drive is not known, so that bands are too narrow.",
+        )
+
+    def sources(
+        self, time: np.ndarray, net_turn: np.ndarray, absolute_turn: np.ndarray
+    ) -> list[Source]:
+        """Return the sources of the IMU's own yaw error, which is zero at the start.
+
+        Parameters
+        ----------
+        time : ndarray, shape (n,)
+            From zero [s].
+        net_turn, absolute_turn : ndarray, shape (n,)
+            Since the start [rad].
+        """
+        made: list[Source] = []
+        for name, value, curve in (
+            ("rate bias", self.rate_bias, time),
+            ("scale factor", self.scale_factor, net_turn),
+            ("preferred direction", self.scale_factor_of_absolute_turn, absolute_turn),
+        ):
+            if value:
+                made.append(KnownError(name, -value * curve))
+        if self.rate_bias_spread:
+            made.append(RandomConstant("rate bias", -time, self.rate_bias_spread))
+        if self.rate_drift_sigma:
+            made.append(RateGaussMarkov("rate drift", self.rate_drift_sigma, self.rate_drift_time))
+        if self.rate_random_walk:
+            made.append(RateRandomWalk("rate random walk", self.rate_random_walk))
+        if self.angle_random_walk:
+            made.append(AngleRandomWalk("angle random walk", self.angle_random_walk))
+        if self.yaw_drift_sigma:
+            # What a stationary process has changed by since the start: what it forgets of its first
+            # value, and what is new.
+            forgotten = -np.expm1(-time / self.yaw_drift_time)
+            made += [
+                RandomConstant("yaw drift", -forgotten, self.yaw_drift_sigma),
+                YawGaussMarkov("yaw drift", self.yaw_drift_sigma, self.yaw_drift_time, False),
+            ]
+        return made
+
+    def reference_sources(self) -> list[Source]:
+        """Return what the reference added to the yaw error when it was observed."""
+        made: list[Source] = []
+        if self.reference_noise:
+            made.append(YawNoise("reference noise", self.reference_noise))
+        if self.reference_drift_sigma:
+            made.append(
+                YawGaussMarkov(
+                    "reference drift", self.reference_drift_sigma, self.reference_drift_time
+                )
+            )
+        return made

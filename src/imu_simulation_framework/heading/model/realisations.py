@@ -1,0 +1,199 @@
+r"""Realisations of a linear state-space model, many runs and several steps at a time.
+
+Of :math:`x_{k+1} = \Phi x_k + L w_k` with :math:`L L^T = Q`, b steps taken together are such
+a model again, the lifted one: what the states at its beginning and all its random numbers mean for
+each of the b outputs, and for the states at its end, are matrices. So nearly all of the work is a
+product of matrices, and the loop over time is b times shorter.
+"""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Sequence
+
+import numpy as np
+
+from imu_simulation_framework.heading.model.state_space import StateSpace
+from imu_simulation_framework.sensors.noise.streams import run_seed
+
+RUNS_AT_ONCE = 32
+"""Runs that are computed together, from multiples of it on: a product of matrices may give other
+last digits for another number of rows."""
+STEPS_AT_ONCE = 8
+
+
+def draw_runs(
+    space: StateSpace,
+    mean: np.ndarray,
+    constants: Sequence[tuple[str, np.ndarray]],
+    runs: int,
+    seed: int,
+    first_run: int = 0,
+) -> np.ndarray:
+    """Return realisations (runs, n) of a mean (n,), of processes and of random constants.
+
+    Parameters
+    ----------
+    space : StateSpace
+        The processes.
+    mean : ndarray, shape (n,)
+    constants : sequence of (str, ndarray (n,))
+        The name of each constant's source, and what the constant's standard deviation means.
+    runs, seed, first_run : int
+        As for :meth:`.YawErrorModel.realisations`.
+    """
+    drawing = _Drawing(space, constants, len(mean))
+    errors = np.empty((runs, len(mean)))
+    last = first_run + runs
+    for first in range(first_run - first_run % RUNS_AT_ONCE, last, RUNS_AT_ONCE):
+        wanted = range(max(first, first_run), min(first + RUNS_AT_ONCE, last))
+        rows = slice(wanted.start - first, wanted.stop - first)
+        into = errors[wanted.start - first_run : wanted.stop - first_run]
+        into[...] = drawing.draw(seed, wanted, first)[rows]
+        into += mean
+    return errors
+
+
+def numbers_per_run(space: StateSpace, constants: Sequence[tuple], samples: int) -> int:
+    """Return how many normal numbers a realisation of so many samples takes."""
+    return sum(stream.numbers for stream in _streams(space, constants, samples))
+
+
+@dataclass(frozen=True)
+class _Stream:
+    """Random numbers of one source: those of its states, of its yaw noise or of its constants."""
+
+    name: str
+    numbers: int
+    root: np.ndarray | None = None
+    yaw_noise: float = 0.0
+    constants: tuple[int, ...] = ()
+
+    @cached_property
+    def place(self) -> int:
+        """Where in a run's random numbers it begins; far from where any other name does."""
+        return zlib.crc32(self.name.encode()) << 64
+
+
+def _streams(space, constants, samples):
+    steps = -(-(samples - 1) // STEPS_AT_ONCE) * STEPS_AT_ONCE
+    streams = []
+    for group, name in enumerate(space.names):
+        root = _root(space.noise[group])
+        if root.shape[1] > 0:
+            streams.append(_Stream(name, root.shape[1] * (1 + steps), root=root))
+        if space.yaw_noise[group] > 0.0:
+            std = float(np.sqrt(space.yaw_noise[group]))
+            streams.append(_Stream(f"{name}, yaw", samples, yaw_noise=std))
+    names = [name for name, _ in constants]
+    for name in dict.fromkeys(names):
+        mine = tuple(index for index, other in enumerate(names) if other == name)
+        streams.append(_Stream(f"{name}, constant", len(mine), constants=mine))
+    return streams
+
+
+def _root(covariance):
+    """Return a root L (m, inputs), L L^T = Q, of a source's noise.
+
+    Its processes are independent of each other: each has an input of its own, which the integrated
+    rate shares, and the integrated rate one more for what is left of it.
+    """
+    std = np.sqrt(np.diag(covariance))
+    states = 1 + np.flatnonzero(std[1:])
+    root = np.zeros((len(std), len(states)))
+    root[states, np.arange(len(states))] = std[states]
+    root[0] = covariance[0, states] / std[states]
+    own = covariance[0, 0] - np.sum(root[0] ** 2)
+    # What is left of a difference of nearly equal numbers is rounding.
+    if own > 1e-14 * covariance[0, 0]:
+        root = np.column_stack([root, np.sqrt(own) * np.eye(len(std))[0]])
+    return root
+
+
+class _Drawing:
+    """Everything that does not depend on the run, and memory for the numbers."""
+
+    def __init__(self, space, constants, samples):
+        self._samples = samples
+        self._blocks = -(-(samples - 1) // STEPS_AT_ONCE)
+        self._streams = _streams(space, constants, samples)
+        self._curves = np.array([curve for _, curve in constants])
+        self._numbers = [np.zeros((RUNS_AT_ONCE, stream.numbers)) for stream in self._streams]
+        self._design = space.design
+        self._initial = [
+            None if stream.root is None else _initial_root(space, stream)
+            for stream in self._streams
+        ]
+        self._lift(space)
+
+    def _lift(self, space):
+        size, steps = len(space.design), STEPS_AT_ONCE
+        powers = [np.eye(size)]
+        for _ in range(steps):
+            powers.append(space.transition @ powers[-1])
+        self._over_block = powers[steps]
+        # Of the states at a block's beginning for the outputs in it, (states, steps).
+        self._seen = np.column_stack([power.T @ space.design for power in powers[1:]])
+        # Of what each step adds to the states, for outputs and for the states at the end.
+        both = np.zeros((steps, size, steps + size))
+        for step in range(steps):
+            both[step, :, steps:] = powers[steps - 1 - step].T
+            for later in range(step, steps):
+                both[step, :, later] = space.design @ powers[later - step]
+        # The numbers of a block are laid out input by input.
+        self._lifted = [
+            None
+            if stream.root is None
+            else np.moveaxis(stream.root.T @ both, 0, 1).reshape(-1, steps + size)
+            for stream in self._streams
+        ]
+
+    def draw(self, seed, runs, first):
+        """Return errors (RUNS_AT_ONCE, n), of which the rows of the wanted runs count."""
+        self._fill(seed, runs, first)
+        size, steps = len(self._design), STEPS_AT_ONCE
+        state = np.zeros((RUNS_AT_ONCE, size))
+        total = np.zeros((RUNS_AT_ONCE, self._blocks, steps + size))
+        errors = np.zeros((RUNS_AT_ONCE, self._samples))
+        of_states = zip(self._initial, self._lifted)
+        for stream, numbers, (initial, lifted) in zip(self._streams, self._numbers, of_states):
+            if stream.root is not None:
+                count = len(initial)
+                state += numbers[:, :count] @ initial
+                # Run by run: of one large product BLAS makes several threads, that wait for each
+                # other for longer than they work.
+                total += numbers[:, count:].reshape(RUNS_AT_ONCE, -1, count * steps) @ lifted
+            elif stream.constants:
+                errors += numbers @ self._curves[list(stream.constants)]
+            else:
+                errors += stream.yaw_noise * numbers
+        errors[:, 0] += state @ self._design
+        states = np.empty((self._blocks, RUNS_AT_ONCE, size))
+        for block in range(self._blocks):
+            states[block] = state
+            state = state @ self._over_block.T
+            state += total[:, block, steps:]
+        seen = total[:, :, :steps] + np.moveaxis(states @ self._seen, 0, 1)
+        errors[:, 1:] += seen.reshape(RUNS_AT_ONCE, -1)[:, : self._samples - 1]
+        return errors
+
+    def _fill(self, seed, runs, first):
+        for run in runs:
+            # A generator for each stream would take longer than its numbers do.
+            bits = np.random.PCG64(run_seed(seed, run))
+            generator, start = np.random.Generator(bits), bits.state
+            for stream, numbers in zip(self._streams, self._numbers):
+                bits.state = start
+                bits.advance(stream.place)
+                generator.standard_normal(out=numbers[run - first])
+
+
+def _initial_root(space, stream):
+    """Return what a source's first numbers mean for the first states, (inputs, m)."""
+    group = space.names.index(stream.name)
+    states = 1 + np.flatnonzero(np.diag(space.noise[group])[1:])
+    root = np.zeros((stream.root.shape[1], len(space.design)))
+    root[np.arange(len(states)), states] = np.sqrt(np.diag(space.initial[group])[states])
+    return root

@@ -1,0 +1,168 @@
+"""How small each error of a gyroscope must be for a heading to stay within a limit.
+
+The size of an error means the same for all: what is drawn anew with each sensor or each start is
+normal, of either sign, with the size as its standard deviation; of noise it is the density or
+coefficient. The model is linear: an error of size p spreads the yaw p times as far as one of size
+1, so that the largest p of each alone is found from a model in which only this error is there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy.optimize import brentq
+from scipy.special import ndtri
+
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.units import factor
+from imu_simulation_framework.heading.model.model import normal_within
+from imu_simulation_framework.heading.model.of_imu import yaw_error_model
+from imu_simulation_framework.motion.earth_motion import EarthMotion
+from imu_simulation_framework.motion.motion import Motion
+from imu_simulation_framework.sensors.conditions import TemperatureProfile
+from imu_simulation_framework.sensors.imu_specification import (
+    ImuSpecification,
+    OutputSpecification,
+    TriadSpecification,
+)
+
+WARMING = 10.0
+"""Kelvin away from the reference temperature, for a requirement on the temperature's bias."""
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """An error of a gyroscope on which there is a requirement.
+
+    Parameters
+    ----------
+    name : str
+    unit : str
+        In which a data sheet states it.
+    field : str
+        Of :class:`.TriadSpecification`.
+    axis : tuple of int
+        Where in the field, for the yaw of a level robot: the z axis's own or what it takes from
+        another axis.
+    """
+
+    name: str
+    unit: str
+    field: str
+    axis: tuple[int, ...] = (2,)
+
+
+REQUIREMENTS = (
+    Requirement("rate bias", "deg/h", "turn_on_bias_sigma"),
+    Requirement("bias instability", "deg/h", "bias_instability"),
+    Requirement("rate random walk", "deg/h/sqrt(h)", "random_walk"),
+    Requirement("angle random walk", "deg/sqrt(h)", "white_noise"),
+    Requirement("scale factor", "1", "scale_factor_and_misalignment", (2, 2)),
+    Requirement("misalignment about x", "deg", "scale_factor_and_misalignment", (2, 1)),
+    Requirement("misalignment about y", "deg", "scale_factor_and_misalignment", (2, 0)),
+    Requirement("g-sensitivity to x", "deg/h/g", "g_sensitivity", (2, 0)),
+    Requirement("g-sensitivity to y", "deg/h/g", "g_sensitivity", (2, 1)),
+    Requirement("g-sensitivity to z", "deg/h/g", "g_sensitivity", (2, 2)),
+    Requirement(f"temperature bias, {WARMING:g} K", "deg/h/K", "temperature_bias"),
+)
+
+
+def requirements(
+    motion: Motion | EarthMotion,
+    limit: float,
+    at: float,
+    probability: float,
+    rate: float = 100.0,
+    sample: float | None = None,
+) -> pd.DataFrame:
+    """Return the largest size of each error with which the yaw error stays within a limit.
+
+    All sizes mean the same: the standard deviation from sensor to sensor or from start to start of
+    an error of either sign, and of noise its density or coefficient.
+
+    Parameters
+    ----------
+    motion : Motion or EarthMotion
+        Of the IMU.
+    limit : float
+        Of the yaw error, to either side [rad].
+    at : float
+        When, after the motion's start [s].
+    probability : float
+        Between 0 and 1.
+    rate : float
+        Of the sensor [Hz].
+    sample : float, optional
+        As for :func:`.yaw_error_model`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Index: name of the error; unit; alone and equal_shares, the largest size [unit] with no
+        other error, and with all of them there, each allowed the same share; infinite where this
+        motion does not show the error, zero where the limit is not kept even without any.
+
+    Raises
+    ------
+    ConfigurationError
+        Limit, time or probability is out of range.
+    """
+    if not limit > 0.0:
+        raise ConfigurationError(f"the limit of a yaw error is {limit} rad, but must be positive")
+    if not 0.0 < probability < 1.0:
+        raise ConfigurationError(
+            f"the probability is {probability}, but it must be between 0 and 1"
+        )
+    if not 0.0 < at <= motion.duration * (1.0 + 1e-9):
+        raise ConfigurationError(
+            f"the motion lasts {motion.duration:g} s, so that nothing is known at {at:g} s"
+        )
+    # What a sensor without errors says wrong: its filter leans, and the Earth turns.
+    ideal = ImuSpecification(output=OutputSpecification(rate=rate))
+    always = float(yaw_error_model(ideal, motion, at, sample=sample).mean()[-1])
+    allowed = _largest_std(limit, abs(always), probability)
+    rows = []
+    for requirement in REQUIREMENTS:
+        size = factor(requirement.unit)
+        model = yaw_error_model(_only(requirement, size, rate), motion, at, sample=sample)
+        effect = np.hypot(model.mean()[-1] - always, np.sqrt(model.variance()[-1]))
+        rows.append(
+            {
+                "name": requirement.name,
+                "unit": requirement.unit,
+                # Rounding leaves a little where the motion shows nothing.
+                "alone": allowed / effect if effect > 1e-9 * size else np.inf,
+            }
+        )
+    table = pd.DataFrame(rows).set_index("name")
+    shown = int(np.sum(np.isfinite(table["alone"])))
+    # Independent errors: their variances add up.
+    table.insert(2, "equal_shares", table["alone"] / np.sqrt(max(shown, 1)))
+    return table
+
+
+def _largest_std(limit, mean, probability):
+    """Return with which standard deviation an error of this mean is within the limit so often."""
+    if mean >= limit:
+        return 0.0
+    largest = limit / float(ndtri(0.5 + 0.5 * probability))  # without a mean
+    if mean == 0.0:
+        return largest
+
+    def excess(std):
+        return float(normal_within(mean, np.array(std), limit)) - probability
+
+    return float(brentq(excess, 0.0, 1.01 * largest))
+
+
+def _only(requirement, size, rate):
+    shape = (3, 3) if len(requirement.axis) == 2 else (3,)
+    values = np.zeros(shape)
+    values[requirement.axis] = size
+    triad = TriadSpecification(**{requirement.field: values.tolist()})
+    warm = TemperatureProfile(reference=0.0, start=WARMING, end=WARMING)
+    return ImuSpecification(
+        gyroscope=triad, temperature=warm, output=OutputSpecification(rate=rate)
+    )

@@ -1,1 +1,0 @@
-"""From an IMU at rest to the parameters of its noise."""

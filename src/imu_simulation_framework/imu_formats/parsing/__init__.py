@@ -1,1 +1,0 @@
-"""What several formats of IMU parameters share: tags, values, units, near names."""

@@ -1,1 +1,0 @@
-"""Magnetic fields that a sensor on a robot meets: Earth's, iron's, magnets', its own motors'."""

@@ -1,0 +1,203 @@
+"""The WGS-84 ellipsoid: its constants, radii of curvature, and places on it.
+
+NIMA TR8350.2, third edition, amendment 1 (2000), "Department of Defense World Geodetic System
+1984".
+
+Normal gravity: that of an ellipsoid of the Earth's mass, which turns as the Earth does.
+
+*Gravitation* is the attraction of masses, *gravity* what a plumb line shows: gravitation less the
+centripetal acceleration of what turns with the Earth. The field that has the ellipsoid as a surface
+of equal potential is known in closed form (NIMA TR8350.2, chapter 4, from Heiskanen and Moritz:
+Physical Geodesy); on the ellipsoid its size is Somigliana's formula. The real field differs from it
+by 0.001 m/s^2 at most places on land.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+SEMI_MAJOR_AXIS = 6378137.0
+"""[m]"""
+FLATTENING = 1.0 / 298.257223563
+GRAVITATIONAL_CONSTANT = 3.986004418e14
+"""Of the Earth with its atmosphere, GM [m^3/s^2]."""
+EARTH_RATE = 7.292115e-5
+"""The Earth's angular velocity about its axis, against inertial space [rad/s]."""
+
+SEMI_MINOR_AXIS = SEMI_MAJOR_AXIS * (1.0 - FLATTENING)
+"""[m]"""
+ECCENTRICITY_SQUARED = FLATTENING * (2.0 - FLATTENING)
+LINEAR_ECCENTRICITY = math.sqrt(SEMI_MAJOR_AXIS**2 - SEMI_MINOR_AXIS**2)
+"""Half the distance between the foci [m]."""
+
+
+def radii_of_curvature(latitude: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ellipsoid's radii along the meridian and across it (Groves, 2.105 and 2.106).
+
+    Parameters
+    ----------
+    latitude : array_like, shape (...)
+        Geodetic [rad].
+
+    Returns
+    -------
+    meridian, transverse : ndarray, shape (...)
+        Of the ellipsoid itself; at a height it adds to both [m].
+    """
+    squared = 1.0 - ECCENTRICITY_SQUARED * np.sin(latitude) ** 2
+    transverse = SEMI_MAJOR_AXIS / np.sqrt(squared)
+    return transverse * (1.0 - ECCENTRICITY_SQUARED) / squared, transverse
+
+
+def ecef_of(latitude: ArrayLike, longitude: ArrayLike, height: ArrayLike) -> np.ndarray:
+    """Return places, given by latitude and longitude, in axes that turn with the Earth.
+
+    Parameters
+    ----------
+    latitude, longitude : array_like, shape (...)
+        Geodetic [rad].
+    height : array_like, shape (...)
+        Above the ellipsoid [m].
+
+    Returns
+    -------
+    ndarray, shape (..., 3)
+        x through latitude and longitude 0, z through the north pole [m].
+    """
+    import pymap3d
+
+    return np.stack(pymap3d.geodetic2ecef(latitude, longitude, height, deg=False), axis=-1)
+
+
+def geodetic_of(position: ArrayLike) -> np.ndarray:
+    """Return latitude, longitude and height of places in ECEF axes.
+
+    Parameters
+    ----------
+    position : array_like, shape (..., 3)
+        [m]
+
+    Returns
+    -------
+    ndarray, shape (..., 3)
+        Geodetic latitude [rad], longitude in [-pi, pi], 0 at a pole [rad], height above the
+        ellipsoid [m].
+    """
+    import pymap3d
+
+    x, y, z = np.moveaxis(np.asarray(position, dtype=float), -1, 0)
+    place = pymap3d.ecef2geodetic(x, y, z, deg=False)
+    # Of one place in an array pymap3d returns a latitude without axes.
+    return np.stack([np.reshape(values, x.shape) for values in place], axis=-1)
+
+
+def _q(ratio):
+    """Return q of TR8350.2, 4-10, at E/u, the linear eccentricity over the semi-minor axis u."""
+    return 0.5 * ((1.0 + 3.0 / ratio**2) * np.arctan(ratio) - 3.0 / ratio)
+
+
+def _q_slope(ratio):
+    """Return q' of TR8350.2, 4-12, at E/u."""
+    return 3.0 * (1.0 + 1.0 / ratio**2) * (1.0 - np.arctan(ratio) / ratio) - 1.0
+
+
+_RATIO = LINEAR_ECCENTRICITY / SEMI_MINOR_AXIS
+_Q = float(_q(_RATIO))
+_TURNING = (
+    EARTH_RATE**2 * SEMI_MAJOR_AXIS**2 * SEMI_MINOR_AXIS / GRAVITATIONAL_CONSTANT
+)  # m of TR8350.2: centrifugal acceleration at the equator over gravity, about 1/289
+_SHAPE = _TURNING * _RATIO * float(_q_slope(_RATIO)) / _Q
+
+EQUATORIAL_GRAVITY = (
+    GRAVITATIONAL_CONSTANT / (SEMI_MAJOR_AXIS * SEMI_MINOR_AXIS) * (1.0 - _TURNING - _SHAPE / 6.0)
+)
+"""On the ellipsoid at the equator [m/s^2]."""
+POLAR_GRAVITY = GRAVITATIONAL_CONSTANT / SEMI_MAJOR_AXIS**2 * (1.0 + _SHAPE / 3.0)
+"""On the ellipsoid at a pole [m/s^2]."""
+
+
+def normal_gravity(latitude: ArrayLike, height: ArrayLike = 0.0) -> np.ndarray:
+    """Return the size of normal gravity: Somigliana's formula, and its change with height.
+
+    The change is the second-order one of TR8350.2, 4-3. It is within 1e-6 m/s^2 of the closed form,
+    :func:`gravity_ecef`, up to 10 km.
+
+    Parameters
+    ----------
+    latitude : array_like, shape (...)
+        Geodetic [rad].
+    height : array_like, shape (...)
+        Above the ellipsoid [m].
+
+    Returns
+    -------
+    ndarray, shape (...)
+        [m/s^2]
+    """
+    squared = np.sin(latitude) ** 2
+    at_pole = SEMI_MINOR_AXIS * POLAR_GRAVITY / (SEMI_MAJOR_AXIS * EQUATORIAL_GRAVITY) - 1.0
+    surface = EQUATORIAL_GRAVITY * (1.0 + at_pole * squared)
+    surface = surface / np.sqrt(1.0 - ECCENTRICITY_SQUARED * squared)
+    part = np.asarray(height, dtype=float) / SEMI_MAJOR_AXIS
+    slope = 2.0 * (1.0 + FLATTENING + _TURNING - 2.0 * FLATTENING * squared)
+    return surface * (1.0 - slope * part + 3.0 * part**2)
+
+
+def gravitation_ecef(position: ArrayLike) -> np.ndarray:
+    """Return the attraction of the Earth, without what its turning adds.
+
+    TR8350.2, 4-5 to 4-19, less their centrifugal terms, without angles, so that the poles are
+    places as any other.
+
+    Parameters
+    ----------
+    position : array_like, shape (..., 3)
+        In ECEF, outside the ellipsoid or some kilometres below it [m].
+
+    Returns
+    -------
+    ndarray, shape (..., 3)
+        In ECEF axes [m/s^2].
+    """
+    position = np.asarray(position, dtype=float)
+    x, y, z = np.moveaxis(position, -1, 0)
+    focal = LINEAR_ECCENTRICITY**2
+    beyond = x * x + y * y + z * z - focal
+    # Semi-axes of the ellipsoid with the same foci on which the place is, and its sine of latitude
+    # there, of the reduced latitude.
+    minor_squared = 0.5 * (beyond + np.sqrt(beyond * beyond + 4.0 * focal * z * z))
+    major_squared = minor_squared + focal
+    minor, major = np.sqrt(minor_squared), np.sqrt(major_squared)
+    sine = z / minor
+    sine_squared = sine * sine
+    stretch = major_squared / (minor_squared + focal * sine_squared)
+    ratio = LINEAR_ECCENTRICITY / minor
+    turning = (EARTH_RATE * SEMI_MAJOR_AXIS) ** 2 / _Q
+    inwards = GRAVITATIONAL_CONSTANT + turning * LINEAR_ECCENTRICITY * _q_slope(ratio) * (
+        0.5 * sine_squared - 1.0 / 6.0
+    )
+    inwards = inwards / major_squared
+    polewards = turning / major * _q(ratio)
+    across = -stretch * (inwards * minor / major_squared + polewards * sine_squared / major)
+    along = stretch * sine * (polewards * (1.0 - sine_squared) * minor / major - inwards)
+    return np.stack([across * x, across * y, along], axis=-1)
+
+
+def gravity_ecef(position: ArrayLike) -> np.ndarray:
+    """Return gravity, as a plumb line that turns with the Earth shows it.
+
+    Parameters
+    ----------
+    position : array_like, shape (..., 3)
+        In ECEF, outside the ellipsoid or some kilometres below it [m].
+
+    Returns
+    -------
+    ndarray, shape (..., 3)
+        In ECEF axes [m/s^2].
+    """
+    position = np.asarray(position, dtype=float)
+    return gravitation_ecef(position) + EARTH_RATE**2 * position * (1.0, 1.0, 0.0)

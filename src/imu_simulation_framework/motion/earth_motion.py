@@ -1,0 +1,496 @@
+r"""The true motion of a rigid body on the turning Earth.
+
+It is what :class:`.Motion` is where the Earth may be taken as flat and at rest. The world is
+ECEF (:mod:`.earth.frames` has the one rule of frames), which turns with :math:`\omega_{ie}` against
+inertial space; a body's axes are forward, left, up. With R the rotation from the body to ECEF, r
+the position, v the velocity against the Earth, :math:`\omega` the angular velocity against inertial
+space in the body's axes, and g the gravity of :func:`.gravity_ecef`,
+
+.. math::
+
+    \dot r = v, \quad \dot R = R [\omega]_\times - [\omega_{ie}]_\times R, \quad
+    f = R^T (\dot v + 2 \omega_{ie} \times v - g)
+
+(Groves: Principles of GNSS, Inertial, and Multisensor Integrated Navigation Systems, 2nd edition,
+section 5.3). f is the specific force: at rest +g upwards.
+
+Motions on the Earth without a simulator or a recording: rest, a turn, a level plane's motion.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy.interpolate import CubicHermiteSpline, CubicSpline
+from scipy.spatial.transform import Rotation
+
+from imu_simulation_framework.core.angles import (
+    quaternion_from_roll_pitch_yaw,
+    roll_pitch_yaw_from_quaternion,
+    unwrap,
+)
+from imu_simulation_framework.core.columns import FLIGHT
+from imu_simulation_framework.core.errors import MotionError
+from imu_simulation_framework.motion.earth import (
+    EARTH_RATE,
+    ecef_of,
+    geodetic_of,
+    gravitation_ecef,
+    gravity_ecef,
+    normal_gravity,
+)
+from imu_simulation_framework.motion.earth_frames import enu_to_ecef
+from imu_simulation_framework.motion.kinematics import (
+    angular_velocity_at_knots,
+    angular_velocity_of,
+    checked_poses,
+    composed,
+    quaternion_spline,
+    unit,
+)
+from imu_simulation_framework.motion.motion import Motion, SampledMotion
+from imu_simulation_framework.motion.sources import RATE, even_times
+from imu_simulation_framework.motion.strapdown import increments_between
+
+_TURNING = np.array([0.0, 0.0, EARTH_RATE])
+
+
+@dataclass(frozen=True)
+class EarthMotion(SampledMotion):
+    """True motion of one point of a rigid body on the turning Earth, sampled; n samples.
+
+    Parameters
+    ----------
+    time : ndarray, shape (n,)
+        Strictly increasing [s].
+    position : ndarray, shape (n, 3)
+        Of the body's origin, in ECEF [m].
+    orientation : ndarray, shape (n, 4)
+        From the body to ECEF; quaternions x, y, z, w of length one.
+    velocity : ndarray, shape (n, 3)
+        Of the body's origin against the Earth, in ECEF axes [m/s].
+    angular_velocity : ndarray, shape (n, 3)
+        Of the body against inertial space, in the body's axes [rad/s].
+    specific_force : ndarray, shape (n, 3)
+        At the body's origin, in the body's axes [m/s^2].
+
+    Raises
+    ------
+    MotionError
+        Shapes do not fit, a number is not finite, time does not increase, or there is no sample.
+    """
+
+    time: np.ndarray
+    position: np.ndarray
+    orientation: np.ndarray
+    velocity: np.ndarray
+    angular_velocity: np.ndarray
+    specific_force: np.ndarray
+
+    @classmethod
+    def from_poses(
+        cls,
+        time: ArrayLike,
+        position: ArrayLike,
+        orientation: ArrayLike,
+        at: ArrayLike | None = None,
+    ) -> EarthMotion:
+        """Return the motion through given poses; the velocity is the position's derivative.
+
+        Between them position and quaternion follow cubic splines. Poses with noise must be
+        smoothed before, as velocities and forces are their derivatives.
+
+        Parameters
+        ----------
+        time : array_like, shape (n,)
+            At least three, strictly increasing [s].
+        position : array_like, shape (n, 3)
+            In ECEF [m].
+        orientation : array_like, shape (n, 4)
+            From the body to ECEF; quaternions x, y, z, w of any length but zero.
+        at : array_like, shape (m,), optional
+            Times of the motion's samples, from the first pose to the last [s]; by default those of
+            the poses.
+
+        Raises
+        ------
+        MotionError
+            As for the class, or there are too few poses.
+        """
+        given, positions, quaternions = checked_poses(time, position, orientation)
+        times = given if at is None else np.asarray(at, dtype=float)
+        # Less of the rounding of numbers as large as the Earth's radius is in the derivatives.
+        path = CubicSpline(given, positions - positions[0])
+        return cls._of_splines(
+            times,
+            positions[0] + path(times),
+            path(times, 1),
+            path(times, 2),
+            quaternion_spline(given, quaternions),
+        )
+
+    @classmethod
+    def from_states(
+        cls,
+        time: ArrayLike,
+        position: ArrayLike,
+        velocity: ArrayLike,
+        orientation: ArrayLike,
+        at: ArrayLike | None = None,
+    ) -> EarthMotion:
+        """Return the motion with given velocities; the position is the velocity's integral.
+
+        It is for sources whose positions are rounded or have noise. Where positions and velocities
+        do not agree, an IMU can feel only the one: here the velocities decide, and the positions
+        given only say where the motion is, as a whole.
+
+        Parameters
+        ----------
+        time : array_like, shape (n,)
+            At least three, strictly increasing [s].
+        position : array_like, shape (n, 3)
+            In ECEF [m].
+        velocity : array_like, shape (n, 3)
+            Against the Earth, in ECEF axes [m/s].
+        orientation : array_like, shape (n, 4)
+            From the body to ECEF; quaternions x, y, z, w of any length but zero.
+        at : array_like, shape (m,), optional
+            Times of the motion's samples, from the first state to the last [s]; by default those
+            of the states.
+
+        Raises
+        ------
+        MotionError
+            As for the class, or there are too few states.
+        """
+        given, positions, quaternions = checked_poses(time, position, orientation)
+        _, velocities, _ = checked_poses(time, velocity, orientation)
+        times = given if at is None else np.asarray(at, dtype=float)
+        speed = CubicSpline(given, velocities)
+        way = speed.antiderivative()
+        place = np.mean(positions - way(given), axis=0)
+        return cls._of_splines(
+            times,
+            place + way(times),
+            speed(times),
+            speed(times, 1),
+            quaternion_spline(given, quaternions),
+        )
+
+    @classmethod
+    def _of_splines(cls, time, position, velocity, acceleration, turning):
+        orientation = unit(turning(time))
+        to_body = Rotation.from_quat(orientation).inv()
+        felt = acceleration + 2.0 * np.cross(_TURNING, velocity) - gravity_ecef(position)
+        rate = angular_velocity_of(turning, time) + to_body.apply(_TURNING)
+        return cls(time, position, orientation, velocity, rate, to_body.apply(felt))
+
+    @property
+    def latitude_longitude_height(self) -> np.ndarray:
+        """Geodetic latitude [rad], longitude in [-pi, pi] [rad] and height [m], (n, 3)."""
+        return geodetic_of(self.position)
+
+    @property
+    def local_orientation(self) -> np.ndarray:
+        """From the body to east, north, up where it is; quaternions x, y, z, w, (n, 4)."""
+        return composed(self._to_local().as_quat(), self.orientation)
+
+    @property
+    def local_velocity(self) -> np.ndarray:
+        """Velocity against the Earth to the east, north and up, (n, 3) [m/s]."""
+        return self._to_local().apply(self.velocity)
+
+    @property
+    def yaw(self) -> np.ndarray:
+        """Rotation about the vertical, from east towards north, unwrapped, (n,) [rad]."""
+        return unwrap(roll_pitch_yaw_from_quaternion(self.local_orientation)[:, 2])
+
+    def table(self) -> pd.DataFrame:
+        """Return the motion as a table of the kind Flight."""
+        latitude, longitude, height = self.latitude_longitude_height.T
+        to_local = enu_to_ecef(latitude, longitude).inv()
+        angles = roll_pitch_yaw_from_quaternion(composed(to_local.as_quat(), self.orientation))
+        angles[:, 2] = unwrap(angles[:, 2])
+        place = np.column_stack([np.degrees(latitude), np.degrees(longitude), height])
+        return pd.DataFrame(
+            np.hstack([place, to_local.apply(self.velocity), angles]),
+            columns=FLIGHT,
+            index=pd.Index(self.time, name="time"),
+        )
+
+    def local(self, origin: ArrayLike | None = None) -> Motion:
+        """Return the motion in the level plane that touches the Earth at a place.
+
+        It is for what knows only a flat world that stands still: figures, tf, odometry. Position,
+        velocity and orientation are exact; the angular velocity is that against the Earth, the
+        specific force is what is felt on the Earth, and gravity is that of the origin.
+
+        Parameters
+        ----------
+        origin : array_like, shape (3,), optional
+            Geodetic latitude [rad], longitude [rad] and height [m]; by default the first sample's.
+            There east, north, up are the axes of the motion's world.
+        """
+        if origin is None:
+            origin = geodetic_of(self.position[0])
+        latitude, longitude, height = np.asarray(origin, dtype=float)
+        to_local = enu_to_ecef(latitude, longitude).inv()
+        body = Rotation.from_quat(self.orientation)
+        return Motion(
+            self.time,
+            to_local.apply(self.position - ecef_of(latitude, longitude, height)),
+            composed(to_local.as_quat(), self.orientation),
+            to_local.apply(self.velocity),
+            self.angular_velocity - body.inv().apply(_TURNING),
+            self.specific_force,
+            float(normal_gravity(latitude, height)),
+        )
+
+    def means(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return angular velocity and specific force as means since the sample before.
+
+        They are the increments of :func:`.increments_of` by the time that these took. The first
+        sample, before which there is none, is that of its instant.
+
+        Returns
+        -------
+        angular_velocity : ndarray, shape (n, 3)
+            [rad/s]
+        specific_force : ndarray, shape (n, 3)
+            [m/s^2]
+        """
+        rate, force = self.angular_velocity.copy(), self.specific_force.copy()
+        step = np.diff(self.time)[:, np.newaxis]
+        turned, gained = increments_between(
+            self.time, self.position, self.velocity, self.orientation, gravitation_ecef
+        )
+        rate[1:], force[1:] = turned / step, gained / step
+        return rate, force
+
+    def mounted(
+        self,
+        lever_arm: ArrayLike = (0.0, 0.0, 0.0),
+        rotation: Rotation | ArrayLike | None = None,
+    ) -> EarthMotion:
+        r"""Return the motion of what is mounted on the body, at another place or turned.
+
+        It is :meth:`.Motion.mounted` on the turning Earth: the velocity that the lever arm adds is
+        that against the Earth, and the specific force has the difference of gravitation between the
+        two places, too.
+
+        Parameters
+        ----------
+        lever_arm : array_like, shape (3,) or (n, 3)
+            Place of the mounted frame's origin in the body's axes [m].
+        rotation : scipy.spatial.transform.Rotation or array_like, optional
+            From the mounted frame to the body, one or n: a rotation, or quaternions x, y, z, w;
+            by default the two have the same axes.
+
+        Raises
+        ------
+        MotionError
+            There is neither one nor as many as samples; or a time-varying mounting, or a lever
+            arm, has less than three samples.
+        """
+        arm, mounting = self._mounting(lever_arm, rotation)
+        body = Rotation.from_quat(self.orientation)
+        position, velocity = self.position, self.velocity
+        rate, force = self.angular_velocity, self.specific_force
+        if np.any(arm):
+            to_world = body.as_matrix()
+            arm_rate, arm_acceleration = self._arm_derivatives(arm)
+            against_earth = rate - EARTH_RATE * to_world[:, 2]
+            position = position + _times(to_world, arm)
+            velocity = velocity + _times(to_world, np.cross(against_earth, arm) + arm_rate)
+            difference = gravitation_ecef(position) - gravitation_ecef(self.position)
+            force = (
+                force
+                + np.cross(self._derivative(rate), arm)
+                + np.cross(rate, np.cross(rate, arm) + 2.0 * arm_rate)
+                + arm_acceleration
+                - _times(to_world.transpose(0, 2, 1), difference)
+            )
+        to_mounted = mounting.inv().as_matrix()
+        rate, force = _times(to_mounted, rate), _times(to_mounted, force)
+        if not mounting.single:
+            self._require_samples()
+            turning = quaternion_spline(self.time, mounting.as_quat())
+            rate = rate + angular_velocity_at_knots(turning)
+        return EarthMotion(
+            self.time,
+            position,
+            composed(self.orientation, mounting.as_quat()),
+            velocity,
+            rate,
+            force,
+        )
+
+    def _positions_at(self, times):
+        # Less of the rounding of numbers as large as the Earth's radius is in the differences.
+        path = CubicHermiteSpline(self.time, self.position - self.position[0], self.velocity)
+        return self.position[0] + path(times)
+
+    def _to_local(self):
+        latitude, longitude, _ = self.latitude_longitude_height.T
+        return enu_to_ecef(latitude, longitude).inv()
+
+
+def _times(matrices, vectors):
+    """Return matrices (n, 3, 3) or (3, 3) times vectors (n, 3) or (3,), n of them."""
+    return np.matmul(matrices, vectors[..., np.newaxis])[..., 0]
+
+
+def standing(
+    duration: float,
+    latitude: float,
+    longitude: float = 0.0,
+    height: float = 0.0,
+    roll: float = 0.0,
+    pitch: float = 0.0,
+    yaw: float = 0.0,
+    rate: float = RATE,
+) -> EarthMotion:
+    """Return the motion of what stands on the Earth, and turns with it.
+
+    Parameters
+    ----------
+    duration : float
+        [s]
+    latitude, longitude : float
+        Geodetic [deg].
+    height : float
+        Above the ellipsoid [m].
+    roll, pitch, yaw : float
+        Of the body against east, north, up [rad].
+    rate : float
+        Samples per second [Hz].
+
+    Raises
+    ------
+    MotionError
+        A number is not finite, the latitude is beyond a pole, or duration or rate is not positive.
+    """
+    time = even_times(duration, rate)
+    place, local = _place(latitude, longitude, height)
+    (orientation,) = quaternion_from_roll_pitch_yaw([[roll, pitch, yaw]])
+    body = local * Rotation.from_quat(orientation)
+    count = (len(time), 1)
+    return EarthMotion(
+        time,
+        np.tile(place, count),
+        np.tile(body.as_quat(), count),
+        np.zeros((len(time), 3)),
+        np.tile(body.inv().apply((0.0, 0.0, EARTH_RATE)), count),
+        np.tile(-body.inv().apply(gravity_ecef(place)), count),
+    )
+
+
+def circling(
+    duration: float,
+    latitude: float,
+    longitude: float = 0.0,
+    height: float = 0.0,
+    radius: float = 1000.0,
+    speed: float = 60.0,
+    rate: float = RATE,
+) -> EarthMotion:
+    """Return the motion of an aircraft in a coordinated turn at constant speed, in closed form.
+
+    It circles to the left about a place, in the level plane through it, first eastwards, and is
+    banked so that what it feels points straight down, but for the Earth's turning.
+
+    Parameters
+    ----------
+    duration : float
+        [s]
+    latitude, longitude : float
+        Of the circle's centre, geodetic [deg].
+    height : float
+        Of the circle's centre above the ellipsoid [m].
+    radius : float
+        [m]
+    speed : float
+        [m/s]
+    rate : float
+        Samples per second [Hz].
+
+    Raises
+    ------
+    MotionError
+        A number is not finite, the latitude is beyond a pole, or one that has to be positive is
+        not.
+    """
+    for name, value in (("radius", radius), ("speed", speed)):
+        if not (math.isfinite(value) and value > 0.0):
+            raise MotionError(f"the {name} of a circle is {value}, but it must be positive")
+    time = even_times(duration, rate)
+    place, local = _place(latitude, longitude, height)
+    turning = speed / radius
+    yaw, nothing, ones = turning * time, np.zeros(len(time)), np.ones(len(time))
+    weight = float(normal_gravity(math.radians(latitude), height))
+    bank = -math.atan2(speed * turning, weight)
+    ahead = np.column_stack([np.cos(yaw), np.sin(yaw), nothing])
+    inwards = np.column_stack([-np.sin(yaw), np.cos(yaw), nothing])
+    position = place + local.apply(-radius * inwards)
+    velocity = local.apply(speed * ahead)
+    angles = np.column_stack([bank * ones, nothing, yaw])
+    body = local * Rotation.from_quat(quaternion_from_roll_pitch_yaw(angles))
+    axis = np.array([0.0, 0.0, EARTH_RATE])
+    felt = local.apply(speed * turning * inwards) + 2.0 * np.cross(axis, velocity)
+    felt -= gravity_ecef(position)
+    to_body = body.inv()
+    rate_of_turn = to_body.apply(axis + turning * local.apply((0.0, 0.0, 1.0)))
+    return EarthMotion(time, position, body.as_quat(), velocity, rate_of_turn, to_body.apply(felt))
+
+
+def on_earth(
+    motion: Motion, latitude: float, longitude: float = 0.0, height: float = 0.0
+) -> EarthMotion:
+    """Return a motion in a flat world as one on the turning Earth; :meth:`.EarthMotion.local` back.
+
+    The world becomes the level plane that touches the Earth at a place, x to the east and y to the
+    north. There the gyroscope feels the Earth's turning, and gravity is that of the place.
+
+    Parameters
+    ----------
+    motion : Motion
+    latitude, longitude : float
+        Of the world's origin, geodetic [deg].
+    height : float
+        Of the world's origin above the ellipsoid [m].
+
+    Raises
+    ------
+    MotionError
+        A number is not finite, or the latitude is beyond a pole.
+    """
+    place, local = _place(latitude, longitude, height)
+    body = local * Rotation.from_quat(motion.orientation)
+    to_body = body.inv()
+    position, velocity = place + local.apply(motion.position), local.apply(motion.velocity)
+    axis = np.array([0.0, 0.0, EARTH_RATE])
+    felt = 2.0 * np.cross(axis, velocity) - gravity_ecef(position)
+    felt -= motion.gravity * local.apply((0.0, 0.0, 1.0))
+    return EarthMotion(
+        motion.time,
+        position,
+        body.as_quat(),
+        velocity,
+        motion.angular_velocity + to_body.apply(axis),
+        motion.specific_force + to_body.apply(felt),
+    )
+
+
+def _place(latitude, longitude, height):
+    """Return a place in ECEF and the rotation from its east, north, up."""
+    for name, value in (("latitude", latitude), ("longitude", longitude), ("height", height)):
+        if not math.isfinite(value):
+            raise MotionError(f"the {name} of a motion is {value}, but it must be a finite number")
+    if abs(latitude) > 90.0:
+        raise MotionError(f"the latitude of a motion is {latitude} deg, which is beyond a pole")
+    latitude, longitude = math.radians(latitude), math.radians(longitude)
+    return ecef_of(latitude, longitude, height), enu_to_ecef(latitude, longitude)

@@ -1,0 +1,428 @@
+"""Instants of a flight found from the motion itself: lift-off, ascent, cruise, turns.
+
+Figure 8 of the seed marks four of them (start of ascending, start of cruise, start and end of
+the strong turn) and does not say how they were chosen; these rules find them in any flight,
+whichever source it comes from.
+
+States of an aircraft over time, as flight simulators and recorders deliver them.
+
+A flight: states of the aircraft, and what is known of them beside.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.interpolate import CubicSpline
+from scipy.ndimage import uniform_filter1d
+from scipy.spatial.transform import Rotation
+
+from imu_simulation_framework.core.errors import MotionError
+from imu_simulation_framework.motion.earth import ecef_of, geodetic_of
+from imu_simulation_framework.motion.earth_frames import (
+    enu_to_ecef,
+    ned_to_ecef,
+    orientation_of_aviation,
+)
+from imu_simulation_framework.motion.earth_motion import EarthMotion
+
+CLIMB_SHARE = 0.25
+"""Of the fastest climb: what is above it is ascending."""
+
+LEAST_CLIMB = 0.5
+"""Of the fastest climb [m/s]: what never climbs faster stays level."""
+
+TURN_RATE = np.radians(1.0)
+"""Of the course [rad/s]: what is faster is a turn; a third of a standard rate turn."""
+
+LEAST_TURN = np.radians(20.0)
+"""Change of course [rad] of a turn that counts."""
+
+LEAST_SPEED = 10.0
+"""Over ground [m/s]: below, a course says nothing of turns in flight."""
+
+WINDOW = 1.0
+"""Over which climb and course are averaged [s]: bumps of the ground are no flight."""
+
+
+@dataclass(frozen=True)
+class CourseTurn:
+    """A part of a flight whose course changes to one side.
+
+    Attributes
+    ----------
+    start, end : float
+        Of the turn, or of as much as there is of it [s].
+    change : float
+        Of the course, positive to the left [rad].
+    """
+
+    start: float
+    end: float
+    change: float
+
+
+@dataclass(frozen=True)
+class FlightInstants:
+    """When a flight changes; None for what it does not have.
+
+    Attributes
+    ----------
+    lift_off : float or None
+        The last wheel leaves the ground before the ascent [s].
+    ascent : float or None
+        Start of the ascent [s].
+    cruise : float or None
+        Its end, where level flight begins [s].
+    turn_start, turn_end : float or None
+        Of the strong turn: that with the largest change of course after the start of the cruise, or
+        of all if there is none after it [s].
+    turns : tuple of CourseTurn
+        All of them.
+    """
+
+    lift_off: float | None = None
+    ascent: float | None = None
+    cruise: float | None = None
+    turn_start: float | None = None
+    turn_end: float | None = None
+    turns: tuple[CourseTurn, ...] = ()
+
+    def marked(self) -> dict[str, float]:
+        """Return those that the flight has, by what they are called, in the order of the flight."""
+        named = {
+            "lift-off": self.lift_off,
+            "start of ascent": self.ascent,
+            "start of cruise": self.cruise,
+            "start of strong turn": self.turn_start,
+            "end of turn": self.turn_end,
+        }
+        found = {name: time for name, time in named.items() if time is not None}
+        return dict(sorted(found.items(), key=lambda item: item[1]))
+
+    def sentences(self) -> list[str]:
+        """Return one sentence for each of them."""
+        return [f"{name} at {time:.2f} s" for name, time in self.marked().items()]
+
+
+def flight_instants(time, velocity, on_ground=None) -> FlightInstants:
+    """Find the instants of a flight.
+
+    Ascending is the longest stretch of time that climbs faster than a quarter of the fastest
+    climb in the air; its start is the start of the ascent, its end that of the cruise. A turn is
+    where the course, averaged over a second, changes to one side by more than a degree a
+    second, and by 20 degrees at least in all.
+
+    Parameters
+    ----------
+    time : array_like, shape (n,)
+        Strictly increasing, even steps [s].
+    velocity : array_like, shape (n, 3)
+        To the east, to the north, up [m/s].
+    on_ground : array_like of bool, shape (n,), optional
+        Whether a wheel bears weight; without it there is no lift-off.
+
+    Returns
+    -------
+    FlightInstants
+    """
+    time, velocity = np.asarray(time, dtype=float), np.asarray(velocity, dtype=float)
+    if len(time) < 3:
+        return FlightInstants()
+    width = max(1, round(WINDOW / float(np.median(np.diff(time)))))
+    smooth = uniform_filter1d(velocity, width, axis=0, mode="nearest")
+    ground = np.zeros(len(time), bool) if on_ground is None else np.asarray(on_ground, dtype=bool)
+    fast = np.hypot(smooth[:, 0], smooth[:, 1]) > LEAST_SPEED
+    ascent, cruise, lift_off = _ascent(time, np.where(fast, smooth[:, 2], 0.0), ground)
+    turns = _turns(time, smooth, fast & ~ground)
+    later = [turn for turn in turns if cruise is not None and turn.start >= cruise]
+    strong = max(later or turns, key=lambda turn: abs(turn.change), default=None)
+    return FlightInstants(
+        lift_off,
+        ascent,
+        cruise,
+        # What turns at the first or the last sample began or ends elsewhere.
+        None if strong is None or strong.start == time[0] else strong.start,
+        None if strong is None or strong.end == time[-1] else strong.end,
+        tuple(turns),
+    )
+
+
+def _ascent(time, climb, ground):
+    """Return start of ascent, start of cruise and lift-off; None for what there is not."""
+    fastest = float(np.max(climb))
+    if fastest < LEAST_CLIMB:
+        return None, None, None
+    begin, end = max(_stretches(climb > CLIMB_SHARE * fastest), key=lambda part: part[1] - part[0])
+    # What climbs at the first or the last sample began or ends elsewhere.
+    ascent = float(time[begin]) if begin > 0 else None
+    cruise = float(time[end]) if end < len(time) else None
+    left = np.flatnonzero(ground[: min(end, len(time) - 1)])
+    lift_off = float(time[left[-1] + 1]) if len(left) else None
+    return ascent, cruise, lift_off
+
+
+def _turns(time, velocity, counts) -> list[CourseTurn]:
+    east, north = velocity[:, 0], velocity[:, 1]
+    course = np.unwrap(np.arctan2(north, east))
+    rate = np.gradient(course, time)
+    turns = []
+    for side in (1.0, -1.0):
+        for begin, end in _stretches(counts & (side * rate > TURN_RATE)):
+            last = min(end, len(time) - 1)
+            change = float(course[last] - course[begin])
+            if abs(change) >= LEAST_TURN:
+                turns.append(CourseTurn(float(time[begin]), float(time[last]), change))
+    return sorted(turns, key=lambda turn: turn.start)
+
+
+def _stretches(mask) -> list[tuple[int, int]]:
+    """Return first index and the one behind the last of each stretch where a mask is true."""
+    steps = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(np.int8)))
+    return list(zip(steps[::2].tolist(), steps[1::2].tolist()))
+
+
+@dataclass(frozen=True)
+class FlightStates:
+    """Where an aircraft was, how it lay and how fast it flew; n samples.
+
+    Parameters
+    ----------
+    time : ndarray, shape (n,)
+        Strictly increasing [s].
+    position : ndarray, shape (n, 3)
+        Of the body's origin in ECEF [m].
+    orientation : ndarray, shape (n, 4)
+        From the body (forward, left, up) to ECEF; quaternions x, y, z, w of length one.
+    velocity : ndarray, shape (n, 3), optional
+        Against ECEF, in ECEF axes, as the source says it [m/s]; None if it does not.
+    on_ground : ndarray of bool, shape (n,), optional
+        Whether a wheel bears weight; None if the source does not say it.
+    velocities_lead : bool
+        Whether the motion is that of the velocities, and positions only say where it is as a whole.
+    """
+
+    time: np.ndarray
+    position: np.ndarray
+    orientation: np.ndarray
+    velocity: np.ndarray | None = None
+    on_ground: np.ndarray | None = None
+    velocities_lead: bool = False
+
+    def __post_init__(self) -> None:
+        if self.velocities_lead and self.velocity is None:
+            raise MotionError("there are no velocities of which a path could be made")
+
+    @classmethod
+    def from_aviation(
+        cls,
+        time: ArrayLike,
+        latitude_longitude_height: ArrayLike,
+        roll_pitch_heading: ArrayLike,
+        velocity_ned: ArrayLike | None = None,
+        on_ground: ArrayLike | None = None,
+    ) -> FlightStates:
+        """Return states of what aviation says: angles and velocities in north, east, down.
+
+        Parameters
+        ----------
+        time : array_like, shape (n,)
+            [s]
+        latitude_longitude_height : array_like, shape (n, 3)
+            Geodetic [rad, rad, m above the ellipsoid].
+        roll_pitch_heading : array_like, shape (n, 3)
+            Right wing down, nose up, from north towards east [rad].
+        velocity_ned : array_like, shape (n, 3), optional
+            [m/s]
+        on_ground : array_like of bool, shape (n,), optional
+        """
+        position = ecef_of(*np.asarray(latitude_longitude_height, dtype=float).T)
+        return cls.of_ecef_and_aviation(time, position, roll_pitch_heading, velocity_ned, on_ground)
+
+    @classmethod
+    def of_ecef_and_aviation(
+        cls,
+        time: ArrayLike,
+        position: ArrayLike,
+        roll_pitch_heading: ArrayLike,
+        velocity_ned: ArrayLike | None = None,
+        on_ground: ArrayLike | None = None,
+    ) -> FlightStates:
+        """Return states of positions in ECEF, and of angles and velocities as aviation has them.
+
+        Parameters
+        ----------
+        time : array_like, shape (n,)
+            [s]
+        position : array_like, shape (n, 3)
+            [m]
+        roll_pitch_heading : array_like, shape (n, 3)
+            Right wing down, nose up, from north towards east [rad].
+        velocity_ned : array_like, shape (n, 3), optional
+            [m/s]
+        on_ground : array_like of bool, shape (n,), optional
+        """
+        position = np.asarray(position, dtype=float)
+        latitude, longitude, _ = geodetic_of(position).T
+        velocity = None
+        if velocity_ned is not None:
+            velocity = ned_to_ecef(latitude, longitude).apply(np.asarray(velocity_ned, float))
+        return cls(
+            np.asarray(time, dtype=float),
+            position,
+            orientation_of_aviation(latitude, longitude, roll_pitch_heading).as_quat(),
+            velocity,
+            None if on_ground is None else np.asarray(on_ground, dtype=bool),
+        )
+
+    @classmethod
+    def from_local(
+        cls,
+        time: ArrayLike,
+        latitude_longitude_height: ArrayLike,
+        orientation: ArrayLike,
+        velocity_enu: ArrayLike | None = None,
+    ) -> FlightStates:
+        """Return states of what ROS says: orientations and velocities in east, north, up.
+
+        Parameters
+        ----------
+        time : array_like, shape (n,)
+            [s]
+        latitude_longitude_height : array_like, shape (n, 3)
+            Geodetic [rad, rad, m above the ellipsoid].
+        orientation : array_like, shape (n, 4)
+            From the body (forward, left, up) to east, north, up; quaternions x, y, z, w.
+        velocity_enu : array_like, shape (n, 3), optional
+            [m/s]
+        """
+        place = np.asarray(latitude_longitude_height, dtype=float)
+        latitude, longitude, height = place.T
+        level = enu_to_ecef(latitude, longitude)
+        return cls(
+            np.asarray(time, dtype=float),
+            ecef_of(latitude, longitude, height),
+            (level * Rotation.from_quat(orientation)).as_quat(),
+            None if velocity_enu is None else level.apply(np.asarray(velocity_enu, dtype=float)),
+        )
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    def motion(self, at: ArrayLike | None = None) -> EarthMotion:
+        """Return the motion through these states, all of which fits together.
+
+        Orientations, and velocities or positions (``velocities_lead``), are what the motion keeps;
+        splines lead through them, and rates and forces are the derivatives of those, whatever the
+        source's own integration does.
+
+        JSBSim steps orientations with the rate at the start of each step, so the rates that it says
+        lead those of its orientations by half a step; the motion has those of the orientations. Its
+        velocities are the integral of its forces, while its positions come of a formula of another
+        order: where wheels leave the ground, twice differentiated positions swing by 8 m/s^2, and
+        once differentiated velocities by 0.8, about the force that it computed. So its velocities
+        lead; their integral is 0.4 mm from its positions after 200 s at 50 Hz.
+
+        Parameters
+        ----------
+        at : array_like, shape (m,), optional
+            Times of the motion's samples, by default those of the states [s].
+
+        Raises
+        ------
+        MotionError
+            There are less than three states, or they are no poses.
+        """
+        if self.velocities_lead and self.velocity is not None:
+            return EarthMotion.from_states(
+                self.time, self.position, self.velocity, self.orientation, at=at
+            )
+        return EarthMotion.from_poses(self.time, self.position, self.orientation, at=at)
+
+    def between(self, begin: float = -np.inf, end: float = np.inf) -> FlightStates:
+        """Return the states from one time to another, both included [s].
+
+        Raises
+        ------
+        MotionError
+            There are none.
+        """
+        inside = (self.time >= begin) & (self.time <= end)
+        if not inside.any():
+            raise MotionError(
+                f"the flight lasts from {self.time[0]:g} to {self.time[-1]:g} s, so there is "
+                f"nothing of it from {begin:g} to {end:g} s"
+            )
+        return replace(
+            self,
+            time=self.time[inside],
+            position=self.position[inside],
+            orientation=self.orientation[inside],
+            velocity=None if self.velocity is None else self.velocity[inside],
+            on_ground=None if self.on_ground is None else self.on_ground[inside],
+        )
+
+    def integrated(self) -> FlightStates:
+        """Return states whose positions are the integral of the velocities, which lead.
+
+        The path is moved as a whole to where the positions are in the mean. It is for positions
+        with fewer digits than their velocities: a second derivative multiplies the step of the last
+        digit by the square of the rate.
+
+        Raises
+        ------
+        MotionError
+            There are no velocities.
+        """
+        if self.velocity is None:
+            raise MotionError("there are no velocities of which a path could be made")
+        path = CubicSpline(self.time, self.velocity).antiderivative()(self.time)
+        path += np.mean(self.position - path, axis=0)
+        return replace(self, position=path, velocities_lead=True)
+
+    def instants(self) -> FlightInstants:
+        """Return lift-off, start of ascent and cruise, and turns."""
+        latitude, longitude, _ = geodetic_of(self.position).T
+        velocity = self.velocity if self.velocity is not None else self._of_positions()
+        local = enu_to_ecef(latitude, longitude).inv().apply(velocity)
+        return flight_instants(self.time, local, self.on_ground)
+
+    def velocity_error(self) -> np.ndarray | None:
+        """Return how far the source's velocities are from those of its positions, (n,) [m/s].
+
+        Large ones tell of other axes, other units, or positions with too few digits.
+        """
+        if self.velocity is None or len(self.time) < 3:
+            return None
+        return np.linalg.norm(self.velocity - self._of_positions(), axis=1)
+
+    def _of_positions(self):
+        return CubicSpline(self.time, self.position)(self.time, 1)
+
+
+@dataclass(frozen=True)
+class Flight:
+    """What a source of flights delivers.
+
+    Attributes
+    ----------
+    states : FlightStates
+        Those of the aircraft's body; a simulator's origin is the centre of gravity.
+    settings : dict
+        What a person needs to have the same flight again: source, step, versions.
+    events : tuple of (float, str)
+        Time [s] and what happened: a script's events, an engine that stops.
+    remarks : tuple of str
+        What a person should know, a sentence each: it ended early, packets were lost.
+    crashed : bool
+        Whether the aircraft crashed; the states end there.
+    """
+
+    states: FlightStates
+    settings: dict[str, Any] = field(default_factory=dict)
+    events: tuple[tuple[float, str], ...] = ()
+    remarks: tuple[str, ...] = ()
+    crashed: bool = False

@@ -1,1 +1,0 @@
-"""Flights: their states as sources deliver them, and the instants at which they change."""

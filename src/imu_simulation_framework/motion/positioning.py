@@ -1,0 +1,493 @@
+"""What a receiver's fixes are worth: places in metres, variances, and what is no measurement.
+
+From satellite positions to a path that a robot can have driven.
+
+A fix says where the robot was, not where it pointed, and is noisy. Its positions are smoothed,
+with Doppler velocities if there are any, as strongly as they themselves tell; the heading is the
+course of the smooth path while the robot moves, and is held while it stands, unless two
+antennas tell it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from imu_simulation_framework.core.angles import wrap
+from imu_simulation_framework.core.settings import Settings, setting
+from imu_simulation_framework.motion.course import (
+    SIGNIFICANT_SPEED,
+    CourseCheck,
+    NoHeadingError,
+    compare_with_course,
+    heading_from_antennas,
+    heading_from_course,
+)
+from imu_simulation_framework.motion.fix_report import FixReport
+from imu_simulation_framework.motion.smoothing import (
+    FixNoise,
+    PlaneFixes,
+    estimate_robustly,
+    smooth_plane,
+    stated_noise,
+    velocity_scale,
+    white_variances,
+)
+from imu_simulation_framework.motion.stamps import find
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+UNKNOWN_VARIANCE = 6.25
+"""Variance [m^2] of a horizontal coordinate whose variance is not known: 2.5 m, as a single
+receiver without corrections has under open sky."""
+
+RANGE_ERROR = 2.5
+"""Error of a horizontal coordinate [m] at a dilution of precision of 1. HDOP is the root of the
+sum of both coordinates' variances over the range error (Kaplan and Hegarty, Understanding GPS,
+2006), which 2.5 sqrt(2) = 3.5 m is then; hence UNKNOWN_VARIANCE at HDOP 1."""
+
+VELOCITY_TOLERANCE = 1.5
+"""Velocities that differ from the positions' by a larger factor are not used."""
+
+HELD_COURSE = 1e-9
+"""Two courses that differ by less are one and the same number [rad]."""
+
+HOLDING_SPEED = 2.0
+"""From this speed on a receiver is taken to give a new course with every fix [m/s]."""
+
+
+class UsableFixes(NamedTuple):
+    """Fixes that say something new, and what was left out of a table of n rows.
+
+    ``fixes`` are those of the rows ``kept`` (n,), with times since the first row; ``held_courses``
+    of their velocities had the direction before and were left out, and all of them if
+    ``refused_velocity_scale`` says how far the positions go for each metre of theirs.
+    """
+
+    fixes: PlaneFixes
+    kept: np.ndarray
+    held_courses: int
+    refused_velocity_scale: float | None
+
+
+def usable_fixes(fix, minimum_speed) -> UsableFixes:
+    """Return the fixes of a table that say something new, in the plane.
+
+    Parameters
+    ----------
+    fix : pandas.DataFrame
+        As for :func:`.trajectory_from_fixes`.
+    minimum_speed : float
+        Below it the robot rests [m/s].
+    """
+    times = fix.index.to_numpy(dtype=float)
+    # Times since 1970 squared would cost digits.
+    relative = times - times[0]
+    position = local_position(fix)
+    kept = ~repeated_fixes(relative, position, minimum_speed)
+    fixes = PlaneFixes(
+        relative[kept],
+        position[kept],
+        np.sqrt(fix[["variance_east", "variance_north"]].to_numpy()[kept]),
+        _velocities(fix, kept),
+    )
+    fixes, held_courses = _without_held_courses(fixes, minimum_speed)
+    fixes, refused_scale = _with_sensible_velocities(fixes)
+    return UsableFixes(fixes, kept, held_courses, refused_scale)
+
+
+def local_position(fix):
+    """Turn fixes into metres east and north of the first one; local ones stay as they are.
+
+    The altitude of the first fix (0 if unknown) is used for all: the horizontal position
+    hardly depends on it, and so the noise of the altitude stays out.
+
+    Parameters
+    ----------
+    fix : pandas.DataFrame
+        Fix table.
+
+    Returns
+    -------
+    ndarray, shape (n, 2)
+        East and north [m] on the plane that touches the ellipsoid (WGS 84) at the first fix.
+    """
+    import pymap3d
+
+    if "x" in fix:
+        return fix[["x", "y"]].to_numpy(dtype=float)
+    latitude, longitude = fix["latitude"].to_numpy(), fix["longitude"].to_numpy()
+    altitude = float(fix["altitude"].iloc[0]) if "altitude" in fix else 0.0
+    if not np.isfinite(altitude):
+        altitude = 0.0
+    east, north, _ = pymap3d.geodetic2enu(
+        latitude, longitude, np.full(len(fix), altitude), latitude[0], longitude[0], altitude
+    )
+    return np.column_stack([east, north])
+
+
+def variances_from_quality(position_error=None, hdop=None):
+    """Variance of a horizontal coordinate from what a receiver says of its position.
+
+    A position error (epe) is taken as the root mean square distance from the truth, so that each
+    coordinate has half its square; a dilution of precision times :data:`RANGE_ERROR` is the
+    standard deviation of each coordinate.
+
+    Parameters
+    ----------
+    position_error, hdop : ndarray, shape (n,), optional
+        [m], [1]; the first counts where it is known.
+
+    Returns
+    -------
+    ndarray, shape (n,)
+        [m^2], nan where nothing is known.
+    """
+    given = [values for values in (position_error, hdop) if values is not None]
+    variances = np.full(len(given[0]), np.nan)
+    for values, factor in ((hdop, RANGE_ERROR), (position_error, np.sqrt(0.5))):
+        if values is not None:
+            known = np.isfinite(values) & (values > 0.0)
+            variances[known] = (factor * values[known]) ** 2
+    return variances
+
+
+def repeated_fixes(times, coordinates, minimum_speed):
+    """Return which rows only repeat a position that the receiver gave before.
+
+    While the robot moves every row but the first of those with one position is a repetition. A
+    receiver that is seen to hold its positions so is taken to do it at rest too, so that
+    there one row in its period remains; one that gives a new position in every row while the
+    robot moves may honestly repeat one at rest.
+
+    Parameters
+    ----------
+    times : ndarray, shape (n,)
+        [s]
+    coordinates : ndarray, shape (n, 2)
+        As recorded, to be compared exactly, and in metres.
+    minimum_speed : float
+        Below it the robot rests [m/s].
+
+    Returns
+    -------
+    ndarray of bool, shape (n,)
+    """
+    repeated = np.zeros(len(times), dtype=bool)
+    starts = np.flatnonzero(np.append(True, np.any(np.diff(coordinates, axis=0) != 0.0, axis=1)))
+    if len(starts) < 3 or len(starts) == len(times):
+        return repeated
+    lengths = np.diff(np.append(starts, len(times)))
+    chords = np.linalg.norm(coordinates[starts[2:]] - coordinates[starts[:-2]], axis=1)
+    speeds = chords / (times[starts[2:]] - times[starts[:-2]])
+    moving = np.concatenate([[False], speeds >= minimum_speed, [False]])
+    if not moving.any():
+        return repeated
+    run = np.repeat(np.arange(len(starts)), lengths)
+    first = np.zeros(len(times), dtype=bool)
+    first[starts] = True
+    repeated |= moving[run] & ~first
+    if np.median(lengths[moving]) > 1.0:
+        period = np.median(np.diff(times[starts])[moving[:-1]])
+        # A tenth of a row's time earlier, so that rounded stamps do not cost a row.
+        slack = 0.1 * np.median(np.diff(times))
+        number = np.floor((times - times[starts[run]] + slack) / period)
+        again = np.append(False, (np.diff(number) == 0.0) & (np.diff(run) == 0))
+        repeated |= ~moving[run] & again
+    return repeated
+
+
+def _velocities(fix, kept):
+    if "velocity_east" not in fix or "velocity_north" not in fix:
+        return None
+    velocities = fix[["velocity_east", "velocity_north"]].to_numpy(dtype=float)[kept]
+    velocities = np.where(np.isfinite(velocities).all(axis=1)[:, None], velocities, np.nan)
+    return velocities if np.isfinite(velocities).any() else None
+
+
+def _without_held_courses(fixes, minimum_speed):
+    """Return fixes without velocities that have exactly the direction before, and their number.
+
+    A receiver that gives speed and course holds its course while it is slow, so that the
+    velocity points where the robot came from. What is fast keeps its velocity: a course that is
+    given in whole degrees is often that of before.
+    """
+    if fixes.velocities is None:
+        return fixes, 0
+    east, north = fixes.velocities.T
+    turn = wrap(np.diff(np.arctan2(north, east)))
+    again = np.append(False, np.abs(turn) < HELD_COURSE)
+    speeds = np.hypot(east, north)
+    held = again & (speeds >= minimum_speed) & (speeds < HOLDING_SPEED)
+    fixes = replace(fixes, velocities=np.where(held[:, None], np.nan, fixes.velocities))
+    return fixes, int(held.sum())
+
+
+def _with_sensible_velocities(fixes):
+    """Return fixes, without velocities if these are not the positions' own, and their scale."""
+    scale = None if fixes.velocities is None else velocity_scale(fixes)
+    if scale is None or 1.0 / VELOCITY_TOLERANCE < scale < VELOCITY_TOLERANCE:
+        return fixes, None
+    return replace(fixes, velocities=None), scale
+
+
+HEADING_SPEED = 2.0
+"""Above this speed the expected deviation of the heading is told [m/s]."""
+
+TRAJECTORY_RATE = 20.0
+"""Samples per second [Hz] of the trajectory that is made of fixes."""
+
+
+@dataclass(frozen=True)
+class FixSettings(Settings):
+    """How a trajectory is made from fixes.
+
+    Attributes
+    ----------
+    minimum_speed : float
+        Below it the course means nothing and the heading is held [m/s].
+    maximum_turn_rate : float
+        How fast the heading goes from one course to the next one after a stop [rad/s]. A course
+        that flips faster through a standstill, and back again, is that of a robot that drives
+        backwards in between.
+    acceleration_density : float or None
+        How lively the robot is: density of the white noise that drives its velocity
+        [m/s^2/sqrt(Hz)]. Smaller gives a smoother path. None: estimated from the fixes, with
+        the size of their errors.
+    error_correlation_time : float
+        Time over which the receiver's error stays alike [s]. Errors that are alike do not
+        average out, so that fixes that follow faster than this weigh less each. 0: not at all.
+
+    Raises
+    ------
+    ConfigurationError
+        A value is out of range.
+    """
+
+    minimum_speed: float = setting(0.2, unit="m/s", above=0.0)
+    maximum_turn_rate: float = setting(0.8, unit="rad/s", above=0.0)
+    acceleration_density: float | None = setting(None, unit="m/s^2/sqrt(Hz)", above=0.0)
+    error_correlation_time: float = setting(4.0, unit="s", minimum=0.0)
+
+
+@dataclass(frozen=True)
+class FixTrajectory:
+    """``poses`` is Poses in east and north of the first fix, uniformly sampled.
+
+    Its column ``yaw_known`` is 1 where the heading was measured, by antennas or by a course at a
+    significant speed, and 0 where it was held or bridged. ``fixes`` has the columns x, y: the
+    positions as received, in the same axes, outliers among them.
+    """
+
+    poses: pd.DataFrame
+    fixes: pd.DataFrame
+    report: FixReport
+
+
+def trajectory_from_fixes(
+    fix, settings=None, places=None, rate: float = TRAJECTORY_RATE
+) -> FixTrajectory:
+    """Return the trajectory of a robot, from its fixes.
+
+    Parameters
+    ----------
+    fix : pandas.DataFrame
+        Fix table with at least 3 samples, or one with ``x y`` [m] in place of latitude and
+        longitude; variances positive. ``velocity_east velocity_north``
+        [m/s] and ``heading`` [rad, counter-clockwise from east], nan where there is none, are
+        used if they are there. Without headings the robot drives forwards.
+    settings : FixSettings, optional
+    places : sequence of int, optional
+        Number of each fix in the recording, for the report.
+    rate : float
+        Samples of the trajectory per second.
+
+    Returns
+    -------
+    FixTrajectory
+
+    Raises
+    ------
+    NoHeadingError
+        The robot is nowhere as fast as the minimum speed.
+    ValueError
+        The fixes do not determine a path.
+    """
+    import pandas as pd
+
+    settings = settings or FixSettings()
+    places = np.arange(1, len(fix) + 1) if places is None else np.asarray(places)
+    times = fix.index.to_numpy(dtype=float)
+    usable = usable_fixes(fix, settings.minimum_speed)
+    path = _smooth_path(usable.fixes, settings, times[-1] - times[0], rate)
+    heading = _heading(fix, path, settings, rate)
+    report = _report(usable, path, heading, settings, times[usable.kept], places[usable.kept])
+    poses = pd.DataFrame(
+        {
+            "x": path.positions[:, 0],
+            "y": path.positions[:, 1],
+            "yaw": heading.yaw,
+            "yaw_known": heading.known * 1.0,
+        },
+        index=pd.Index(times[0] + path.time, name="time"),
+    )
+    received = pd.DataFrame(
+        usable.fixes.positions,
+        columns=["x", "y"],
+        index=pd.Index(times[usable.kept], name="time"),
+    )
+    return FixTrajectory(poses, received, report)
+
+
+class _Path(NamedTuple):
+    """The smooth path of k fixes at m even times, and how it was found.
+
+    ``used`` are the fixes, without velocities that no motion explains, ``left_out`` (k,) says which
+    positions none explains, and ``residuals`` (2, k) are the measured less the smooth ones [m].
+    ``time`` (m,) is since the first fix [s]; ``positions`` [m], ``velocities`` [m/s] and
+    ``variances`` of those [m^2/s^2] are (m, 2), east and north.
+    """
+
+    used: PlaneFixes
+    noise: FixNoise
+    left_out: np.ndarray
+    residuals: np.ndarray
+    time: np.ndarray
+    positions: np.ndarray
+    velocities: np.ndarray
+    variances: np.ndarray
+
+    @property
+    def speeds(self) -> np.ndarray:
+        """Of the robot, (m,) [m/s]."""
+        return np.hypot(self.velocities[:, 0], self.velocities[:, 1])
+
+    @property
+    def deviations(self) -> np.ndarray:
+        """Standard deviations of a component of the velocity, (m,) [m/s]."""
+        return np.sqrt(self.variances.mean(axis=1))
+
+
+def _smooth_path(fixes, settings, duration, rate) -> _Path:
+    # Imported here, since every node knows the settings above, and it takes 40 MB.
+    from scipy.interpolate import CubicHermiteSpline
+
+    correlation_time, given = settings.error_correlation_time, settings.acceleration_density
+    left_out = np.zeros(len(fixes.times), dtype=bool)
+    if given is None:
+        noise, used, left_out = estimate_robustly(fixes, correlation_time)
+    else:
+        used, noise = stated_noise(fixes, given, correlation_time)
+    motions = smooth_plane(used, noise, left_out)
+    time = np.arange(0.0, duration + 1e-9, 1.0 / rate)
+    splines = [
+        CubicHermiteSpline(used.times, motion.positions, motion.velocities) for motion in motions
+    ]
+    variances = [np.interp(time, used.times, motion.covariances()[:, 1, 1]) for motion in motions]
+    return _Path(
+        used,
+        noise,
+        left_out,
+        np.stack([motion.residuals for motion in motions]),
+        time,
+        np.column_stack([spline(time) for spline in splines]),
+        np.column_stack([spline(time, 1) for spline in splines]),
+        np.column_stack(variances),
+    )
+
+
+class _Heading(NamedTuple):
+    """``yaw`` (m,) [rad], where it is ``known`` (m,), from what, and the antennas' beside it.
+
+    ``backwards`` is how long the robot is taken to drive so where only its course tells [s].
+    """
+
+    yaw: np.ndarray
+    known: np.ndarray
+    source: str
+    check: CourseCheck | None
+    backwards: float
+
+
+def _heading(fix, path, settings, rate) -> _Heading:
+    """Return the heading along a path, of antennas where a table of fixes has them.
+
+    Raises
+    ------
+    NoHeadingError
+        There is neither a course nor an antenna.
+    """
+    import pandas as pd
+
+    speeds, deviations = path.speeds, path.deviations
+    moving = speeds >= settings.minimum_speed
+    significant = moving & (speeds >= SIGNIFICANT_SPEED * deviations)
+    headings = fix["heading"].dropna() if "heading" in fix else pd.Series(dtype=float)
+    # With a density that is given the errors are not known well enough to hold a heading by them.
+    unsure = deviations if settings.acceleration_density is None else 0.0
+    try:
+        yaw = heading_from_course(
+            path.time, path.velocities, settings.minimum_speed, settings.maximum_turn_rate, unsure
+        )
+    except NoHeadingError:
+        if len(headings) == 0:
+            raise
+        yaw = np.zeros(len(path.time))
+    if len(headings) == 0:
+        directions = np.arctan2(path.velocities[:, 1], path.velocities[:, 0])
+        backwards = significant & (np.cos(yaw - directions) < 0.0)
+        return _Heading(yaw, significant, "the course", None, float(backwards.sum() / rate))
+    measured_times = headings.index.to_numpy(dtype=float) - fix.index.to_numpy(dtype=float)[0]
+    yaw, silent = heading_from_antennas(path.time, yaw, measured_times, headings.to_numpy())
+    check = compare_with_course(path.time, yaw, path.velocities, significant & ~silent)
+    source = "the antennas and the course" if silent.any() else "the antennas"
+    return _Heading(yaw, significant | ~silent, source, check, 0.0)
+
+
+def _report(usable, path, heading, settings, times, places) -> FixReport:
+    """Return what was found; ``times`` and ``places`` are those of the usable fixes."""
+    fixes, used, noise = usable.fixes, path.used, path.noise
+    dropped = np.zeros(len(path.left_out), dtype=bool)
+    if used.velocities is not None and fixes.velocities is not None:
+        dropped = np.isnan(used.velocities[:, 0]) & ~np.isnan(fixes.velocities[:, 0])
+    expected, above = _expected_deviation(
+        path.velocities, path.speeds, path.variances, settings.minimum_speed
+    )
+    return FixReport(
+        fixes=int((~path.left_out).sum()),
+        repeated=int((~usable.kept).sum()),
+        outliers=find(path.left_out, times, places),
+        velocity_outliers=find(dropped, times, places),
+        acceleration_density=float(noise.acceleration_density),
+        estimated=settings.acceleration_density is None,
+        stated_deviation=_rms(fixes.deviations),
+        white_deviation=float(np.sqrt(white_variances(used, noise).mean())),
+        slow_deviation=_rms(noise.slow_scale * fixes.deviations),
+        residual_rms=_rms(path.residuals[:, ~path.left_out]),
+        doppler=used.velocities is not None,
+        velocity_deviation=float(noise.velocity_deviation),
+        refused_velocity_scale=usable.refused_velocity_scale,
+        held_courses=usable.held_courses,
+        heading_source=heading.source,
+        heading_deviation=expected,
+        heading_speed=above,
+        antennas=heading.check,
+        backwards=heading.backwards,
+    )
+
+
+def _expected_deviation(velocities, speeds, variances, minimum_speed):
+    """Return rms of the course's standard deviation [rad] above a speed [m/s], and that speed."""
+    above = HEADING_SPEED if np.any(speeds > HEADING_SPEED) else minimum_speed
+    fast = speeds > above
+    if not fast.any():
+        return None, float(above)
+    across = velocities[fast, ::-1] ** 2 * variances[fast]
+    return float(np.sqrt(np.mean(across.sum(axis=1) / speeds[fast] ** 4))), float(above)
+
+
+def _rms(values):
+    return float(np.sqrt(np.mean(np.square(values))))

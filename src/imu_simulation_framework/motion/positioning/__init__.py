@@ -1,1 +1,0 @@
-"""From satellite fixes to a path with its heading."""

@@ -1,0 +1,322 @@
+r"""What an IMU that integrates says of a motion on the Earth, and the way back.
+
+An increment is what was felt over one period, from :math:`t_0` to :math:`t_1`, :math:`\tau` later.
+The axes of the Earth at :math:`t_0` are held still against inertial space; there those at
+:math:`t_1` are turned by :math:`Z = R_z(\omega_{ie} \tau)`. With R the rotation from the body to
+ECEF, :math:`\gamma` the gravitation and :math:`u = v + \omega_{ie} \times r` the velocity against
+inertial space,
+
+.. math::
+
+    \Delta\theta = \log(R_0^T Z R_1), \quad
+    \Delta v = J(\Delta\theta)^{-1} R_0^T \left( Z u_1 - u_0
+    - \int_{t_0}^{t_1} \gamma \, dt \right), \quad
+    J(\alpha) = \int_0^1 \exp(s [\alpha]_\times) \, ds .
+
+These are equations 9 to 16 of the paper on AGISim (Groves, 2nd edition, sections 5.3 and 5.5)
+without their approximations: gravity and Coriolis acceleration are means over the period instead of
+what they are at its start, and J, the mean rotation over the period, is the paper's (15). The
+rotation vector has no coning error, and as who integrates undoes J exactly, :math:`\Delta v` has no
+sculling error: where rate and force are constant over a period, it is the integral of the specific
+force in the body's axes, and otherwise what an IMU says that integrates fast inside and compensates
+for both. Together the increments lead to the attitude and the velocity at every sample; all that is
+lost is where in a period a velocity changed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Callable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from imu_simulation_framework.core.angles import turns
+from imu_simulation_framework.core.errors import MotionError
+from imu_simulation_framework.motion.earth import EARTH_RATE, gravitation_ecef
+from imu_simulation_framework.motion.kinematics import composed
+
+if TYPE_CHECKING:
+    from imu_simulation_framework.motion.earth_motion import EarthMotion
+
+Gravitation = Callable[[np.ndarray], np.ndarray]
+"""Of positions in ECEF (n, 3) [m], in ECEF axes (n, 3) [m/s^2]."""
+
+_SMALL = 1e-2
+"""Of an angle below which the series of the coefficients are exact [rad]."""
+_SETTLED = 1e-7
+"""By how much a path may still move when its gravitation is computed again [m]."""
+_MOST_ROUNDS = 100
+
+
+@dataclass(frozen=True)
+class Increments:
+    """What an IMU that integrates says; n samples, each over the period that ends at its time.
+
+    Parameters
+    ----------
+    time : ndarray, shape (n,)
+        Strictly increasing [s].
+    delta_theta : ndarray, shape (n, 3)
+        Rotation vectors against inertial space, in the body's axes [rad]; zero in the first row.
+    delta_velocity : ndarray, shape (n, 3)
+        Integrals of the specific force in the body's axes [m/s]; zero in the first row.
+
+    Raises
+    ------
+    MotionError
+        Shapes do not fit, a number is not finite, or time does not increase.
+    """
+
+    time: np.ndarray
+    delta_theta: np.ndarray
+    delta_velocity: np.ndarray
+
+    def __post_init__(self) -> None:
+        for name in ("time", "delta_theta", "delta_velocity"):
+            object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=float))
+        count = self.time.size
+        shapes = (self.time.shape, self.delta_theta.shape, self.delta_velocity.shape)
+        if shapes != ((count,), (count, 3), (count, 3)):
+            raise MotionError(
+                f"increments have the shapes {', '.join(map(str, shapes))}, expected (n,), (n, 3)"
+                " and (n, 3)"
+            )
+        if not all(np.all(np.isfinite(values)) for values in vars(self).values()):
+            raise MotionError("an increment is not finite")
+        if np.any(np.diff(self.time) <= 0.0):
+            raise MotionError("the times of increments must increase")
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+
+@dataclass(frozen=True)
+class Path:
+    """Where increments lead; n samples, in ECEF.
+
+    Parameters
+    ----------
+    time : ndarray, shape (n,)
+        [s]
+    position, velocity : ndarray, shape (n, 3)
+        Against the Earth, in ECEF axes [m], [m/s].
+    orientation : ndarray, shape (n, 4)
+        From the body to ECEF; quaternions x, y, z, w of length one.
+    """
+
+    time: np.ndarray
+    position: np.ndarray
+    velocity: np.ndarray
+    orientation: np.ndarray
+
+
+def increments_of(motion: EarthMotion, gravitation: Gravitation = gravitation_ecef) -> Increments:
+    """Return what an IMU without errors, which integrates, says of a motion.
+
+    Parameters
+    ----------
+    motion : EarthMotion
+        Of the IMU itself, n samples.
+    gravitation : callable
+        Another one is for comparison with who has another.
+    """
+    turned, gained = increments_between(
+        motion.time, motion.position, motion.velocity, motion.orientation, gravitation
+    )
+    nothing = np.zeros((1, 3))
+    return Increments(motion.time, np.vstack([nothing, turned]), np.vstack([nothing, gained]))
+
+
+def increments_between(
+    time: np.ndarray,
+    position: np.ndarray,
+    velocity: np.ndarray,
+    orientation: np.ndarray,
+    gravitation: Gravitation,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the increments between states, n - 1 rows for n states.
+
+    Parameters
+    ----------
+    time : ndarray, shape (n,)
+        [s]
+    position, velocity : ndarray, shape (n, 3)
+        Against the Earth, in ECEF axes [m], [m/s].
+    orientation : ndarray, shape (n, 4)
+        From the body to ECEF; quaternions x, y, z, w of length one.
+    gravitation : callable
+
+    Returns
+    -------
+    delta_theta : ndarray, shape (n - 1, 3)
+        [rad]
+    delta_velocity : ndarray, shape (n - 1, 3)
+        [m/s]
+    """
+    step = np.diff(time)
+    angle = EARTH_RATE * step
+    turned = turns(orientation[:-1], _with_earth(angle, orientation[1:]))
+    inertial = velocity + EARTH_RATE * _turned_east(position)
+    attraction = gravitation(position)
+    gained = _about_z(angle, inertial[1:] - 0.5 * step[:, np.newaxis] * attraction[1:])
+    gained -= inertial[:-1] + 0.5 * step[:, np.newaxis] * attraction[:-1]
+    return turned, _mean_rotation_undone(turned, _into_body(orientation[:-1], gained))
+
+
+def integrate(
+    increments: Increments,
+    position: ArrayLike,
+    velocity: ArrayLike,
+    orientation: ArrayLike,
+    gravitation: Gravitation = gravitation_ecef,
+) -> Path:
+    """Return where increments lead from a state at their first time.
+
+    Attitude and velocity are exact for what :func:`increments_of` says; the position is the
+    integral of the velocity by the trapezoidal rule in inertial axes, of second order. As
+    gravitation depends on the path little, all samples are computed at once, and again until the
+    path stays.
+
+    Parameters
+    ----------
+    increments : Increments
+    position, velocity : array_like, shape (3,)
+        At the first time, against the Earth, in ECEF axes [m], [m/s].
+    orientation : array_like, shape (4,)
+        At the first time, from the body to ECEF; quaternion x, y, z, w.
+    gravitation : callable
+
+    Raises
+    ------
+    MotionError
+        The path does not settle: it leads through the Earth, or lasts longer than some hours.
+    """
+    time = increments.time
+    position, velocity = (np.asarray(values, dtype=float) for values in (position, velocity))
+    start = np.asarray(orientation, dtype=float)
+    start = start / np.linalg.norm(start)
+    step = np.diff(time)[:, np.newaxis]
+    angle = EARTH_RATE * (time - time[0])
+    # Axes that do not turn, and are those of the Earth at the first time.
+    attitude = _running_product(start, _quaternions(increments.delta_theta[1:]))
+    gained = _out_of_body(
+        attitude[:-1],
+        _mean_rotation(increments.delta_theta[1:], increments.delta_velocity[1:]),
+    )
+    inertial = velocity + EARTH_RATE * _turned_east(position)
+    place = position + inertial * (time - time[0])[:, np.newaxis]
+    for _ in range(_MOST_ROUNDS):
+        with np.errstate(all="ignore"):  # at the Earth's centre there is no gravitation
+            attraction = _about_z(angle, gravitation(_about_z(-angle, place)))
+        speed = _sums(inertial, gained + 0.5 * step * (attraction[1:] + attraction[:-1]))
+        before = place
+        place = _sums(position, 0.5 * step * (speed[1:] + speed[:-1]))
+        moved = np.max(np.abs(place - before), initial=0.0)
+        if moved < _SETTLED or not np.isfinite(moved):
+            break
+    if not moved < _SETTLED:
+        raise MotionError("the increments lead nowhere: their path does not settle")
+    place, speed = _about_z(-angle, place), _about_z(-angle, speed)
+    return Path(
+        time, place, speed - EARTH_RATE * _turned_east(place), _with_earth(-angle, attitude)
+    )
+
+
+def _turned_east(vectors):
+    """Return the cross product of the Earth's axis with vectors (..., 3)."""
+    east = np.zeros_like(vectors)
+    east[..., 0], east[..., 1] = -vectors[..., 1], vectors[..., 0]
+    return east
+
+
+def _about_z(angle, vectors):
+    """Return vectors (n, 3) turned about z by angles (n,) [rad]."""
+    sine, cosine = np.sin(angle), np.cos(angle)
+    turned = np.array(vectors)
+    turned[:, 0] = cosine * vectors[:, 0] - sine * vectors[:, 1]
+    turned[:, 1] = sine * vectors[:, 0] + cosine * vectors[:, 1]
+    return turned
+
+
+def _with_earth(angle, orientation):
+    """Return orientations (n, 4), turned about the world's z by angles (n,) [rad]."""
+    sine, cosine = np.sin(0.5 * angle), np.cos(0.5 * angle)
+    nothing = np.zeros_like(sine)
+    about_z = np.stack([nothing, nothing, sine, cosine], axis=-1)
+    return composed(about_z, orientation)
+
+
+def _into_body(orientation, vectors):
+    """Return vectors (n, 3) of the world in the axes of bodies (n, 4)."""
+    return _out_of_body(orientation * (-1.0, -1.0, -1.0, 1.0), vectors)
+
+
+def _out_of_body(orientation, vectors):
+    """Return vectors (n, 3) of bodies (n, 4) in the axes of the world."""
+    axis, scalar = orientation[:, :3], orientation[:, 3:]
+    twice = 2.0 * np.cross(axis, vectors)
+    return vectors + scalar * twice + np.cross(axis, twice)
+
+
+def _sums(first, steps):
+    """Return what steps (n, 3) add up to from the first (3,), (n + 1, 3)."""
+    return np.cumsum(np.vstack([first, steps]), axis=0)
+
+
+def _quaternions(rotation_vectors):
+    """Return the quaternions (n, 4) of rotation vectors (n, 3) [rad]."""
+    half = 0.5 * np.linalg.norm(rotation_vectors, axis=1, keepdims=True)
+    return np.hstack([0.5 * np.sinc(half / np.pi) * rotation_vectors, np.cos(half)])
+
+
+def _running_product(first, factors):
+    """Return a quaternion (4,) times the first 0, 1, ..., n of the factors (n, 4)."""
+    products = np.vstack([first, factors])
+    reach = 1
+    # Each round doubles how many factors are in a product.
+    while reach < len(products):
+        products[reach:] = composed(products[:-reach], products[reach:])
+        reach *= 2
+    return products / np.linalg.norm(products, axis=1, keepdims=True)
+
+
+def _mean_rotation(rotation_vectors, vectors):
+    """Return J(alpha) v of vectors (n, 3), rotation vectors (n, 3) [rad]."""
+    first, second = _coefficients(rotation_vectors)
+    once = np.cross(rotation_vectors, vectors)
+    return vectors + first * once + second * np.cross(rotation_vectors, once)
+
+
+def _mean_rotation_undone(rotation_vectors, vectors):
+    """Return v of J(alpha) v (n, 3), rotation vectors (n, 3) [rad]."""
+    first, second = _coefficients(rotation_vectors)
+    squared = np.sum(rotation_vectors**2, axis=1, keepdims=True)
+    small = squared < _SMALL**2
+    size = np.where(small, 1.0, squared)
+    # (1 - (a / 2) cot(a / 2)) / a^2
+    weight = np.where(
+        small,
+        1.0 / 12.0 + squared / 720.0,
+        (2.0 * first - 1.0 + second * size) / (2.0 * first * size),
+    )
+    once = np.cross(rotation_vectors, vectors)
+    return vectors - 0.5 * once + weight * np.cross(rotation_vectors, once)
+
+
+def _coefficients(rotation_vectors):
+    """Return (1 - cos(a)) / a^2 and (a - sin(a)) / a^3 of rotation vectors (n, 3) of length a."""
+    squared = np.sum(rotation_vectors**2, axis=1, keepdims=True)
+    small = squared < _SMALL**2
+    size = np.sqrt(np.where(small, 1.0, squared))
+    first = np.where(
+        small,
+        0.5 - squared / 24.0 + squared**2 / 720.0,
+        2.0 * (np.sin(0.5 * size) / size) ** 2,
+    )
+    second = np.where(
+        small,
+        1.0 / 6.0 - squared / 120.0 + squared**2 / 5040.0,
+        (size - np.sin(size)) / size**3,
+    )
+    return first, second

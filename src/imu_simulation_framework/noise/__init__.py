@@ -1,1 +1,0 @@
-"""Random processes of sensors: white noise, flicker, random walks; their units and densities."""

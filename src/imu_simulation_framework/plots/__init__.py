@@ -1,1 +1,0 @@
-"""Figures of an experiment's results."""

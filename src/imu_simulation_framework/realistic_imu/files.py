@@ -1,0 +1,287 @@
+"""An IMU, or the truth of one, that a person names: of a bag, a table or a result.
+
+What a bag tells of the magnetic field at its ideal IMU, and of where its robot is.
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Callable, NamedTuple
+
+import pandas as pd
+from scipy.spatial.transform import Rotation
+
+from imu_simulation_framework.core.angles import quaternion_from_roll_pitch_yaw
+from imu_simulation_framework.core.columns import ACCEL, EULER, GROUND_TRUTH, GYRO
+from imu_simulation_framework.core.errors import FrameworkError, RecordingError, ResultError
+from imu_simulation_framework.core.sentences import listed, shown
+from imu_simulation_framework.drive.configuration import load_configuration
+from imu_simulation_framework.drive.results.files import find_result
+from imu_simulation_framework.drive.results.tables import load_table
+from imu_simulation_framework.drive.robot import load_robot_parameters
+from imu_simulation_framework.drive.yaw_signals import is_result, split_name
+from imu_simulation_framework.motion.motion import Motion
+from imu_simulation_framework.realistic_imu.surroundings import Surroundings
+from imu_simulation_framework.recordings.formats.any_format import recording_format, topics_of_bag
+from imu_simulation_framework.recordings.formats.written_bags import (
+    NumbersMessage,
+    RawBag,
+    RawMessage,
+    read_numbers_message,
+)
+from imu_simulation_framework.recordings.guessing.guess import guess_where_unknown
+from imu_simulation_framework.recordings.messages import (
+    IMU_TYPES,
+    MAGNETIC_FIELD,
+    ODOMETRY,
+    MessageType,
+    choose_topic,
+)
+from imu_simulation_framework.recordings.reading import read_imu, read_reference
+from imu_simulation_framework.sensors.files import read_magnetic_environment
+from imu_simulation_framework.sensors.imu_specification import ImuSpecification
+
+TABLES = ("imu_simulated", "imu_real", "ground_truth")
+"""Those of a result that have something of an IMU."""
+
+
+class ImuTable(NamedTuple):
+    """Columns of an ImuRecord that are there, and what was found in the recording."""
+
+    table: pd.DataFrame
+    remarks: list[str]
+
+
+def read_imu_table(text: str, truth: bool = False) -> ImuTable:
+    """Read what a person names.
+
+    Parameters
+    ----------
+    text : str
+        A path, or ``PATH@WHAT``: a topic of a bag, or one of :data:`TABLES` of a result.
+    truth : bool
+        Whether poses will do, which have a yaw only, and what a result's default is.
+
+    Raises
+    ------
+    RecordingError, ResultError
+        There is no such thing, or it cannot be read.
+    """
+    path, what = split_name(text)
+    if not Path(path).exists() and not is_result(path):
+        raise RecordingError(f"{path}: there is no such recording or result")
+    if is_result(path):
+        return _of_result(path, what or ("ground_truth" if truth else "imu_simulated"))
+    if recording_format(path) == "bag":
+        return _of_bag(path, what, truth)
+    if what:
+        raise RecordingError(f"{path}: only a bag has topics, so leave {shown(what)} out")
+    return _of_text(path, truth)
+
+
+def _of_result(path, what) -> ImuTable:
+    folder = find_result(path)
+    if what not in TABLES:
+        raise ResultError(f"{path}: there is no {shown(what)} to compare; name {', '.join(TABLES)}")
+    table = load_table(folder, what)
+    if table is None:
+        raise ResultError(f"{folder.prefix_path}: this result has no {what}")
+    if what == "ground_truth":
+        return _of_ground_truth(folder, table)
+    return ImuTable(table, [])
+
+
+def _of_ground_truth(folder, table) -> ImuTable:
+    """Return what an IMU without errors would say where the robot's is.
+
+    Rates and forces are means from sample to sample, of the robot's orientations and velocities.
+    """
+    # About the robot's own axis.
+    table = table.rename(columns={"yaw_rate": "gyro_z"})
+    lacking = [name for name in (*GROUND_TRUTH, *GYRO) if name not in (*table, "yaw_rate")]
+    if lacking:
+        remark = (
+            f"{folder.prefix_path}: the ground truth was written by an earlier version, without "
+            f"{listed(lacking)}; what needs them is not compared"
+        )
+        return ImuTable(table, [remark])
+    try:
+        configuration = load_configuration(folder.path("config.ini"))
+        robot = load_robot_parameters(configuration.robot.parameters or None)
+    except FrameworkError as error:
+        remark = f"{error}; so nobody knows where the IMU is, and forces are not compared"
+        return ImuTable(table, [remark])
+    orientation = quaternion_from_roll_pitch_yaw(table[list(EULER)].to_numpy())
+    velocity = Rotation.from_quat(orientation).apply(table[["v", "v_y", "v_z"]].to_numpy())
+    motion = Motion.from_states(
+        table.index.to_numpy(dtype=float),
+        table[["x", "y", "z"]].to_numpy(),
+        orientation,
+        velocity,
+        table[list(GYRO)].to_numpy(),
+    ).mounted(robot.imu_position, Rotation.from_euler("xyz", robot.imu_orientation))
+    rate, force = motion.means()
+    felt = motion.table()[list(EULER)].assign(**dict(zip((*GYRO, *ACCEL), (*rate.T, *force.T))))
+    # Of the first sample nobody knows the mean.
+    return ImuTable(felt.iloc[1:], [])
+
+
+def _of_bag(path, topic, truth) -> ImuTable:
+    topics = topics_of_bag(path)
+    kinds = {name: kind for name, (kind, count) in topics.items() if count}
+    kind = kinds.get(topic) or kinds.get("/" + topic.strip("/"))
+    imu = IMU_TYPES[0].name
+    if truth and (kind not in (None, imu) or (not topic and imu not in kinds.values())):
+        return _table(read_reference(path, topic))
+    return _table(read_imu(path, topic, require=()))
+
+
+def _of_text(path, truth) -> ImuTable:
+    refusals = []
+    for section, read in (("imu_recording", read_imu), ("reference", read_reference)):
+        if section == "reference" and not truth:
+            continue
+        try:
+            is_csv = recording_format(path) == "csv"
+            columns = guess_where_unknown(path, section)[0] if is_csv else None
+            options = {"format": "csv", "columns": columns} if columns else {}
+            if section == "imu_recording":
+                options["require"] = ()
+            return _table(read(path, **options))
+        except RecordingError as error:
+            refusals.append(error)
+    raise refusals[0]
+
+
+def _table(recorded) -> ImuTable:
+    return ImuTable(recorded.table, list(recorded.report.sentences()))
+
+
+CLEAN = "clean"
+"""The field where no other is named, as beside a simulator."""
+
+_POSE, _VELOCITY = slice(0, 7), slice(43, 46)
+"""Where they stand in an odometry's numbers."""
+
+
+class Wanted(NamedTuple):
+    """What a person asks for.
+
+    ``magnetometer``: whether one measures; ``environment``: the field's name or file; ``field`` and
+    ``pose``: topics. What is empty was not named.
+    """
+
+    magnetometer: bool
+    environment: str = ""
+    field: str = ""
+    pose: str = ""
+
+
+class ToldByBag:
+    """Surroundings of which the messages of a bag tell.
+
+    Parameters
+    ----------
+    bag : RawBag
+    errors : ImuErrors
+        Whose vibration needs the speed.
+    wanted : Wanted
+
+    Attributes
+    ----------
+    surroundings : Surroundings
+    field : str
+        The topic that the field is taken from; empty for none.
+    environment : str
+        The environment that it is taken from; empty for none.
+    remarks : list of str
+        What was left out.
+    frames : list of str
+        Of the messages of the field.
+
+    Raises
+    ------
+    ConfigurationError
+        There is no such environment, or it needs poses that nobody tells.
+    RecordingError
+        A topic is not there, or there are several for the field.
+    """
+
+    def __init__(self, bag: RawBag, errors, wanted: Wanted) -> None:
+        self._bag = bag
+        present = bag.topics()
+        self.field = _field_topic(bag.path, present, wanted)
+        self.environment = ""
+        self.remarks: list[str] = []
+        self.frames: list[str] = []
+        environment = None
+        if wanted.magnetometer and not self.field:
+            self.environment = wanted.environment or CLEAN
+            environment = read_magnetic_environment(self.environment)
+            if environment.motors:
+                self.remarks.append(
+                    "the fields of motors are left out: nothing tells what they pull with"
+                )
+        pose = ""
+        if wanted.pose:
+            pose = choose_topic(bag.path, wanted.pose, present, {ODOMETRY.name: ODOMETRY})
+        vibrates = isinstance(errors, ImuSpecification) and errors.vibration.active
+        self.surroundings = Surroundings(
+            environment,
+            speed=vibrates and bool(pose),
+            poses=bool(pose),
+            fields=bool(self.field),
+        )
+        self._readers: dict[str, Callable] = {}
+        if self.field:
+            self._readers[self.field] = self._add_field
+        if self.surroundings.needs_poses:
+            self._readers[pose] = self._add_pose
+
+    def take(self, raw: RawMessage):
+        """Take any message; return the truths that are complete by it, with their stamps [ns].
+
+        Raises
+        ------
+        RecordingError
+            It is not what its topic's messages must be.
+        """
+        reader = self._readers.get(raw.topic)
+        return () if reader is None else reader(raw)
+
+    def _add_field(self, raw):
+        message = self._understood(raw, MAGNETIC_FIELD)
+        if message.frame not in self.frames:
+            self.frames.append(message.frame)
+        try:
+            return self.surroundings.add_field(message.stamp, message.numbers[:3])
+        except RecordingError as error:
+            raise RecordingError(f"{self._bag.path}, topic {self.field}: {error}") from None
+
+    def _add_pose(self, raw):
+        message = self._understood(raw, ODOMETRY)
+        pose = message.numbers[_POSE]
+        x, y, z = message.numbers[_VELOCITY].tolist()
+        speed = math.sqrt(x * x + y * y + z * z)
+        return self.surroundings.add_pose(message.stamp, pose[:3], tuple(pose[3:]), speed)
+
+    def _understood(self, raw, kind: MessageType) -> NumbersMessage:
+        message = read_numbers_message(raw.data, kind, self._bag.ros2)
+        if message is None:
+            raise RecordingError(
+                f"{self._bag.path}, topic {raw.topic}: a message is not laid out as "
+                f"{kind.name} of ROS {2 if self._bag.ros2 else 1}"
+            )
+        return message
+
+
+def _field_topic(path, present, wanted) -> str:
+    """Return the topic of the ideal field: the one that is named, else the only one."""
+    kinds = {MAGNETIC_FIELD.name: MAGNETIC_FIELD}
+    if not wanted.magnetometer or wanted.environment:
+        return ""
+    suitable = [name for name, (kind, count) in present.items() if kind in kinds and count]
+    if not wanted.field and not suitable:
+        return ""
+    return choose_topic(path, wanted.field, present, kinds)

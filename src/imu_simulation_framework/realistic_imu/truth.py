@@ -1,0 +1,426 @@
+r"""What an ideal IMU is said to feel: from the numbers of messages to the truth at the IMU's place.
+
+An ideal IMU's message holds orientation, angular velocity and specific force; odometry holds pose
+and velocities, of which angular velocity and specific force are made (:class:`OdometryTruth`). With
+the lever arm l and the mounting M of the simulated IMU in the axes of what is published,
+
+.. math::
+
+    \omega' = M^T \omega, \quad
+    f' = M^T (f + \dot \omega \times l + \omega \times (\omega \times l))
+
+(Groves: Principles of GNSS, Inertial, and Multisensor Integrated Navigation Systems, chapter 2).
+Only samples that have come are known, so the change of the angular velocity is that since the
+sample before.
+
+What a realistic IMU's message holds, behind its header.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from imu_simulation_framework.core.constants import STANDARD_GRAVITY, WORLD_GRAVITY
+from imu_simulation_framework.core.errors import RecordingError
+from imu_simulation_framework.motion.motion import Motion
+from imu_simulation_framework.motion.stamps import NANOSECONDS
+from imu_simulation_framework.realistic_imu.stamps import FIRST_AGAIN, LONGEST_GAP, StreamReport
+from imu_simulation_framework.recordings.cleaning import ZERO_NORM
+from imu_simulation_framework.sensors.imu_models.base import ImuReading, ImuTruth
+
+IMU_NUMBERS = 37
+"""Of a sensor_msgs/Imu behind its header: each vector is followed by its covariance."""
+
+ORIENTATION, RATE, FORCE = slice(0, 4), slice(13, 16), slice(25, 28)
+"""Where they stand in these numbers."""
+
+COVARIANCES = (slice(4, 13), slice(16, 25), slice(28, 37))
+"""Where those of the three stand; -1 as the first says that there is no such thing (REP-145)."""
+
+NO_ORIENTATION = (0.0, 0.0, 0.0, 1.0)
+"""Of an IMU that has none; its covariance says so."""
+
+FIRST_MESSAGES = 50
+"""Of an ideal IMU: where none of so many has an orientation, the IMU is said to have none."""
+
+_LEAST_GRAVITY = 0.5
+"""Share of the gravity below which the mean force is without it."""
+
+_STEEPEST = np.radians(45.0)
+"""Angle beside the vertical above which the mean force is in other axes, or under another sign."""
+
+
+@dataclass(frozen=True)
+class Mounting:
+    """Where the simulated IMU is, in the axes of what is published.
+
+    Parameters
+    ----------
+    lever_arm : ndarray, shape (3,)
+        [m]
+    rotation : scipy.spatial.transform.Rotation
+        From the IMU's axes to those of what is published.
+    """
+
+    lever_arm: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    rotation: Rotation = field(default_factory=Rotation.identity)
+
+    @property
+    def is_none(self) -> bool:
+        """Whether the IMU is where it is published."""
+        return not np.any(self.lever_arm) and self.rotation.magnitude() == 0.0
+
+
+class ImuInput:
+    """Truth from the messages of an ideal IMU.
+
+    Parameters
+    ----------
+    mounting : Mounting, optional
+        Of the simulated IMU on the ideal one.
+    missing_gravity : float
+        What the specific force lacks, upwards in the world [m/s^2]: some simulators publish the
+        acceleration without gravity.
+    turned_wrongly : bool
+        Whether angular velocity and acceleration were turned from the world's axes by the
+        orientation, where its inverse leads into the IMU's. Gazebo's libgazebo_ros_imu.so does so
+        (gazebo_ros_imu.cpp: ``rot.RotateVector``); here they are turned back.
+    report : StreamReport, optional
+        In which messages are counted that cannot be used.
+
+    Attributes
+    ----------
+    has_orientation : bool or None
+        None while no message has told; a single one without orientation does not tell.
+    """
+
+    def __init__(
+        self,
+        mounting: Mounting | None = None,
+        missing_gravity: float = 0.0,
+        turned_wrongly: bool = False,
+        report: StreamReport | None = None,
+    ):
+        self._report = report or StreamReport()
+        self._mounting = mounting or Mounting()
+        self._is_mounted = not self._mounting.is_none
+        self._missing = missing_gravity
+        self._turned_wrongly = turned_wrongly
+        self._before: tuple[int, np.ndarray] | None = None
+        self._waiting: list[tuple[int, np.ndarray]] = []
+        self._is_begun = False
+        self.has_orientation: bool | None = None
+
+    def restart(self) -> None:
+        """Forget the sample before: the next one does not follow it."""
+        self._before = None
+
+    def truths(self, stamp: int, numbers: np.ndarray) -> list[tuple[int, ImuTruth | None]]:
+        """Return the truths that are known by a message, with their stamps [ns].
+
+        Those of the first messages wait until one of them has an orientation, or
+        :data:`FIRST_MESSAGES` have none.
+
+        Parameters
+        ----------
+        stamp, numbers
+            As for :meth:`truth`.
+
+        Raises
+        ------
+        RecordingError
+            As for :meth:`truth`.
+        """
+        if self.has_orientation is not None:
+            return [(stamp, self.truth(stamp, numbers))]
+        self._waiting.append((stamp, numbers))
+        if _is_oriented(numbers.tolist()):
+            self.has_orientation = True
+        known = self.has_orientation or len(self._waiting) >= FIRST_MESSAGES
+        return self.finish() if known else []
+
+    def finish(self) -> list[tuple[int, ImuTruth | None]]:
+        """Return the truths of messages that wait, as no more will come.
+
+        Raises
+        ------
+        RecordingError
+            As for :meth:`truth`.
+        """
+        self.has_orientation = bool(self.has_orientation)
+        waiting, self._waiting = self._waiting, []
+        return [(stamp, self.truth(stamp, numbers)) for stamp, numbers in waiting]
+
+    def truth(self, stamp: int, numbers: np.ndarray) -> ImuTruth | None:
+        """Return the truth of a message of an IMU of which it is known what it has.
+
+        Parameters
+        ----------
+        stamp : int
+            [ns]
+        numbers : ndarray, shape (37,)
+            See :data:`IMU_NUMBERS`.
+
+        Returns
+        -------
+        ImuTruth or None
+            None, and counted, if a number of it cannot be used, or it lacks what others have.
+            Of an IMU without an orientation the quaternion is that of no turn.
+
+        Raises
+        ------
+        RecordingError
+            The first message says that it has no angular velocity or acceleration, or there is no
+            orientation by which gravity could be added, or vectors turned back.
+        """
+        # As floats: a simulator may send a thousand of these a second.
+        values = numbers.tolist()
+        for name, where in (("angular velocity", 1), ("acceleration", 2)):
+            if values[COVARIANCES[where].start] == -1.0:
+                if self._is_begun:
+                    self._report.lacking += 1
+                    return None
+                raise RecordingError(
+                    f"the ideal IMU says by a covariance of -1 that it has no {name}, but "
+                    "an IMU's errors need it"
+                )
+        orientation, rate, force = values[ORIENTATION], values[RATE], values[FORCE]
+        if not self.has_orientation:
+            self._report.oriented_late += _is_oriented(values)
+            orientation = list(NO_ORIENTATION)
+        if not self._report.usable((*orientation, *rate, *force)):
+            return None
+        if self.has_orientation and not _is_oriented(values):
+            self._report.lacking += 1
+            return None
+        self._is_begun = True
+        if self._missing or self._turned_wrongly:
+            if not self.has_orientation:
+                raise RecordingError(
+                    "the ideal IMU has no orientation, so that nobody knows on which of its axes "
+                    "the missing gravity is"
+                )
+            if self._turned_wrongly:
+                rate, force = (
+                    turned_back(orientation, turned_back(orientation, vector))
+                    for vector in (rate, force)
+                )
+            gravity = turned_back(orientation, (0.0, 0.0, self._missing))
+            force = [one + other for one, other in zip(force, gravity)]
+        signals = (np.array(orientation), np.array(rate), np.array(force))
+        return self._mounted(stamp, *signals) if self._is_mounted else ImuTruth(*signals)
+
+    def _mounted(self, stamp, orientation, rate, force):
+        arm, change = self._mounting.lever_arm, np.zeros(3)
+        if self._before is not None and stamp > self._before[0]:
+            change = (rate - self._before[1]) / ((stamp - self._before[0]) / NANOSECONDS)
+        self._before = (stamp, rate)
+        force = force + np.cross(change, arm) + np.cross(rate, np.cross(rate, arm))
+        back = self._mounting.rotation.inv()
+        turned = Rotation.from_quat(orientation) * self._mounting.rotation
+        return ImuTruth(turned.as_quat(), back.apply(rate), back.apply(force))
+
+
+def _is_oriented(values) -> bool:
+    """Whether the numbers of a sensor_msgs/Imu have an orientation."""
+    x, y, z, w = values[ORIENTATION]
+    return values[COVARIANCES[0].start] != -1.0 and math.hypot(x, y, z, w) > ZERO_NORM
+
+
+def turned_back(orientation, vector) -> list[float]:
+    """Return a vector of the world's axes in those of a sensor with this orientation.
+
+    Parameters
+    ----------
+    orientation : sequence of 4 float
+        Quaternion x, y, z, w of any length above zero.
+    vector : sequence of 3 float
+    """
+    # One at a time, a general library's overhead is most of the time.
+    x, y, z, w = orientation
+    u, v, t = vector
+    twice = 2.0 / (x * x + y * y + z * z + w * w)
+    # v' = v + 2 q x (q x v - w v), q the vector part.
+    a, b, c = y * t - z * v - w * u, z * u - x * t - w * v, x * v - y * u - w * t
+    return [
+        u + twice * (y * c - z * b),
+        v + twice * (z * a - x * c),
+        t + twice * (x * b - y * a),
+    ]
+
+
+def check_frames(truths, has_orientation: bool) -> None:
+    """Refuse an ideal IMU whose acceleration is not what REP-103 and REP-145 want.
+
+    The mean of the specific force in the world's axes is gravity, upwards, whatever the robot does
+    for long enough: +9.8 m/s^2 on z. Without an orientation only its size can be judged.
+
+    Parameters
+    ----------
+    truths : sequence of ImuTruth
+        Of single samples.
+    has_orientation : bool
+
+    Raises
+    ------
+    RecordingError
+        Gravity is missing, upside down, or along another axis.
+    """
+    if not len(truths):
+        return
+    forces = np.array([truth.specific_force for truth in truths])
+    if has_orientation:
+        forces = Rotation.from_quat([truth.orientation for truth in truths]).apply(forces)
+    mean = forces.mean(axis=0)
+    size = float(np.linalg.norm(mean))
+    said = "({:.1f}, {:.1f}, {:.1f}) m/s^2".format(*mean + 0.0)
+    wanted = "expected about +9.8 on z, as REP-103 and REP-145 have it"
+    if size < _LEAST_GRAVITY * STANDARD_GRAVITY:
+        raise RecordingError(
+            f"the ideal IMU's acceleration is without gravity: its mean is {said}, {wanted}; "
+            "let the simulator publish it with gravity, or have gravity added"
+        )
+    if has_orientation and mean[2] < size * np.cos(_STEEPEST):
+        raise RecordingError(
+            f"the ideal IMU's axes are not x forward, y left, z up, or its world is not "
+            f"east, north, up: turned by the orientation its mean acceleration is {said}, {wanted}"
+        )
+
+
+class OdometryTruth:
+    """Truth from the messages of odometry, for simulators that publish no IMU.
+
+    Angular velocity and specific force are means since the message before, as
+    :meth:`.Motion.means` has them: from two orientations and two velocities, so that the truth
+    is of the latest message and, as a mean, half a period late. Where the twist is not to be
+    trusted, velocities come from parabolas through three poses, and the truth is one
+    period later.
+
+    Parameters
+    ----------
+    mounting : Mounting, optional
+        Of the simulated IMU in the axes of ``child_frame_id``.
+    use_twist : bool
+        Whether velocities are those of the twist, in the axes of ``child_frame_id`` as
+        nav_msgs/Odometry has it; else they come from the poses.
+    gravity : float
+        [m/s^2]
+    report : StreamReport, optional
+        In which messages are counted that cannot be used.
+    """
+
+    has_orientation = True
+
+    def __init__(
+        self,
+        mounting: Mounting | None = None,
+        use_twist: bool = True,
+        gravity: float = WORLD_GRAVITY,
+        report: StreamReport | None = None,
+    ):
+        self._report = report or StreamReport()
+        self._mounting = mounting or Mounting()
+        self._use_twist = use_twist
+        self._gravity = gravity
+        self.restart()
+
+    def restart(self) -> None:
+        """Forget the messages before: the next one does not follow them."""
+        self._poses: list = []
+        self._state: tuple | None = None
+
+    def truth(self, stamp: int, numbers: np.ndarray) -> tuple[int, ImuTruth] | None:
+        """Return the stamp and the truth that are known by a message.
+
+        Parameters
+        ----------
+        stamp : int
+            [ns]
+        numbers : ndarray, shape (13,)
+            Position, orientation, linear and angular velocity.
+
+        Returns
+        -------
+        stamp : int
+            [ns], that of this message or, without the twist, of the one before.
+        truth : ImuTruth
+            None instead of both where a number cannot be used, the stamp is not later than the one
+            before, or not enough messages have come.
+        """
+        if not self._report.usable(numbers.tolist()):
+            return None
+        if np.linalg.norm(numbers[3:7]) < ZERO_NORM:
+            self._report.lacking += 1
+            return None
+        last = self._poses[-1][0] if self._poses else None
+        if last is not None and -FIRST_AGAIN * NANOSECONDS <= stamp - last <= 0:
+            return None
+        if last is not None and not 0 < stamp - last <= LONGEST_GAP * NANOSECONDS:
+            self.restart()
+        self._poses = [*self._poses[-2:], (stamp, numbers[:7])]
+        if self._use_twist:
+            orientation = Rotation.from_quat(numbers[3:7])
+            state = (stamp, numbers[:3], orientation, orientation.apply(numbers[7:10]))
+            return self._next(*state, numbers[10:13])
+        if len(self._poses) < 3:
+            return None
+        times = np.array([pose[0] - self._poses[1][0] for pose in self._poses]) / NANOSECONDS
+        poses = np.array([pose[1] for pose in self._poses])
+        motion = Motion.from_poses(times, poses[:, :3], poses[:, 3:], self._gravity)
+        orientation = Rotation.from_quat(motion.orientation[1])
+        return self._next(
+            self._poses[1][0],
+            motion.position[1],
+            orientation,
+            motion.velocity[1],
+            motion.angular_velocity[1],
+        )
+
+    def _next(self, stamp, position, orientation, velocity, rate):
+        """Take the state at a stamp, velocity in the world's axes; return what is known by it."""
+        arm, mounting = self._mounting.lever_arm, self._mounting.rotation
+        state = (
+            stamp,
+            position + orientation.apply(arm),
+            (orientation * mounting).as_quat(),
+            velocity + orientation.apply(np.cross(rate, arm)),
+            mounting.inv().apply(rate),
+        )
+        before, self._state = self._state, state
+        if before is None:
+            return None
+        _, places, orientations, velocities, rates = (np.array(pair) for pair in zip(before, state))
+        times = np.array([0.0, (stamp - before[0]) / NANOSECONDS])
+        motion = Motion(
+            times, places, orientations, velocities, rates, np.zeros((2, 3)), self._gravity
+        )
+        mean_rate, mean_force = motion.means()
+        return stamp, ImuTruth(orientations[1], mean_rate[1], mean_force[1])
+
+
+def imu_numbers(reading: ImuReading, covariances, gives_orientation: bool) -> np.ndarray:
+    """Return the numbers of a sensor_msgs/Imu.
+
+    Parameters
+    ----------
+    reading : ImuReading
+        Of one sample.
+    covariances : 3 tuples of 9 float
+        Of orientation, angular velocity and acceleration.
+    gives_orientation : bool
+        Without one the quaternion is that of no turn.
+
+    Returns
+    -------
+    ndarray, shape (37,)
+    """
+    numbers = np.empty(IMU_NUMBERS)
+    numbers[ORIENTATION] = reading.orientation if gives_orientation else NO_ORIENTATION
+    numbers[RATE], numbers[FORCE] = reading.angular_velocity, reading.specific_force
+    for place, covariance in zip(COVARIANCES, covariances):
+        numbers[place] = covariance
+    return numbers

@@ -1,1 +1,0 @@
-"""Mathematics of what others recorded: its frames, its columns, whether it can be true."""

@@ -1,0 +1,624 @@
+"""The quantities that a column map can name, and the units in which they can be.
+
+One table, from which files are read and the list in the documentation is made.
+
+What the values of a column map mean: ``yaw = (raw - 512) * 0.0625 [deg cw from north]``.
+
+A value is a column with its unit in brackets behind it; without brackets it is in SI units. If
+the file's own header has the brackets in it, they may be written once or twice. A column is named
+as the file's header names it, or by its place, ``#3`` or ``col3``, counted from 1. It may have a
+factor and an offset, which give the number that is in that unit. Times may stand in two columns,
+``sec [s] + nsec [ns]`` or ``date + clock [iso8601]``.
+
+Times in text files: in any unit, as dates, in two columns, and without a unit.
+
+Which mapped columns a recording can use; what is mapped and of no use is refused by name.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from dataclasses import dataclass, replace
+from typing import Mapping
+
+import numpy as np
+import pandas as pd
+
+from imu_simulation_framework.core.columns import ACCEL, EULER, GYRO, MAG, QUATERNION
+from imu_simulation_framework.core.errors import RecordingError
+from imu_simulation_framework.core.sentences import listed, shown
+from imu_simulation_framework.core.units import factor, factors
+from imu_simulation_framework.motion.stamps import seconds_from_counts, seconds_from_nanoseconds
+from imu_simulation_framework.recordings.cleaning import (
+    GLOBAL_POSITION,
+    POSITION,
+    VARIANCES,
+    VELOCITY,
+)
+
+ISO_TIME = "iso8601"
+NMEA_DEGREES = "ddmm.mmmm"
+
+_TIME = factors("s", "ms", "us", "ns", "min")
+_LENGTH = factors("m", "km", "cm", "mm", "ft")
+_ANGLE = factors("rad", "mrad", "deg")
+_RATE = factors("rad/s", "rad s^-1", "mrad/s", "deg/s", "dps", "rpm")
+_ACCELERATION = factors("m/s^2", "m/s2", "m s^-2", "g", "mg")
+_VELOCITY = {
+    **factors("m/s", "cm/s", "mm/s", "km/h", "mph", "kn", "knots"),
+    "ft/s": factor("ft"),
+    "fps": factor("ft"),
+}
+_VARIANCE = factors("m^2", "m2", "cm^2", "mm^2")
+_FIELD = factors("T", "uT", "nT", "G", "mG")
+_CELSIUS = {"degC": 1.0}
+_GLOBAL = {"deg": 1.0, "rad": 1.0 / factor("deg"), NMEA_DEGREES: 1.0}
+_NUMBER = factors("1", "")
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """What a column can hold.
+
+    Attributes
+    ----------
+    name : str
+        Key of the column map.
+    meaning : str
+    units : mapping of str to float
+        Unit -> factor to the first one, which is this package's.
+    column : str
+        Its column in :class:`.Samples`, where that has another name.
+    power : int
+        To which its value is raised to get there: a standard deviation becomes a variance.
+    words : bool
+        Whether words behind the unit say sense and zero of the angle.
+    yaw_convention : str
+        Sense and zero of the angle without words; empty if the recording's conventions say it.
+    """
+
+    name: str
+    meaning: str
+    units: Mapping[str, float]
+    column: str = ""
+    power: int = 1
+    words: bool = False
+    yaw_convention: str = ""
+
+    @property
+    def target(self) -> str:
+        """Its column in :class:`.Samples`."""
+        return self.column or self.name
+
+
+def _several(names, meaning, units):
+    return [Quantity(name, meaning.format(name[-1]), units) for name in names]
+
+
+_TABLE = [
+    Quantity("time", "time of the sample, on any clock", {**_TIME, ISO_TIME: 1.0}),
+    *_several("xyz", "position along the world's {}", _LENGTH),
+    *_several(QUATERNION, "quaternion, {}", _NUMBER),
+    Quantity("roll", "rotation about x", _ANGLE),
+    Quantity("pitch", "rotation about y", _ANGLE),
+    Quantity(
+        "yaw",
+        "rotation about z, as the conventions are unless it says otherwise",
+        _ANGLE,
+        words=True,
+    ),
+    Quantity(
+        "heading",
+        "yaw, clockwise from north unless it says otherwise",
+        _ANGLE,
+        column="yaw",
+        words=True,
+        yaw_convention="cw_from_north",
+    ),
+    *_several(GYRO, "angular velocity about {}", _RATE),
+    *_several(ACCEL, "specific force along {}, +9.8 m/s^2 upwards at rest", _ACCELERATION),
+    *_several(MAG, "magnetic flux density along {}", _FIELD),
+    Quantity("temperature", "of the sensor", _CELSIUS),
+    Quantity("latitude", "WGS 84, north positive", _GLOBAL),
+    Quantity("longitude", "WGS 84, east positive", _GLOBAL),
+    Quantity("altitude", "above the ellipsoid", _LENGTH),
+    Quantity("variance_east", "of the position to the east", _VARIANCE),
+    Quantity("variance_north", "of the position to the north", _VARIANCE),
+    Quantity("sigma_east", "standard deviation, to the east", _LENGTH, "variance_east", 2),
+    Quantity("sigma_north", "standard deviation, to the north", _LENGTH, "variance_north", 2),
+    Quantity("position_error", "the receiver's own estimate (epe)", _LENGTH),
+    Quantity("hdop", "horizontal dilution of precision", _NUMBER),
+    Quantity("status", "below 0: no fix, as in sensor_msgs/NavSatStatus", _NUMBER),
+    Quantity("covariance_type", "0: variances are not known, as in NavSatFix", _NUMBER),
+    Quantity("speed", "over ground, by the receiver's Doppler", _VELOCITY),
+    Quantity(
+        "course",
+        "over ground, clockwise from north unless it says otherwise",
+        _ANGLE,
+        words=True,
+        yaw_convention="cw_from_north",
+    ),
+    Quantity("velocity_east", "by the receiver's Doppler", _VELOCITY),
+    Quantity("velocity_north", "by the receiver's Doppler", _VELOCITY),
+    Quantity("velocity_up", "of an aircraft", _VELOCITY),
+    Quantity("velocity_down", "of an aircraft", _VELOCITY),
+]
+
+QUANTITIES = {quantity.name: quantity for quantity in _TABLE}
+"""Name -> :class:`Quantity`."""
+
+ANGLE_WORDS = {
+    "ccw from east": "ccw_from_east",
+    "cw from north": "cw_from_north",
+    "ccw from north": "ccw_from_north",
+    "cw from east": "cw_from_east",
+    "ccw": "ccw_from_east",
+    "cw": "cw_from_north",
+}
+"""Words behind the unit of an angle in the horizontal -> its convention."""
+
+_POSE = ("time", "x", "y", "z", *QUATERNION, "roll", "pitch", "yaw", "heading")
+_GLOBE = ("latitude", "longitude", "altitude")
+_FIX = (
+    "time",
+    *(quantity.name for quantity in _TABLE[_TABLE.index(QUANTITIES["latitude"]) :]),
+    *QUATERNION,
+    "yaw",
+    "heading",
+)
+_ALOFT = ("velocity_up", "velocity_down")
+_FIX = tuple(name for name in _FIX if name not in _ALOFT)
+_POSITIONS = ("time", "x", "y", "z", *(name for name in _FIX if name not in ("time", *_GLOBE)))
+_FLIGHT = (
+    *_POSE,
+    *_GLOBE,
+    "velocity_east",
+    "velocity_north",
+    *_ALOFT,
+)
+_IMU = ("time", *QUATERNION, "roll", "pitch", "yaw", "heading", *GYRO, *ACCEL)
+
+USES = {
+    "poses": _POSE,
+    "positions": _POSITIONS,
+    "fixes": _FIX,
+    "IMU": _IMU,
+    "flight": _FLIGHT,
+    "magnetometer": ("time", *MAG),
+    "thermometer": ("time", "temperature"),
+}
+"""What each kind of recording can use."""
+
+
+def documentation() -> str:
+    """Return the table as Markdown."""
+    kinds = list(USES)
+    lines = [
+        f"| quantity | meaning | units, the first if none is given | {' | '.join(kinds)} |",
+        f"| --- | --- | --- | {' | '.join('---' for _ in kinds)} |",
+    ]
+    for quantity in _TABLE:
+        units = ", ".join(f"`{unit}`" for unit in quantity.units if unit)
+        uses = " | ".join("x" if quantity.name in USES[kind] else "" for kind in kinds)
+        lines.append(f"| `{quantity.name}` | {quantity.meaning} | {units} | {uses} |")
+    words = ", ".join(f"`{text}`" for text in ANGLE_WORDS)
+    angles = ", ".join(f"`{quantity.name}`" for quantity in _TABLE if quantity.words)
+    lines += ["", f"Words behind the unit of {angles}: {words}."]
+    return "\n".join(lines)
+
+
+_SIGNED_NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+_WITH_UNIT = re.compile(r"(?P<name>.*?)\s*\[(?P<unit>[^\[\]]*)\]\s*\Z", re.DOTALL)
+_UNIT_IN_ROUND = re.compile(r"(?P<name>.*?)\s*\((?P<unit>[^()]*)\)\s*\Z", re.DOTALL)
+_TWO_UNITS = re.compile(r"(?P<first>.+?\])\s*\+\s*(?P<second>[^\[\]]+\[[^\[\]]*\])\s*\Z")
+_SUM = re.compile(rf"(?P<rest>.+?)\s*(?P<sign>[+-])\s*(?P<number>{_SIGNED_NUMBER})\Z")
+_PRODUCT = re.compile(rf"(?P<rest>.+?)\s*(?P<sign>[*/])\s*(?P<number>[+-]?{_SIGNED_NUMBER})\Z")
+_FACTOR_FIRST = re.compile(rf"(?P<number>[+-]?{_SIGNED_NUMBER})\s*\*\s*(?P<rest>.+)\Z")
+_NEGATIVE = re.compile(r"-\s*(?P<rest>.+)\Z")
+_BRACKETS = re.compile(r"\((?P<rest>.+)\)\Z")
+_PLACE = re.compile(r"(?:#|col)(?P<place>[1-9]\d*)\Z")
+
+
+@dataclass(frozen=True)
+class Term:
+    """A column of the file: ``factor * column + offset`` is in the unit."""
+
+    name: str
+    unit: str
+    stated: bool
+    factor: float = 1.0
+    offset: float = 0.0
+
+    @property
+    def plain(self) -> bool:
+        """Whether the column is taken as it is."""
+        return self.factor == 1.0 and self.offset == 0.0
+
+
+@dataclass(frozen=True)
+class MappedColumn:
+    """What one line of a column map says.
+
+    Attributes
+    ----------
+    quantity : Quantity
+    terms : tuple of Term
+        One; for a time perhaps two.
+    yaw_convention : str
+        Sense and zero of an angle in the horizontal; empty if nothing is said.
+    """
+
+    quantity: Quantity
+    terms: tuple[Term, ...]
+    yaw_convention: str = ""
+
+
+def parse_map(path, columns, present) -> list[MappedColumn]:
+    """Understand a column map.
+
+    Parameters
+    ----------
+    path : path-like
+        For messages.
+    columns : mapping of str to str
+        Quantity -> description.
+    present : sequence of str
+        The file's columns.
+
+    Raises
+    ------
+    RecordingError
+        A quantity, column, unit or word is not known, or two lines give the same.
+    """
+    parsed: dict = {}
+    for name, description in columns.items():
+        if name not in QUANTITIES:
+            near = difflib.get_close_matches(name, QUANTITIES, n=1)
+            hint = f", did you mean {near[0]}?" if near else f"; known are {', '.join(QUANTITIES)}"
+            raise RecordingError(f"{path}: the column map's {shown(name)} is not known{hint}")
+        target = QUANTITIES[name].target
+        if target in parsed:
+            raise RecordingError(
+                f"{path}: the column map gives both {parsed[target].quantity.name} and {name}, "
+                "which say the same; expected one of them"
+            )
+        parsed[target] = _parse(path, QUANTITIES[name], description.strip(), list(present))
+    return list(parsed.values())
+
+
+def implied_map(present) -> dict[str, str]:
+    """Return the map of a file with columns named as quantities, with units in brackets or not.
+
+    Brackets may be square or round. Of two columns that say the same the first one counts.
+    """
+    columns, targets = {}, set()
+    for name in present:
+        match, round_one = _WITH_UNIT.match(name), _UNIT_IN_ROUND.match(name)
+        quantity, description = match["name"] if match else name, name
+        if round_one and round_one["name"] in QUANTITIES:
+            quantity = round_one["name"]
+            description = f"{name} [{round_one['unit'].strip()}]"
+        if quantity in QUANTITIES and QUANTITIES[quantity].target not in targets:
+            columns[quantity] = description
+            targets.add(QUANTITIES[quantity].target)
+    return columns
+
+
+def _parse(path, quantity, description, present):
+    two = _TWO_UNITS.match(description)
+    if quantity.name == "time" and two and description not in present:
+        parts = (two["first"], two["second"])
+        terms = [_parse(path, quantity, part, present).terms[0] for part in parts]
+        return MappedColumn(quantity, tuple(terms))
+    match = _WITH_UNIT.match(description)
+    name, unit, convention = description, next(iter(quantity.units)), ""
+    if match:
+        name = match["name"]
+        unit, convention = _unit_and_words(path, quantity, match["unit"].strip())
+        if description in present and name not in present:
+            name = description
+    stated = match is not None
+    convention = convention or quantity.yaw_convention
+    linear = _linear(name.strip(), present)
+    if linear:
+        return MappedColumn(quantity, (Term(linear[0], unit, stated, *linear[1:]),), convention)
+    parts = [_resolve(part.strip(), present) for part in name.split("+")]
+    if quantity.name == "time" and len(parts) == 2 and None not in parts:
+        return MappedColumn(quantity, tuple(Term(part, unit, stated) for part in parts))
+    raise RecordingError(
+        f"{path}: no column {shown(name.strip())}; its columns are {listed(present)}"
+    )
+
+
+def _unit_and_words(path, quantity, text):
+    default = next(iter(quantity.units))
+    unit, words = default, text
+    for known in sorted(quantity.units, key=len, reverse=True):
+        if known and (text == known or text.startswith(f"{known} ")):
+            unit, words = known, text[len(known) :].strip()
+            break
+    if not words:
+        return unit, ""
+    if quantity.words and words in ANGLE_WORDS:
+        return unit, ANGLE_WORDS[words]
+    expected = ", ".join(f"[{known}]" for known in quantity.units if known)
+    if quantity.words:
+        expected += f", and behind it {', '.join(ANGLE_WORDS)}"
+    raise RecordingError(
+        f"{path}: the column map gives {quantity.name} in [{text}], expected one of {expected}"
+    )
+
+
+def _linear(text, present):
+    """Return column, factor and offset that an expression says; None if it has no column in it."""
+    name = _resolve(text, present)
+    if name is not None:
+        return name, 1.0, 0.0
+    for pattern in (_SUM, _PRODUCT, _FACTOR_FIRST, _NEGATIVE, _BRACKETS):
+        match = pattern.match(text)
+        inner = _linear(match["rest"].strip(), present) if match else None
+        if inner is None:
+            continue
+        name, factor, offset = inner
+        number = float(match["number"]) if "number" in pattern.groupindex else 1.0
+        if pattern is _SUM:
+            return name, factor, offset + (-number if match["sign"] == "-" else number)
+        if pattern is _NEGATIVE:
+            number = -1.0
+        if pattern is _PRODUCT and match["sign"] == "/":
+            if number == 0.0:
+                return None
+            return name, factor / number, offset / number
+        return name, factor * number, offset * number
+    return None
+
+
+def _resolve(text, present):
+    """Return the file's column that a text names or counts; None if there is none."""
+    if text and text in present:
+        return text
+    match = _PLACE.match(text)
+    if match and int(match["place"]) <= len(present):
+        return present[int(match["place"]) - 1]
+    return None
+
+
+_DATE = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?([T ]|\Z)")
+_MULTIPLES = {"ms": 1e3, "us": 1e6, "ns": 1e9}
+_NAMES = {"ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
+_SINCE_1970 = 1e8  # s, more than three years: no recording lasts as long
+_LONGEST_STEP = 5.0  # s, between samples of any use
+_LONG_RECORDING = 1000.0  # s
+_USUAL_RATES = (0.5, 2000.0)  # Hz
+
+
+def read_times(table, column) -> np.ndarray:
+    """Read the column or columns of a time.
+
+    Parameters
+    ----------
+    table : TextTable
+    column : MappedColumn
+
+    Returns
+    -------
+    ndarray, shape (n,)
+        [s]; nan where there is none.
+
+    Raises
+    ------
+    RecordingError
+        A cell is no time, or times without a unit can hardly be seconds.
+    """
+    first = column.terms[0]
+    if first.unit == ISO_TIME or (not first.stated and _is_date(table, first.name)):
+        return _from_dates(table, [term.name for term in column.terms])
+    parts = [_in_seconds(table, term) for term in column.terms]
+    if not any(term.stated for term in column.terms) and first.plain:
+        refuse_other_unit(table.path, parts[0], f"time = {first.name}")
+    return sum(parts[1:], parts[0])
+
+
+def settled_times(table, column):
+    """Return the column of a time with the unit that it turned out to have in a part of its file.
+
+    Parameters
+    ----------
+    table : TextTable
+        The first part, which :func:`read_times` has read.
+    column : MappedColumn
+    """
+    unit = {}
+    if not column.terms[0].stated and _is_date(table, column.terms[0].name):
+        unit = {"unit": ISO_TIME}
+    return replace(column, terms=tuple(replace(t, stated=True, **unit) for t in column.terms))
+
+
+def refuse_other_unit(path, times, setting):
+    """Refuse times that are called seconds and can hardly be.
+
+    Parameters
+    ----------
+    path : path-like
+    times : ndarray
+    setting : str
+        What to write, less the unit.
+
+    Raises
+    ------
+    RecordingError
+        They look like milliseconds, microseconds or nanoseconds.
+    """
+    times = times[np.isfinite(times)]
+    steps = np.abs(np.diff(times))
+    steps = steps[steps > 0.0]
+    if len(steps) == 0:
+        return
+    typical, step = float(np.median(np.abs(times))), float(np.median(steps))
+    for unit, multiple in reversed(_MULTIPLES.items()):
+        if typical > _SINCE_1970 * multiple:
+            reason = f"they are about {typical:.3g}, which no clock in seconds shows"
+            raise _other_unit(path, unit, reason, setting)
+    whole = bool((times == np.rint(times)).all())
+    if step < _LONGEST_STEP or not (whole or np.ptp(times) > _LONG_RECORDING):
+        return
+    reason = f"usually {step:g} from one to the next"
+    for unit, multiple in _MULTIPLES.items():
+        if _USUAL_RATES[0] <= multiple / step <= _USUAL_RATES[1]:
+            raise _other_unit(path, unit, reason, setting)
+
+
+def _other_unit(path, unit, reason, setting):
+    return RecordingError(
+        f"{path}: the times have no unit and look like {_NAMES[unit]} ({reason}); write "
+        f"{setting} [{unit}], or [s] if they are seconds"
+    )
+
+
+def _in_seconds(table, term):
+    numbers = table.numbers(term.name)
+    if not term.plain:
+        numbers = term.factor * numbers + term.offset
+    if term.unit in _MULTIPLES:
+        return seconds_from_counts(numbers, int(_MULTIPLES[term.unit]))
+    return numbers.astype(float) * (60.0 if term.unit == "min" else 1.0)
+
+
+def _is_date(table, name):
+    if pd.api.types.is_numeric_dtype(table.cells[name]):
+        return False
+    cells = table.texts(name)
+    given = cells[cells != ""]
+    return len(given) > 0 and _DATE.match(given.iloc[0]) is not None
+
+
+def _from_dates(table, names):
+    """Return dates as ISO 8601 has them; those without a zone are in UTC."""
+    texts = table.texts(names[0])
+    for name in names[1:]:
+        texts = texts + "T" + table.texts(name)
+    missing = (texts.str.strip("T") == "").to_numpy()
+    texts = texts.str.replace("/", "-", regex=False)
+    dates = pd.to_datetime(texts, format="ISO8601", utc=True, errors="coerce")
+    wrong = np.flatnonzero(dates.isna().to_numpy() & ~missing)
+    if len(wrong):
+        raise RecordingError(
+            f"{table.path}: line {table.lines[wrong[0]]}, column {shown(names[0])}: "
+            f"{shown(texts.iloc[wrong[0]])} is no date and time as 2015-05-21T10:00:00.123Z is one"
+        )
+    nanoseconds = dates.dt.tz_localize(None).to_numpy(dtype="datetime64[ns]").astype(np.int64)
+    return np.where(missing, np.nan, seconds_from_nanoseconds(nanoseconds))
+
+
+_POSES = (POSITION + ("yaw",), POSITION + QUATERNION)
+_REFERENCE = (*_POSES, GLOBAL_POSITION, POSITION)
+_OF_AN_IMU = (QUATERNION, EULER, ("yaw",), GYRO, ACCEL)
+_PLACES_ALOFT = ((*GLOBAL_POSITION, "altitude"), (*POSITION, "z"))
+_OTHERS = {
+    "flight": tuple((*place, *lie) for place in _PLACES_ALOFT for lie in (QUATERNION, EULER)),
+    "magnetometer": (MAG,),
+    "thermometer": (("temperature",),),
+}
+_TOGETHER = (QUATERNION, VARIANCES, ("speed", "course"), VELOCITY)
+_EITHER = ((QUATERNION, ("yaw",)), (("speed",), ("velocity_east",)))
+_NOT_NEEDED = {"poses": ("z", "roll", "pitch"), "positions": ("z",)}
+
+
+def usable_columns(path, columns, purpose, present, explicit, timed=True):
+    """Return the mapped columns that can be used.
+
+    Parameters
+    ----------
+    path : path-like
+        For messages.
+    columns : list of MappedColumn
+    purpose : str
+        ``reference``, ``IMU``, ``flight``, ``magnetometer`` or ``thermometer``.
+    present : sequence of str
+        The file's columns, for messages.
+    explicit : bool
+        Whether a person wrote the map; only then something that cannot be used is refused,
+        otherwise it is left out.
+    timed : bool
+        Whether there must be times.
+
+    Raises
+    ------
+    RecordingError
+        What must be there is missing, or something of no use is mapped.
+    """
+    names = [column.quantity.target for column in columns]
+    kind = _kind(names, purpose)
+    if kind is None or (timed and "time" not in names):
+        expected = " or ".join(" ".join(group) for group in _needed(purpose))
+        found = " ".join(column.quantity.name for column in columns) or "none"
+        if kind is not None:
+            found += " but no time"
+        raise RecordingError(
+            f"{path}: expected columns for time and {expected}, found {found}; "
+            f"map them, the file's columns are {listed(present)}"
+        )
+    useless = _useless(names, kind)
+    if explicit and useless:
+        name, reason = next(iter(useless.items()))
+        given = next(c.quantity.name for c in columns if c.quantity.target == name)
+        raise RecordingError(
+            f"{path}: the column map gives {given}, {reason}; leave it out of the map"
+        )
+    useless.update(() if explicit else dict.fromkeys(_NOT_NEEDED.get(kind, ()), ""))
+    return [column for column in columns if column.quantity.target not in useless]
+
+
+def _needed(purpose):
+    if purpose in _OTHERS:
+        return _OTHERS[purpose]
+    return _REFERENCE if purpose == "reference" else _OF_AN_IMU
+
+
+def _kind(names, purpose):
+    """``poses``, ``fixes`` or ``IMU``; None if nothing is complete."""
+    if purpose in _OTHERS:
+        return purpose if any(_has(names, group) for group in _OTHERS[purpose]) else None
+    if purpose == "IMU":
+        single = any(name in names for name in GYRO + ACCEL)
+        return "IMU" if single or any(_has(names, group) for group in _OF_AN_IMU) else None
+    if any(_has(names, group) for group in _POSES):
+        return "poses"
+    if _has(names, GLOBAL_POSITION):
+        return "fixes"
+    return "positions" if _has(names, POSITION) else None
+
+
+def _useless(names, kind):
+    """Return columns of no use -> why."""
+    usable = {QUANTITIES[name].target for name in USES[kind]}
+    useless = {
+        name: f"of which {_of(kind)} can make no use" for name in names if name not in usable
+    }
+    for group in _TOGETHER:
+        lacking = [name for name in group if name not in names]
+        if lacking:
+            for name in group:
+                if name in names:
+                    useless.setdefault(name, f"which is of use only with {', '.join(lacking)}")
+    for first, second in _EITHER:
+        if _has(names, first) and _has(names, second):
+            useless.setdefault(
+                second[0], f"which is given by {', '.join(first)} as well; expected one of them"
+            )
+    angles = [name for name in ("roll", "pitch") if name in names]
+    if kind == "IMU" and angles and not _has(names, EULER):
+        for name in angles:
+            useless.setdefault(name, "which is of use only with roll, pitch and yaw together")
+    return useless
+
+
+def _of(kind):
+    if kind in _OTHERS:
+        return f"a {kind}"
+    return "an IMU" if kind == "IMU" else f"a reference of {kind}"
+
+
+def _has(names, group):
+    return all(name in names for name in group)

@@ -1,1 +1,0 @@
-"""Tables whose columns have names, units and meanings of their own."""

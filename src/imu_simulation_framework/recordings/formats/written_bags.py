@@ -1,0 +1,349 @@
+"""Bags of many messages at once: each topic an array of fields, see :mod:`.recordings.messages`.
+
+Bags as the bytes of their messages: what is not understood can be copied as it is.
+
+ROS 1 bags, also packed by gzip, and ROS 2 bags as folders with their ``metadata.yaml``.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, Iterable, Iterator, Mapping, NamedTuple, Sequence
+
+import numpy as np
+from rosbags import rosbag1
+from rosbags.rosbag1 import Writer
+from rosbags.typesys import Stores, get_typestore
+
+from imu_simulation_framework.core.errors import RecordingError
+from imu_simulation_framework.core.sentences import printable
+from imu_simulation_framework.core.whole_files import written_aside
+from imu_simulation_framework.recordings.file_access import is_ros2_bag, read_start, unpacked
+from imu_simulation_framework.recordings.formats import bag, ros2_bag
+from imu_simulation_framework.recordings.formats.rosbags_versions import definition_of
+from imu_simulation_framework.recordings.formats.written_ros2_bags import Ros2Folder, Ros2Writer
+from imu_simulation_framework.recordings.messages import IMU, MessageType
+
+
+class Messages(NamedTuple):
+    """The messages of a topic.
+
+    Attributes
+    ----------
+    topic : str
+    kind : MessageType
+    stamps : ndarray of int, shape (n,)
+        [ns since 1970]
+    fields : Mapping of str to array_like, shape (n,) or ()
+        Of the payload, by their names there; what is not named is zero.
+    frames : sequence of str
+        Of the header, and what other texts the message begins with.
+    """
+
+    topic: str
+    kind: MessageType
+    stamps: np.ndarray
+    fields: Mapping[str, np.ndarray]
+    frames: Sequence[str]
+
+
+def write_message_bag(path, topics: Iterable[Messages]) -> None:
+    """Write a bag of ROS 1, as a whole or not at all; messages are in the order of their stamps.
+
+    Parameters
+    ----------
+    path : path-like
+        An existing file is replaced.
+    topics : iterable of Messages
+
+    Raises
+    ------
+    ResultError
+        It cannot be written.
+    """
+    store = get_typestore(Stores.ROS1_NOETIC)
+    with written_aside(path) as aside, Writer(aside) as writer:
+        waiting = []
+        for messages in topics:
+            kind = messages.kind.name.replace("/", "/msg/")
+            connection = writer.add_connection(messages.topic, kind, typestore=store)
+            waiting.append((connection, messages.stamps, *_packed(messages)))
+        if not waiting:
+            return
+        stamps = np.concatenate([one[1] for one in waiting])
+        owner = np.repeat(np.arange(len(waiting)), [len(one[1]) for one in waiting])
+        row = np.concatenate([np.arange(len(one[1])) for one in waiting])
+        for place in np.argsort(stamps, kind="stable").tolist():
+            connection, _, content, size = waiting[owner[place]]
+            begin = int(row[place]) * size
+            writer.write(connection, int(stamps[place]), content[begin : begin + size])
+
+
+def _packed(messages) -> tuple[bytes, int]:
+    """Return the bytes of all messages in a row, and how many one has."""
+    texts = [text.encode() for text in messages.frames]
+    layout = [("sequence", "<u4"), ("seconds", "<u4"), ("nanoseconds", "<u4")]
+    for number, text in enumerate(texts):
+        layout += [(f"length{number}", "<u4"), (f"text{number}", f"S{len(text)}")]
+    packed = np.zeros(len(messages.stamps), np.dtype([*layout, ("payload", messages.kind.payload)]))
+    packed["sequence"] = np.arange(len(packed))
+    packed["seconds"], packed["nanoseconds"] = np.divmod(messages.stamps, 10**9)
+    for number, text in enumerate(texts):
+        packed[f"length{number}"], packed[f"text{number}"] = len(text), text
+    for name, values in messages.fields.items():
+        packed["payload"][name] = values
+    return packed.tobytes(), packed.dtype.itemsize
+
+
+STRING = "std_msgs/String"
+_CDR_HEADER = b"\0\1\0\0"
+"""Little-endian, no parameters."""
+
+
+class RawMessage(NamedTuple):
+    """A message: which connection of the bag, when it was recorded [ns], its bytes."""
+
+    connection: Any
+    receipt: int
+    data: bytes
+
+    @property
+    def topic(self) -> str:
+        """Its name, as a person can read it."""
+        return printable(self.connection.topic)
+
+
+class RawBag:
+    """An open bag.
+
+    Attributes
+    ----------
+    path : path-like
+    ros2 : bool
+        Whether it is one of ROS 2.
+    connections : list
+        Of the library rosbags.
+    """
+
+    def __init__(self, path, reader, ros2: bool):
+        self.path, self.ros2 = path, ros2
+        self._reader = reader
+        self.connections = list(reader.connections)
+
+    def ros2_writer(self, folder) -> Ros2Writer:
+        """Return a writer of a bag of the same storage and version."""
+        return Ros2Writer(folder, self._reader.metadata)
+
+    def topics(self) -> dict[str, tuple[str, int]]:
+        """Return topic -> (type as ROS 1 writes it, number of messages)."""
+        return bag.topics_of(self.connections)
+
+    def messages(self, topic: str | None = None) -> Iterator[RawMessage]:
+        """Yield messages in the order in which they were recorded, of one topic or of all.
+
+        Raises
+        ------
+        RecordingError
+            The bag is damaged.
+        """
+        wanted = [known for known in self.connections if topic in (None, printable(known.topic))]
+        if not wanted:
+            return
+        with self._damage_told():
+            for message in self._reader.messages(connections=wanted):
+                yield RawMessage(*message)
+
+    def _damage_told(self):
+        return (ros2_bag if self.ros2 else bag).damage_told(self.path)
+
+
+@contextmanager
+def opened_bag(path) -> Iterator[RawBag]:
+    """Open a bag of either kind.
+
+    Raises
+    ------
+    RecordingError
+        It is none, or damaged.
+    """
+    with ExitStack() as stack:
+        if is_ros2_bag(path):
+            if not os.path.isdir(path):
+                raise RecordingError(
+                    f"{path}: this is a file of a ROS 2 bag; name its folder, with metadata.yaml"
+                )
+            with ros2_bag.damage_told(path):
+                folder = Ros2Folder(path, stack)
+            yield RawBag(path, folder, ros2=True)
+            return
+        if not read_start(path).startswith(b"\x1f\x8b") and not _is_ros1(path):
+            raise RecordingError(f"{path}: this is no bag of ROS 1 or ROS 2")
+        plain = stack.enter_context(unpacked(path))
+        reader = bag.limited_reader(plain, path)
+        stack.callback(reader.close)
+        yield RawBag(path, reader, ros2=False)
+
+
+def _is_ros1(path) -> bool:
+    return read_start(path).startswith(b"#ROSBAG")
+
+
+@contextmanager
+def bag_like(source: RawBag, path) -> Iterator[BagCopy]:
+    """Write a bag of the same kind, as a whole or not at all.
+
+    Raises
+    ------
+    ResultError
+        It cannot be written.
+    """
+    with written_aside(path) as aside:
+        # A ROS 2 bag's files have the name of its folder.
+        place = aside.parent / Path(path).name
+        writer: Any = source.ros2_writer(place) if source.ros2 else rosbag1.Writer(place)
+        with writer:
+            yield BagCopy(writer, source.ros2)
+        if source.ros2:
+            writer.finish()
+        os.rename(place, aside)
+
+
+class BagCopy:
+    """A bag that is being written; :func:`bag_like` makes it."""
+
+    def __init__(self, writer, ros2: bool):
+        self._writer, self._ros2 = writer, ros2
+        self._store = get_typestore(Stores.ROS2_HUMBLE if ros2 else Stores.ROS1_NOETIC)
+        self._connections: dict[tuple, Any] = {}
+
+    def write(self, message: RawMessage, topic: str | None = None, data: bytes | None = None):
+        """Write a message of another bag; under another topic, or with other bytes, if said."""
+        connection = message.connection
+        topic = connection.topic if topic is None else topic
+        ext = connection.ext
+        if self._ros2:
+            more = {
+                "rihs01": connection.digest or "",
+                "serialization_format": ext.serialization_format,
+                "offered_qos_profiles": ext.offered_qos_profiles,
+            }
+        else:
+            more = {
+                "md5sum": connection.digest,
+                "callerid": ext.callerid,
+                "latching": ext.latching,
+            }
+        definition = definition_of(connection)
+        target = self._connection(topic, connection.msgtype, msgdef=definition, **more)
+        self._writer.write(target, message.receipt, message.data if data is None else data)
+
+    def write_text(self, topic: str, receipt: int, text: str) -> None:
+        """Write a std_msgs/String."""
+        content = text.encode()
+        if self._ros2:
+            size = len(content) + 1
+            data = _CDR_HEADER + size.to_bytes(4, "little") + content + b"\0"
+        else:
+            data = len(content).to_bytes(4, "little") + content
+        self.write_new(topic, STRING, receipt, data)
+
+    def write_new(self, topic: str, kind: str, receipt: int, data: bytes) -> None:
+        """Write a message that no other bag has; its type as ROS 1 writes it."""
+        target = self._connection(topic, kind.replace("/", "/msg/"), typestore=self._store)
+        self._writer.write(target, receipt, data)
+
+    def _connection(self, topic, kind, **more):
+        key = (topic, kind, *sorted((name, str(value)) for name, value in more.items()))
+        if key not in self._connections:
+            self._connections[key] = self._writer.add_connection(topic, kind, **more)
+        return self._connections[key]
+
+
+class NumbersMessage(NamedTuple):
+    """A message of header, perhaps a text, and numbers, in its bytes.
+
+    Attributes
+    ----------
+    stamp : int
+        [ns]
+    frame : str
+    numbers : ndarray, shape (n,)
+        What is behind the header and the text, as :mod:`.recordings.messages` has it.
+    place : int
+        Where these begin.
+    child : str
+        The text, if there is one: an odometry's child_frame_id.
+    """
+
+    stamp: int
+    frame: str
+    numbers: np.ndarray
+    place: int
+    child: str = ""
+
+
+def read_imu_message(data: bytes, ros2: bool) -> NumbersMessage | None:
+    """Return what a message says; None if it is not laid out as a sensor_msgs/Imu."""
+    return read_numbers_message(data, IMU, ros2)
+
+
+def read_numbers_message(data: bytes, kind: MessageType, ros2: bool) -> NumbersMessage | None:
+    """Return what a message says; None if it is not laid out as it should be.
+
+    ROS 2 aligns numbers to their size, counted from behind four bytes, and ends a text with a
+    NUL; see :mod:`.recordings.formats.ros2_bag`.
+
+    Parameters
+    ----------
+    data : bytes
+    kind : MessageType
+        One whose payload is numbers of eight bytes.
+    ros2 : bool
+        Whether it is one of ROS 2.
+    """
+    begin, spare = (4, 8) if ros2 else (4, 1)
+    if len(data) < begin + 12 or (ros2 and data[1] != 1):
+        return None
+    seconds, nanoseconds = np.frombuffer(data, "<u4", 2, begin).tolist()
+    end = begin + 8
+    texts = []
+    for _ in range(1 + kind.strings):
+        if ros2:
+            end += -(end - begin) % 4
+        start = end + 4
+        if start > len(data):
+            return None
+        end = start + int.from_bytes(data[end:start], "little")
+        texts.append(data[start:end])
+    place = begin - (-(end - begin) // 8) * 8 if ros2 else end
+    if not 0 <= len(data) - place - kind.payload.itemsize < spare:
+        return None
+    frame, *children = (printable(text.rstrip(b"\0").decode("utf-8", "replace")) for text in texts)
+    numbers = np.frombuffer(data, "<f8", kind.payload.itemsize // 8, place).copy()
+    return NumbersMessage(seconds * 10**9 + nanoseconds, frame, numbers, place, *children)
+
+
+def changed_imu_message(
+    data: bytes,
+    message: NumbersMessage,
+    numbers: Iterable[float],
+    ros2: bool,
+    frame: str | None = None,
+    stamp: int | None = None,
+) -> bytes:
+    """Return the message with other numbers and, if said, in another frame or of another time.
+
+    With as many numbers as a sensor_msgs/MagneticField has it is one. The stamp [ns] stands at the
+    same place in both versions of ROS.
+    """
+    if stamp is not None:
+        data = data[:4] + np.array(divmod(stamp, 10**9), "<u4").tobytes() + data[12:]
+    head = data[: message.place]
+    if frame is not None:
+        name = frame.encode() + (b"\0" if ros2 else b"")
+        head = data[:12] + len(name).to_bytes(4, "little") + name
+        if ros2:
+            head += bytes(-(len(head) - 4) % 8)
+    return head + np.asarray(numbers, "<f8").tobytes()

@@ -1,0 +1,349 @@
+"""ROS 2 bags as folders: read and written in the same storage and version of their metadata.
+
+What the fields of ``metadata.yaml`` are: rosbag2's ``rosbag2_storage/yaml.hpp``. Since version 9
+(Jazzy) the profiles of quality of service are a list there, and a text before.
+"""
+
+from __future__ import annotations
+
+import heapq
+import os
+import sqlite3
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Iterator, NamedTuple, NoReturn
+
+import yaml
+from mcap.writer import Writer as McapWriter
+from rosbags import rosbag2
+
+from imu_simulation_framework.core.errors import RecordingError
+from imu_simulation_framework.core.sentences import printable, shown
+from imu_simulation_framework.core.yaml_files import read_yaml
+from imu_simulation_framework.recordings.formats import ros2_bag
+
+METADATA = "metadata.yaml"
+_INFORMATION = "rosbag2_bagfile_information"
+_NEWEST_VERSION = 9
+_WITH_HASHES, _WITH_PROFILES = 7, 9
+"""Versions of the metadata since which types have hashes, and profiles are a list."""
+
+_SCHEMA = """
+CREATE TABLE schema(schema_version INTEGER PRIMARY KEY, ros_distro TEXT NOT NULL);
+CREATE TABLE metadata(
+    id INTEGER PRIMARY KEY, metadata_version INTEGER NOT NULL, metadata TEXT NOT NULL);
+CREATE TABLE topics(
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL, type TEXT NOT NULL,
+    serialization_format TEXT NOT NULL, offered_qos_profiles TEXT NOT NULL,
+    type_description_hash TEXT NOT NULL);
+CREATE TABLE message_definitions(
+    id INTEGER PRIMARY KEY, topic_type TEXT NOT NULL, encoding TEXT NOT NULL,
+    encoded_message_definition TEXT NOT NULL, type_description_hash TEXT NOT NULL);
+CREATE TABLE messages(
+    id INTEGER PRIMARY KEY, topic_id INTEGER NOT NULL, timestamp INTEGER NOT NULL,
+    data BLOB NOT NULL);
+CREATE INDEX timestamp_idx ON messages (timestamp ASC);
+"""
+
+
+class Stored(NamedTuple):
+    """How a topic is stored: serialization, profiles as the metadata have them."""
+
+    serialization_format: str
+    offered_qos_profiles: Any
+
+
+class StoredConnection(NamedTuple):
+    """A topic of a bag, with the names that the library rosbags gives its own."""
+
+    topic: str
+    msgtype: str
+    msgdef: str
+    digest: str
+    msgcount: int
+    ext: Stored
+
+
+class Ros2Folder:
+    """An open bag, as :class:`.RawBag` wants it.
+
+    Attributes
+    ----------
+    metadata : dict
+        What ``metadata.yaml`` says.
+    connections : list of StoredConnection
+
+    Raises
+    ------
+    ConfigurationError, RecordingError
+        There is no such description, it is of a kind that is not known, or a file is missing.
+    """
+
+    def __init__(self, path, stack):
+        self.metadata = _read_metadata(path)
+        files = []
+        for name in self.metadata["relative_file_paths"]:
+            # Older versions have the folder's name in front.
+            file = Path(path) / Path(name).name
+            if not file.is_file():
+                raise RecordingError(f"{path}: the bag's file {shown(file.name)} is missing")
+            files.append(ros2_bag.plain_file(file, stack))
+        described = {
+            topic["topic_metadata"]["name"]: (topic["topic_metadata"], topic["message_count"])
+            for topic in self.metadata["topics_with_message_count"]
+        }
+        definitions: dict[str, str] = {}
+        if self.metadata["storage_identifier"] == "sqlite3":
+            self._files = [ros2_bag.SqliteFile(stack, file) for file in files]
+            for one in self._files:
+                definitions.update((name, t.definition) for name, t in one.topics.items())
+        else:
+            self._reader = self._mcap_reader(files, stack)
+            definitions.update(
+                (printable(c.topic), _text_of(c.msgdef)) for c in self._reader.connections
+            )
+        for name in definitions.keys() - set(map(printable, described)):
+            raise RecordingError(
+                f"{Path(path) / METADATA}: the topic {shown(name)}, which the bag has, is not "
+                "described"
+            )
+        self.connections = [
+            StoredConnection(
+                name,
+                topic["type"],
+                definitions.get(printable(name), ""),
+                topic.get("type_description_hash", ""),
+                count,
+                Stored(topic["serialization_format"], topic.get("offered_qos_profiles", "")),
+            )
+            for name, (topic, count) in described.items()
+        ]
+
+    def _mcap_reader(self, files, stack):
+        """Return the library's reader, which knows no metadata of version 9."""
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        information = dict(self.metadata, version=8, files=[], custom_data={})
+        if information.get("compression_mode", "").lower() == "file":
+            information["compression_mode"] = ""
+        information["relative_file_paths"] = []
+        for number, file in enumerate(files):
+            name = f"{number}.mcap"
+            (folder / name).symlink_to(Path(file).resolve())
+            information["relative_file_paths"].append(name)
+        information["topics_with_message_count"] = [
+            {**topic, "topic_metadata": {**topic["topic_metadata"], "offered_qos_profiles": ""}}
+            for topic in information["topics_with_message_count"]
+        ]
+        (folder / METADATA).write_text(yaml.safe_dump({_INFORMATION: information}))
+        stack.enter_context(ros2_bag.chunks_limited())
+        reader = rosbag2.Reader(folder)
+        reader.open()
+        stack.callback(reader.close)
+        return reader
+
+    def messages(self, connections) -> Iterator[tuple[StoredConnection, int, bytes]]:
+        """Yield connection, time [ns] and bytes of messages in the order of their times."""
+        known = {printable(connection.topic): connection for connection in connections}
+        if self.metadata["storage_identifier"] == "sqlite3":
+            parts = [file.messages(list(known)) for file in self._files]
+            for name, time, data in heapq.merge(*parts, key=lambda row: row[1]):
+                yield known[name], time, ros2_bag.plain_message(data)
+            return
+        chosen = [c for c in self._reader.connections if printable(c.topic) in known]
+        for connection, time, data in self._reader.messages(connections=chosen):
+            yield known[printable(connection.topic)], time, bytes(data)
+
+
+def _text_of(definition) -> str:
+    """Return the text of a definition, which newer versions of the library keep with its format."""
+    return str(getattr(definition, "data", definition) or "")
+
+
+def _read_metadata(path) -> dict:
+    """Return what a bag's description says, as far as it is used here checked.
+
+    Raises
+    ------
+    ConfigurationError, RecordingError
+        It cannot be read, or says something else.
+    """
+    file = Path(path) / METADATA
+    content = read_yaml(file, "the description of the ROS 2 bag")
+    information = content.get(_INFORMATION) if isinstance(content, dict) else None
+    if not isinstance(information, dict):
+        raise RecordingError(f"{file}: it has no {_INFORMATION}, as a ROS 2 bag's description has")
+
+    def refuse(what, found, expected) -> NoReturn:
+        raise RecordingError(f"{file}: {what} is {shown(found)}, expected {expected}")
+
+    version = information.get("version")
+    if not isinstance(version, int) or not 1 <= version <= _NEWEST_VERSION:
+        refuse("version", version, f"a whole number from 1 to {_NEWEST_VERSION}")
+    storage = information.get("storage_identifier")
+    if storage not in ("sqlite3", "mcap"):
+        refuse("storage_identifier", storage, "sqlite3 or mcap")
+    paths = information.get("relative_file_paths")
+    if not (isinstance(paths, list) and paths and all(isinstance(name, str) for name in paths)):
+        refuse("relative_file_paths", paths, "names of files")
+    topics = information.get("topics_with_message_count")
+    if not isinstance(topics, list):
+        refuse("topics_with_message_count", topics, "a list")
+    for topic in topics:
+        described = topic.get("topic_metadata") if isinstance(topic, dict) else None
+        texts = ("name", "type", "serialization_format")
+        if not isinstance(described, dict) or not isinstance(topic.get("message_count"), int):
+            refuse("an entry of topics_with_message_count", topic, "topic_metadata and a count")
+        for text in texts:
+            if not isinstance(described.get(text), str):
+                refuse(f"a topic's {text}", described.get(text), "a text")
+        if not isinstance(described.get("type_description_hash", ""), str):
+            refuse("type_description_hash", described["type_description_hash"], "a text")
+        if described["serialization_format"] != "cdr":
+            refuse("serialization_format", described["serialization_format"], "cdr")
+    for mode in ("compression_mode", "compression_format"):
+        if not isinstance(information.get(mode, ""), str):
+            refuse(mode, information[mode], "a text")
+    return information
+
+
+class Ros2Writer:
+    """Writes a folder in the storage and with the description's version of another bag.
+
+    It is used as a context, and has the methods of the library's writer that are used here; that
+    one writes sqlite3 and one version only.
+
+    Parameters
+    ----------
+    folder : Path
+        Is made.
+    metadata : dict
+        Of the other bag.
+    """
+
+    def __init__(self, folder, metadata):
+        self._folder, self._metadata = Path(folder), metadata
+        self._connections: list[StoredConnection] = []
+        self._counts: dict[str, int] = {}
+        self._first, self._last = None, 0
+        self._is_sqlite = metadata["storage_identifier"] == "sqlite3"
+
+    def __enter__(self):
+        self._folder.mkdir()
+        ending = "db3" if self._is_sqlite else "mcap"
+        self._name = f"{self._folder.name}.{ending}"
+        path = os.fspath(self._folder / self._name)
+        if self._is_sqlite:
+            self._database = sqlite3.connect(path)
+            self._database.executescript(_SCHEMA)
+            distro = self._metadata.get("ros_distro") or "unknown"
+            self._database.execute("INSERT INTO schema VALUES (4, ?)", (str(distro),))
+        else:
+            self._mcap = McapWriter(path)
+            self._mcap.start(profile="ros2", library="imu_simulation_framework")
+            self._channels: dict[str, int] = {}
+        return self
+
+    def add_connection(
+        self,
+        topic: str,
+        msgtype: str,
+        typestore=None,
+        msgdef: str = "",
+        rihs01: str = "",
+        serialization_format: str = "cdr",
+        offered_qos_profiles: Any = None,
+    ) -> StoredConnection:
+        """Add a topic; with a ``typestore`` of the library that one knows the type."""
+        if typestore is not None:
+            msgdef, _ = typestore.generate_msgdef(msgtype, ros_version=2)
+            rihs01 = typestore.hash_rihs01(msgtype)
+        profiles = offered_qos_profiles
+        if profiles is None:
+            profiles = [] if self._metadata["version"] >= _WITH_PROFILES else ""
+        stored = Stored(serialization_format, profiles)
+        connection = StoredConnection(topic, msgtype, msgdef, rihs01, 0, stored)
+        text = profiles if isinstance(profiles, str) else yaml.safe_dump(profiles)
+        known = {one.msgtype for one in self._connections}
+        self._connections.append(connection)
+        self._counts[topic] = 0
+        if self._is_sqlite:
+            row = (topic, msgtype, serialization_format, text, rihs01)
+            key = len(self._connections)
+            self._database.execute("INSERT INTO topics VALUES (?, ?, ?, ?, ?, ?)", (key, *row))
+            if msgdef and msgtype not in known:
+                self._database.execute(
+                    "INSERT INTO message_definitions (topic_type, encoding, "
+                    "encoded_message_definition, type_description_hash) VALUES (?, ?, ?, ?)",
+                    (msgtype, "ros2msg", msgdef, rihs01),
+                )
+            return connection
+        schema = self._mcap.register_schema(msgtype, "ros2msg" if msgdef else "", msgdef.encode())
+        described = {"offered_qos_profiles": text}
+        if rihs01:
+            described["topic_type_hash"] = rihs01
+        self._channels[topic] = self._mcap.register_channel(
+            topic, serialization_format, schema, described
+        )
+        return connection
+
+    def write(self, connection: StoredConnection, time: int, data: bytes) -> None:
+        """Write a message; its time [ns]."""
+        if self._is_sqlite:
+            key = self._connections.index(connection) + 1
+            self._database.execute(
+                "INSERT INTO messages (topic_id, timestamp, data) VALUES (?, ?, ?)",
+                (key, time, data),
+            )
+        else:
+            channel = self._channels[connection.topic]
+            count = self._counts[connection.topic]
+            self._mcap.add_message(channel, time, data, time, sequence=count % 2**32)
+        self._counts[connection.topic] += 1
+        self._first = time if self._first is None else min(self._first, time)
+        self._last = max(self._last, time)
+
+    def __exit__(self, kind, *_):
+        if not self._is_sqlite:
+            # Where writing failed, ending may fail as well; the first reason counts.
+            with suppress(OSError if kind else ()):
+                self._mcap.finish()
+            return
+        if kind is None:
+            self._database.commit()
+        self._database.close()
+        return
+
+    def finish(self) -> None:
+        """Write the description, after the context has ended."""
+        begin, count = self._first or 0, sum(self._counts.values())
+        span = {
+            "starting_time": {"nanoseconds_since_epoch": begin},
+            "duration": {"nanoseconds": self._last - begin if count else 0},
+            "message_count": count,
+        }
+        information = {
+            **self._metadata,
+            **span,
+            "relative_file_paths": [self._name],
+            "topics_with_message_count": [
+                {"topic_metadata": self._described(one), "message_count": self._counts[one.topic]}
+                for one in self._connections
+            ],
+            "compression_format": "",
+            "compression_mode": "",
+        }
+        if "files" in self._metadata:
+            information["files"] = [{"path": self._name, **span}]
+        text = yaml.safe_dump({_INFORMATION: information}, sort_keys=False)
+        (self._folder / METADATA).write_text(text, encoding="utf-8")
+
+    def _described(self, connection) -> dict:
+        described = {
+            "name": connection.topic,
+            "type": connection.msgtype,
+            **connection.ext._asdict(),
+        }
+        if self._metadata["version"] >= _WITH_HASHES:
+            described["type_description_hash"] = connection.digest
+        return described

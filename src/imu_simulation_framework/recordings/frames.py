@@ -1,0 +1,215 @@
+"""How others write orientations and directions, and how those become this package's.
+
+Recordings differ in the world's axes (east-north-up or north-east-down), in the sense and zero
+of the yaw, in the order of a quaternion and in its direction. Here everything becomes ENU, body
+axes forward-left-up, and yaw counter-clockwise from east (REP-103). A world of north-east-down
+goes with body axes forward-right-down; in both, roll, pitch and yaw are rotations about x, then
+y, then z of the world.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from imu_simulation_framework.core.angles import quaternion_product
+from imu_simulation_framework.core.settings import Settings, setting
+from imu_simulation_framework.core.units import factors
+from imu_simulation_framework.sensors.imu_specification import (
+    GYROSCOPE_FILTERS,
+    OutputSpecification,
+)
+
+FRAMES = ("enu", "ned")
+SENSOR_AXES = ("flu", "frd")
+QUATERNION_ORDERS = ("xyzw", "wxyz")
+GYRO_UNITS = factors("rad/s", "deg/s")
+ACCEL_UNITS = factors("m/s^2", "g")
+ACCEL_CONVENTIONS = {"specific_force": 1.0, "gravity": -1.0}
+ORIENTATIONS = ("auto", "recorded", "fused")
+
+YAW_CONVENTIONS = {
+    "ccw_from_east": (1.0, 0.0),
+    "cw_from_north": (-1.0, math.pi / 2.0),
+    "ccw_from_north": (1.0, math.pi / 2.0),
+    "cw_from_east": (-1.0, 0.0),
+}
+"""Name -> sign and offset [rad] that make a yaw counter-clockwise from east of it."""
+
+_AXES_OF_FRAME = dict(zip(FRAMES, SENSOR_AXES))
+_YAW_OF_FRAME = {"enu": "ccw_from_east", "ned": "cw_from_north"}
+# North-east-down to east-north-up is half a turn about the horizontal half-way between east and
+# north, forward-right-down to forward-left-up half a turn about forward.
+_HALF = math.sqrt(0.5)
+_WORLD_FROM_NED = (_HALF, _HALF, 0.0, 0.0)
+_BODY_FROM_FRD = (1.0, 0.0, 0.0, 0.0)
+
+_NEARLY = math.radians(10.0)
+"""Somebody who mounts an IMU turned mostly means a quarter turn; slopes and noise do the rest."""
+
+
+@dataclass(frozen=True)
+class ReferenceConventions(Settings):
+    """How a recording writes orientations and positions.
+
+    Attributes
+    ----------
+    frame : str
+        ``enu``, or ``ned``: world north-east-down and body forward-right-down.
+    yaw_convention : str
+        Sense and zero of the yaw, one of :data:`YAW_CONVENTIONS`; empty: that of the frame,
+        ``ccw_from_east`` or ``cw_from_north``. It is said of the number that is the yaw, so of a
+        quaternion too, if somebody made one of a compass's heading.
+    quaternion_order : str
+        What stands in the fields that should be x, y, z, w: ``xyzw`` or ``wxyz``.
+    quaternion_inverse : bool
+        Whether quaternions take vectors from the world's axes to the body's.
+
+    Raises
+    ------
+    ConfigurationError
+        A value is not what it must be.
+    """
+
+    frame: str = setting("enu", choices=FRAMES)
+    yaw_convention: str = setting("", choices=tuple(YAW_CONVENTIONS))
+    quaternion_order: str = setting("xyzw", choices=QUATERNION_ORDERS)
+    quaternion_inverse: bool = setting(False)
+
+    @property
+    def yaw(self) -> str:
+        """The yaw's convention, never empty."""
+        return self.yaw_convention or _YAW_OF_FRAME[self.frame]
+
+
+@dataclass(frozen=True)
+class ImuConventions(ReferenceConventions):
+    """How a recorded IMU writes what it measures, and how it is mounted.
+
+    Attributes
+    ----------
+    sensor_axes : str
+        Axes of gyroscope and accelerometer: ``flu``, forward-left-up, or ``frd``,
+        forward-right-down; empty: as the frame has them. Some drivers turn one thing and forget
+        the other.
+    gyro_unit, accel_unit : str
+        Of a recording that does not state them: ``rad/s`` or ``deg/s``, ``m/s^2`` or ``g``.
+    accel_convention : str
+        ``specific_force``, which points up at rest, or ``gravity``, its opposite.
+    mounting_roll, mounting_pitch, mounting_yaw : float
+        Angles [rad] of the IMU's axes in the robot's, both forward-left-up: the rotation
+        about z by yaw after y by pitch after x by roll takes a vector from the IMU's axes to the
+        robot's. Zero for an IMU whose axes are the robot's.
+    orientation : str
+        ``recorded``, ``fused`` (made of gyroscope and accelerometer), or ``auto``: as recorded
+        if it is, else fused.
+    filter, filter_time_constant, filter_rate_bias
+        Of the fusion, as in
+        :class:`~imu_simulation_framework.sensors.imu_specification.OutputSpecification`.
+    """
+
+    sensor_axes: str = setting("", choices=SENSOR_AXES)
+    gyro_unit: str = setting("rad/s", choices=tuple(GYRO_UNITS))
+    accel_unit: str = setting("m/s^2", choices=tuple(ACCEL_UNITS))
+    accel_convention: str = setting("specific_force", choices=tuple(ACCEL_CONVENTIONS))
+    mounting_roll: float = setting(0.0, unit="rad")
+    mounting_pitch: float = setting(0.0, unit="rad")
+    mounting_yaw: float = setting(0.0, unit="rad")
+    orientation: str = setting("auto", choices=ORIENTATIONS)
+    filter: str = setting(OutputSpecification.filter, choices=GYROSCOPE_FILTERS)
+    filter_time_constant: float = setting(
+        OutputSpecification.filter_time_constant, unit="s", above=0.0
+    )
+    filter_rate_bias: bool = setting(OutputSpecification.filter_rate_bias)
+
+    @property
+    def mounting(self) -> tuple[float, float, float]:
+        """Roll, pitch and yaw of the mounting [rad]."""
+        return self.mounting_roll, self.mounting_pitch, self.mounting_yaw
+
+    @property
+    def axes(self) -> str:
+        """Axes of gyroscope and accelerometer, never empty."""
+        return self.sensor_axes or _AXES_OF_FRAME[self.frame]
+
+
+def yaw_from_convention(yaw, convention):
+    """Return a yaw [rad] counter-clockwise from east, of one in another convention."""
+    sign, offset = YAW_CONVENTIONS[convention]
+    return sign * np.asarray(yaw, dtype=float) + offset
+
+
+def quaternions_from_convention(quaternions, conventions):
+    """Return quaternions that take vectors from body axes forward-left-up to ENU.
+
+    Lengths stay what they are, zero and not-a-number too: recordings have such.
+
+    Parameters
+    ----------
+    quaternions : array_like, shape (n, 4)
+        As recorded.
+    conventions : ReferenceConventions
+
+    Returns
+    -------
+    ndarray, shape (n, 4)
+        Order x, y, z, w.
+    """
+    quaternions = np.asarray(quaternions, dtype=float)
+    if conventions.quaternion_order == "wxyz":
+        quaternions = np.roll(quaternions, -1, axis=-1)
+    if conventions.quaternion_inverse:
+        quaternions = quaternions * [-1.0, -1.0, -1.0, 1.0]
+    parts = tuple(quaternions.T)
+    if conventions.frame == "ned":
+        parts = quaternion_product(*_WORLD_FROM_NED, *parts)
+        parts = quaternion_product(*parts, *_BODY_FROM_FRD)
+    if conventions.yaw != _YAW_OF_FRAME[conventions.frame]:
+        x, y, z, w = parts
+        # The yaw whatever the length; angles.yaw_from_quaternion refuses a length of zero.
+        yaw = np.arctan2(2.0 * (w * z + x * y), w * w + x * x - y * y - z * z)
+        sign, offset = YAW_CONVENTIONS[_YAW_OF_FRAME[conventions.frame]]
+        recorded = sign * (yaw - offset)
+        half = 0.5 * (yaw_from_convention(recorded, conventions.yaw) - yaw)
+        zero = np.zeros(len(quaternions))
+        parts = quaternion_product(zero, zero, np.sin(half), np.cos(half), *parts)
+    return np.column_stack(parts)
+
+
+def vectors_from_axes(vectors, axes):
+    """Return vectors (..., 3) in axes forward-left-up, of ones in ``SENSOR_AXES``."""
+    vectors = np.asarray(vectors, dtype=float)
+    return vectors * [1.0, -1.0, -1.0] if axes == "frd" else vectors
+
+
+def positions_from_frame(positions, frame):
+    """Return positions (n, 3) as east, north, up, of ones in a frame's world axes."""
+    positions = np.asarray(positions, dtype=float)
+    return positions[:, [1, 0, 2]] * [1.0, 1.0, -1.0] if frame == "ned" else positions
+
+
+def levelling_roll_pitch(up) -> tuple[float, float]:
+    """Return the mounting that puts an IMU at rest upright, quarter turns where it nearly is one.
+
+    Parameters
+    ----------
+    up : array_like, shape (3,)
+        What the accelerometer shows at rest, of any length.
+
+    Returns
+    -------
+    roll, pitch : float
+        [rad], applied in the order of ``ImuConventions.mounting``: roll first. The turn about the
+        vertical, yaw, does not show in gravity.
+    """
+    x, y, z = np.asarray(up, dtype=float) / np.linalg.norm(up)
+    pitch = _quarter_turns(math.atan2(-x, math.hypot(y, z)))
+    upended = abs(pitch) == math.pi / 2.0
+    return 0.0 if upended else _quarter_turns(math.atan2(y, z)), pitch
+
+
+def _quarter_turns(angle) -> float:
+    nearest = round(angle / (math.pi / 2.0)) * (math.pi / 2.0)
+    return nearest if abs(angle - nearest) < _NEARLY else angle

@@ -1,0 +1,1 @@
+"""Guessing which columns of somebody's table are what."""

@@ -1,0 +1,613 @@
+"""What the name of a column in somebody's table says: the quantity, the axis and the unit.
+
+A name is cut into words; words that only say where the quantity comes from are dropped; what
+remains must be a known name as a whole. A word that is not known makes the column unknown, so that
+``gyro_bias_x`` or ``mag_field.x`` are not taken for what they are not.
+
+The columns of a table with what their names say, and the best of those that say the same.
+
+In which unit numbers are, by their size and by their steps.
+
+``pieces`` tells which piece of a recording a row is of: steps from one to the next do not count.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from imu_simulation_framework.recordings.guessing.motion import steps_within, windows
+
+_BRACKET = re.compile(r"\s*[\[(](?P<unit>[^\[\]()]*)[\])]\s*\Z")
+_WORD = re.compile(r"[a-z]+\d*|\d+")
+_HUMP = re.compile(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_RIG = frozenset(["imu", "ins", "sensor", "motion", "device", "ahrs"])
+_OUTSIDE = frozenset(
+    ["odom", "pose", "twist", "robot", "gt", "truth", "ground", "mocap", "vicon", "optitrack"]
+)
+_ORIGINS = _RIG.union(
+    _OUTSIDE,
+    ["field", "header", "msg", "data", "gps", "gnss", "raw", "location", "meas", "measured"],
+    ["est", "estimated", "value", "rs", "user", "fix", "navsat"],
+)
+_UNITS = {
+    "s": "s sec secs second seconds",
+    "ms": "ms msec msecs millis milliseconds millisecond",
+    "us": "us usec usecs µs μs micros microseconds microsecond",
+    "ns": "ns nsec nsecs nanos nanosec nanoseconds nanosecond",
+    "m": "m meter meters metre metres",
+    "km": "km",
+    "cm": "cm",
+    "mm": "mm",
+    "ft": "ft feet",
+    "rad": "rad rads radian radians",
+    "deg": "deg degs degree degrees ° º",
+    "e7": "e7 1e7 1e-7deg deg*1e7",
+    "ddmm.mmmm": "ddmm.mmmm ddmm.mm nmea",
+    "rad/s": "rad/s rad/sec rads^-1 rads-1 radians/s radians/sec rps",
+    "deg/s": "deg/s deg/sec degs^-1 degs-1 degrees/s degrees/sec °/s º/s dps",
+    "mm/s": "mm/s",
+    "cm/s": "cm/s",
+    "m/s": "m/s m/sec ms^-1 ms-1 mps meters/second",
+    "km/h": "km/h kmh kph kmph",
+    "mph": "mph",
+    "knots": "knots knot kn kt kts",
+    "m/s^2": "m/s^2 m/s2 m/s² m/s/s m/s**2 ms^-2 ms-2 ms2 mps2",
+    "g": "g gee",
+    "mg": "mg",
+    "m^2": "m^2 m2 m² m**2",
+    "1": "1 -",
+}
+_CANONICAL = {alias: unit for unit, aliases in _UNITS.items() for alias in aliases.split()}
+_CANONICAL[""] = "1"
+_ENDINGS: dict[tuple[str, ...], str] = {
+    ("rad", "s"): "rad/s",
+    ("deg", "s"): "deg/s",
+    ("m", "s"): "m/s",
+    ("km", "h"): "km/h",
+    ("m", "s2"): "m/s^2",
+    ("m", "s", "2"): "m/s^2",
+    ("m", "s", "s"): "m/s^2",
+    ("m2",): "m^2",
+    **{(alias,): unit for alias, unit in _CANONICAL.items() if alias.isalnum() and alias != "1"},
+}
+_LENGTHS = ("m", "km", "cm", "mm", "ft")
+_KIND_UNITS = {
+    "time": ("s", "ms", "us", "ns"),
+    "gyro": ("rad/s", "deg/s"),
+    "accel": ("m/s^2", "g", "mg"),
+    "angle": ("rad", "deg"),
+    "global": ("deg", "rad", "ddmm.mmmm", "e7"),
+    "velocity": ("m/s", "cm/s", "mm/s", "km/h", "mph", "knots"),
+    "length": _LENGTHS,
+    "variance": ("m^2",),
+    "number": ("1",),
+}
+_SHORT = {  # What a shortened unit means behind a name of this kind.
+    ("gyro", "rad"): "rad/s",
+    ("gyro", "deg"): "deg/s",
+    ("velocity", "ms"): "m/s",
+    ("accel", "ms"): "m/s^2",
+}
+_AXES = {"x": "x", "y": "y", "z": "z", "w": "w", "0": "x", "1": "y", "2": "z"}
+_STEMS = {
+    "gyro": "gyro,gyr,gyroscope,gyros,g,w,omega,angular velocity,angular vel,ang vel,angvel,"
+    "angular rate,rotation rate,rot rate,gyro rotation,gyro rate,rate,body rate,turn rate,w s",
+    "accel": "a,acc,accel,acceleration,accelerometer,accelerometer acceleration,"
+    "linear acceleration,linear accel,lin acc,linacc,specific force,a s",
+    "quaternion": "q,quat,quaternion,orientation,attitude quaternion,orientation quaternion",
+    "position": ",pos,position,p,p r,t,translation",
+}
+_FUSED = {
+    "gyro": "g gyro gyr w omega",
+    "accel": "a acc accel",
+    "quaternion": "q quat",
+    "position": "pos t p",
+}
+_SCALARS = {
+    "time": "time,t,stamp,timestamp,time stamp,receipt,receipt time,elapsed time,elapsed,"
+    "unix time,unixtime,epoch,logging time,datetime,date time,clock,tow,time of week,time utc,"
+    "timestamp since1970,time since1970,rosbag time,sample time,seconds elapsed",
+    "date": "date",
+    "latitude": "lat,latitude",
+    "longitude": "lon,lng,long,longitude",
+    "altitude": "alt,altitude,height,h,elevation,ele,hgt,alt ellipsoid",
+    "position:x": "east,easting,e,utm easting,utm east,utm e,utm x,pos e,position east,pos east,"
+    "enu e,local east",
+    "position:y": "north,northing,n,utm northing,utm north,utm n,utm y,pos n,position north,"
+    "pos north,enu n,local north",
+    "position:z": "up,u,enu u",
+    "down": "down",
+    "gyro:x": "rollrate,roll rate,rollspeed,roll speed,rate roll",
+    "gyro:y": "pitchrate,pitch rate,pitchspeed,pitch speed,rate pitch",
+    "gyro:z": "yawrate,yaw rate,yawspeed,yaw speed,rate yaw",
+    "roll": "roll,phi,roll angle",
+    "pitch": "pitch,pitch angle",
+    "yaw": "yaw,psi,yaw angle",
+    "theta": "theta",
+    "heading": "heading,azimuth,true heading,hdg,compass,compass heading,heading angle,"
+    "heading true",
+    "course": "course,cog,track,course over ground,bearing,track angle,ground course,true course,"
+    "direction,head mot",
+    "speed": "speed,v,vel,velocity,ground speed,groundspeed,speed over ground,sog,spd,g speed",
+    "velocity_east": "ve,v e,vel e,v east,vel east,velocity east,velocity e,east velocity,"
+    "speed east",
+    "velocity_north": "vn,v n,vel n,v north,vel north,velocity north,velocity n,"
+    "north velocity,speed north",
+    "hdop": "hdop",
+    "position_error": "epe,accuracy,horizontal accuracy,hacc,h acc,eph,horizontal error,"
+    "position error,h accuracy,position accuracy",
+    "sigma_east": "std e,std east,sigma e,sigma east,sde,sd e,sd east,east std,stddev east",
+    "sigma_north": "std n,std north,sigma n,sigma north,sdn,sd n,sd north,north std,stddev north",
+    "variance_east": "var e,var east,variance e,variance east,east variance",
+    "variance_north": "var n,var north,variance n,variance north,north variance",
+}
+_VALUE_KINDS = {
+    "time": "time",
+    "latitude": "global",
+    "longitude": "global",
+    **dict.fromkeys(("gyro",), "gyro"),
+    **dict.fromkeys(("accel",), "accel"),
+    **dict.fromkeys(("roll", "pitch", "yaw", "theta", "heading", "course"), "angle"),
+    **dict.fromkeys(("speed", "velocity_east", "velocity_north"), "velocity"),
+    **dict.fromkeys(
+        ("position", "down", "altitude", "position_error", "sigma_east", "sigma_north"), "length"
+    ),
+    **dict.fromkeys(("variance_east", "variance_north"), "variance"),
+    **dict.fromkeys(("quaternion", "hdop", "date"), "number"),
+}
+
+
+def _known_names():
+    known = {}
+    for kind, names in _SCALARS.items():
+        kind, _, axis = kind.partition(":")
+        known.update(dict.fromkeys(names.split(","), (kind, axis)))
+    for kind, stems in _STEMS.items():
+        for axis in "xyzw" if kind == "quaternion" else "xyz":
+            known.update({f"{stem} {axis}".strip(): (kind, axis) for stem in stems.split(",")})
+            known.update({stem + axis: (kind, axis) for stem in _FUSED[kind].split()})
+    for unit in ("s", "ms", "us", "ns"):
+        known.update(dict.fromkeys(_UNITS[unit].split(), ("time", "")))
+    # Numbered from 0, the scalar is first by most authors: its own axis, to be said as a guess.
+    for place, axis in enumerate("wxyz"):
+        known.update({f"q{place}": ("quaternion", axis), f"q {place}": ("quaternion", axis)})
+    return known
+
+
+_KNOWN = _known_names()
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What a column's name says.
+
+    Attributes
+    ----------
+    kind : str
+        ``time``, ``date``, ``gyro``, ``accel``, ``quaternion``, ``position``, ``down``, ``theta``
+        or the name of a quantity of column maps.
+    axis : str
+        Of a vector or quaternion, else empty.
+    stem : str
+        The words without axis and unit: columns of one vector have the same.
+    unit : str
+        As column maps have it; empty if the name does not say one.
+    origin : tuple of str
+        Words that only say where it comes from: the fewer, the plainer the name.
+    numbered : bool
+        Whether the axis is said by a number.
+    """
+
+    kind: str
+    axis: str
+    stem: str
+    unit: str
+    origin: tuple[str, ...]
+    numbered: bool
+
+    @property
+    def of_imu(self) -> bool:
+        """Whether the name says that this is the IMU's."""
+        return not _RIG.isdisjoint(self.origin)
+
+    @property
+    def of_reference(self) -> bool:
+        """Whether the name says that this is not the IMU's but of another source."""
+        return not self.of_imu and not _OUTSIDE.isdisjoint(self.origin)
+
+
+def meaning_of(name):
+    """Understand the name of a column.
+
+    Parameters
+    ----------
+    name : str
+        With or without a unit: ``Gyroscope X (deg/s)``, ``vel_n_m_s``, ``q[0]``.
+
+    Returns
+    -------
+    Meaning or None
+        None if it is no name that is known.
+    """
+    text, stated = name.strip(), ""
+    match = _BRACKET.search(text)
+    if match and not match["unit"].strip().isdigit():
+        stated = canonical_unit(match["unit"])
+        text = text[: match.start()]
+        if not stated:
+            return None
+    words = _WORD.findall(_HUMP.sub(" ", text).lower())
+    for tail in range(3 if not stated else 0, -1, -1):
+        unit = _ENDINGS.get(_unnumbered(words)[-tail:] if tail else (), "")
+        if tail and not unit:
+            continue
+        found = _look_up(_without(words, tail), unit or stated)
+        if found:
+            return found
+    return None
+
+
+def canonical_unit(text) -> str:
+    """Return a unit as column maps have it, empty if it is not known; no unit is ``1``."""
+    return _CANONICAL.get(re.sub(r"\s+", "", text).lower(), "")
+
+
+def _unnumbered(words):
+    return tuple(words[:-1]) if words and words[-1].isdigit() else tuple(words)
+
+
+def _without(words, tail):
+    """Return the words without those that are the unit, which stand before a number of an axis."""
+    if not tail:
+        return words
+    number = [words[-1]] if words[-1].isdigit() else []
+    return list(_unnumbered(words)[:-tail]) + number
+
+
+def _look_up(words, unit):
+    plain = [word for word in words if word not in _ORIGINS]
+    text = " ".join(plain)
+    found, numbered = _KNOWN.get(text), bool(re.search(r"\d\Z", text))
+    if not found and numbered and plain[-1] in _AXES:
+        found = _KNOWN.get(" ".join([*plain[:-1], _AXES[plain[-1]]]))
+        if found and found[0] == "quaternion":
+            return None
+    if not found:
+        return None
+    kind, axis = found
+    unit = _fitting_unit(kind, unit, text)
+    if unit is None:
+        return None
+    stem, origin = " ".join(words), tuple(word for word in words if word in _ORIGINS)
+    if axis:
+        # East, north and the rate of roll, pitch and yaw have a name of their own per axis.
+        stem = stem[:-1] if stem[-1] in "xyzw0123" else "axes by name"
+    return Meaning(kind, axis, stem.strip(), unit, origin, numbered)
+
+
+def _fitting_unit(kind, unit, text):
+    """Return the unit, empty if none is said, None if such a quantity cannot have it."""
+    if not unit:
+        return _CANONICAL.get(text, "") if kind == "time" else ""
+    values = _VALUE_KINDS[kind]
+    unit = _SHORT.get((values, unit), unit)
+    return unit if unit in _KIND_UNITS[values] else None
+
+
+_LEAST_FILLED = 0.3
+"""Share of rows, of those that the fullest such column has, that a column must fill."""
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A column that may be mapped.
+
+    Attributes
+    ----------
+    name : str
+    place : int
+        Counted from 1.
+    meaning : Meaning or None
+    values : ndarray, shape (n,)
+        nan where there is none; of text all of them.
+    texts : ndarray of str, shape (n,), or None
+        Of a column that is not of numbers.
+    """
+
+    name: str
+    place: int
+    meaning: Meaning | None
+    values: np.ndarray
+    texts: np.ndarray | None = None
+
+    @property
+    def filled(self) -> float:
+        """Share of the rows that have a value."""
+        if self.texts is not None:
+            return float(np.mean(self.texts != ""))
+        return float(np.mean(np.isfinite(self.values))) if len(self.values) else 0.0
+
+    @property
+    def silent(self) -> bool:
+        """Whether it has no number but zero."""
+        return not np.any(self.values[np.isfinite(self.values)])
+
+    def written(self, unit, words="", factor="") -> str:
+        """Return the column as a column map has it.
+
+        A name that a map could not hold is replaced by its place.
+        """
+        plain = self.name and not any(sign in self.name for sign in ";\"'\n\r#%=")
+        name = self.name if plain else f"col{self.place}"
+        return f"{name}{factor} [{unit}{' ' if words else ''}{words}]"
+
+
+LARGEST_NUMBER = 1e20
+"""In any unit: nanoseconds since 1970 have 19 digits. What is larger is no sample but a fault."""
+
+
+def candidates_of(names, values):
+    """Look at all columns of a table.
+
+    Parameters
+    ----------
+    names : sequence of str
+    values : sequence of array_like, each of shape (n,)
+        Numbers or texts.
+
+    Returns
+    -------
+    list of Candidate
+    """
+    found = []
+    for place, (name, column) in enumerate(zip(names, values), 1):
+        column = pd.Series(column)
+        numbers = pd.to_numeric(column, errors="coerce").astype(float)
+        numbers = numbers.where(np.abs(numbers) <= LARGEST_NUMBER).to_numpy()
+        texts = None
+        if not pd.api.types.is_numeric_dtype(column):
+            texts = column.where(column.notna(), "").astype(str).str.strip().to_numpy()
+            if np.mean(np.isfinite(numbers)) >= 0.95 * np.mean(texts != ""):
+                texts = None
+        found.append(Candidate(str(name), place, meaning_of(str(name)), numbers, texts))
+    return found
+
+
+def best_scalar(candidates, kind):
+    """Return the plainest and fullest column of numbers of a kind, or None."""
+    found = [c for c in candidates if _is(c, kind) and c.texts is None and c.filled > 0.0]
+    return min(found, key=_rank, default=None)
+
+
+def vectors(candidates, kind, axes):
+    """Return groups of columns that are one vector, the plainest and fullest first.
+
+    Parameters
+    ----------
+    candidates : list of Candidate
+    kind : str
+    axes : str
+        Those that it must have, one letter each.
+
+    Returns
+    -------
+    list of dict of str to Candidate
+        By axis; groups that are empty, or zero throughout, are left out.
+    """
+    groups = {}
+    for candidate in candidates:
+        if _is(candidate, kind) and candidate.texts is None and candidate.filled > 0.0:
+            groups.setdefault(candidate.meaning.stem, {}).setdefault(
+                candidate.meaning.axis, candidate
+            )
+    complete = [
+        group
+        for group in groups.values()
+        if all(axis in group for axis in axes) and not all(c.silent for c in group.values())
+    ]
+    return sorted(complete, key=lambda group: _rank(next(iter(group.values()))))
+
+
+def fullest_first(groups):
+    """Drop groups that fill far fewer rows than the fullest one."""
+    most = max((next(iter(group.values())).filled for group in groups), default=0.0)
+    return [g for g in groups if next(iter(g.values())).filled >= _LEAST_FILLED * most]
+
+
+def matrix(columns) -> np.ndarray:
+    """Return values of columns side by side, shape (n, len(columns))."""
+    return np.column_stack([column.values for column in columns])
+
+
+def shared_unit(columns):
+    """Return the unit that names of columns say: empty if none does, None if they contradict."""
+    units = {column.meaning.unit for column in columns if column.meaning} - {""}
+    if len(units) > 1:
+        return None
+    return units.pop() if units else ""
+
+
+def _is(candidate, kind):
+    return candidate.meaning is not None and candidate.meaning.kind == kind
+
+
+def _rank(candidate):
+    return -round(candidate.filled, 1), len(candidate.meaning.origin), candidate.place
+
+
+TIME_MULTIPLES = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
+"""How many of a unit are a second."""
+
+IMU_STEPS = (3e-4, 0.25)
+FIX_STEPS = (0.04, 12.0)
+"""Usual steps [s] from one sample to the next, by which to decide where two units are possible;
+their ends are less than 1000 apart, so that one unit at most fits."""
+
+_POSSIBLE_STEPS = (3e-4, 12.0)  # s
+_SINCE_1970 = (6e8, 4e9)  # s: from 1989, before which nothing was recorded as it is today, to 2096
+_FASTEST = 6.0  # rad/s, a turn a second
+_EARTH = 6.371e6  # m
+
+
+def time_unit(values, pieces, usual):
+    """Tell the unit of times.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n,)
+    pieces : ndarray of int, shape (n,)
+    usual : tuple of float
+        Steps [s] that are usual, for times that do not count from 1970.
+
+    Returns
+    -------
+    unit : str
+        Empty if no unit or more than one fits.
+    reason : str
+    """
+    steps = steps_within(values, pieces)
+    forward = steps[steps > 0.0]
+    if len(forward) < 2 or np.mean(steps < 0.0) > 0.05:
+        return "", "does not grow"
+    size, step = float(np.median(values[np.isfinite(values)])), float(np.median(forward))
+    for unit, multiple in TIME_MULTIPLES.items():
+        if _SINCE_1970[0] < size / multiple < _SINCE_1970[1]:
+            return unit, "counts from 1970"
+    if _is_clock_face(values):
+        return "", "is written as hours, minutes and seconds, hhmmss"
+    if usual == IMU_STEPS and (steps == 1.0).all():
+        return "", "grows by 1 from row to row, which may count samples or milliseconds"
+    for low, high in (_POSSIBLE_STEPS, usual):
+        fitting = [u for u, multiple in TIME_MULTIPLES.items() if low <= step / multiple <= high]
+        if len(fitting) == 1:
+            return fitting[0], f"usually {step:.4g} from row to row"
+    return "", f"grows by {step:.4g} from row to row, which is usual in no unit"
+
+
+def _is_clock_face(values):
+    """Whether all numbers can be read as hhmmss, with up to three digits behind, over a minute."""
+    values = values[np.isfinite(values)]
+    for digits in (1.0, 10.0, 100.0, 1000.0):
+        face = np.floor(values / digits)
+        seconds, minutes, hours = face % 100, face // 100 % 100, face // 10000
+        valid = (hours < 24) & (minutes < 60) & (seconds < 60) & (values >= 0.0)
+        if valid.all() and np.ptp(minutes) > 0 and np.ptp(seconds) > 40:
+            return True
+    return False
+
+
+def angle_unit(yaw, seconds, pieces, others=()):
+    """Tell whether a yaw, and angles in the same unit, are degrees or radians.
+
+    A yaw that goes round shows it where it jumps. Without a jump a yaw beyond a full turn of
+    radians is not degrees yet: it may count the turns. It is if it then turned too fast.
+
+    Parameters
+    ----------
+    yaw, seconds : ndarray, shape (n,)
+    pieces : ndarray of int, shape (n,)
+    others : sequence of ndarray
+        Roll and pitch.
+
+    Returns
+    -------
+    str
+        ``deg``, ``rad``, or empty if it cannot be told.
+    """
+    jumps = np.abs(steps_within(yaw, pieces))
+    if ((jumps > 300.0) & (jumps < 360.5)).any():
+        return "deg"
+    if any(np.nanmax(np.abs(angles)) > np.pi + 0.02 for angles in others):
+        return "deg"
+    if np.nanmax(np.abs(yaw)) <= 2.0 * np.pi + 0.02:
+        around = (jumps > 5.5) & (jumps < 6.3)
+        return "rad" if around.any() and jumps[~around].max(initial=0.0) < 1.0 else ""
+    rows = np.isfinite(yaw) & np.isfinite(seconds)
+    first, last = windows(seconds[rows], pieces[rows])
+    if len(first) < 10:
+        return ""
+    lasting = seconds[rows][last] - seconds[rows][first]
+    rates = np.abs(yaw[rows][last] - yaw[rows][first])[lasting > 0.0] / lasting[lasting > 0.0]
+    return "deg" if np.percentile(rates, 99) > _FASTEST else ""
+
+
+def global_unit(latitude, longitude):
+    """Tell the unit of latitude and longitude by their range; empty if it cannot be told.
+
+    Returns
+    -------
+    str
+        ``deg``, ``rad``, ``ddmm.mmmm``, ``e7`` or empty.
+    """
+    north = float(np.nanmax(np.abs(latitude)))
+    east = float(np.nanmax(np.abs(longitude)))
+    if max(north, east) < 0.05:
+        return ""  # a simulated place at 0, 0; or, in radians, in the Gulf of Guinea
+    if north <= np.pi / 2.0 and east <= np.pi:
+        return "rad"  # in degrees this were in the Gulf of Guinea
+    if north <= 90.0 and east <= 360.0:
+        return "deg"
+    whole = np.nanmax(np.abs(latitude % 1.0)) == 0.0
+    if whole and 1e6 < north <= 9e8 and east <= 1.8e9:
+        return "e7"
+    minutes = np.concatenate([np.abs(latitude) % 100.0, np.abs(longitude) % 100.0])
+    if north < 9000.0 and east < 18000.0 and np.nanmax(minutes) < 60.0:
+        return "ddmm.mmmm"
+    return ""
+
+
+def degrees_of(values, unit):
+    """Return latitude or longitude in degrees."""
+    if unit == "ddmm.mmmm":
+        whole = np.trunc(values / 100.0)
+        return whole + (values - 100.0 * whole) / 60.0
+    return values * {"deg": 1.0, "rad": 180.0 / np.pi, "e7": 1e-7}[unit]
+
+
+def local_metres(latitude, longitude):
+    """Return east and north [m] of degrees; good for telling units, not for positions."""
+    origin = np.nanmedian(latitude)
+    scale = np.radians(1.0) * _EARTH
+    east = (longitude - np.nanmedian(longitude)) * scale * np.cos(np.radians(origin))
+    return east, (latitude - origin) * scale
+
+
+def accel_unit(accel):
+    """Tell the unit of specific forces, shape (n, 3), by gravity; empty if there is none in it."""
+    size = float(np.nanmedian(np.linalg.norm(accel, axis=1)))
+    for unit, gravity in (("g", 1.0), ("m/s^2", 9.8), ("mg", 1000.0)):
+        if 0.85 * gravity < size < 1.2 * gravity:
+            return unit, size
+    return "", size
+
+
+def gyro_unit(gyro):
+    """Tell the unit of angular velocities by their size alone.
+
+    No gyroscope of less than a thousand dollars measures beyond 2000 deg/s, 35 rad/s; none that
+    lies still has noise or steps of 0.02 rad/s, 1 deg/s, and few have less than 0.02 deg/s.
+
+    Parameters
+    ----------
+    gyro : ndarray, shape (n, 1 to 3)
+
+    Returns
+    -------
+    str
+        Empty if it cannot be told.
+    """
+    gyro = gyro[np.isfinite(gyro).all(axis=1)]
+    if len(gyro) < 64:
+        return ""
+    largest = float(np.percentile(np.abs(gyro), 99.5))
+    spreads = [rows.std(axis=0).mean() for rows in np.array_split(gyro, len(gyro) // 32)]
+    quiet = float(np.percentile(spreads, 5))
+    values = np.unique(gyro[:, -1])
+    quantum = float(np.median(np.diff(values))) if 2 < len(values) < len(gyro) // 4 else 0.0
+    if largest > 40.0 or quiet > 0.15 or quantum > 0.02:
+        return "deg/s"
+    return "rad/s" if quiet < 0.02 and largest < 15.0 and quiet > 0.0 else ""

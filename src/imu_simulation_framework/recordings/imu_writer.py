@@ -1,0 +1,165 @@
+"""Recordings of an IMU: as a bag, as ``rostopic echo -p`` prints them, or as our own table."""
+
+from __future__ import annotations
+
+import gzip
+import io
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Iterable
+
+import numpy as np
+from rosbags.rosbag1 import Writer
+from rosbags.typesys import Stores, get_typestore
+
+from imu_simulation_framework.core import topics
+from imu_simulation_framework.core.angles import roll_pitch_yaw_from_quaternion
+from imu_simulation_framework.core.columns import IMU_RECORD
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.robot_names import IMU_FRAME
+from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.core.whole_files import written_aside
+from imu_simulation_framework.recordings.bundled_drives import FIRST_STAMP, IMU_FIELDS
+from imu_simulation_framework.recordings.messages import IMU
+from imu_simulation_framework.sensors.imu_models.base import ImuSamples
+
+FORMATS = ("bag", "rostopic_csv", "csv")
+"""By their names in config.ini; the second and third also packed, with ``.gz`` at the end."""
+
+TOPIC = topics.in_root(topics.IMU)
+
+
+def format_of(path, format="") -> str:
+    """Return the format of a recording that will have this name.
+
+    Parameters
+    ----------
+    path : str or Path
+    format : str
+        One of :data:`FORMATS`; by default ``bag`` for names with ``.bag`` and ``csv`` for names
+        with ``.csv`` or ``.csv.gz``.
+
+    Raises
+    ------
+    ConfigurationError
+        The name does not tell, or contradicts.
+    """
+    name = Path(path).name.lower()
+    by_name = "bag" if name.endswith(".bag") else ""
+    if name.endswith((".csv", ".csv.gz")):
+        by_name = "csv"
+    if format and format not in FORMATS:
+        raise ConfigurationError(f"{shown(format)} is no format; there are {', '.join(FORMATS)}.")
+    if not by_name or (format and (format == "bag") != (by_name == "bag")):
+        raise ConfigurationError(
+            f"{path}: a recording's name must end in .bag, or in .csv or .csv.gz for a table."
+        )
+    return format or by_name
+
+
+def write_imu_recording(path, blocks: Iterable[ImuSamples], covariances, format=""):
+    """Write a recording of an IMU, as a whole or not at all.
+
+    Parameters
+    ----------
+    path : str or Path
+        An existing file is replaced.
+    blocks : iterable of ImuSamples
+        One after the other; only one at a time is in memory. In a bag and for
+        ``rostopic_csv`` time zero is the beginning of 2019, UTC.
+    covariances : 3 tuples of 9 float
+        As in each message: orientation, angular velocity, specific force.
+    format : str
+        See :func:`format_of`.
+
+    Raises
+    ------
+    ConfigurationError
+        Name and format do not go together.
+    ResultError
+        The file cannot be written.
+    """
+    kind = format_of(path, format)
+    write = {"bag": _write_bag, "rostopic_csv": _write_rostopic_csv, "csv": _write_table}[kind]
+    with written_aside(path) as aside:
+        write(aside, blocks, covariances, packed=str(path).lower().endswith(".gz"))
+
+
+def _write_bag(path, blocks, covariances, packed):
+    store = get_typestore(Stores.ROS1_NOETIC)
+    frame = IMU_FRAME.encode()
+    message = np.dtype(
+        [("sequence", "<u4"), ("seconds", "<u4"), ("nanoseconds", "<u4"), ("length", "<u4")]
+        + [("frame", f"S{len(frame)}"), ("payload", IMU.payload)]
+    )
+    sequence = 0
+    with Writer(path) as writer:
+        connection = writer.add_connection(TOPIC, "sensor_msgs/msg/Imu", typestore=store)
+        for block in blocks:
+            # All messages of a block at once: a message is its bytes in a row, as IMU says.
+            messages = np.zeros(len(block.time), message)
+            stamps = _stamps(block.time)
+            messages["sequence"] = np.arange(sequence, sequence + len(stamps))
+            messages["seconds"], messages["nanoseconds"] = np.divmod(stamps, 10**9)
+            messages["length"] = len(frame)
+            messages["frame"] = frame
+            for name, column in zip(IMU.payload.names, _columns(block, covariances).T):
+                messages["payload"][name] = column
+            content = messages.tobytes()
+            size = message.itemsize
+            for index, stamp in enumerate(stamps.tolist()):
+                writer.write(connection, stamp, content[index * size : (index + 1) * size])
+            sequence += len(stamps)
+
+
+def _write_rostopic_csv(path, blocks, covariances, packed):
+    sequence = 0
+    with _text_file(path, packed) as file:
+        file.write(",".join(IMU_FIELDS) + "\n")
+        for block in blocks:
+            rows = zip(_stamps(block.time).tolist(), _lines(_columns(block, covariances)))
+            for number, (stamp, line) in enumerate(rows, sequence):
+                file.write(f"{stamp},{number},{stamp},{IMU_FRAME},{line}\n")
+            sequence += len(block.time)
+
+
+def _write_table(path, blocks, covariances, packed):
+    yaw = None
+    with _text_file(path, packed) as file:
+        file.write(",".join(("time", *IMU_RECORD)) + "\n")
+        for block in blocks:
+            angles = roll_pitch_yaw_from_quaternion(block.orientation)
+            # Unwrapped also from one block to the next.
+            before = angles[:1, 2] if yaw is None else np.array([yaw])
+            angles[:, 2] = np.unwrap(np.concatenate([before, angles[:, 2]]))[1:]
+            yaw = angles[-1, 2] if len(angles) else yaw
+            columns = [block.time, angles, block.angular_velocity, block.specific_force]
+            for line in _lines(np.column_stack(columns)):
+                file.write(line + "\n")
+
+
+@contextmanager
+def _text_file(path, packed):
+    with ExitStack() as files:
+        binary = files.enter_context(open(path, "wb"))
+        if packed:
+            # Without time and name in its header the same recording gives the same bytes.
+            binary = files.enter_context(gzip.GzipFile("", "wb", 6, binary, mtime=0))
+        yield files.enter_context(io.TextIOWrapper(binary, encoding="ascii", newline="\n"))
+
+
+def _stamps(time):
+    return FIRST_STAMP + np.round(time * 1e9).astype(np.int64)
+
+
+def _columns(block, covariances):
+    """Return what follows the header in each message, (samples, 37)."""
+    orientation, rate, force = (np.tile(x, (len(block.time), 1)) for x in covariances)
+    return np.hstack(
+        [block.orientation, orientation, block.angular_velocity, rate, block.specific_force, force]
+    )
+
+
+def _lines(columns):
+    """Rows of numbers as text; Python's own notation is the shortest that reads back equal."""
+    return map(",".join, zip(*(map(repr, column) for column in columns.T.tolist())))

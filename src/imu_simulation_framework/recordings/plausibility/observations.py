@@ -1,0 +1,181 @@
+"""Everything that is measured of a recording before a verdict on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from imu_simulation_framework.core.constants import STANDARD_GRAVITY
+from imu_simulation_framework.recordings.plausibility.relation import (
+    PathDirection,
+    Relation,
+    gyro_heading,
+    imu_heading,
+    mean_specific_force,
+    path_direction,
+    reference_heading,
+    relate,
+    vertical_gyro_heading,
+)
+
+"""Of the place where a drive was recorded, good enough to tell a unit by [m/s^2]."""
+
+GOOD = 0.8
+"""A mark (see :meth:`Observations.marks`) from here on needs no explanation."""
+
+
+@dataclass(frozen=True)
+class Observations:
+    """What was measured of a reference and an IMU.
+
+    Attributes
+    ----------
+    reference, imu : pandas.DataFrame
+        Poses, and an ImuRecord or None, on one clock.
+    path : PathDirection or None
+        None where the yaw is the course of the path itself.
+    reference_imu, reference_gyro, imu_gyro : Relation or None
+        None where one of the two is not there, or they do not overlap.
+    reference_vertical : Relation or None
+        The reference against the gyroscope about the direction of gravity.
+    specific_force : ndarray, shape (3,), or None
+        Mean of the accelerometer in the robot's axes [m/s^2]; None where gravity does not show.
+    tilt : float or None
+        Angle between the vertical of the orientation and that of the accelerometer [rad].
+    known : float
+        Share of the time with the IMU in which the reference knows its heading. What a held or
+        bridged heading turns is a guess, and in no relation's ``net``.
+    """
+
+    reference: pd.DataFrame
+    imu: pd.DataFrame | None
+    path: PathDirection | None
+    reference_imu: Relation | None
+    reference_gyro: Relation | None
+    imu_gyro: Relation | None
+    reference_vertical: Relation | None
+    specific_force: np.ndarray | None
+    tilt: float | None
+    known: float = 1.0
+
+    def marks(self) -> dict[str, float]:
+        """How well each pair goes together: 1 perfectly, 0 not at all, below that against it.
+
+        Only what says something has a mark: a robot that never turned has none but gravity's.
+        """
+        marks = {}
+        for name in ("reference_imu", "reference_gyro", "imu_gyro"):
+            relation = getattr(self, name)
+            if relation is not None and relation.conclusive:
+                marks[name] = relation_mark(relation)
+        if self.path is not None and (self.path.conclusive or self.path.concentrated):
+            marks["path"] = self.path.concentration * np.cos(2.0 * self.path.offset)
+            if self.path.mirrored:
+                marks["path"] = -self.path.mirrored_concentration
+        up = mean_up(self.imu)
+        if up is not None:
+            marks["upright"] = up[2]
+        if self.specific_force is not None:
+            size = float(np.linalg.norm(self.specific_force))
+            marks["gravity"] = min(size / STANDARD_GRAVITY, STANDARD_GRAVITY / size)
+        if self.tilt is not None:
+            marks["tilt"] = np.cos(self.tilt)
+        return {name: float(mark) for name, mark in marks.items()}
+
+
+def relation_mark(relation) -> float:
+    """Return the correlation, smaller by a scale that is not one; never better for that below 0."""
+    size = relation.scale
+    return relation.correlation * min(size, 1.0 / size) if size > 0.0 else relation.correlation
+
+
+def observe(reference, imu, course_is_yaw=False, shortest_window=1.0) -> Observations:
+    """Measure a recording.
+
+    Parameters
+    ----------
+    reference : pandas.DataFrame
+        Poses.
+    imu : pandas.DataFrame or None
+        ImuRecord.
+    course_is_yaw : bool
+        Whether the reference's yaw was made of its path.
+    shortest_window : float
+        Turns are compared over windows of at least this length [s].
+    """
+    turns = {"reference": reference_heading(reference)}
+    if imu is not None:
+        turns["imu"] = imu_heading(imu)
+        turns["gyro"] = gyro_heading(imu)
+        turns["vertical"] = vertical_gyro_heading(imu)
+
+    times, known = _known_steps(reference, imu)
+
+    def relation(first, second):
+        pair = turns.get(first), turns.get(second)
+        found = None if None in pair else relate(*pair, shortest_window)
+        if found is None or first != "reference" or known.all():
+            return found
+        turned = (np.diff(heading.at(times))[known] for heading in pair)
+        return replace(found, net=tuple(float(turn.sum()) for turn in turned))
+
+    force = None if imu is None else mean_specific_force(imu)
+    return Observations(
+        reference=reference,
+        imu=imu,
+        path=None if course_is_yaw else path_direction(reference),
+        reference_imu=relation("reference", "imu"),
+        reference_gyro=relation("reference", "gyro"),
+        imu_gyro=relation("imu", "gyro"),
+        reference_vertical=relation("reference", "vertical"),
+        specific_force=force,
+        tilt=None if force is None or "roll" not in imu else _tilt(imu, force),
+        known=float(np.mean(known)) if len(known) else 1.0,
+    )
+
+
+def _known_steps(reference, imu):
+    """Return times [s] of a reference beside an IMU, and between which of them it knows its yaw."""
+    times = reference.index.to_numpy(dtype=float)
+    known = np.ones(len(times), dtype=bool)
+    if "yaw_known" in reference:
+        known = reference["yaw_known"].to_numpy() == 1.0
+    if imu is not None:
+        shared = (times >= imu.index[0]) & (times <= imu.index[-1])
+        times, known = times[shared], known[shared]
+    return times, known[1:] & known[:-1]
+
+
+def mean_up(imu):
+    """Return upwards in the robot's axes, a unit vector (3,), on the mean over a drive.
+
+    By the accelerometer, or by the orientation where gravity does not show; None without both.
+    """
+    if imu is None:
+        return None
+    force = mean_specific_force(imu)
+    up = force if force is not None else _up_of_orientation(imu)
+    size = 0.0 if up is None else np.linalg.norm(up)
+    return up / size if size > 0.0 else None
+
+
+def _up_of_orientation(imu):
+    if "roll" not in imu:
+        return None
+    roll, pitch = imu["roll"].to_numpy(), imu["pitch"].to_numpy()
+    return np.array(
+        [
+            -np.sin(pitch).mean(),
+            (np.cos(pitch) * np.sin(roll)).mean(),
+            (np.cos(pitch) * np.cos(roll)).mean(),
+        ]
+    )
+
+
+def _tilt(imu, force) -> float:
+    """Return the angle between the mean verticals of orientation and accelerometer [rad]."""
+    up = _up_of_orientation(imu)
+    size = np.linalg.norm(up) * np.linalg.norm(force)
+    return float(np.arccos(np.clip(up @ force / size, -1.0, 1.0))) if size > 0.0 else 0.0

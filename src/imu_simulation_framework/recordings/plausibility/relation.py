@@ -1,0 +1,492 @@
+"""What each part of a recording says about how the robot turned.
+
+How two headings go together.
+
+Clocks of reference and IMU that differ: shifted, of another rate, of another epoch.
+
+Whether a reference's yaw is the direction in which its positions move.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from imu_simulation_framework.core.columns import ACCEL, GYRO
+from imu_simulation_framework.core.spectrum import uniform_grid
+from imu_simulation_framework.core.time_alignment import normalised_correlation, parabola_peak
+from imu_simulation_framework.recordings.plausibility import findings as faults
+from imu_simulation_framework.recordings.plausibility.findings import Finding
+
+
+@dataclass(frozen=True)
+class Heading:
+    """An angle over time, of which only differences count.
+
+    Attributes
+    ----------
+    name : str
+        As a person reads it.
+    time : ndarray, shape (n,)
+        Strictly increasing [s].
+    angle : ndarray, shape (n,)
+        [rad, unwrapped]
+    """
+
+    name: str
+    time: np.ndarray
+    angle: np.ndarray
+
+    def at(self, times):
+        """Return the angle at times [s]; before and after, the ends hold."""
+        return np.interp(times, self.time, self.angle)
+
+    @property
+    def period(self) -> float:
+        """Median time between samples [s]."""
+        return float(np.median(np.diff(self.time)))
+
+
+def part_of(heading, start, stop) -> Heading:
+    """Return a heading between two times [s]."""
+    inside = (heading.time >= start) & (heading.time <= stop)
+    return Heading(heading.name, heading.time[inside], heading.angle[inside])
+
+
+def reference_heading(reference) -> Heading:
+    """Return the yaw of Poses."""
+    return Heading("the reference's yaw", _times(reference), reference["yaw"].to_numpy())
+
+
+def imu_heading(imu):
+    """Return the yaw of an ImuRecord; None if it has none."""
+    if "yaw" not in imu:
+        return None
+    return Heading("the IMU's yaw", _times(imu), imu["yaw"].to_numpy())
+
+
+def gyro_heading(imu, axis="gyro_z"):
+    """Return the integral of the gyroscope about one of the robot's axes; None without one.
+
+    The robot is taken for level, which costs one part in two hundred at six degrees.
+    """
+    if axis not in imu:
+        return None
+    name = "the gyroscope" if axis == "gyro_z" else f"the gyroscope's {axis[-1]} axis"
+    return Heading(name, _times(imu), _integral(_times(imu), imu[axis].to_numpy()))
+
+
+def vertical_gyro_heading(imu):
+    """Return the integral of the gyroscope about the direction in which the specific force points.
+
+    It does not matter how the sensor is mounted or which axes it has, as long as gyroscope and
+    accelerometer share them. None without both, or if gravity does not show.
+    """
+    up = mean_specific_force(imu)
+    if up is None or not set(GYRO) <= set(imu):
+        return None
+    rate = imu[list(GYRO)].to_numpy() @ (up / np.linalg.norm(up))
+    return Heading("the gyroscope about the vertical", _times(imu), _integral(_times(imu), rate))
+
+
+def mean_specific_force(imu):
+    """Return the accelerometer's mean [m/s^2], shape (3,); None without one, or if it is small.
+
+    Over a drive the accelerations average out and gravity remains; some IMUs subtract it.
+    """
+    if not set(ACCEL) <= set(imu):
+        return None
+    forces = imu[list(ACCEL)].to_numpy()
+    mean = forces.mean(axis=0)
+    typical = float(np.median(np.linalg.norm(forces, axis=1)))
+    return mean if np.linalg.norm(mean) > 0.7 * typical > 0.0 else None
+
+
+def _times(table):
+    return table.index.to_numpy(dtype=float)
+
+
+def _integral(times, values):
+    """Return the trapezoidal integral, zero at the beginning."""
+    steps = 0.5 * (values[1:] + values[:-1]) * np.diff(times)
+    return np.concatenate([[0.0], np.cumsum(steps)])
+
+
+SHORTEST_WINDOW = 1.0
+"""Turns are compared over windows of at least this length [s]: what a robot does, not noise."""
+
+SAMPLES_PER_WINDOW = 4
+"""A window holds at least so many samples of the slower heading."""
+
+STEPS_PER_WINDOW = 8
+
+LONGEST_DELAY = 10.0
+"""Delays are looked for up to here [s], and up to a quarter of the drive."""
+
+MINIMUM_WINDOWS = 8
+
+TURNING = np.radians(0.3)
+"""A heading that turns less than this [rad/s, standard deviation over windows] says nothing."""
+
+CLEARLY_TURNING = np.radians(1.0)
+"""Where one turns this much the other should turn, too."""
+
+STEADILY_TURNING = np.radians(3.0)
+"""A mean rate of turn [rad/s] that no bias of a gyroscope should make."""
+
+STEADY = 0.25
+"""A turn whose rate changes by less than this part of its mean is steady: round and round."""
+
+SAME_SIZE = 3.0
+"""Steady turns within this factor are of one size, as a bias can be the rest."""
+
+
+@dataclass(frozen=True)
+class Relation:
+    """The turns of two headings over the same windows.
+
+    Attributes
+    ----------
+    first, second : str
+        Names of the headings.
+    correlation : float
+        Of the turns, at the delay that fits best, nan if one of them does not turn.
+    correlation_as_recorded : float
+        The same without a delay.
+    scale : float
+        Turn of the first per turn of the second, by regression, at the delay. Of two steady turns
+        the sign only, unless it is far from one: a bias cannot be told from a scale there.
+    delay : float
+        How late the second is against the first [s].
+    windows : int
+        Independent windows compared.
+    window : float
+        Their length [s].
+    turned : tuple of float
+        Sum of the absolute turns of each [rad].
+    net : tuple of float
+        Net turn of each over the time that they share [rad].
+    disagreement : float
+        Sum of the absolute differences of the turns [rad].
+    rates : tuple of float
+        Standard deviation of each one's rate of turn [rad/s].
+    """
+
+    first: str
+    second: str
+    correlation: float
+    correlation_as_recorded: float
+    scale: float
+    delay: float
+    windows: int
+    window: float
+    turned: tuple[float, float]
+    net: tuple[float, float]
+    disagreement: float
+    rates: tuple[float, float]
+
+    @property
+    def conclusive(self) -> bool:
+        """Whether both turn enough, often enough, that their correlation says something."""
+        return self.windows >= MINIMUM_WINDOWS and bool(np.isfinite(self.correlation))
+
+    def scale_text(self, form) -> str:
+        """Return the scale as a person reads it; against what stands still there is none."""
+        return format(self.scale, form) if np.isfinite(self.scale) else "unknown"
+
+    @property
+    def significant(self) -> float:
+        """Size of a correlation that chance hardly gives, four standard errors."""
+        return min(0.95, 4.0 / np.sqrt(max(self.windows, 1)))
+
+    @property
+    def agree(self) -> bool:
+        """Whether both tell of the same turns, up to noise and ten percent."""
+        return self.correlation > 0.9 and 0.9 < self.scale < 1.0 / 0.9
+
+    @property
+    def opposed(self) -> bool:
+        """Whether one turns left when the other turns right."""
+        return self.correlation < -max(0.6, self.significant)
+
+    @property
+    def related(self) -> bool:
+        """Whether they share turns at all, of whichever sense and size."""
+        return abs(self.correlation) > max(0.6, self.significant)
+
+
+def relate(first, second, shortest_window=SHORTEST_WINDOW):
+    """Compare two headings.
+
+    The turn over a window is the difference of the angle between its ends. Windows overlap; they
+    are compared at every delay for which enough of them remain, and the delay with the largest
+    correlation, of either sign, is refined by a parabola. A delay that hardly fits better than
+    none is none: headings that repeat themselves fit again a round later.
+
+    Parameters
+    ----------
+    first, second : Heading
+    shortest_window : float
+        [s]
+
+    Returns
+    -------
+    Relation or None
+        None if they do not overlap in time for some windows.
+    """
+    start = max(first.time[0], second.time[0])
+    stop = min(first.time[-1], second.time[-1])
+    if stop <= start:
+        return None
+    window = max(shortest_window, SAMPLES_PER_WINDOW * max(first.period, second.period))
+    step = window / STEPS_PER_WINDOW
+    count = int((stop - start) / step) - STEPS_PER_WINDOW
+    if count < MINIMUM_WINDOWS * STEPS_PER_WINDOW:
+        return None
+    grid = start + step * np.arange(count + STEPS_PER_WINDOW)
+    turns = [_turns(heading.at(grid)) for heading in (first, second)]
+    rates = tuple(float(np.std(turn) / window) for turn in turns)
+    means = [float(np.mean(turn) / window) for turn in turns]
+    steady = all(
+        abs(mean) > STEADILY_TURNING and rate < STEADY * abs(mean)
+        for mean, rate in zip(means, rates)
+    )
+    delay, correlation, as_recorded = 0.0, np.nan, np.nan
+    if steady:
+        # Nothing changes that could be correlated, but the senses of rotation are known.
+        one, other = turns
+        as_recorded = correlation = float(one @ other / np.sqrt((one @ one) * (other @ other)))
+    elif max(rates) > CLEARLY_TURNING and min(rates) < 1e-3 * TURNING:
+        # One turns, the other stands still.
+        as_recorded = correlation = 0.0
+    elif min(rates) > TURNING or max(rates) > CLEARLY_TURNING:
+        as_recorded = float(np.corrcoef(*turns)[0, 1])
+        delay, correlation = _delay(turns, step, as_recorded, (stop - start) / 4.0)
+    if delay:
+        # Where the second has not begun, or has ended, it would seem to stand still.
+        inside = (grid + delay >= second.time[0]) & (grid + delay <= second.time[-1])
+        grid = grid[inside]
+        turns = [_turns(first.at(grid)), _turns(second.at(grid + delay))]
+    one, other = turns
+    spread = float(np.mean((other - other.mean()) ** 2))
+    covariance = float(np.mean((one - one.mean()) * (other - other.mean())))
+    scale = covariance / spread if spread > 0.0 else np.nan
+    if steady:
+        scale = means[0] / means[1]
+        scale = np.sign(scale) if 1.0 / SAME_SIZE < abs(scale) < SAME_SIZE else scale
+    return Relation(
+        first=first.name,
+        second=second.name,
+        correlation=correlation,
+        correlation_as_recorded=as_recorded,
+        scale=float(scale),
+        delay=delay,
+        windows=len(one) // STEPS_PER_WINDOW,
+        window=window,
+        turned=tuple(float(np.abs(turn).sum() / STEPS_PER_WINDOW) for turn in (one, other)),
+        net=tuple(float(heading.at(stop) - heading.at(start)) for heading in (first, second)),
+        disagreement=float(np.abs(one - other).sum() / STEPS_PER_WINDOW),
+        rates=rates,
+    )
+
+
+def _turns(angles):
+    return angles[STEPS_PER_WINDOW:] - angles[:-STEPS_PER_WINDOW]
+
+
+def _delay(turns, step, as_recorded, longest):
+    """Return the delay of the second [s] and the correlation there."""
+    first, second = (turn - turn.mean() for turn in turns)
+    largest = int(min(LONGEST_DELAY, longest) / step)
+    lags = np.arange(-largest, largest + 1)
+    correlations = normalised_correlation(second, first, lags)
+    best = int(np.argmax(np.abs(correlations)))
+    # What is not explained has to shrink by a tenth.
+    if 1.0 - abs(correlations[best]) > 0.9 * (1.0 - abs(as_recorded)):
+        return 0.0, as_recorded
+    offset = parabola_peak(np.abs(correlations), best)
+    return float((lags[best] + offset) * step), float(correlations[best])
+
+
+NOTICED_DELAY = 0.15
+GRAVE_DELAY = 1.0
+"""Of a clock against the other [s]."""
+
+PART = 40.0
+"""Delays of clocks of another rate are looked for in parts of about this length [s]."""
+
+NOTICED_RATE = 1e-3
+"""Of a clock against the other [s/s]."""
+
+
+def clock_faults(observations, course_is_yaw, offsets) -> list[Finding]:
+    """Find a clock that is shifted against the other, or of another rate; see symptoms()."""
+    best = None
+    for relation in (observations.reference_gyro, observations.reference_imu):
+        if relation is not None and relation.conclusive and relation.correlation > 0.4:
+            best = best or relation
+    if best is None:
+        return []
+    rate, ends = _clock_rate(observations, best)
+    if rate:
+        return [
+            Finding(
+                faults.CLOCK_RATE,
+                f"{best.second} is {ends[0]:.2f} s late at first and {ends[1]:.2f} s at last: "
+                f"its clock runs {abs(100.0 * rate):.2f} % too {'slow' if rate < 0.0 else 'fast'}",
+                "correct the stamps, no setting does",
+                abs(ends[1] - ends[0]) > GRAVE_DELAY and not course_is_yaw,
+            )
+        ]
+    trusted = best.correlation > (0.9 if course_is_yaw else 0.8) and 0.5 < best.scale < 2.0
+    if abs(best.delay) < NOTICED_DELAY or not trusted:
+        return []
+    evidence = (
+        f"{best.second} is {abs(best.delay):.2f} s {'late' if best.delay > 0.0 else 'early'} "
+        f"against {best.first} (correlation {best.correlation:.2f}, "
+        f"{best.correlation_as_recorded:.2f} as recorded)"
+    )
+    # It is the receiver that tells late where it was.
+    setting = ("imu_recording", offsets[1] - best.delay)
+    if course_is_yaw and best.delay < 0.0:
+        setting = ("reference", offsets[0] + best.delay)
+    section, value = setting
+    return [
+        Finding(
+            faults.SHIFTED_CLOCK,
+            evidence,
+            grave=abs(best.delay) > GRAVE_DELAY,
+            settings=((section, "time_offset", f"{value:.2f}"),),
+        )
+    ]
+
+
+def _clock_rate(observations, relation):
+    """How much faster [s/s] the IMU's clock runs, 0 if not noticed, and delays at both ends."""
+    first = reference_heading(observations.reference)
+    gyro = observations.reference_gyro is relation
+    second = (gyro_heading if gyro else imu_heading)(observations.imu)
+    start = max(first.time[0], second.time[0])
+    stop = min(first.time[-1], second.time[-1])
+    edges = np.linspace(start, stop, 1 + int(np.clip((stop - start) / PART, 3, 12)))
+    middles, delays = [], []
+    for begin, end in zip(edges[:-1], edges[1:]):
+        parts = [part_of(heading, begin, end) for heading in (first, second)]
+        if min(len(heading.time) for heading in parts) < 3:
+            continue
+        part = relate(*parts)
+        if part is not None and part.conclusive and part.correlation > 0.9:
+            middles.append(0.5 * (begin + end) - start)
+            delays.append(part.delay)
+    if len(delays) < 3:
+        return 0.0, (0.0, 0.0)
+    rate, at_start = np.polyfit(middles, delays, 1)
+    grown = rate * (middles[-1] - middles[0])
+    scatter = np.std(np.array(delays) - np.polyval((rate, at_start), middles))
+    if abs(grown) < max(2.0 * NOTICED_DELAY, 4.0 * scatter) or abs(rate) < NOTICED_RATE:
+        return 0.0, (0.0, 0.0)
+    return rate, (at_start, at_start + rate * (stop - start))
+
+
+def clock_offset(first, second):
+    """Find by how much two headings on different clocks are apart.
+
+    Returns
+    -------
+    offset : float
+        To be added to the times of the second [s].
+    correlation : float
+        Of the rates of turn there.
+    """
+    period = max(0.1, first.period, second.period)
+    rates = []
+    for heading in (first, second):
+        grid = uniform_grid(heading.time[0], heading.time[-1], 1.0 / period)
+        rate = np.gradient(heading.at(grid)) / period
+        rates.append(rate - rate.mean())
+    short = min(map(len, rates))
+    lags = np.arange(-(len(rates[0]) - short // 2), len(rates[1]) - short // 2)
+    correlations = normalised_correlation(rates[1], rates[0], lags)
+    overlaps = np.minimum(len(rates[0]), len(rates[1]) - lags) - np.maximum(0, -lags)
+    # One of the two may be mirrored. The logarithm of the likelihood of a regression grows with
+    # what overlaps: a part of a drive that repeats itself fits a part of another round, too.
+    likeness = np.abs(correlations)
+    best = int(np.argmax(-overlaps * np.log1p(1e-12 - np.minimum(likeness, 1.0) ** 2)))
+    lag = lags[best] + parabola_peak(likeness, best)
+    offset = (first.time[0] - second.time[0]) - lag * period
+    return float(offset), float(correlations[best])
+
+
+STEP = 0.5
+"""The course is taken over displacements of this length [m]."""
+
+LONGEST_STEP = 3.0
+"""A displacement that takes longer [s] is no driving."""
+
+MINIMUM_STEPS = 20
+
+
+@dataclass(frozen=True)
+class PathDirection:
+    """The directions of a path against the yaw of the robot on it, as circular statistics.
+
+    Attributes
+    ----------
+    steps : int
+        Displacements that were compared.
+    concentration, mirrored_concentration : float
+        Mean resultant length of twice the course minus the yaw, and of twice the course plus the
+        yaw (Mardia and Jupp, Directional Statistics, 2000, section 2.3): 1 if they are the same
+        all the time up to a constant, 0 if they have nothing in common. Twice, so that driving
+        backwards is no difference.
+    offset : float
+        Mean of the course minus the yaw [rad], in (-pi/2, pi/2]: 0 for a yaw that is right.
+    """
+
+    steps: int
+    concentration: float
+    mirrored_concentration: float
+    offset: float
+
+    @property
+    def conclusive(self) -> bool:
+        """Whether the path has directions enough to tell right from left."""
+        return self.steps >= MINIMUM_STEPS and (
+            abs(self.concentration - self.mirrored_concentration) > 0.1
+        )
+
+    @property
+    def concentrated(self) -> bool:
+        """Whether the yaw is the course up to a constant."""
+        return self.steps >= MINIMUM_STEPS and self.concentration > 0.9
+
+    @property
+    def mirrored(self) -> bool:
+        """Whether the path turns left where the yaw turns right."""
+        return self.conclusive and self.mirrored_concentration > self.concentration
+
+
+def path_direction(reference) -> PathDirection:
+    """Compare the courses of Poses with their yaw."""
+    times = reference.index.to_numpy(dtype=float)
+    positions = reference[["x", "y"]].to_numpy()
+    path = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(positions, axis=0).T))])
+    # The first sample beyond each whole step; a path may be absurdly long, and jump over most.
+    steps = np.floor(path / STEP)
+    places = np.append(0, 1 + np.flatnonzero(np.diff(steps) > 0.0))
+    steps = np.diff(positions[places], axis=0)
+    driven = (np.diff(times[places]) < LONGEST_STEP) & (np.hypot(*steps.T) > 0.5 * STEP)
+    if np.count_nonzero(driven) == 0:
+        return PathDirection(0, 0.0, 0.0, 0.0)
+    middle = 0.5 * (times[places[1:]] + times[places[:-1]])[driven]
+    course = np.arctan2(steps[driven, 1], steps[driven, 0])
+    yaw = np.interp(middle, times, reference["yaw"].to_numpy())
+    difference = np.mean(np.exp(2j * (course - yaw)))
+    total = np.mean(np.exp(2j * (course + yaw)))
+    return PathDirection(
+        steps=len(course),
+        concentration=float(abs(difference)),
+        mirrored_concentration=float(abs(total)),
+        offset=float(0.5 * np.angle(difference)),
+    )

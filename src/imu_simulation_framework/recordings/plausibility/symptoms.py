@@ -1,0 +1,342 @@
+"""Faults that no other way of reading mends: slip, clocks, frozen and missing values."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from imu_simulation_framework.core.columns import GYRO
+from imu_simulation_framework.recordings.plausibility import findings as faults
+from imu_simulation_framework.recordings.plausibility.findings import Finding, describe_relation
+from imu_simulation_framework.recordings.plausibility.observations import mean_up
+from imu_simulation_framework.recordings.plausibility.relation import (
+    MINIMUM_STEPS,
+    clock_faults,
+    gyro_heading,
+    imu_heading,
+    part_of,
+    reference_heading,
+    relate,
+)
+
+SPINNING = 1.3
+"""Wheels that tell of so many times the gyroscope's turns spin."""
+
+SCALE = 0.1
+"""Deviation of a scale from 1 that is worth a word."""
+
+OF_ANOTHER_SIZE = 1.5
+"""An IMU's yaw that turns by this factor further, or less far, than the gyroscope and the reference
+do is none: half angles that are whole ones, or degrees, went into its quaternions."""
+
+_TELLING_TURN = np.radians(30.0)
+
+FROZEN_TIME = 1.5
+FROZEN_TURN = np.radians(15.0)
+"""Values that stay the same to the last bit for this long [s], while something else turns so far,
+are frozen."""
+
+ALIKE = 0.9995
+ALIKE_ERROR = np.radians(0.1)
+"""A reference whose turns have this correlation with the IMU's and this scale, and that stays so
+near to it on the root mean square, is hardly another sensor: motion capture is as good, odometry
+is not."""
+
+GRAVE_TURN = np.radians(45.0)
+
+OFF_THE_PATH = 0.5
+"""A yaw and a course whose difference is less concentrated than this have nothing in common."""
+
+HARDLY_KNOWN = 0.5
+"""Share of the time for which the heading should be known at least."""
+
+LARGEST_DRIFT = np.radians(3.0)
+"""A steady turn slower than this [rad/s] may be the bias of a cheap gyroscope at rest."""
+
+
+def symptoms(observations, course_is_yaw=False, offsets=(0.0, 0.0)) -> list[Finding]:
+    """Look for faults in what was measured.
+
+    Parameters
+    ----------
+    observations : Observations
+    course_is_yaw : bool
+        Whether the reference's yaw was made of its path; then no wheels can spin.
+    offsets : pair of float
+        What was added already to the times of reference and IMU [s].
+    """
+    found = _reference_itself(observations) + _frozen(observations) + _off_its_path(observations)
+    found += _hardly_known(observations)
+    if not found:
+        found += _not_independent(observations)
+    if any(finding.grave for finding in found):
+        # What stands still disagrees with all else, for which there is a name now.
+        return found + _wrong_axis(observations)
+    found += clock_faults(observations, course_is_yaw, offsets)
+    axis = _wrong_axis(observations)
+    slip = _slip(observations, course_is_yaw)
+    found += axis + slip + _yaw_of_another_size(observations)
+    rate = any(finding.fault == faults.CLOCK_RATE for finding in found)
+    if not slip and not rate:
+        found += _unrelated(observations, course_is_yaw, gyro=not axis and not _dead(found))
+    return found
+
+
+def _dead(found) -> bool:
+    """Return whether it was said already that the gyroscope's axis measures nothing."""
+    return any(finding.fault == faults.DROPPED_AXIS for finding in found)
+
+
+def _yaw_is_trusted(observations) -> bool:
+    """Return whether the IMU's own yaw goes with the reference, whatever its gyroscope says.
+
+    The yaw error is the yaw's, so that a fault of the gyroscope alone costs no answer.
+    """
+    relation = observations.reference_imu
+    return (
+        relation is not None and relation.conclusive and relation.related and not (relation.opposed)
+    )
+
+
+def _reference_itself(observations):
+    """Find that the IMU's yaw is a copy of the reference's: there is no error to be found."""
+    reference, imu = observations.reference, observations.imu
+    if imu is None or "yaw" not in imu or "gyro_z" in imu:
+        # With a gyroscope it is an IMU, though of a simulation that makes no errors.
+        return []
+    if not np.array_equal(reference.index, imu.index):
+        return []
+    yaw = reference["yaw"].to_numpy()
+    if np.ptp(yaw) == 0.0 or np.abs(np.sin(0.5 * (imu["yaw"].to_numpy() - yaw))).max() > 1e-9:
+        return []
+    evidence = "the IMU's yaw is the reference's, sample by sample"
+    remedy = "take a recording of the IMU, [imu_recording] path or topic"
+    return [Finding(faults.SAME_YAW, evidence, remedy, True)]
+
+
+def _not_independent(observations):
+    """Find a reference that agrees with the IMU better than two sensors do."""
+    relation = observations.reference_imu
+    if relation is None or not relation.conclusive or relation.delay:
+        return []
+    if relation.correlation < ALIKE or not ALIKE < relation.scale < 1.0 / ALIKE:
+        return []
+    reference, imu = observations.reference["yaw"], observations.imu["yaw"]
+    inside = (imu.index >= reference.index[0]) & (imu.index <= reference.index[-1])
+    apart = imu[inside] - np.interp(imu.index[inside], reference.index, reference)
+    rms = float(np.std(apart))
+    if rms > ALIKE_ERROR:
+        return []
+    evidence = (
+        f"the reference's yaw and the IMU's differ by {np.degrees(rms):.2g} deg rms only, with a "
+        f"correlation of {relation.correlation:.3f} and without delay, so the reference may be "
+        "made of this IMU, and the yaw error would say nothing"
+    )
+    remedy = "take a reference in which the IMU is not fused, or know that it is that good"
+    return [Finding(faults.NOT_INDEPENDENT, evidence, remedy)]
+
+
+def _off_its_path(observations):
+    """Find that the reference's heading is not where it drives, whatever the reading."""
+    path = observations.path
+    if path is None or path.steps < MINIMUM_STEPS:
+        return []
+    if path.mirrored:
+        evidence = "the reference's path turns left where its yaw turns right"
+        return [Finding(faults.MIRRORED_YAW, evidence, "[reference] yaw_convention", True)]
+    if path.concentration < OFF_THE_PATH:
+        evidence = (
+            "the reference's yaw has nothing to do with the direction in which its positions move "
+            f"(concentration {path.concentration:.2f})"
+        )
+        return [Finding(faults.UNRELATED, evidence, grave=True)]
+    return []
+
+
+def _hardly_known(observations):
+    """Return a heading that is a guess for most of the time."""
+    reference = observations.reference
+    if "yaw_known" not in reference:
+        return []
+    known = float(reference["yaw_known"].mean())
+    if known > HARDLY_KNOWN:
+        return []
+    evidence = (
+        f"the reference's heading is known for {100.0 * known:.0f} % of its time, in the rest it "
+        "is too slow for a course"
+    )
+    return [Finding(faults.UNVERIFIED, evidence)]
+
+
+def _slip(observations, course_is_yaw):
+    trusted = observations.imu_gyro
+    if course_is_yaw or (trusted is not None and trusted.conclusive and not trusted.agree):
+        return []
+    for relation in (observations.reference_gyro, observations.reference_imu):
+        if relation is None or not relation.conclusive or relation.agree or relation.opposed:
+            continue
+        wheels, gyro = relation.turned
+        if relation.correlation > 0.95:
+            if abs(relation.scale - 1.0) > SCALE:
+                return [Finding(faults.SCALE, _several(observations), _CALIBRATE, True)]
+        elif relation.correlation > 0.2 and wheels > SPINNING * gyro:
+            return [Finding(faults.SPINNING_WHEELS, _several(observations), _OTHER, True)]
+    return []
+
+
+def _yaw_of_another_size(observations):
+    yaw, trusted = observations.imu_gyro, observations.reference_gyro
+    if yaw is None or trusted is None or not (yaw.conclusive and trusted.conclusive):
+        return []
+    fits = [1.0 / OF_ANOTHER_SIZE < r.scale < OF_ANOTHER_SIZE for r in (yaw, trusted)]
+    if fits != [False, True] or yaw.correlation < 0.95 or trusted.correlation < 0.8:
+        return []
+    own, gyro = np.abs(yaw.net)
+    if gyro > _TELLING_TURN and 1.0 / OF_ANOTHER_SIZE < own / gyro < OF_ANOTHER_SIZE:
+        # It follows slowly, and gets there.
+        return []
+    evidence = f"{describe_relation(yaw)}, while {describe_relation(trusted)}"
+    return [Finding(faults.SCALE, evidence, _FUSED, True)]
+
+
+_FUSED = "orientation = fused takes the gyroscope's yaw instead"
+_CALIBRATE = (
+    "calibrate the robot's track and wheels, or take a reference that does not come from wheels"
+)
+_OTHER = "take a reference that does not come from wheels, [reference] topic"
+
+
+def _several(observations) -> str:
+    """Return the turns that each part of the recording tells."""
+    relations = observations.reference_gyro, observations.reference_imu
+    present = [r for r in relations if r is not None and r.conclusive]
+    reference, first = np.degrees(present[0].net)
+    evidence = f"{present[0].first} turns {reference:.0f} deg, {present[0].second} {first:.0f} deg"
+    if len(present) > 1:
+        evidence += f", {present[1].second} {np.degrees(present[1].net[1]):.0f} deg"
+    correlations = ", ".join(f"{r.correlation:.2f}" for r in present)
+    scales = ", ".join(r.scale_text(".2f") for r in present)
+    return f"{evidence} (correlation {correlations}, scale {scales})"
+
+
+def _frozen(observations):
+    """Return columns whose values stay while another heading turns."""
+    reference, imu = observations.reference, observations.imu
+    columns = [("the reference", reference, ["x", "y", "yaw"])]
+    if imu is not None:
+        if "yaw" in imu:
+            columns.append(("the IMU's orientation", imu, ["yaw"]))
+        if "gyro_z" in imu:
+            columns.append(("the gyroscope's z axis", imu, ["gyro_z"]))
+    headings = _all_headings(reference, imu)
+    found = []
+    for name, table, names in columns:
+        turned, longest, start = 0.0, 0.0, None
+        others = [heading for owner, heading in headings if owner != name]
+        for begin, end in _still(table, names):
+            # Of all the others, the one that turned least far tells: two must not be wrong.
+            turns = [_range(heading, begin, end) for heading in others]
+            turn = min(turns) if turns else 0.0
+            if turn > FROZEN_TURN:
+                turned += turn
+                start = begin if start is None else start
+                longest = max(longest, end - begin)
+        if start is None:
+            continue
+        whole = table.index[-1] - table.index[0]
+        fault = faults.DROPPED_AXIS if longest > 0.95 * whole else faults.FROZEN
+        harmless = "gyro_z" in names and _yaw_is_trusted(observations)
+        found.append(
+            Finding(
+                fault,
+                f"{name} keeps one value for up to {longest:.1f} s, first from "
+                f"{max(0.0, start - reference.index[0]):.1f} s on, while all else turns "
+                f"{np.degrees(turned):.0f} deg or more",
+                "leave that part out, [trajectory] start and stop"
+                if fault == faults.FROZEN
+                else "map or record that axis",
+                turned > GRAVE_TURN and not harmless,
+            )
+        )
+    return found
+
+
+def _range(heading, start, stop) -> float:
+    """Return the largest less smallest angle between two times [rad], but for a steady drift.
+
+    A robot at rest whose odometry stays the same while its gyroscope's bias adds up is no fault.
+    """
+    inside = part_of(heading, start, stop)
+    if len(inside.time) < 2:
+        return 0.0
+    elapsed = inside.time - inside.time[0]
+    drift = (inside.angle[-1] - inside.angle[0]) / elapsed[-1]
+    return float(np.ptp(inside.angle - np.clip(drift, -LARGEST_DRIFT, LARGEST_DRIFT) * elapsed))
+
+
+def _all_headings(reference, imu):
+    headings = [("the reference", reference_heading(reference))]
+    if imu is not None:
+        headings.append(("the IMU's orientation", imu_heading(imu)))
+        headings.append(("the gyroscope's z axis", gyro_heading(imu)))
+    return [(owner, heading) for owner, heading in headings if heading is not None]
+
+
+def _still(table, names):
+    """Yield first and last time [s] of each stretch in which values stay equal for long enough."""
+    times = table.index.to_numpy(dtype=float)
+    same = (np.diff(table[names].to_numpy(), axis=0) == 0.0).all(axis=1)
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], same.astype(int), [0]])))
+    for begin, end in edges.reshape(-1, 2):
+        if times[end] - times[begin] > FROZEN_TIME:
+            yield times[begin], times[end]
+
+
+def _wrong_axis(observations):
+    """Find that the turns of the others are on another axis of the gyroscope."""
+    imu = observations.imu
+    own = observations.reference_gyro or observations.imu_gyro
+    if imu is None or own is None or own.related or not set(GYRO) <= set(imu):
+        return []
+    other = reference_heading(observations.reference)
+    for axis, mounting in (("gyro_x", "mounting_pitch"), ("gyro_y", "mounting_roll")):
+        relation = relate(other, gyro_heading(imu, axis))
+        if relation is not None and relation.conclusive and relation.related:
+            # About y, x goes to z by minus a quarter of a turn; about x, y goes to z by plus one.
+            sign = np.sign(relation.correlation) * (-1.0 if axis == "gyro_x" else 1.0)
+            evidence, up = describe_relation(relation), mean_up(imu)
+            if up is not None and up[2] > 0.7:
+                # Only the gyroscope is turned.
+                remedy = f"what is recorded as {axis} belongs to gyro_z"
+                grave = not _yaw_is_trusted(observations)
+                return [Finding(faults.MOUNTING, evidence, remedy, grave)]
+            settings = (("imu_recording", mounting, f"{sign * np.pi / 2.0:.6f}"),)
+            return [Finding(faults.MOUNTING, evidence, grave=True, settings=settings)]
+    return []
+
+
+def _unrelated(observations, course_is_yaw, gyro=True):
+    """Return turns that have nothing in common, and for which there is no better name."""
+    found = []
+    imu_gyro = observations.imu_gyro if gyro else None
+    if imu_gyro is not None and imu_gyro.conclusive and not imu_gyro.related:
+        grave = not _yaw_is_trusted(observations)
+        found.append(Finding(faults.UNRELATED, describe_relation(imu_gyro), grave=grave))
+        # Of the two it is the gyroscope then that is not to be believed.
+        gyro = gyro and grave
+    pairs = observations.reference_gyro if gyro else None, observations.reference_imu
+    for relation in pairs:
+        if relation is None or not relation.conclusive:
+            continue
+        if relation.opposed:
+            return [*found, Finding(faults.MIRRORED_YAW, describe_relation(relation), grave=True)]
+        if not relation.related:
+            evidence = describe_relation(relation)
+            trusted = observations.reference_gyro
+            if relation is observations.reference_imu and trusted is not None and trusted.related:
+                evidence += f", while {describe_relation(trusted)}: a compass in it is disturbed"
+                return [*found, Finding(faults.DISTURBED_YAW, evidence, _FUSED)]
+            if course_is_yaw and relation.correlation > 0.0:
+                evidence += ": too noisy a course to tell whether the IMU's conventions are right"
+                return [*found, Finding(faults.UNVERIFIED, evidence)]
+            return [*found, Finding(faults.UNRELATED, evidence, grave=True)]
+    return found

@@ -1,0 +1,322 @@
+"""Recordings of a drive: reference trajectories and IMUs, from bags and text files.
+
+:func:`read_reference` and :func:`read_imu` do all at once. Both go the same way: find out the
+format, read samples as they were recorded (one module per format), turn them into this package's
+conventions, leave out and report what cannot be used, and make one of the package's tables. Who
+wants to see the same samples under several conventions takes the two halves:
+:func:`read_reference_samples` and :func:`.reference_table`, :func:`read_imu_samples` and
+:func:`.imu_table`.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from typing import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from imu_simulation_framework.core.columns import QUATERNION
+from imu_simulation_framework.core.errors import RecordingError
+from imu_simulation_framework.motion.positioning import FixSettings
+from imu_simulation_framework.motion.stamps import StampLimits
+from imu_simulation_framework.recordings import messages
+from imu_simulation_framework.recordings.cleaning import MINIMUM_SAMPLES, VELOCITY, Cleaner, Samples
+from imu_simulation_framework.recordings.formats.any_format import read_any_bag, read_samples
+from imu_simulation_framework.recordings.frames import ImuConventions, ReferenceConventions
+from imu_simulation_framework.recordings.imu import imu_table
+from imu_simulation_framework.recordings.messages import join_topic
+from imu_simulation_framework.recordings.reference import reference_table
+from imu_simulation_framework.recordings.report import RecordingReport
+
+
+@dataclass(frozen=True)
+class RecordedReference:
+    """A reference trajectory: ``table`` is Poses on the recording's clock."""
+
+    table: pd.DataFrame
+    report: RecordingReport
+
+
+@dataclass(frozen=True)
+class RecordedImu:
+    """A recorded IMU: ``table`` is an ImuRecord on the recording's clock."""
+
+    table: pd.DataFrame
+    report: RecordingReport
+
+
+@dataclass(frozen=True)
+class RecordedSensor:
+    """A magnetometer or a thermometer.
+
+    Attributes
+    ----------
+    table : pandas.DataFrame
+        mag_x, mag_y, mag_z [T] or temperature [degC], over the recording's time [s].
+    report : RecordingReport
+    """
+
+    table: pd.DataFrame
+    report: RecordingReport
+
+
+def read_reference(
+    path: str | os.PathLike[str],
+    topic: str = "",
+    format: str = "auto",
+    columns: Mapping[str, str] | None = None,
+    conventions: ReferenceConventions | None = None,
+    *,
+    velocity_topic: str = "",
+    heading_topic: str = "",
+    time_offset: float = 0.0,
+    minimum_samples: int = MINIMUM_SAMPLES,
+    stamp_limits: StampLimits | None = None,
+    fix_settings: FixSettings | None = None,
+) -> RecordedReference:
+    """Read a reference trajectory.
+
+    Parameters
+    ----------
+    path, topic, format, columns, velocity_topic, heading_topic
+        As for :func:`read_reference_samples`.
+    conventions : ReferenceConventions, optional
+        How the recording writes positions and orientations.
+    time_offset : float
+        Added to all times [s], for a receiver that tells late where it was (then negative).
+    minimum_samples : int
+        Fewer usable samples are refused.
+    stamp_limits : StampLimits, optional
+    fix_settings : FixSettings, optional
+        How satellite positions become a path.
+
+    Returns
+    -------
+    RecordedReference
+
+    Raises
+    ------
+    RecordingError
+        The recording cannot be read, or its data cannot be used.
+    """
+    samples = read_reference_samples(
+        path,
+        topic,
+        format,
+        columns,
+        velocity_topic=velocity_topic,
+        heading_topic=heading_topic,
+    )
+    return RecordedReference(
+        *reference_table(
+            samples,
+            conventions,
+            fix_settings,
+            stamp_limits=stamp_limits,
+            minimum_samples=minimum_samples,
+            time_offset=time_offset,
+        )
+    )
+
+
+def read_reference_samples(
+    path: str | os.PathLike[str],
+    topic: str = "",
+    format: str = "auto",
+    columns: Mapping[str, str] | None = None,
+    *,
+    velocity_topic: str = "",
+    heading_topic: str = "",
+) -> Samples:
+    """Read the samples of a reference trajectory as they were recorded.
+
+    Parameters
+    ----------
+    path : path-like
+        A bag of ROS 1 or ROS 2, what ``rostopic echo -p`` wrote, CSV, or TUM; each also packed
+        by gzip. Of ROS 2 a folder, or one of the files in it.
+    topic : str
+        In a bag; empty for the only one with a type that can be used: nav_msgs/Odometry,
+        geometry_msgs/PoseStamped, geometry_msgs/PoseWithCovarianceStamped or
+        sensor_msgs/NavSatFix.
+    format : str
+        ``bag``, ``rostopic_csv``, ``csv``, ``tum``, or ``auto`` to find out.
+    columns : mapping of str to str, optional
+        For CSV: quantity -> ``"column [unit]"``. Needs ``time`` and either ``x y yaw``,
+        ``x y qx qy qz qw`` or ``latitude longitude`` (with ``variance_east
+        variance_north altitude status`` if known).
+    velocity_topic, heading_topic : str
+        In a bag, beside satellite positions: the receiver's velocity and heading.
+
+    Returns
+    -------
+    Samples
+
+    Raises
+    ------
+    RecordingError
+        The recording cannot be read.
+    """
+    samples = read_samples(path, topic, format, columns, messages.REFERENCE_TYPES, "reference")
+    for key, beside, types, names in (
+        ("velocity_topic", velocity_topic, messages.VELOCITY_TYPES, VELOCITY),
+        ("heading_topic", heading_topic, messages.HEADING_TYPES, QUATERNION),
+    ):
+        if beside and samples.format != "bag":
+            raise RecordingError(f"{path}: {key} is of use only in a bag, this is {samples.format}")
+        if beside:
+            samples = join_topic(samples, read_any_bag(path, beside, types), names)
+    return samples
+
+
+def read_imu(
+    path: str | os.PathLike[str],
+    topic: str = "",
+    format: str = "auto",
+    columns: Mapping[str, str] | None = None,
+    conventions: ImuConventions | None = None,
+    *,
+    rate: float | None = None,
+    require: Sequence[str] = ("orientation",),
+    time_offset: float = 0.0,
+    minimum_samples: int = MINIMUM_SAMPLES,
+    stamp_limits: StampLimits | None = None,
+) -> RecordedImu:
+    """Read a recorded IMU.
+
+    Parameters
+    ----------
+    path, topic, format, columns, rate
+        As for :func:`read_imu_samples`.
+    conventions : ImuConventions, optional
+        How the recording writes what it measures, how the IMU is mounted, and where its
+        orientation comes from.
+    require : sequence of str
+        What the IMU must give, of ``orientation``, ``gyro`` and ``accel``.
+    time_offset, minimum_samples, stamp_limits
+        As for :func:`read_reference`.
+
+    Returns
+    -------
+    RecordedImu
+
+    Raises
+    ------
+    RecordingError
+        The recording cannot be read, or its data cannot be used.
+    """
+    samples = read_imu_samples(path, topic, format, columns, rate=rate)
+    return RecordedImu(
+        *imu_table(
+            samples,
+            conventions,
+            require=require,
+            stamp_limits=stamp_limits,
+            minimum_samples=minimum_samples,
+            time_offset=time_offset,
+        )
+    )
+
+
+def read_imu_samples(
+    path: str | os.PathLike[str],
+    topic: str = "",
+    format: str = "auto",
+    columns: Mapping[str, str] | None = None,
+    *,
+    rate: float | None = None,
+) -> Samples:
+    """Read the samples of an IMU as they were recorded.
+
+    Parameters
+    ----------
+    path, format
+        As for :func:`read_reference_samples`.
+    topic : str
+        In a bag; empty for the only one of type sensor_msgs/Imu.
+    columns : mapping of str to str, optional
+        For CSV: quantity -> ``"column [unit]"``. Needs ``time`` and at least one of ``qx qy
+        qz qw``, ``roll pitch yaw``, ``yaw`` (roll and pitch then are 0), ``gyro_x gyro_y
+        gyro_z`` and ``accel_x accel_y accel_z``, or single ones of the latter six.
+    rate : float, optional
+        Samples per second, for a recording without times (CSV then needs no ``time``) or with
+        useless ones: the samples then follow each other evenly from time 0.
+
+    Returns
+    -------
+    Samples
+
+    Raises
+    ------
+    RecordingError
+        The recording cannot be read.
+    """
+    samples = read_samples(
+        path, topic, format, columns, messages.IMU_TYPES, "IMU", timed=rate is None
+    )
+    return _evenly_timed(samples, rate)
+
+
+def read_other_sensor(
+    path: str | os.PathLike[str],
+    sensor: str,
+    topic: str = "",
+    columns: Mapping[str, str] | None = None,
+    *,
+    rate: float | None = None,
+) -> RecordedSensor:
+    """Read a magnetometer or a thermometer, axes as they are recorded.
+
+    Some drivers publish a slow magnetometer as often as its IMU, with nan in between, as
+    sensor_msgs/MagneticField allows: such samples are left out and counted.
+
+    Parameters
+    ----------
+    path : path-like
+        As for :func:`read_reference_samples`.
+    sensor : str
+        ``magnetometer`` or ``thermometer``.
+    topic : str
+        In a bag; empty for the only one of type sensor_msgs/MagneticField or Temperature.
+    columns : mapping of str to str, optional
+        For CSV: quantity -> ``"column [unit]"``: ``time``, and ``mag_x mag_y mag_z`` or
+        ``temperature``.
+    rate : float, optional
+        As for :func:`read_imu_samples`.
+
+    Returns
+    -------
+    RecordedSensor
+
+    Raises
+    ------
+    RecordingError
+        The recording cannot be read, or has no such samples that can be used.
+    """
+    types = messages.OTHER_TYPES[sensor]
+    samples = read_samples(path, topic, "auto", columns, types, sensor, timed=rate is None)
+    samples = _evenly_timed(samples, rate)
+    if len(samples) == 0:
+        raise RecordingError(f"{samples.source}: has no sample of a {sensor}")
+    names = [quantity for quantity in types[0].quantities if quantity in samples]
+    cleaner = Cleaner(samples)
+    cleaner.drop_nan(names)
+    # A temperature may be told now and then only.
+    order, report = cleaner.finish(StampLimits(longest_gap=float("inf")), 1)
+    table = pd.DataFrame(
+        samples.matrix(names)[order],
+        columns=names,
+        index=pd.Index(cleaner.times[order], name="time"),
+    )
+    return RecordedSensor(table, report)
+
+
+def _evenly_timed(samples, rate) -> Samples:
+    """Return samples at a rate from time 0 on, if one is given."""
+    if rate is None:
+        return samples
+    timed = {**samples.columns, "stamp": np.arange(len(samples)) / rate}
+    timed.pop("receipt", None)
+    return replace(samples, columns=timed)

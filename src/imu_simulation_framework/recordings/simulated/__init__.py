@@ -1,1 +1,0 @@
-"""The bundled drives, and recordings of simulated IMUs."""

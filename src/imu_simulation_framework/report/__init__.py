@@ -1,0 +1,1 @@
+"""How a figure, a table and a page look; nothing here knows what they show."""

@@ -1,0 +1,171 @@
+"""A table of numbers as a person wants it: on the terminal, as CSV, Markdown or LaTeX."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from typing import NamedTuple
+
+import pandas as pd
+
+from imu_simulation_framework.core.csv_tables import text_cell
+from imu_simulation_framework.core.sentences import printable
+from imu_simulation_framework.core.whole_files import write_whole
+from imu_simulation_framework.report.page import Table
+
+ENDINGS = {"csv": "csv", "markdown": "md", "latex": "tex"}
+"""Format -> ending of its file's name."""
+
+
+class Column(NamedTuple):
+    """How a column is shown: its title, unit (empty for none) and digits behind the point.
+
+    Without digits it is text.
+    """
+
+    key: str
+    title: str
+    unit: str = ""
+    digits: int | None = None
+
+    @property
+    def heading(self) -> str:
+        return f"{self.title} [{self.unit}]" if self.unit else self.title
+
+
+def add_option(parser) -> None:
+    """Give a parser the option ``--table``."""
+    parser.add_argument(
+        "--table",
+        nargs="+",
+        choices=ENDINGS,
+        default=["csv"],
+        metavar="FORMAT",
+        help=f"files of the table, of {', '.join(ENDINGS)}; csv by default",
+    )
+
+
+def write_tables(folder, name, table, columns, formats) -> list:
+    """Write a table in some formats; return the paths.
+
+    Parameters
+    ----------
+    folder : Path
+    name : str
+        Of the files, without ending.
+    table : DataFrame
+    columns : sequence of Column
+    formats : sequence of str
+        Keys of :data:`ENDINGS`.
+
+    Raises
+    ------
+    ResultError
+        A file cannot be written.
+    """
+    paths = []
+    for format in dict.fromkeys(formats):
+        path = folder / f"{name}.{ENDINGS[format]}"
+        write_whole(path, table_text(table, columns, format).encode("utf-8"))
+        paths.append(path)
+    return paths
+
+
+def table_text(table: pd.DataFrame, columns, format="terminal") -> str:
+    """Return a table as text that ends with a new line; CSV has all digits, the others some."""
+    if format == "csv":
+        return _csv(table, columns)
+    shown = page_table(table, columns)
+    rows = [list(shown.headings), *map(list, shown.rows)]
+    left = [column.digits is None for column in columns]
+    lines = {"terminal": _terminal, "markdown": _markdown, "latex": _latex}[format](rows, left)
+    return "\n".join(lines) + "\n"
+
+
+def page_table(table: pd.DataFrame, columns, texts: int = 1) -> Table:
+    """Return a table as a page has it, in which only the first columns stand to the left."""
+    rows = [
+        [_cell(value, column.digits) for value, column in zip(values, columns)]
+        for values in table[[column.key for column in columns]].itertuples(index=False)
+    ]
+    return Table([column.heading for column in columns], rows, numbers=len(columns) - texts)
+
+
+def _cell(value, digits) -> str:
+    if digits is None:
+        return "" if value is None else printable(str(value))
+    if value is None or not math.isfinite(value):
+        return "-"
+    return f"{value:.{digits}f}"
+
+
+def _csv(table, columns):
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(column.heading for column in columns)
+    for values in table[[column.key for column in columns]].itertuples(index=False):
+        writer.writerow(
+            _exact(value) if column.digits is not None else _written(value)
+            for value, column in zip(values, columns)
+        )
+    return text.getvalue()
+
+
+def _written(value):
+    return text_cell(printable(value)) if isinstance(value, str) else value
+
+
+def _exact(value) -> str:
+    return "" if value is None or not math.isfinite(value) else repr(float(value))
+
+
+def _aligned(rows, left):
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    return [
+        [
+            cell.ljust(width) if to_left else cell.rjust(width)
+            for cell, width, to_left in zip(row, widths, left)
+        ]
+        for row in rows
+    ]
+
+
+def _terminal(rows, left):
+    return ["  ".join(row).rstrip() for row in _aligned(rows, left)]
+
+
+def _markdown(rows, left):
+    rows = [[cell.replace("|", "\\|") for cell in row] for row in rows]
+    header, *body = _aligned(rows, left)
+    rule = [
+        "-" * len(cell) if to_left else "-" * (len(cell) - 1) + ":"
+        for cell, to_left in zip(header, left)
+    ]
+    return [f"| {' | '.join(row)} |" for row in (header, rule, *body)]
+
+
+def _latex(rows, left):
+    header, *body = _aligned([[_escaped(cell) for cell in row] for row in rows], left)
+    alignment = "".join("l" if to_left else "r" for to_left in left)
+    return [
+        rf"\begin{{tabular}}{{{alignment}}}",
+        r"\hline",
+        rf"{' & '.join(header)} \\",
+        r"\hline",
+        *(rf"{' & '.join(row)} \\" for row in body),
+        r"\hline",
+        r"\end{tabular}",
+    ]
+
+
+_SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    **{letter: f"\\{letter}" for letter in "&%$#_{}"},
+}
+
+
+def _escaped(text):
+    return "".join(_SPECIAL.get(letter, letter) for letter in text)

@@ -1,1 +1,0 @@
-"""The results of an experiment: folder, tables, samples as they come."""

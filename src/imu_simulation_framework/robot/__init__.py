@@ -1,1 +1,0 @@
-"""The robot's parameters and its description, and the world it drives in."""

@@ -1,1 +1,0 @@
-"""The ROS side; the only place that imports rospy."""

@@ -1,1 +1,0 @@
-"""An IMU on a gimbal on an aircraft, as a node."""

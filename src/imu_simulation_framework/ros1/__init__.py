@@ -1,0 +1,1 @@
+"""Nodes, simulators' interfaces and launching; the only place that imports rospy."""

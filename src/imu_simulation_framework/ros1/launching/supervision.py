@@ -1,0 +1,384 @@
+"""Runs the nodes of an experiment by means of roslaunch, and sees to it that they end."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.parse
+import xmlrpc.client
+
+import rosgraph
+import roslaunch
+import roslaunch.parent
+import roslaunch.pmon
+from roslaunch.pmon import ProcessListener
+
+from imu_simulation_framework.core.errors import FrameworkError
+from imu_simulation_framework.drive.results.unfinished import tidy
+from imu_simulation_framework.report.terminal_table import terminal_table
+from imu_simulation_framework.ros1.answers import MASTER_TIMEOUT, NoAnswerError, answers, ask_master
+from imu_simulation_framework.ros1.launching.guardian import MARKED
+from imu_simulation_framework.ros1.launching.outcome import LEADER, Outcome
+from imu_simulation_framework.ros1.launching.processes import (
+    ENDING_TIMEOUT,
+    MARK,
+    SAVING_NODES,
+    SAVING_TIMEOUT,
+    end_all,
+    is_stopped,
+    started,
+)
+from imu_simulation_framework.ros1.launching.terminal import drive_bar, printing, show_progress
+from imu_simulation_framework.ros1.node import EXPERIMENT_PARAMETERS
+
+RESULT_PARAMETER = f"/{EXPERIMENT_PARAMETERS}/result"
+FAILURE_PARAMETER = f"/{EXPERIMENT_PARAMETERS}/failure"
+PROGRESS_PARAMETER = f"/{EXPERIMENT_PARAMETERS}/progress"
+SUPERVISED_PARAMETER = f"/{EXPERIMENT_PARAMETERS}/supervised"
+
+GUARDIAN = "guardian"
+
+BYSTANDERS = (
+    GUARDIAN,
+    "rosout",
+    "robot_state_publisher",
+    "yaw_view",
+    "yaw_multiplot",
+    "path_view",
+    "rviz",
+    "gazebo_gui",
+)
+"""An experiment goes on without them: a person may close a window."""
+
+VIEWS = ("yaw_view", "yaw_multiplot")
+"""Windows that stay after a drive until a person closes them; without a display there are none."""
+
+LOOK_PERIOD = 0.1
+
+MONITOR_TIMEOUT = 5.0
+"""Wall-clock seconds for roslaunch to see that all processes have ended."""
+
+
+class _Ends(ProcessListener):
+    """Remembers how each node ended, and who was the first; the others are ended because of it.
+
+    When nobody was, the experiment was interrupted.
+    """
+
+    def __init__(self) -> None:
+        self.first = None
+        self.codes: dict[str, int | None] = {}
+
+    def process_died(self, process_name, exit_code):
+        name = _node_name(process_name)
+        self.codes[name] = exit_code
+        if self.first is None and name not in BYSTANDERS:
+            self.first = name
+
+
+class _Monitor(roslaunch.pmon.ProcessMonitor):
+    """roslaunch's monitor of processes, which leaves it to us to end them.
+
+    It, or its signal handlers, would send SIGINT to whatever has been started, which prints a
+    traceback where an interpreter is still starting.
+    """
+
+    def __init__(self, is_ending) -> None:
+        super().__init__()
+        self._is_ending = is_ending
+
+    def register(self, process):
+        """Take in a process that is about to be started, unless all are to end."""
+        if self._is_ending():
+            raise roslaunch.RLException("the experiment ends")
+        # The end of one that is required is seen by who watches; roslaunch would call it a death
+        # even after a success.
+        process.required = False
+        super().register(process)
+
+    def unregister(self, process):
+        """Forget a process; one that was taken out of roslaunch's hands is forgotten already."""
+        with contextlib.suppress(ValueError):
+            super().unregister(process)
+
+
+def _node_name(process_name) -> str:
+    """roslaunch appends ``-<number>`` to the node's name."""
+    head, dash, number = process_name.rpartition("-")
+    return head if dash and number.isdigit() else process_name
+
+
+def run(config, patience: float, verbose: bool = True) -> Outcome:
+    """Run the nodes until one of them ends.
+
+    Parameters
+    ----------
+    config : roslaunch.config.ROSLaunchConfig
+    patience : float
+        Wall-clock seconds that a node which was stopped, or a master that is silent, is waited for.
+    verbose : bool
+        Whether roslaunch and the nodes print more than warnings; otherwise it is in their logs, and
+        a terminal shows a progress bar.
+
+    Raises
+    ------
+    FrameworkError
+        Nothing was started.
+    """
+    config.nodes = [node for node in config.nodes if node.name != GUARDIAN]
+    for node in config.nodes if not verbose else ():
+        # Warnings and errors are shown even so: they go to standard error.
+        node.output = "log"
+    _ensure_alone([rosgraph.names.ns_join(node.namespace, node.name) for node in config.nodes])
+    config.add_param(roslaunch.core.Param(SUPERVISED_PARAMETER, True), verbose=False)
+    # roslaunch asks the master without a limit of its own.
+    socket.setdefaulttimeout(MASTER_TIMEOUT)
+    os.environ[MARK] = f"{os.getpid()}-{secrets.token_hex(8)}"
+    guardian = subprocess.Popen(
+        [sys.executable, "-m", "imu_simulation_framework.ros1.launching.guardian", MARKED],
+        stdin=subprocess.DEVNULL,
+        start_new_session=True,
+        # Until it has a handler; from a starting interpreter it would get a traceback.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
+    )
+    try:
+        with printing(verbose) as everybody, drive_bar(verbose) as bar:
+            return _Run(config, patience, everybody, bar).outcome()
+    finally:
+        guardian.kill()
+        guardian.wait()
+
+
+def _ensure_alone(names) -> None:
+    """Refuse to start nodes that run already: the master would end those.
+
+    Raises
+    ------
+    FrameworkError
+    """
+    uri = rosgraph.get_master_uri()
+    try:
+        publishers, subscribers, services = ask_master("getSystemState")
+    except NoAnswerError as error:
+        place = urllib.parse.urlsplit(uri)
+        with contextlib.suppress(OSError):
+            socket.create_connection((place.hostname, place.port), timeout=1.0).close()
+            raise FrameworkError(f"{error}, but somebody listens there") from None
+        return
+    known = {n for _, nodes in (*publishers, *subscribers, *services) for n in nodes}
+    for name in sorted(known.intersection(names)):
+        address = ask_master("lookupNode", name)
+        if address and answers(address, MASTER_TIMEOUT):
+            raise FrameworkError(
+                f"a node {name} runs already on the ROS master at {uri}: wait for the end of "
+                "that experiment, or set ROS_MASTER_URI to another port"
+            )
+
+
+class _Run:
+    """One run of roslaunch's machinery."""
+
+    def __init__(self, config, patience, everybody, bar) -> None:
+        self._patience = patience
+        self._everybody = everybody
+        self._bar = bar
+        self._ends = _Ends()
+        self._outcome = Outcome()
+        self._processes: dict = {}
+        self._stopped_since: dict[str, float] = {}
+        self._answered_at = time.monotonic()
+        self._interrupted = False
+        self._parent = roslaunch.parent.ROSLaunchParent(
+            roslaunch.rlutil.get_or_generate_uuid(None, False),
+            [],
+            show_summary=False,
+            sigint_timeout=ENDING_TIMEOUT,
+        )
+        self._parent.config = config
+        # Listened to from the beginning, since a node may end before all of them are started.
+        self._monitor = self._parent.pm = _Monitor(self._is_ending)
+        self._monitor.add_process_listener(self._ends)
+        self._monitor.start()
+        self._catch_signals()
+
+    def outcome(self) -> Outcome:
+        """Run to the end; say how it ended."""
+        outcome = self._outcome
+        try:
+            self._parent.start()
+            self._watch()
+        except (
+            roslaunch.RLException,
+            OSError,
+            http.client.HTTPException,
+            xmlrpc.client.Error,
+        ) as error:
+            # A node that ended, or an interruption, is the reason why the next cannot be started.
+            if not (self._monitor.is_shutdown or self._is_ending()):
+                outcome.fault = f"roslaunch could not start it: {error}"
+        finally:
+            # Whoever ends from here on was told to.
+            first = self._ends.first
+            ended_by_us = self._interrupted or outcome.fault
+            self._ask_for_parameters()
+            if first == LEADER and self._ends.codes[LEADER] == 0:
+                self._keep_views()
+            self._end()
+        outcome.node = first if ended_by_us else self._ends.first
+        outcome.codes = {name: _code_of(process) for name, process in self._processes.items()}
+        outcome.codes.update(self._ends.codes)
+        if outcome.folder is not None:
+            tidy(outcome.folder)
+        return outcome
+
+    def _watch(self) -> None:
+        """Return when the experiment is to end."""
+        self._take_in_processes()
+        for process in list(self._monitor.procs):
+            if _node_name(process.name) in SAVING_NODES:
+                process.sigint_timeout = SAVING_TIMEOUT
+        while not (self._interrupted or self._monitor.is_shutdown):
+            if self._outcome.result is None:
+                self._outcome.result = self._parameter(RESULT_PARAMETER)
+            if self._ends.first is not None:
+                return
+            self._outcome.fault = self._who_is_stopped() or self._is_master_silent()
+            if self._outcome.fault:
+                return
+            time.sleep(LOOK_PERIOD)
+
+    def _catch_signals(self) -> None:
+        ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+        # It does so once, when the first process is started.
+        roslaunch.pmon._init_signal_handlers()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, self._on_signal)
+        if ignored:  # nohup
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+    def _is_ending(self) -> bool:
+        return self._interrupted or self._ends.first is not None
+
+    def _on_signal(self, *_) -> None:
+        self._interrupted = True
+
+    def _take_in_processes(self) -> None:
+        for process in list(self._monitor.procs):
+            # roslaunch forgets it when it has ended it, and starts a rosout that died once more.
+            if process.popen is not None:
+                self._processes[_node_name(process.name)] = process.popen
+
+    def _parameter(self, name):
+        try:
+            return ask_master("getParam", name, timeout=self._patience)
+        except NoAnswerError:
+            return None
+
+    def _ask_for_parameters(self) -> None:
+        """Read what nodes have left for us; they may have failed a moment ago."""
+        if self._outcome.result is None:
+            self._outcome.result = self._parameter(RESULT_PARAMETER)
+        self._outcome.failure = self._parameter(FAILURE_PARAMETER)
+
+    def _who_is_stopped(self) -> str:
+        """Say which node was stopped (SIGSTOP) for too long; end a bystander that was."""
+        now = time.monotonic()
+        for name, process in self._processes.items():
+            if process.poll() is not None or not is_stopped(process.pid):
+                self._stopped_since.pop(name, None)
+                continue
+            stopped = now - self._stopped_since.setdefault(name, now)
+            if name in BYSTANDERS and stopped > 0.5 * self._patience:
+                self._say(f"{name} was stopped (SIGSTOP), and is ended: others would wait for it")
+                with contextlib.suppress(OSError):
+                    os.killpg(process.pid, signal.SIGKILL)
+            elif stopped > 2.0 * self._patience:
+                return f"{name} was stopped (SIGSTOP) for {2.0 * self._patience:g} s"
+        return ""
+
+    def _is_master_silent(self) -> str:
+        now = time.monotonic()
+        if now - self._answered_at < 1.0:
+            return ""
+        try:
+            ask_master("getPid", timeout=2.0 * self._patience)
+        except NoAnswerError as error:
+            master = self._processes.get("master")
+            # One that has ended is noticed as a process.
+            return "" if master is not None and master.poll() is not None else str(error)
+        self._answered_at = time.monotonic()
+        self._show_progress()
+        return ""
+
+    def _show_progress(self) -> None:
+        if self._bar.disable:
+            return
+        with contextlib.suppress(NoAnswerError):
+            progress = ask_master("getParam", PROGRESS_PARAMETER, timeout=self._patience)
+            show_progress(self._bar, progress)
+
+    def _say(self, sentence) -> None:
+        self._bar.clear()
+        print(sentence, file=self._everybody, flush=True)
+
+    def _keep_views(self) -> None:
+        """End all but the views and the master; return when a person has closed the views."""
+        self._take_in_processes()
+        views = [self._processes[name] for name in VIEWS if name in self._processes]
+        if all(view.poll() is not None for view in views):
+            return
+        others = {}
+        for process in list(self._monitor.procs):
+            if process in self._monitor.core_procs or process.popen in views:
+                continue
+            # Not watched any more, since its end is no death to be told in red.
+            self._monitor.unregister(process)
+            others[process.popen.pid] = started(process.popen.pid)
+        end_all(others)
+        self._say(
+            "the drive is over and saved; the live view stays until its window is closed, or "
+            "until Ctrl+C"
+        )
+        while any(view.poll() is None for view in views):
+            if self._interrupted or self._monitor.is_shutdown:
+                return
+            time.sleep(LOOK_PERIOD)
+
+    def _end(self) -> None:
+        """End all nodes, in time: without memory roslaunch itself would wait for ever."""
+        self._take_in_processes()
+        processes = {process.pid: started(process.pid) for process in self._processes.values()}
+        # Out of roslaunch's hands: it would tell each node a second time, and call it dead.
+        with self._monitor.plock:
+            del self._monitor.procs[:]
+            del self._monitor.core_procs[:]
+        end_all(processes)
+        self._monitor.shutdown()
+        self._monitor.join(MONITOR_TIMEOUT)
+        if not self._monitor.is_alive():
+            self._parent.shutdown()
+
+
+def _code_of(process):
+    try:
+        return process.wait(1.0)
+    except subprocess.TimeoutExpired:
+        return None
+
+
+def report(outcome: Outcome) -> int:
+    """Print the results and, last, why the experiment ended early; return the exit code."""
+    if outcome.summary is not None:
+        print(terminal_table(outcome.summary))
+    if outcome.folder is not None:
+        print(f"results: {outcome.folder.folder}")
+    if outcome.last_line():
+        print(outcome.last_line())
+    return outcome.exit_code()

@@ -1,0 +1,292 @@
+"""What a BNO055 says of its calibration, as a topic.
+
+What a GNSS receiver publishes: positions, velocities and headings.
+
+The messages that the MuJoCo simulator publishes, filled from its samples.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+import rospy
+from geometry_msgs.msg import QuaternionStamped, TransformStamped, TwistWithCovarianceStamped
+from nav_msgs.msg import Odometry
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import Imu, JointState, MagneticField, NavSatFix, NavSatStatus
+from std_msgs.msg import String
+from tf2_msgs.msg import TFMessage
+
+from imu_simulation_framework.core import topics
+from imu_simulation_framework.core.robot_names import (
+    GNSS_FRAME,
+    IMU_FRAME,
+    ROBOT_FRAME,
+    WHEEL_JOINTS,
+    WORLD_FRAME,
+)
+from imu_simulation_framework.motion.stamps import NANOSECONDS
+from imu_simulation_framework.ros1.node import advertise
+from imu_simulation_framework.ros1.raw_messages import (
+    imu_packer,
+    magnetic_packer,
+    odometry_packer,
+    publish_packed,
+)
+from imu_simulation_framework.sensors.gnss.messages import STATUS, Told, heading_quaternion
+from imu_simulation_framework.sensors.gnss.specification import GnssSpecification
+from imu_simulation_framework.sensors.imu_models.bno055_modes import (
+    Bno055Calibration,
+    CalibrationStatus,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+KEYS = ("sys", "gyro", "accel", "mag")
+"""As the driver bno055 for ROS has them on its topic calib_status."""
+
+
+class CalibrationPublisher:
+    """Publishes the calibration's status, latched, when it has changed.
+
+    Parameters
+    ----------
+    topic : str
+    mode : str
+        One of :data:`.BNO055_MODES`.
+    """
+
+    def __init__(self, topic: str, mode: str) -> None:
+        self._publisher = advertise(topic, String, latch=True)
+        self._said: CalibrationStatus | None = None
+        self.restart(mode)
+
+    def restart(self, mode: str) -> None:
+        """Begin anew, in this mode: the sensor was switched on, or put elsewhere."""
+        self._mode, self._newest = mode, 0
+        self._calibration = Bno055Calibration(mode)
+
+    def add(self, stamps: np.ndarray, rates: np.ndarray, forces: np.ndarray, fields=None) -> None:
+        """Take readings: stamps (n,) [ns], rates, forces and fields (n, 3) [rad/s, m/s^2, T]."""
+        for number, stamp in enumerate(stamps.tolist()):
+            if stamp < self._newest:
+                self.restart(self._mode)  # time began again
+            self._newest = stamp
+            field = None if fields is None else fields[number]
+            status = self._calibration.add(
+                stamp / NANOSECONDS, rates[number], forces[number], field
+            )
+            if status != self._said:
+                self._said = status
+                self._publisher.publish(String(data=json.dumps(dict(zip(KEYS, status)))))
+
+
+UNTOLD = 1e6
+"""Variance of what the receiver does not measure, the robot's turning [rad^2/s^2]."""
+
+
+class GnssPublisher:
+    """Publishes fixes with the stamps of their measurement.
+
+    ``gnss/fix`` is in the antenna's frame, ``gnss/velocity`` along east, north and up, which are
+    the world's axes, ``gnss/heading`` the robot's orientation about the vertical. A fix without
+    quality has a position that is not a number, and neither velocity nor heading. Where the antenna
+    is on the robot, ``/tf_static`` says.
+
+    Parameters
+    ----------
+    gnss : GnssSpecification
+    on_robot : bool
+        Whether the antenna is on a robot that drives; where it is on anything else is for others to
+        say, as a frame of tf can have one parent only.
+    """
+
+    def __init__(self, gnss: GnssSpecification, on_robot: bool = True) -> None:
+        self._fix = advertise(topics.GNSS_FIX, NavSatFix)
+        self._velocity = advertise(topics.GNSS_VELOCITY, TwistWithCovarianceStamped)
+        self._heading = None
+        if gnss.heading.source != "none":
+            self._heading = advertise(topics.GNSS_HEADING, QuaternionStamped)
+        if on_robot:
+            self._transforms = advertise(topics.STATIC_TRANSFORMS, TFMessage, latch=True)
+            self._transforms.publish(antenna_transform(gnss))
+
+    @property
+    def publishers(self) -> tuple[rospy.Publisher, ...]:
+        """Of all its topics."""
+        of_heading = () if self._heading is None else (self._heading,)
+        return (self._fix, self._velocity, *of_heading)
+
+    def publish(self, fixes: pd.DataFrame) -> None:
+        """Publish fixes, a table GnssRecord."""
+        for time, fix in zip(fixes.index, fixes.to_dict("records")):
+            stamp = rospy.Time(*divmod(round(time * NANOSECONDS), NANOSECONDS))
+            self._fix.publish(position_message(stamp, fix))
+            if math.isfinite(fix["velocity_east"]):
+                self._velocity.publish(velocity_message(stamp, fix))
+            if self._heading is not None and math.isfinite(fix["heading"]):
+                self._heading.publish(heading_message(stamp, fix))
+
+
+def antenna_transform(gnss: GnssSpecification) -> TFMessage:
+    """Return where the antenna is on the robot, in the robot's axes."""
+    transform = TransformStamped(child_frame_id=GNSS_FRAME)
+    transform.header.frame_id = ROBOT_FRAME
+    place = transform.transform.translation
+    place.x, place.y, place.z = gnss.lever_arm
+    transform.transform.rotation.w = 1.0
+    return TFMessage(transforms=[transform])
+
+
+def position_message(stamp: rospy.Time, fix) -> NavSatFix:
+    """Return a fix of a table GnssRecord as a message."""
+    message = NavSatFix(
+        latitude=fix["latitude"], longitude=fix["longitude"], altitude=fix["altitude"]
+    )
+    message.header.stamp, message.header.frame_id = stamp, GNSS_FRAME
+    message.status.status = STATUS[int(fix["quality"])]
+    message.status.service = NavSatStatus.SERVICE_GPS
+    variances = [fix["variance_east"], fix["variance_north"], fix["variance_up"]]
+    if np.isfinite(variances).all():
+        message.position_covariance = np.diag(variances).ravel().tolist()
+        message.position_covariance_type = NavSatFix.COVARIANCE_TYPE_DIAGONAL_KNOWN
+    return message
+
+
+def velocity_message(stamp: rospy.Time, fix) -> TwistWithCovarianceStamped:
+    """Return a fix's velocity, which it has to have, as a message."""
+    message = TwistWithCovarianceStamped()
+    message.header.stamp, message.header.frame_id = stamp, WORLD_FRAME
+    linear = message.twist.twist.linear
+    linear.x, linear.y, linear.z = (fix[f"velocity_{way}"] for way in ("east", "north", "up"))
+    horizontal, vertical = fix["velocity_variance"], fix["velocity_variance_up"]
+    variances = [horizontal, horizontal, vertical, UNTOLD, UNTOLD, UNTOLD]
+    message.twist.covariance = np.diag(variances).ravel().tolist()
+    return message
+
+
+def heading_message(stamp: rospy.Time, fix) -> QuaternionStamped:
+    """Return a fix's heading, which it has to have, as a message."""
+    message = QuaternionStamped()
+    message.header.stamp, message.header.frame_id = stamp, WORLD_FRAME
+    message.quaternion.z, message.quaternion.w = heading_quaternion(fix["heading"])
+    return message
+
+
+def position_row(message: NavSatFix) -> Told:
+    """Return what a position's message says; see :class:`.ToldFixes`."""
+    variances = 3 * [math.nan]
+    if message.position_covariance_type != NavSatFix.COVARIANCE_TYPE_UNKNOWN:
+        variances = message.position_covariance[::4]
+    place = (message.latitude, message.longitude, message.altitude)
+    return _row(message, (*place, message.status.status, *variances))
+
+
+def velocity_row(message: TwistWithCovarianceStamped) -> Told:
+    """Return what a velocity's message says; see :class:`.ToldFixes`."""
+    linear, covariance = message.twist.twist.linear, message.twist.covariance
+    return _row(message, (linear.x, linear.y, linear.z, covariance[0], covariance[14]))
+
+
+def heading_row(message: QuaternionStamped) -> Told:
+    """Return what a heading's message says; see :class:`.ToldFixes`."""
+    return _row(message, (message.quaternion.z, message.quaternion.w))
+
+
+def _row(message, values) -> Told:
+    return Told(np.array([message.header.stamp.to_nsec()]), np.array([values], dtype=float))
+
+
+class ImuMessages:
+    """Of an IMU: what it says, and how wrong it is.
+
+    Parameters
+    ----------
+    covariances : tuple
+        Of orientation, angular velocity and acceleration, nine numbers each.
+    magnetic_covariance : tuple of 9 float
+        Of its magnetometer.
+    """
+
+    def __init__(self, covariances, magnetic_covariance=(0.0,) * 9) -> None:
+        field = MagneticField(magnetic_field_covariance=list(magnetic_covariance))
+        field.header.frame_id = IMU_FRAME
+        self._field = magnetic_packer(field)
+        message = Imu()
+        message.header.frame_id = IMU_FRAME
+        self._bias = imu_packer(message)
+        orientation, angular_velocity, linear_acceleration = map(list, covariances)
+        message.orientation_covariance = orientation
+        message.angular_velocity_covariance = angular_velocity
+        message.linear_acceleration_covariance = linear_acceleration
+        self._data = imu_packer(message)
+
+    def publish_data(self, publisher: rospy.Publisher, stamps, rows) -> None:
+        """Publish what the IMU says: stamps (n,) [ns], and rows (n, 10) of its signals."""
+        publish_packed(publisher, self._data.pack(stamps, rows))
+
+    def publish_field(self, publisher: rospy.Publisher, stamps, rows) -> None:
+        """Publish what its magnetometer says: stamps (n,) [ns], and fields (n, 3) [T]."""
+        publish_packed(publisher, self._field.pack(stamps, rows))
+
+    def publish_bias(self, publisher: rospy.Publisher, stamps, rows) -> None:
+        """Publish how wrong it is then, but for white noise, as Hector's plug-in does; the same."""
+        publish_packed(publisher, self._bias.pack(stamps, rows))
+
+
+class RobotMessages:
+    """Of the robot: where it is, how it moves, and what time it is there.
+
+    One message of each kind is filled anew: published without a queue, it has been serialised
+    before.
+
+    Parameters
+    ----------
+    wheel_joints : sequence of str
+        Joints of the driven wheels, in the order of the state's wheels.
+    """
+
+    def __init__(self, wheel_joints=WHEEL_JOINTS) -> None:
+        odometry = Odometry(child_frame_id=ROBOT_FRAME)
+        odometry.header.frame_id = WORLD_FRAME
+        self._odometry = odometry_packer(odometry)
+        self._clock = Clock()
+        self._joints = JointState(name=list(wheel_joints))
+        self._transform = TransformStamped(child_frame_id=ROBOT_FRAME)
+        self._transform.header.frame_id = WORLD_FRAME
+        self._transforms = TFMessage(transforms=[self._transform])
+        stamp = self._clock.clock
+        self._joints.header.stamp = self._transform.header.stamp = stamp
+
+    def publish_ground_truth(self, publisher: rospy.Publisher, stamps, state) -> None:
+        """Publish poses of base_footprint in the world; twists in the robot's axes (REP-103)."""
+        columns = (
+            state.position,
+            state.orientation,
+            state.linear_velocity,
+            state.angular_velocity,
+        )
+        rows = np.concatenate(columns, axis=1)
+        publish_packed(publisher, self._odometry.pack(stamps, rows))
+
+    def clock(self, stamp: int) -> Clock:
+        """Say that it is ``stamp`` [ns], which the messages below are stamped with, too."""
+        self._clock.clock.secs, self._clock.clock.nsecs = divmod(int(stamp), NANOSECONDS)
+        return self._clock
+
+    def joint_states(self, state) -> JointState:
+        """Return angles and velocities of the driven wheels, at the last of the samples."""
+        self._joints.position = state.wheel_positions[-1].tolist()
+        self._joints.velocity = state.wheel_velocities[-1].tolist()
+        return self._joints
+
+    def transforms(self, state) -> TFMessage:
+        """Return that from the world to the robot; robot_state_publisher adds the rest."""
+        place, turn = self._transform.transform.translation, self._transform.transform.rotation
+        place.x, place.y, place.z = state.position[-1].tolist()
+        turn.x, turn.y, turn.z, turn.w = state.orientation[-1].tolist()
+        return self._transforms

@@ -1,0 +1,350 @@
+"""From ROS parameters to the settings of one node; no ROS is asked here.
+
+What every node of an experiment shares: settings, waiting, ending.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+import warnings
+from pathlib import Path
+from typing import Any, Callable, Mapping
+
+import rospy
+
+from imu_simulation_framework.core.errors import ConfigurationError, FrameworkError, SimulatorError
+from imu_simulation_framework.core.files import default_configuration_path
+from imu_simulation_framework.core.sentences import as_written, shown
+from imu_simulation_framework.core.yaml_files import NOT_YAML, load_plain, yaml_fault
+from imu_simulation_framework.drive.configuration import Configuration, load_configuration
+from imu_simulation_framework.ros1.answers import (
+    MASTER_TIMEOUT,
+    NoAnswerError,
+    ask_master,
+    is_node_alive,
+)
+from imu_simulation_framework.ros1.entry_points import INTERRUPTED
+
+EXPERIMENT_PARAMETERS = "experiment"
+"""Parameters that all nodes of an experiment share: ``config``, ``working_directory``,
+``simulator`` (the one that was started), ``participants``, ``settings``, which has sections and
+keys as config.ini has, and ``settings_text``, which is the same as the text of a YAML mapping."""
+
+
+def node_configuration(
+    node: str, experiment: Mapping[str, Any], private: Mapping[str, Any]
+) -> Configuration:
+    """Return the experiment's config.ini, overridden by the shared settings, then by private ones.
+
+    Parameters
+    ----------
+    node : str
+        Whose settings they are, for the sentence of an error.
+    experiment : mapping
+        The parameters below ``experiment``.
+    private : mapping
+        The node's own parameters, ``{section: {key: value}}``.
+
+    Raises
+    ------
+    ConfigurationError
+        The settings are not what config.ini accepts.
+    """
+    overrides: dict = {}
+    text = experiment.get("settings_text", "")
+    for layer in (experiment.get("settings", {}), _settings_of(text), private):
+        for section, values in layer.items():
+            if not isinstance(values, Mapping):
+                raise ConfigurationError(
+                    f"{node}: the parameter {section} is {shown(values)}, expected a "
+                    "section of config.ini, {key: value}"
+                )
+            overrides.setdefault(str(section), {}).update(
+                {str(key): value for key, value in values.items() if value not in ("", None)}
+            )
+    working_directory = folder_of_call(experiment)
+    path = experiment.get("config", "") or default_configuration_path()
+    configuration = load_configuration(working_directory / path, overrides, working_directory)
+    wanted = configuration.simulation.simulator
+    if experiment.get("simulator", wanted) != wanted:
+        raise ConfigurationError(
+            f"{configuration.path}: [simulation] simulator is {wanted}, which roslaunch does not "
+            f"know when it starts nodes; say simulator:={wanted} as well, or use run_experiment.py"
+        )
+    return configuration
+
+
+def folder_of_call(parameters: Mapping[str, Any]) -> Path:
+    """Return the folder in which a launch file was called, where relative paths start.
+
+    Raises
+    ------
+    ConfigurationError
+        It was removed; the shell still has its name, or none.
+    """
+    folder = str(parameters.get("working_directory", "."))
+    if not os.path.isdir(folder):
+        raise ConfigurationError(
+            "the folder in which it was called does not exist any more: call it in another one"
+        )
+    return Path(folder)
+
+
+def _settings_of(text) -> Mapping[str, Any]:
+    """Return the sections in the text of a YAML mapping; none in an empty one."""
+    text = str(text)
+    given, expected = as_written(text), "expected {section: {key: value}}"
+    try:
+        settings = load_plain(text)
+    except NOT_YAML as error:
+        raise ConfigurationError(f"settings:={given}: {expected}; {yaml_fault(error)}") from error
+    if settings is None:
+        return {}
+    if not isinstance(settings, Mapping):
+        raise ConfigurationError(f"settings:={given}: {expected}")
+    return settings
+
+
+FAILURE = f"{EXPERIMENT_PARAMETERS}/failure"
+"""Parameter with the sentence of the first node that failed."""
+
+POLL_PERIOD = 0.02
+"""Wall-clock seconds between two looks at a condition that no message announces."""
+
+CONNECTING_PERIOD = 2.0
+"""Wall-clock seconds after which a subscriber that is not connected is asked whether it lives."""
+
+
+def advertise(topic, message_type, latch=False) -> rospy.Publisher:
+    """Return a publisher that hands each message to the network before it returns.
+
+    Without a queue rospy neither drops a message nor wakes a second thread, and a slow
+    subscriber slows the publisher down instead of losing data. rospy warns against it
+    because a dead-locked subscriber would block; here every node ends with the experiment.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)
+        return rospy.Publisher(topic, message_type, latch=latch, tcp_nodelay=True)
+
+
+def subscribe(topic, message_type, callback, queue_size=None) -> rospy.Subscriber:
+    """Return a subscriber with an unbounded queue, which drops nothing; unless it is said how many.
+
+    A message that still arrives while the node ends has nobody left to go to: that its
+    callback cannot publish any more is no error.
+    """
+
+    def unless_ended(message):
+        try:
+            callback(message)
+        except rospy.ROSException:
+            if not rospy.core.is_shutdown_requested():
+                raise
+
+    return rospy.Subscriber(
+        topic, message_type, unless_ended, queue_size=queue_size, tcp_nodelay=True
+    )
+
+
+class Node:
+    """One node of an experiment.
+
+    A subclass subscribes and advertises in its constructor and does its work in
+    callbacks; :meth:`run` waits until the work is done, has failed, or is interrupted.
+    Callbacks call :meth:`finish` or :meth:`fail`; the main thread then calls
+    :meth:`close` to save what there is.
+    """
+
+    name = ""
+
+    nothing_to_save = False
+    """While this is true a signal breaks off whatever the main thread waits for."""
+
+    saved = False
+    """Whether what was recorded is on the disk: a second signal then breaks off what is left,
+    SIGTERM, with which roslaunch goes on when a node has not ended in time."""
+
+    def __init__(self) -> None:
+        self.configuration = self.read_configuration()
+        self.interrupted = False
+        self.failure = ""
+        self._ended = threading.Event()
+        self._awake = threading.Event()
+
+    def read_configuration(self) -> Configuration:
+        """Return the settings, from config.ini, the experiment's parameters and the node's own."""
+        return node_configuration(
+            rospy.get_name(),
+            rospy.get_param(EXPERIMENT_PARAMETERS, {}),
+            rospy.get_param("~", {}),
+        )
+
+    def finish(self) -> None:
+        """Say that the work is done; the node will exit with code 0."""
+        self._set_ended()
+
+    def fail(self, sentence: str) -> None:
+        """Say that the work cannot be done; the node will say why and exit with code 1."""
+        if not self.failure:
+            self.failure = str(sentence)
+        self._set_ended()
+
+    def interrupt(self, *_) -> None:
+        """Somebody else ended the experiment (SIGINT, SIGTERM, another node's end)."""
+        self.interrupted = True
+        self._set_ended()
+
+    def _set_ended(self) -> None:
+        self._ended.set()
+        self._awake.set()
+
+    def wake(self) -> None:
+        """Have :meth:`spin_once` called now."""
+        self._awake.set()
+
+    @property
+    def ended(self) -> bool:
+        return self._ended.is_set() or rospy.is_shutdown()
+
+    def spin_once(self) -> None:
+        """Look after watchdogs and progress; the main thread does so every 0.2 s of wall clock."""
+
+    def close(self) -> None:
+        """Save what was recorded; called once at the end, however it came."""
+
+    def run(self) -> int:
+        """Wait for the end; return the exit code."""
+        while not self.ended:
+            self._awake.wait(0.2)
+            self._awake.clear()
+            if not self.ended:
+                self.spin_once()
+        self.close()
+        if not self._ended.is_set() and not self.failure:
+            # Somebody has registered a node of the same name, or rosnode kill was called.
+            self.failure = f"{self.name}: was told to end by the ROS master or another node"
+        if self.failure:
+            tell_failure(self.failure)
+            return 1
+        return INTERRUPTED if self.interrupted else 0
+
+    def subscribe(self, topic, message_type, callback, raw=False) -> rospy.Subscriber:
+        """Subscribe to what exactly one node may publish; a second one ends the experiment.
+
+        What it sends would be mixed with the experiment's own. So does what a callback cannot take.
+
+        ``raw`` hands over the bytes of each message instead; :mod:`.raw_messages` reads them.
+        """
+        publishers: list[str] = []
+        headers: list[dict] = []  # of the connections whose messages are taken
+
+        def known(header) -> bool:
+            publisher = header["callerid"]
+            if publisher not in publishers:
+                publishers.append(publisher)
+            if len(publishers) > 1:
+                self.fail(
+                    f"{self.name}: {publishers[1]} publishes on {rospy.resolve_name(topic)}, "
+                    f"beside {publishers[0]}: in an experiment only one node may"
+                )
+            elif header["md5sum"] != message_type._md5sum:
+                # rospy itself refuses it, unless it is told to take anything.
+                self.fail(
+                    f"{self.name}: {publisher} publishes {header['type']} on "
+                    f"{rospy.resolve_name(topic)}, expected {message_type._type}"
+                )
+            else:
+                headers.append(header)
+            return not self.failure
+
+        def checked(message):
+            header = message._connection_header
+            if self.failure or not (any(header is h for h in headers) or known(header)):
+                return
+            try:
+                callback(message._buff if raw else message)
+            except FrameworkError as error:
+                self.fail(f"{self.name}: {error}")
+
+        return subscribe(topic, rospy.AnyMsg if raw else message_type, checked)
+
+    def wait_until(self, condition, timeout: float, what: str | Callable[[], str]) -> None:
+        """Wait for ``condition()``, at most ``timeout`` seconds of wall clock.
+
+        Raises
+        ------
+        SimulatorError
+            On time-out, or when the experiment ends meanwhile; names ``what``, or what that
+            returns by then.
+        """
+        deadline = time.monotonic() + timeout
+        reported = time.monotonic()
+        while not condition():
+            if self.ended:
+                raise SimulatorError(f"{self.name}: ended while waiting for {_said(what)}")
+            now = time.monotonic()
+            if now > deadline:
+                raise SimulatorError(
+                    f"{self.name}: gave up waiting for {_said(what)} after {timeout:g} s"
+                )
+            if now - reported > 5.0:
+                reported = now
+                rospy.loginfo("waiting for %s", _said(what))
+            self._ended.wait(POLL_PERIOD)
+
+    def wait_for_subscribers(self, *publishers) -> None:
+        """Wait until every subscriber that the master knows, and that lives, is connected.
+
+        A message that is published earlier would silently miss the late ones.
+        """
+        begun = time.monotonic()
+        dead: set[str] = set()
+        missing = ""
+
+        def all_connected() -> bool:
+            nonlocal missing
+            subscribers = dict(ask_master("getSystemState")[1])
+            for publisher in publishers:
+                nodes = set(subscribers.get(publisher.resolved_name, ())) - dead
+                if publisher.get_num_connections() < len(nodes):
+                    # The master still knows those that were killed.
+                    if time.monotonic() - begun > CONNECTING_PERIOD:
+                        dead.update(n for n in nodes if not is_node_alive(n, MASTER_TIMEOUT))
+                    missing = publisher.resolved_name
+                    return False
+            return True
+
+        self.wait_until(
+            all_connected,
+            self.configuration.simulation.startup_timeout,
+            lambda: f"the subscribers of {missing} to connect",
+        )
+
+
+def _said(what: str | Callable[[], str]) -> str:
+    return what if isinstance(what, str) else what()
+
+
+def experiment_parameter(name: str, default):
+    """Return a parameter that all nodes of the experiment share."""
+    value = ask_master("getParam", rospy.resolve_name(f"{EXPERIMENT_PARAMETERS}/{name}"))
+    return default if value is None else value
+
+
+def tell_failure(sentence) -> None:
+    """Log why the experiment ends, and leave it for whoever started it; the first reason counts."""
+    rospy.logfatal(sentence)
+    try:
+        if not ask_master("hasParam", rospy.resolve_name(FAILURE)):
+            ask_master("setParam", rospy.resolve_name(FAILURE), str(sentence))
+    except NoAnswerError:
+        # The master may be gone; then nobody is left to read it.
+        return
+
+
+def log_remarks(remarks) -> None:
+    """Log what was read from a recording, then, as warnings, what was found in it."""
+    for log, sentence in zip([rospy.loginfo] + len(remarks) * [rospy.logwarn], remarks):
+        log("%s", sentence)

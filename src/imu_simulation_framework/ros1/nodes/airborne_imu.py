@@ -1,0 +1,303 @@
+"""What a flight publishes beside its IMU and its receiver: truths, tf, the path, its origin.
+
+Flies an aircraft, or replays a flight, and publishes what an IMU on a gimbal on it measures.
+
+Private parameters: ``~source``, a script for JSBSim, a recorded flight, or ``udp:PORT``;
+``~gimbal``, ``~imu`` and ``~gnss``, names or files; and the numbers that airborne.launch documents.
+Topics: ``imu/data``, ``gnss/fix`` and ``gnss/velocity``; ``ground_truth/state`` of the aircraft,
+``ground_truth/imu``, ``ground_truth/origin``; ``driven_path``, ``/clock`` and ``/tf``. No sample is
+lost on its way, and with ``~answer``, a topic, none is published before that of before has been
+answered there.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+import time
+from typing import cast
+
+import numpy as np
+import rospy
+from geometry_msgs.msg import PoseStamped, TransformStamped
+from nav_msgs.msg import Odometry, Path
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import Imu, NavSatFix, NavSatStatus
+from tf2_msgs.msg import TFMessage
+
+from imu_simulation_framework.core import topics
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.robot_names import (
+    AIRCRAFT_FRAME,
+    GIMBAL_FRAMES,
+    GNSS_FRAME,
+    IMU_FRAME,
+    WORLD_FRAME,
+)
+from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.flight.airborne import AirborneImu
+from imu_simulation_framework.flight.gimbal.files import read_gimbal
+from imu_simulation_framework.flight.source import find_flight
+from imu_simulation_framework.motion.stamps import NANOSECONDS
+from imu_simulation_framework.ros1.messages import GnssPublisher, ImuMessages
+from imu_simulation_framework.ros1.node import (
+    Node,
+    advertise,
+    folder_of_call,
+    node_configuration,
+    subscribe,
+)
+from imu_simulation_framework.ros1.raw_messages import odometry_packer, publish_packed
+from imu_simulation_framework.sensors.files import read_gnss_specification
+from imu_simulation_framework.sensors.named_imu import named_imu
+from imu_simulation_framework.sensors.simulation import ImuErrors
+
+_NO_TURN = (0.0, 0.0, 0.0, 1.0)
+_PATH_PERIOD = NANOSECONDS
+"""Of the points of the path [ns]."""
+
+
+class FlightMessages:
+    """Publishes what belongs to a tick of an :class:`.AirborneImu`.
+
+    One message of each kind is filled anew: published without a queue, it has been serialised
+    before.
+
+    Parameters
+    ----------
+    origin : ndarray, shape (3,)
+        Of the world: latitude, longitude [rad], height [m].
+    antenna : sequence of 3 float
+        Where the receiver's antenna is [m].
+    antenna_frame : str
+        On what.
+    """
+
+    def __init__(self, origin, antenna=(0.0, 0.0, 0.0), antenna_frame: str = AIRCRAFT_FRAME):
+        self._clock = advertise(topics.CLOCK, Clock)
+        self._truth = advertise(topics.GROUND_TRUTH, Odometry)
+        self._imu_truth = advertise(topics.GROUND_TRUTH_IMU, Odometry)
+        self._transforms = advertise(topics.TRANSFORMS, TFMessage)
+        self._path = advertise(topics.DRIVEN_PATH, Path)
+        self._origin = rospy.Publisher(
+            topics.GROUND_TRUTH_ORIGIN, NavSatFix, latch=True, queue_size=1
+        )
+        self._origin.publish(origin_message(origin))
+        self._of_body = _packer(AIRCRAFT_FRAME)
+        self._of_imu = _packer(IMU_FRAME)
+        chain = (AIRCRAFT_FRAME, *GIMBAL_FRAMES, IMU_FRAME)
+        pairs = [(WORLD_FRAME, AIRCRAFT_FRAME), *zip(chain, chain[1:])]
+        self._stamp = rospy.Time()
+        self._antenna = np.array([*antenna, *_NO_TURN])
+        self._message = TFMessage(
+            [self._transform(*pair) for pair in (*pairs, (antenna_frame, GNSS_FRAME))]
+        )
+        self._flown = Path()
+        self._flown.header.frame_id = WORLD_FRAME
+        self._next_point = -_PATH_PERIOD
+
+    @property
+    def publishers(self) -> tuple[rospy.Publisher, ...]:
+        """Of all topics of which nothing may be lost."""
+        return self._clock, self._truth, self._imu_truth, self._transforms
+
+    def publish(self, tick) -> None:
+        """Publish truths, the time, tf, and now and then the path."""
+        last = int(tick.stamps[-1])
+        self._stamp.secs, self._stamp.nsecs = divmod(last, NANOSECONDS)
+        publish_packed(self._truth, self._of_body.pack(tick.stamps, tick.truth))
+        if self._imu_truth.get_num_connections():
+            publish_packed(self._imu_truth, self._of_imu.pack(tick.stamps, tick.imu_truth))
+        self._clock.publish(Clock(self._stamp))
+        if self._transforms.get_num_connections():
+            self._transforms.publish(self._filled(tick))
+        if last >= self._next_point:
+            self._next_point = last + _PATH_PERIOD
+            self._flown.header.stamp = self._stamp
+            self._flown.poses.append(_pose(tick.truth[-1]))
+            if self._path.get_num_connections():
+                self._path.publish(self._flown)
+
+    def _transform(self, parent, child):
+        message = TransformStamped(child_frame_id=child)
+        message.header.frame_id = parent
+        message.header.stamp = self._stamp
+        return message
+
+    def _filled(self, tick):
+        poses = np.vstack([tick.truth[-1, :7], tick.links, self._antenna])
+        for message, pose in zip(self._message.transforms, poses.tolist()):
+            place, turn = message.transform.translation, message.transform.rotation
+            place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w = pose
+        return self._message
+
+
+def origin_message(origin) -> NavSatFix:
+    """Return where the world's origin is, given as latitude, longitude [rad] and height [m]."""
+    latitude, longitude = np.degrees(origin[:2]).tolist()
+    message = NavSatFix(latitude=latitude, longitude=longitude, altitude=float(origin[2]))
+    message.header.frame_id = WORLD_FRAME
+    message.status.status = NavSatStatus.STATUS_FIX
+    return message
+
+
+def _packer(frame):
+    message = Odometry(child_frame_id=frame)
+    message.header.frame_id = WORLD_FRAME
+    return odometry_packer(message)
+
+
+def _pose(row):
+    message = PoseStamped()
+    message.header.frame_id = WORLD_FRAME
+    place, turn = message.pose.position, message.pose.orientation
+    place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w = row[:7].tolist()
+    return message
+
+
+WAKE_PERIOD = 0.2
+"""Wall-clock seconds after which a wait looks whether all has ended."""
+
+
+class AirborneImuNode(Node):
+    """Publishes a flight tick by tick; it ends with the flight."""
+
+    name = "airborne_imu"
+    nothing_to_save = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        # Relative paths start where roslaunch was called.
+        os.chdir(folder_of_call(rospy.get_param("~", {})))
+        source = str(rospy.get_param("~source", ""))
+        if not source:
+            raise ConfigurationError(
+                f"{self.name}: the private parameter source is empty, expected a script of JSBSim, "
+                "a recorded flight, or udp:PORT"
+            )
+        self._source = source
+        self._wanted = (
+            self._number("duration", 200.0, above=0.0),
+            self._number("flight_rate", 50.0, above=0.0),
+            self._number("start", 0.0),
+        )
+        gnss = str(rospy.get_param("~gnss", ""))
+        self._receiver = read_gnss_specification(gnss) if gnss else None
+        self._gnss_on = str(rospy.get_param("~gnss_on", "body"))
+        self._gimbal = read_gimbal(str(rospy.get_param("~gimbal", "off")))
+        self._chosen = named_imu(str(rospy.get_param("~imu", "ideal")))
+        self._rate = self._number("rate", 100.0, above=0.0)
+        self._seed = self._whole("seed", 1)
+        self._tick = self._number("tick", 0.02, above=0.0)
+        self._factor = self._number("real_time_factor", 1.0)
+        self._listeners = self._whole("listeners", 0)
+        self._timeout = self._number("timeout", 60.0, above=0.0)
+        self._imu = advertise(topics.IMU, Imu)
+        self._gnss = None
+        if self._receiver is not None:
+            self._gnss = GnssPublisher(self._receiver, on_robot=False)
+        self._answers = 0
+        self._answered = threading.Condition()
+        self._answer = str(rospy.get_param("~answer", ""))
+        if self._answer:
+            self._input = subscribe(self._answer, rospy.AnyMsg, self._on_answer)
+
+    def read_configuration(self):
+        """Return the defaults: this node's parameters are no keys of config.ini."""
+        return node_configuration(rospy.get_name(), {}, {})
+
+    def run(self):
+        """Publish tick by tick until the flight ends."""
+        self._prepare()
+        self._wait_for_listeners()
+        of_gnss = () if self._gnss is None else self._gnss.publishers
+        self.wait_for_subscribers(self._imu, *of_gnss, *self._messages.publishers)
+        first, last = int(self._flight.stamps[0]), int(self._flight.stamps[-1])
+        rospy.loginfo("the flight begins, of %.2f s", 1e-9 * (last - first))
+        started = time.monotonic()
+        for tick in self._flight.ticks(self._tick):
+            if self.ended:
+                break
+            answers = self._answers
+            self._publish(tick)
+            if self._factor > 0.0:
+                ahead = 1e-9 * (int(tick.stamps[-1]) - first) / self._factor
+                self._ended.wait(max(0.0, ahead - (time.monotonic() - started)))
+            if self._answer:
+                self._wait_for_answer(answers, 1e-9 * int(tick.stamps[-1]))
+        else:
+            rospy.loginfo("the flight has ended")
+        self.finish()
+        return super().run()
+
+    def _prepare(self):
+        """Get the flight, which may be received while it is flown, and all that is measured."""
+        flight, remarks = find_flight(self._source, *self._wanted)
+        self._flight = AirborneImu(
+            flight.states,
+            self._gimbal,
+            cast(ImuErrors, self._chosen.errors),
+            self._receiver,
+            self._rate,
+            self._seed,
+            gnss_on=self._gnss_on,
+        )
+        for remark in (*remarks, *self._chosen.remarks):
+            rospy.logwarn("%s", remark)
+        for remark in self._flight.remarks:
+            rospy.loginfo("%s", remark)
+        antenna = (0.0, 0.0, 0.0) if self._receiver is None else self._receiver.lever_arm
+        on = AIRCRAFT_FRAME if self._gnss_on == "body" else IMU_FRAME
+        self._messages = FlightMessages(self._flight.origin, antenna, on)
+        self._imu_messages = ImuMessages(self._flight.covariances, self._flight.magnetic_covariance)
+
+    def _publish(self, tick):
+        self._messages.publish(tick)
+        if self._gnss is not None and len(tick.fixes):
+            self._gnss.publish(tick.fixes)
+        # Last, so that who answers it has all the rest.
+        if len(tick.imu_stamps) and self._imu.get_num_connections():
+            self._imu_messages.publish_data(self._imu, tick.imu_stamps, tick.imu)
+
+    def _wait_for_listeners(self):
+        self.wait_until(
+            lambda: self._imu.get_num_connections() >= self._listeners,
+            self._timeout,
+            f"{self._listeners} subscribers of {self._imu.resolved_name}",
+        )
+
+    def _wait_for_answer(self, answers, at):
+        deadline = time.monotonic() + self._timeout
+        with self._answered:
+            while not self.ended and self._answers <= answers:
+                self._answered.wait(WAKE_PERIOD)
+                if time.monotonic() > deadline and self._answers <= answers:
+                    self.fail(
+                        f"{self.name}: no message on {self._answer} for {self._timeout:g} s at "
+                        f"{at:.2f} s of the flight"
+                    )
+
+    def _on_answer(self, _):
+        with self._answered:
+            self._answers += 1
+            self._answered.notify()
+
+    def _number(self, name, default, above=None):
+        value = rospy.get_param(f"~{name}", default)
+        usable = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if not usable or not math.isfinite(value) or value < 0.0 or value == above:
+            expected = "a number" if above is None else "a positive number"
+            raise ConfigurationError(
+                f"{self.name}: {name} is {shown(value)}, expected {expected}"
+                f"{', not below zero' if above is None else ''}"
+            )
+        return float(value)
+
+    def _whole(self, name, default):
+        value = rospy.get_param(f"~{name}", default)
+        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            raise ConfigurationError(
+                f"{self.name}: {name} is {shown(value)}, expected a whole number, not below zero"
+            )
+        return value

@@ -1,0 +1,84 @@
+"""How far the robot is from the reference: ground truth in, ``trajectory_error`` out."""
+
+from __future__ import annotations
+
+import threading
+
+from nav_msgs.msg import Odometry
+from std_msgs.msg import Float64MultiArray
+
+from imu_simulation_framework.core import topics
+from imu_simulation_framework.core.robot_names import WORLD_FRAME
+from imu_simulation_framework.drive.session.driving import TrackedPose, TrackingSession
+from imu_simulation_framework.drive.tracking.reference import Reference
+from imu_simulation_framework.motion.stamps import NANOSECONDS
+from imu_simulation_framework.msg import ErrorCoordinates2
+from imu_simulation_framework.ros1.node import advertise
+from imu_simulation_framework.ros1.participant import Participant
+from imu_simulation_framework.ros1.raw_messages import true_pose
+from imu_simulation_framework.ros1.simulators.choice import make_simulator_interface
+
+
+class ErrorPublisher(Participant):
+    """Answers the ground truth of each control period with one ``trajectory_error``.
+
+    Time zero of the experiment is the stamp of the ground truth at which the first wheel
+    command was given, see :class:`.TrackingSession`. ``time_from_start`` of the message
+    tells it to everybody else.
+    """
+
+    name = "error_publisher"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._lock = threading.Lock()
+        simulator = make_simulator_interface(self.configuration)
+        self._session = TrackingSession(
+            1.0 / self.configuration.control.rate, lock_step=simulator.lock_step
+        )
+        self._answer = ErrorCoordinates2()
+        self._answer.header.frame_id = WORLD_FRAME
+        self._publisher = advertise(topics.TRAJECTORY_ERROR, ErrorCoordinates2)
+        self.inputs = (
+            self.subscribe(topics.WHEEL_COMMAND, Float64MultiArray, self._on_command, raw=True),
+            self.subscribe(topics.GROUND_TRUTH, Odometry, self._on_ground_truth, raw=True),
+        )
+        self.offer_start()
+
+    def prepare(self, start, stop):
+        trajectory = self.reference_trajectory()
+        reference = Reference(trajectory.time, trajectory.x, trajectory.y, trajectory.yaw)
+        with self._lock:
+            self._session.follow(reference)
+        # Only the ground truth: nobody commands before everybody is ready.
+        self.wait_until(
+            lambda: self._session.begun,
+            self.configuration.simulation.startup_timeout,
+            f"the first message on {topics.GROUND_TRUTH}",
+        )
+        self.wait_for_subscribers(self._publisher)
+
+    def _on_command(self, _):
+        with self._lock:
+            self._session.commanded()
+
+    def _on_ground_truth(self, data):
+        pose = true_pose(data)
+        with self._lock:
+            tracked = self._session.ground_truth(pose)
+            if tracked is not None:
+                self._publish(tracked)
+            self.processed(pose.stamp)
+
+    def _publish(self, tracked: TrackedPose) -> None:
+        answer = self._answer
+        answer.header.stamp.secs, answer.header.stamp.nsecs = divmod(tracked.stamp, NANOSECONDS)
+        answer.time_from_start = tracked.time
+        for name, value in zip(tracked.error._fields, tracked.error):
+            setattr(answer, name, value)
+        for target, pose in (
+            (answer.reference, tracked.reference),
+            (answer.actual, tracked.actual),
+        ):
+            target.x, target.y, target.theta = pose
+        self._publisher.publish(answer)

@@ -1,0 +1,237 @@
+"""Writes a bag of the experiment without losing a message."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import struct
+import threading
+from typing import Any
+
+import genpy
+import rosbag
+import rospy
+from std_srvs.srv import Trigger, TriggerResponse
+
+from imu_simulation_framework.core import topics
+from imu_simulation_framework.core.errors import FrameworkError, ResultError, SimulatorError
+from imu_simulation_framework.core.whole_files import reason_of
+from imu_simulation_framework.drive.from_configuration import experiment_gnss
+from imu_simulation_framework.drive.results.unfinished import ACTIVE, BAG
+from imu_simulation_framework.drive.session.messages import MessageSession
+from imu_simulation_framework.motion.stamps import NANOSECONDS
+from imu_simulation_framework.ros1.node import subscribe
+from imu_simulation_framework.ros1.participant import EARLY_END_TIMEOUT, Participant
+from imu_simulation_framework.ros1.raw_messages import tracking_error
+from imu_simulation_framework.ros1.simulators.choice import (
+    make_simulator_interface,
+    publishes_calibration,
+    publishes_magnetic_field,
+)
+
+RECORDED_TOPICS = (
+    topics.CLOCK,
+    topics.TRANSFORMS,
+    topics.STATIC_TRANSFORMS,
+    topics.IMU,
+    topics.IMU_BIAS,
+    topics.IMU_MAG,
+    topics.IMU_CALIBRATION,
+    topics.GROUND_TRUTH,
+    topics.GNSS_FIX,
+    topics.GNSS_VELOCITY,
+    topics.GNSS_HEADING,
+    topics.JOINT_STATES,
+    topics.WHEEL_COMMAND,
+    topics.TRAJECTORY_ERROR,
+    topics.YAW_SIMULATED,
+    topics.YAW_REAL,
+    topics.YAW_GROUND_TRUTH,
+    topics.YAW_ERROR_SIMULATED,
+    topics.YAW_ERROR_REAL,
+)
+
+
+CHUNK = 64 * 1024
+"""Bytes that are lost at most when the recorder is killed."""
+
+STATIC_TIMEOUT = 10.0
+"""Wall-clock seconds for robot_state_publisher, without which an experiment goes on."""
+
+
+class ExperimentRecorder(Participant):
+    """Takes every message as it is, in the bytes that came, at its own stamp if it has one.
+
+    ``rosbag record`` beside a run that is much faster than real time drops messages, since
+    its queue is bounded; here a publisher waits until the recorder has read its message.
+    A simulator that waits for its first command repeats itself: of several messages with
+    one stamp on one topic the last is recorded. Static transforms are at the beginning of the bag,
+    latched, as they are played again. The bag is written under another name and renamed when it
+    is complete.
+    """
+
+    name = "experiment_recorder"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._lock = threading.Lock()
+        self._bag: Any = None
+        self._file: Any = None
+        self._path = ""
+        self._session = MessageSession(1.0 / self.configuration.control.rate)
+        self._received = 0
+        simulator = make_simulator_interface(self.configuration)
+        silent = _topics_without_fixes(experiment_gnss(self.configuration))
+        if not simulator.publishes_imu_bias(self.configuration.imu.model):
+            silent.add(topics.IMU_BIAS)
+        if not publishes_magnetic_field(self.configuration, simulator):
+            silent.add(topics.IMU_MAG)
+        if not publishes_calibration(self.configuration, simulator):
+            silent.add(topics.IMU_CALIBRATION)
+        inputs = {
+            topic: subscribe(
+                topic, rospy.AnyMsg, lambda message, t=topic: self._on_message(t, message)
+            )
+            for topic in RECORDED_TOPICS
+            if topic not in silent
+        }
+        self._static = inputs.pop(topics.STATIC_TRANSFORMS)
+        self.inputs = tuple(inputs.values())
+        rospy.Service(f"{self.name}/stop", Trigger, self._on_stop)
+        self.offer_start()
+
+    def prepare(self, start, stop):
+        self._wait_for_static_transforms()
+        duration = self.reference_trajectory().time[-1]
+        self._path = str(self.folder.path(BAG))
+        with self._lock, self._whole_or_not_at_all():
+            self.ensure_not_ended()
+            # Open until the bag is complete.
+            self._file = open(self._path + ACTIVE, "x+b")  # noqa: SIM115
+            self._bag = rosbag.Bag(self._file, "w", chunk_threshold=CHUNK)
+            self._session.ends_after(duration)
+
+    def _wait_for_static_transforms(self) -> None:
+        try:
+            self.wait_until(
+                lambda: self._static.get_num_connections() > 0,
+                STATIC_TIMEOUT,
+                f"robot_state_publisher to publish {self._static.resolved_name}",
+            )
+        except SimulatorError as error:
+            rospy.logwarn("%s: in the bag, tf does not know the parts of the robot", error)
+
+    def _on_message(self, topic, message):
+        header = message._connection_header
+        serialised = message._buff
+        stamp = _stamp(header["type"], serialised)
+        with self._lock:
+            if topic == topics.TRAJECTORY_ERROR and not self._session.is_end_known:
+                self._session.take_error(*tracking_error(serialised)[:2])
+            chosen = self._session.take(topic, stamp, (header, serialised))
+            # Of the drive alone: in Gazebo time goes on when it is over.
+            self._received += len(chosen)
+            if self._bag is None:
+                return
+            try:
+                with self._whole_or_not_at_all():
+                    self._write(chosen)
+            except ResultError as error:
+                self.fail(str(error))
+        if topic == topics.GROUND_TRUTH:
+            self.processed(stamp)
+
+    def _write(self, messages) -> None:
+        for topic, stamp, (header, serialised) in messages:
+            self._bag.write(
+                rospy.resolve_name(topic),
+                (header["type"], serialised, header["md5sum"], None),
+                genpy.Time(nsecs=stamp),
+                raw=True,
+                connection_header=header,
+            )
+
+    @contextlib.contextmanager
+    def _whole_or_not_at_all(self):
+        """Remove the bag when it cannot be written; the other results may need its space.
+
+        Raises
+        ------
+        ResultError
+        """
+        try:
+            yield
+        except OSError as error:
+            self._bag = None
+            with contextlib.suppress(OSError):
+                os.unlink(self._path + ACTIVE)
+            with contextlib.suppress(OSError):
+                self._file.close()  # tries to write what is in its buffer
+            raise ResultError(f"{self._path}: cannot be written: {reason_of(error)}") from None
+
+    def _has_every_last_message(self) -> bool:
+        with self._lock:
+            return self._session.complete
+
+    def _on_stop(self, _):
+        try:
+            self.wait_for_last_messages(
+                self._has_every_last_message,
+                lambda: self._received,
+                lambda: self._session.over,
+                "the last messages",
+            )
+        except FrameworkError as error:
+            if not self._session.over:
+                # Whoever has asked in the middle of the drive changes nothing.
+                return TriggerResponse(success=False, message=str(error))
+        self.read_what_is_there(lambda: self._received)
+        missing = self._session.incomplete
+        try:
+            self._complete()
+        except ResultError as error:
+            return TriggerResponse(success=False, message=str(error))
+        if missing:
+            sentence = (
+                f"{self.name}: {self._path} is saved, but lacks the last messages on "
+                f"{', '.join(missing)}"
+            )
+            return TriggerResponse(success=False, message=sentence)
+        return TriggerResponse(success=True, message=self._path)
+
+    def _complete(self) -> None:
+        with self._lock:
+            if self._bag is None:
+                return
+            with self._whole_or_not_at_all():
+                self._write(self._session.rest())
+                self._bag.close()
+                os.replace(self._path + ACTIVE, self._path)
+            self._bag = None
+
+    def close(self):
+        if self._bag is not None:
+            self.read_what_is_there(lambda: self._received, EARLY_END_TIMEOUT)
+        try:
+            self._complete()
+        except ResultError as error:
+            self.fail(str(error))
+
+
+def _topics_without_fixes(gnss) -> set[str]:
+    """Topics of a receiver on which nobody publishes; all of them, without one."""
+    if gnss is None:
+        return {topics.GNSS_FIX, topics.GNSS_VELOCITY, topics.GNSS_HEADING}
+    return {topics.GNSS_HEADING} if gnss.heading.source == "none" else set()
+
+
+def _stamp(message_type: str, serialised: bytes) -> int | None:
+    """Read the stamp [ns] at the beginning of a message in ROS serialisation, None without one."""
+    if message_type == "rosgraph_msgs/Clock":
+        offset = 0
+    elif genpy.message.get_message_class(message_type)._has_header:
+        offset = 4  # after Header.seq
+    else:
+        return None
+    seconds, nanoseconds = struct.unpack_from("<II", serialised, offset)
+    return seconds * NANOSECONDS + nanoseconds

@@ -1,0 +1,219 @@
+"""Puts the robot into a running Gazebo: description, model, wheel controllers."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import rospy
+from controller_manager_msgs.srv import LoadController, SwitchController, SwitchControllerRequest
+from gazebo_msgs.srv import GetWorldProperties, SpawnModel
+from geometry_msgs.msg import Pose, TransformStamped, Vector3
+from nav_msgs.msg import Odometry
+from std_msgs.msg import Float64MultiArray
+from std_srvs.srv import Empty
+from tf2_msgs.msg import TFMessage
+
+from imu_simulation_framework.core import topics
+from imu_simulation_framework.core.errors import SimulatorError
+from imu_simulation_framework.core.robot_names import (
+    JOINT_STATE_CONTROLLER,
+    ROBOT_FRAME,
+    WHEEL_CONTROLLER,
+    WHEEL_GROUP_CONTROLLER,
+    WORLD_FRAME,
+)
+from imu_simulation_framework.drive.from_configuration import (
+    SPECIFICATION,
+    imu_model_and_parameters,
+    make_magnetic_environment,
+    make_terrain,
+)
+from imu_simulation_framework.drive.gazebo_world import iron_sdf, terrain_sdf
+from imu_simulation_framework.drive.robot import load_robot_parameters, robot_description
+from imu_simulation_framework.ros1.node import Node, advertise, subscribe
+from imu_simulation_framework.ros1.simulators.gazebo import MODEL, READY, plugin_of, set_speed
+from imu_simulation_framework.ros1.simulators.interface import call, wait_for_service
+from imu_simulation_framework.sensors.imu_models.registry import IMU_MODELS, PRESETS
+
+SWITCHING_TIME = 0.5
+"""Wall-clock seconds in which the request to start the controllers has certainly been taken."""
+
+STARTING_SPEED = 1.0
+"""Real-time factor until the robot drives: the nodes need the processor to get ready."""
+
+TRANSFORM_PERIOD = rospy.Duration(0.05)
+"""Simulated time between two transforms."""
+
+CLOCK_CHECK_PERIOD = 1.0
+"""Wall-clock seconds between two looks at simulated time."""
+
+CLOCK_CHECK_TIMEOUT = 2.0
+"""Wall-clock seconds that Gazebo has to say what time it is there."""
+
+
+def controllers_of(wheel_joints) -> dict[str, dict]:
+    """Return names and parameters of the controllers of a robot with these driven wheels."""
+    wheels = WHEEL_CONTROLLER if len(wheel_joints) == 2 else WHEEL_GROUP_CONTROLLER
+    return {
+        JOINT_STATE_CONTROLLER: {
+            "type": "joint_state_controller/JointStateController",
+            "publish_rate": 20,
+        },
+        wheels: {
+            "type": "velocity_controllers/JointGroupVelocityController",
+            "joints": list(wheel_joints),
+        },
+    }
+
+
+class GazeboRobot(Node):
+    """Spawns the robot, starts its controllers, and watches that time goes on."""
+
+    name = "gazebo_robot"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._robot = load_robot_parameters(self.configuration.robot.parameters or None)
+        self._transforms = None
+        self._wheels = None
+        self._transform_stamp = rospy.Time()
+        self._newest = 0.0
+        self._checked_at = 0.0
+
+    def run(self):
+        rospy.set_param(READY, False)
+        timeout = self.configuration.simulation.startup_timeout
+        for service in (
+            "spawn_urdf_model",
+            "set_physics_properties",
+            "pause_physics",
+            "unpause_physics",
+        ):
+            wait_for_service(f"/gazebo/{service}", timeout)
+        set_speed(STARTING_SPEED, self.configuration.simulation.gravity)
+        # The generic IMU plug-in answers services in the physics thread, and controller_manager's
+        # services wait for that thread's next step: while physics runs that is a dead-lock.
+        call(rospy.ServiceProxy("/gazebo/pause_physics", Empty))
+        self._spawn_terrain()
+        self._spawn_iron()
+        self._spawn_robot()
+        self._start_controllers(timeout)
+        self._transforms = rospy.Publisher(topics.TRANSFORMS, TFMessage, queue_size=10)
+        subscribe(topics.GROUND_TRUTH, Odometry, self._on_ground_truth, queue_size=1)
+        if len(self._robot.wheel_joints) > 2:
+            self._wheels = advertise(f"{WHEEL_GROUP_CONTROLLER}/command", Float64MultiArray)
+            subscribe(topics.WHEEL_COMMAND, Float64MultiArray, self._on_command)
+        self._checked_at = time.monotonic()
+        rospy.set_param(READY, True)
+        return super().run()
+
+    def _spawn_terrain(self) -> None:
+        terrain = make_terrain(self.configuration)
+        if terrain is not None:
+            self._spawn("/gazebo/spawn_sdf_model", "bumps", terrain_sdf(terrain), 0.0)
+
+    def _spawn_iron(self) -> None:
+        environment = make_magnetic_environment(self.configuration)
+        bodies = () if environment is None else (*environment.ellipsoids, *environment.bars)
+        if bodies:
+            self._spawn("/gazebo/spawn_sdf_model", "iron", iron_sdf(bodies), 0.0)
+
+    def _spawn(self, service, model, description, height) -> None:
+        pose = Pose()
+        pose.position.z = height
+        pose.orientation.w = 1.0
+        answer = call(
+            rospy.ServiceProxy(service, SpawnModel),
+            *(model, description, rospy.get_namespace(), pose, "world"),
+        )
+        if not answer.success:
+            raise SimulatorError(f"Gazebo did not spawn {model}: {answer.status_message}")
+
+    def _spawn_robot(self) -> None:
+        configuration = self.configuration
+        name, parameters = imu_model_and_parameters(configuration)
+        model = PRESETS[name].model
+        arguments = {
+            "simulator": "gazebo",
+            "rate": configuration.imu.rate,
+            "imu_plugin": plugin_of(name),
+            "imu_topic": topics.IMU_IDEAL if model == SPECIFICATION else topics.IMU,
+        }
+        if model == "generic":
+            kind = IMU_MODELS[model].parameters
+            arguments["gaussian_noise"] = kind(**parameters).gaussian_noise
+        description = robot_description(self._robot, **arguments)
+        rospy.set_param("/robot_description", description)
+        self._spawn("/gazebo/spawn_urdf_model", MODEL, description, 0.01)
+
+    def _start_controllers(self, timeout) -> None:
+        controllers = controllers_of(self._robot.wheel_joints)
+        for name, parameters in controllers.items():
+            rospy.set_param(name, parameters)
+        for service in (
+            "controller_manager/load_controller",
+            "controller_manager/switch_controller",
+        ):
+            wait_for_service(service, timeout)
+        load = rospy.ServiceProxy("controller_manager/load_controller", LoadController)
+        for name in controllers:
+            if not call(load, name).ok:
+                package, _ = controllers[name]["type"].split("/")
+                raise SimulatorError(
+                    f"gazebo_ros_control does not load {name}: is {package} installed?"
+                )
+        switch = rospy.ServiceProxy("controller_manager/switch_controller", SwitchController)
+        request = SwitchControllerRequest(
+            start_controllers=list(controllers),
+            stop_controllers=[],
+            strictness=SwitchControllerRequest.STRICT,
+            start_asap=True,
+            timeout=timeout,
+        )
+        # It is answered after the next step: physics goes on when the request has been taken.
+        unpause = rospy.ServiceProxy("/gazebo/unpause_physics", Empty)
+        going_on = threading.Timer(SWITCHING_TIME, unpause)
+        going_on.start()
+        answer = call(switch, request)
+        going_on.join()
+        if not answer.ok:
+            raise SimulatorError(f"gazebo_ros_control does not start {', '.join(controllers)}")
+
+    def _on_command(self, message):
+        """Give each wheel the velocity of its side."""
+        if len(message.data) == 2:
+            per_side = len(self._robot.wheel_joints) // 2
+            data = [velocity for velocity in message.data for _ in range(per_side)]
+            self._wheels.publish(Float64MultiArray(data=data))
+
+    def _on_ground_truth(self, message):
+        """Say on /tf where the robot is, as the MuJoCo simulator does."""
+        if message.header.stamp - self._transform_stamp < TRANSFORM_PERIOD:
+            return
+        self._transform_stamp = message.header.stamp
+        transform = TransformStamped(child_frame_id=ROBOT_FRAME)
+        transform.header.stamp = message.header.stamp
+        transform.header.frame_id = WORLD_FRAME
+        pose = message.pose.pose
+        transform.transform.translation = Vector3(pose.position.x, pose.position.y, pose.position.z)
+        transform.transform.rotation = pose.orientation
+        self._transforms.publish(TFMessage(transforms=[transform]))
+
+    def spin_once(self):
+        now = time.monotonic()
+        if now - self._checked_at < CLOCK_CHECK_PERIOD:
+            return
+        self._checked_at = now
+        # Not from /clock, which after a reset is silent until the old time has passed.
+        world = rospy.ServiceProxy("/gazebo/get_world_properties", GetWorldProperties)
+        try:
+            simulated = call(world, timeout=CLOCK_CHECK_TIMEOUT).sim_time
+        except SimulatorError:
+            return  # that Gazebo has ended, or does not go on, others say
+        if simulated < self._newest:
+            self.fail(
+                f"{self.name}: simulated time went back from {self._newest:.2f} to "
+                f"{simulated:.2f} s: was the simulation reset?"
+            )
+        self._newest = simulated

@@ -1,0 +1,66 @@
+"""A GNSS receiver on a robot whose true pose a simulator publishes."""
+
+from __future__ import annotations
+
+import threading
+
+from nav_msgs.msg import Odometry
+from std_msgs.msg import Float64MultiArray
+
+from imu_simulation_framework.core import topics
+from imu_simulation_framework.drive.from_configuration import experiment_gnss
+from imu_simulation_framework.drive.session.positioning import PositioningSession
+from imu_simulation_framework.ros1.messages import GnssPublisher
+from imu_simulation_framework.ros1.participant import Participant
+from imu_simulation_framework.ros1.raw_messages import stamp_of, true_motion_rows
+
+
+class GnssReceiver(Participant):
+    """From ``ground_truth/state`` to ``gnss/fix``, ``gnss/velocity`` and ``gnss/heading``.
+
+    The receiver starts when the robot does, with the first true pose after the first wheel
+    command, so that its random numbers belong to the same fixes in every run.
+
+    Where section gnss names none it does nothing: what starts nodes does not know what config.ini
+    says.
+    """
+
+    name = "gnss_receiver"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._lock = threading.Lock()
+        gnss = experiment_gnss(self.configuration)
+        if gnss is None:
+            return
+        self._session = PositioningSession(gnss, self.configuration.experiment.seed)
+        self._publisher = GnssPublisher(gnss)
+        self._commanded = False
+        self._received = False
+        self.inputs = (
+            self.subscribe(topics.GROUND_TRUTH, Odometry, self._on_ground_truth, raw=True),
+            self.subscribe(topics.WHEEL_COMMAND, Float64MultiArray, self._on_command),
+        )
+        self.offer_start()
+
+    def prepare(self, start, stop):
+        self.wait_until(
+            lambda: self._received,
+            self.configuration.simulation.startup_timeout,
+            f"the first message on {topics.GROUND_TRUTH}",
+        )
+        self.wait_for_subscribers(*self._publisher.publishers)
+
+    def _on_command(self, _):
+        with self._lock:
+            if not self._commanded:
+                self._commanded = True
+                self._session.restart()
+
+    def _on_ground_truth(self, data):
+        with self._lock:
+            self._received = True
+            fixes = self._session.add(*true_motion_rows([data]))
+            if fixes is not None:
+                self._publisher.publish(fixes)
+            self.processed(stamp_of(data))

@@ -1,0 +1,204 @@
+"""Turns the simulator's ideal IMU into the one that a specification describes."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections import deque
+from typing import Any
+
+import numpy as np
+import rospy
+from nav_msgs.msg import Odometry
+from sensor_msgs.msg import Imu, JointState, MagneticField
+from std_srvs.srv import Trigger, TriggerResponse
+
+from imu_simulation_framework.core import topics
+from imu_simulation_framework.drive.from_configuration import (
+    make_experiment_imu,
+    make_magnetic_environment,
+    with_earth_turning,
+)
+from imu_simulation_framework.drive.robot import load_robot_parameters
+from imu_simulation_framework.drive.session.along_the_way import AlongTheWay
+from imu_simulation_framework.motion.stamps import NANOSECONDS
+from imu_simulation_framework.ros1.messages import CalibrationPublisher, ImuMessages
+from imu_simulation_framework.ros1.node import advertise, subscribe
+from imu_simulation_framework.ros1.participant import Participant
+from imu_simulation_framework.ros1.simulators.choice import (
+    make_simulator_interface,
+    needs_error_model,
+)
+from imu_simulation_framework.sensors.imu_models.base import ImuTruth
+
+
+class ImuErrorModel(Participant):
+    """From ``imu/ideal`` to ``imu/data``, with the bias on ``imu/data/bias``.
+
+    A magnetometer, on ``imu/mag``, and vibration need the robot's true place and speed as well, the
+    fields of motors what these pull with: a sample waits until that is known.
+
+    The model starts when the robot does, so that its random numbers belong to the same
+    samples in every run, and that it finds its tilt at rest: with the sample that is repeated until
+    the first wheel command, by the simulator in lock-step, otherwise by this node, when whoever
+    leads the drive asks it to (``imu_error_model/restart``) while simulated time stands still.
+
+    Where nobody needs it, it does nothing: what starts nodes does not know what config.ini says.
+    """
+
+    name = "imu_error_model"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._lock = threading.Lock()
+        self._waiting: deque[Imu] = deque()
+        simulator = make_simulator_interface(self.configuration)
+        if not needs_error_model(self.configuration, simulator):
+            return
+        self._imu = make_experiment_imu(self.configuration)
+        self._messages = ImuMessages(self._imu.covariances(), self._imu.magnetic_covariance())
+        self._way: AlongTheWay | None = None
+        self._torques_known = True
+        environment = make_magnetic_environment(self.configuration)
+        self._has_field = environment is not None and self._imu.has_magnetometer
+        if self._has_field or self._imu.feels_speed:
+            robot = load_robot_parameters(self.configuration.robot.parameters or None)
+            self._wheel_joints = robot.wheel_joints
+            if not self._has_field:
+                environment = None
+            self._torques_known = environment is None or not environment.motors
+            self._way = AlongTheWay(
+                environment,
+                robot.imu_position,
+                speed=self._imu.feels_speed,
+                torques=not self._torques_known,
+            )
+        if self._has_field:
+            self._imu_mag = advertise(topics.IMU_MAG, MagneticField)
+        self._calibration: CalibrationPublisher | None = None
+        if self._imu.bno055_mode:
+            mode = self._imu.bno055_mode
+            self._calibration = CalibrationPublisher(topics.IMU_CALIBRATION, mode)
+        self._latitude = self.configuration.simulation.latitude
+        self._stamp: int | None = None
+        self._truth: Any = None  # of that stamp
+        self._samples = 0
+        self._imu_data = advertise(topics.IMU, Imu)
+        self._imu_bias = advertise(topics.IMU_BIAS, Imu)
+        self.inputs = (self.subscribe(topics.IMU_IDEAL, Imu, self._on_imu),)
+        if self._way is not None:
+            subscribe(topics.GROUND_TRUTH, Odometry, self._on_ground_truth)
+        if not self._torques_known:
+            subscribe(topics.WHEEL_TORQUES, JointState, self._on_torques)
+        rospy.Service(f"{self.name}/restart", Trigger, self._on_restart)
+        self.offer_start()
+
+    def prepare(self, start, stop):
+        self.wait_until(
+            lambda: self._torques_known,
+            self.configuration.simulation.startup_timeout,
+            f"the first message on {topics.WHEEL_TORQUES}, of the plug-in for Gazebo",
+        )
+        self.wait_until(
+            lambda: self._stamp is not None,
+            self.configuration.simulation.startup_timeout,
+            f"the first message on {topics.IMU_IDEAL}",
+        )
+        self.wait_for_subscribers(self._imu_data, self._imu_bias)
+
+    def _on_restart(self, _):
+        """Begin anew with the newest sample, which is published once more."""
+        with self._lock:
+            if self._stamp is None:
+                return TriggerResponse(success=False, message=f"{self.name}: nothing measured yet")
+            self._restart()
+            self._measure_truth(self._stamp, self._truth)
+        return TriggerResponse(success=True, message="")
+
+    def _on_imu(self, message):
+        with self._lock:
+            if self._way is None:
+                self._measure(message)
+                return
+            self._waiting.append(message)
+            self._measure_known()
+
+    def _on_ground_truth(self, message):
+        assert self._way is not None
+        with self._lock:
+            position, turn = message.pose.pose.position, message.pose.pose.orientation
+            velocity = message.twist.twist.linear
+            self._way.add(
+                message.header.stamp.to_nsec(),
+                (position.x, position.y, position.z),
+                (turn.x, turn.y, turn.z, turn.w),
+                math.hypot(velocity.x, velocity.y, velocity.z),
+            )
+            self._measure_known()
+
+    def _on_torques(self, message):
+        assert self._way is not None
+        torques = dict(zip(message.name, message.effort))
+        per_side = len(self._wheel_joints) // 2
+        sides = (self._wheel_joints[:per_side], self._wheel_joints[per_side:])
+        left, right = (sum(torques[joint] for joint in side) for side in sides)
+        with self._lock:
+            self._torques_known = True
+            self._way.add_torques(message.header.stamp.to_nsec(), left, right)
+            self._measure_known()
+
+    def _measure_known(self) -> None:
+        """Measure all samples that are waiting at whose time it is known where the robot was."""
+        way = self._way
+        assert way is not None
+        while self._waiting and way.knows(self._waiting[0].header.stamp.to_nsec()):
+            self._measure(self._waiting.popleft())
+
+    def _measure(self, message) -> None:
+        stamp = message.header.stamp.to_nsec()
+        felt = with_earth_turning(_truth(message), self._latitude)
+        truth = felt if self._way is None else self._way.met([stamp], [felt])[0]
+        if self._samples <= 1 and stamp == self._stamp:
+            # Repeated until the first command, perhaps after the robot has been put elsewhere.
+            self._restart()
+        self._measure_truth(stamp, truth)
+        self.processed(stamp)
+
+    def _measure_truth(self, stamp, truth) -> None:
+        self._stamp, self._truth = stamp, truth
+        self._samples += 1
+        self._publish(stamp, self._imu.step(truth))
+
+    def _restart(self) -> None:
+        self._imu = make_experiment_imu(self.configuration)
+        if self._calibration is not None:
+            self._calibration.restart(self._imu.bno055_mode)
+        self._samples = 0
+
+    def _publish(self, stamp, reading) -> None:
+        new, time = np.array([self._imu.has_new_sample]), np.array([stamp / NANOSECONDS])
+        given = self._imu.given_away(time, new)
+        stamps = np.full(1 if given is None else len(given), stamp)
+        if not len(stamps):
+            return
+        bias = (
+            reading.orientation_bias,
+            reading.angular_velocity_bias,
+            reading.specific_force_bias,
+        )
+        signals = (reading.orientation, reading.angular_velocity, reading.specific_force)
+        self._messages.publish_bias(self._imu_bias, stamps, np.concatenate(bias))
+        if self._calibration is not None:
+            rate, force = reading.angular_velocity[np.newaxis], reading.specific_force[np.newaxis]
+            field = reading.magnetic_field[np.newaxis] if self._has_field else None
+            self._calibration.add(stamps[:1], rate, force, field)
+        if self._has_field:
+            self._messages.publish_field(self._imu_mag, stamps, reading.magnetic_field)
+        self._messages.publish_data(self._imu_data, stamps, np.concatenate(signals))
+
+
+def _truth(message) -> ImuTruth:
+    q, w, a = message.orientation, message.angular_velocity, message.linear_acceleration
+    return ImuTruth(
+        np.array((q.x, q.y, q.z, q.w)), np.array((w.x, w.y, w.z)), np.array((a.x, a.y, a.z))
+    )

@@ -1,0 +1,294 @@
+"""The MuJoCo simulator as a ROS node, in lock-step with whoever commands the wheels."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+
+import rospy
+from nav_msgs.msg import Odometry
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import Imu, JointState, MagneticField
+from std_msgs.msg import Float64MultiArray
+from std_srvs.srv import Empty, EmptyResponse
+from tf2_msgs.msg import TFMessage
+
+from imu_simulation_framework.core import topics
+from imu_simulation_framework.core.errors import ConfigurationError, FrameworkError
+from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.core.yaml_files import NOT_YAML, load_plain
+from imu_simulation_framework.drive.session.simulation import SimulatedRobot
+from imu_simulation_framework.ros1.messages import (
+    CalibrationPublisher,
+    GnssPublisher,
+    ImuMessages,
+    RobotMessages,
+)
+from imu_simulation_framework.ros1.node import Node, advertise
+from imu_simulation_framework.ros1.simulators.mujoco import END_DRIVE, SET_IMU_PARAMETERS, SET_POSE
+from imu_simulation_framework.srv import (
+    SetBias,
+    SetBiasResponse,
+    SetImuParameters,
+    SetImuParametersResponse,
+    SetPose,
+    SetPoseResponse,
+)
+
+DRIVING = "the robot drives already, and the experiment would mean nothing any more"
+"""Why a pose and parameters are refused after the first command."""
+
+HOLD_PERIOD = 0.1
+"""Wall-clock seconds between repetitions of the first tick, until the first command."""
+
+WAKE_PERIOD = 0.2
+"""Wall-clock seconds after which a wait looks whether the experiment has ended."""
+
+WAITING_PERIOD = 5.0
+"""Wall-clock seconds between two lines that say what is waited for."""
+
+
+class MujocoSimulatorNode(Node):
+    """Publishes each control period's samples, then waits for the command that answers them.
+
+    Until the first command, time stands still and the first tick is repeated, so that
+    whoever joins late sees it. After that, a command that does not come within the
+    configured time ends the node with an error.
+    """
+
+    name = "mujoco_simulator"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._lock = threading.Lock()
+        self._robot = SimulatedRobot(self.configuration)
+        self._imu_messages = _imu_messages(self._robot.imu)
+        self._robot_messages = RobotMessages(self._robot.wheel_joints)
+        self._clock = advertise(topics.CLOCK, Clock)
+        self._imu_data = advertise(topics.IMU, Imu)
+        self._imu_bias = advertise(topics.IMU_BIAS, Imu)
+        self._imu_mag = advertise(topics.IMU_MAG, MagneticField)
+        self._ground_truth = advertise(topics.GROUND_TRUTH, Odometry)
+        positioning = self._robot.positioning
+        self._calibration: CalibrationPublisher | None = None
+        self._begin_calibration()
+        self._gnss = None if positioning is None else GnssPublisher(positioning.gnss)
+        self._joint_states = advertise(topics.JOINT_STATES, JointState)
+        self._transforms = advertise(topics.TRANSFORMS, TFMessage)
+        self._commands = 0
+        self._command = (0.0, 0.0)
+        self._drive_ended = False
+        self._command_given = threading.Condition()
+        rospy.Service(SET_POSE, SetPose, self._on_set_pose)
+        rospy.Service(SET_IMU_PARAMETERS, SetImuParameters, self._on_set_imu_parameters)
+        rospy.Service(END_DRIVE, Empty, self._on_end_drive)
+        self._offer_calibration()
+        self.subscribe(topics.WHEEL_COMMAND, Float64MultiArray, self._on_command)
+
+    @property
+    def _publishers(self):
+        return (
+            self._clock,
+            self._imu_data,
+            self._imu_bias,
+            self._imu_mag,
+            self._ground_truth,
+            self._joint_states,
+            self._transforms,
+            *(() if self._gnss is None else self._gnss.publishers),
+        )
+
+    def run(self):
+        """Simulate tick by tick until the experiment ends."""
+        self._hold()
+        if not self.ended:
+            self.wait_for_subscribers(*self._publishers)
+            # Once more for those who were not there before, or before the pose was set.
+            with self._lock:
+                self._publish(self._robot.last)
+        factor = self.configuration.simulation.real_time_factor
+        started = time.monotonic()
+        while not self.ended:
+            answered = self._commands
+            self._tick()
+            if factor > 0.0:
+                ahead = self._robot.time / factor
+                self._ended.wait(max(0.0, ahead - (time.monotonic() - started)))
+            self._wait_for_command(answered)
+        return super().run()
+
+    def _hold(self) -> None:
+        """Repeat the first tick until the first command."""
+        reported = time.monotonic()
+        while not self.ended:
+            with self._lock:
+                self._publish(self._robot.last)
+            if self._command_within(HOLD_PERIOD, 0):
+                return
+            reported = self._report_waiting(reported)
+
+    def _wait_for_command(self, answered: int) -> None:
+        """Wait until there are more than ``answered`` commands; fail after the time-out."""
+        timeout = self.configuration.simulation.command_timeout
+        started = reported = time.monotonic()
+        while not self.ended and not self._command_within(WAKE_PERIOD, answered):
+            reported = self._report_waiting(reported)
+            if self.ended or self._drive_ended:
+                continue
+            if time.monotonic() - started > timeout:
+                self.fail(
+                    f"{self.name}: no command on {topics.WHEEL_COMMAND} for {timeout:g} s "
+                    f"at {self._robot.time:.2f} s of simulated time"
+                )
+
+    def _command_within(self, period: float, answered: int) -> bool:
+        """Whether there are more than ``answered`` commands within a wall-clock period [s]."""
+        with self._command_given:
+            return self._command_given.wait_for(lambda: self._commands > answered, period)
+
+    def _report_waiting(self, reported: float) -> float:
+        """Say now and then what is waited for; return when that was said last."""
+        now = time.monotonic()
+        if now - reported < WAITING_PERIOD:
+            return reported
+        rospy.loginfo("waiting for a command on %s", topics.WHEEL_COMMAND)
+        return now
+
+    def _tick(self) -> None:
+        """Simulate one control period, then publish its samples.
+
+        All at the end: a subscriber that wakes up then finds several messages at once, which
+        costs it, and this node, less than one at a time.
+        """
+        with self._lock:
+            self._publish(self._robot.tick(*self._command))
+
+    def _publish(self, samples) -> None:
+        """Publish samples, and once what belongs to the last one.
+
+        The ground truth goes first: while the others work on their answer, the rest is
+        published. What nobody has subscribed to is not filled.
+        """
+        stamps, state = samples.stamps, samples.state
+        messages = self._robot_messages
+        messages.publish_ground_truth(self._ground_truth, stamps, state)
+        self._clock.publish(messages.clock(stamps[-1]))
+        if samples.has_magnetic_field and self._imu_mag.get_num_connections():
+            self._imu_messages.publish_field(self._imu_mag, *samples.magnetic_rows())
+        if self._gnss is not None:
+            for fixes in samples.fixes:
+                self._gnss.publish(fixes)
+        if self._imu_data.get_num_connections():
+            self._imu_messages.publish_data(self._imu_data, *samples.imu_rows())
+        if self._calibration is not None:
+            read, rows = samples.imu_rows()
+            field = samples.magnetic_rows()
+            fields = None if field is None else field[1]
+            self._calibration.add(read, rows[:, 4:7], rows[:, 7:], fields)
+        if self._imu_bias.get_num_connections():
+            self._imu_messages.publish_bias(self._imu_bias, *samples.bias_rows())
+        if samples.shows_wheels:
+            self._joint_states.publish(messages.joint_states(state))
+        if self._transforms.get_num_connections():
+            self._transforms.publish(messages.transforms(state))
+
+    def _on_command(self, message):
+        if len(message.data) != 2 or not all(math.isfinite(v) for v in message.data):
+            self.fail(
+                f"{self.name}: expected two finite wheel velocities on {topics.WHEEL_COMMAND}, "
+                f"got {list(message.data)}"
+            )
+            return
+        with self._command_given:
+            self._command = tuple(message.data)
+            self._commands += 1
+            self._command_given.notify()
+
+    def _offer_calibration(self) -> None:
+        """Offer the services of Hector's plug-in, which are answered at any time.
+
+        A drive in which they are called depends on the moment of the call.
+        """
+
+        def answering(response, drift):
+            def answer(request):
+                with self._lock:
+                    try:
+                        self._robot.imu.set_drift(**drift(request))
+                    except FrameworkError as error:
+                        raise rospy.ServiceException(str(error)) from error
+                return response()
+
+            return answer
+
+        for name, kind, response, drift in (
+            (
+                topics.IMU_CALIBRATE,
+                Empty,
+                EmptyResponse,
+                lambda _: {"angular_velocity": (0.0,) * 3},
+            ),
+            (
+                topics.IMU_SET_RATE_BIAS,
+                SetBias,
+                SetBiasResponse,
+                lambda request: {"angular_velocity": _numbers(request.bias)},
+            ),
+            (
+                topics.IMU_SET_ACCEL_BIAS,
+                SetBias,
+                SetBiasResponse,
+                lambda request: {"specific_force": _numbers(request.bias)},
+            ),
+        ):
+            rospy.Service(name, kind, answering(response, drift))
+
+    def _begin_calibration(self) -> None:
+        """Say from now on how far this IMU is calibrated, if it does."""
+        mode = self._robot.imu.bno055_mode
+        if not mode:
+            self._calibration = None
+        elif self._calibration is None:
+            self._calibration = CalibrationPublisher(topics.IMU_CALIBRATION, mode)
+        else:
+            self._calibration.restart(mode)
+
+    def _on_end_drive(self, _):
+        """No command follows that would have to come in time."""
+        self._drive_ended = True
+        return EmptyResponse()
+
+    def _on_set_pose(self, request):
+        if self._commands:
+            return SetPoseResponse(success=False, message=DRIVING)
+        pose = request.pose
+        if not all(math.isfinite(value) for value in (pose.x, pose.y, pose.theta)):
+            return SetPoseResponse(success=False, message=f"expected finite numbers, got {pose}")
+        with self._lock:
+            self._robot.set_pose(pose.x, pose.y, pose.theta)
+            self._begin_calibration()
+        return SetPoseResponse(success=True, message="")
+
+    def _on_set_imu_parameters(self, request):
+        if self._commands:
+            return SetImuParametersResponse(success=False, message=DRIVING)
+        try:
+            parameters = load_plain(request.parameters) or {}
+            if not isinstance(parameters, dict):
+                raise ConfigurationError(f"expected a mapping, got {shown(request.parameters)}")
+            with self._lock:
+                self._robot.set_imu(request.model, parameters, request.seed)
+                self._imu_messages = _imu_messages(self._robot.imu)
+                self._begin_calibration()
+        except (FrameworkError, *NOT_YAML) as error:
+            return SetImuParametersResponse(success=False, message=str(error))
+        return SetImuParametersResponse(success=True, message="")
+
+
+def _numbers(vector) -> tuple[float, float, float]:
+    return (vector.x, vector.y, vector.z)
+
+
+def _imu_messages(imu) -> ImuMessages:
+    return ImuMessages(imu.covariances(), imu.magnetic_covariance())

@@ -1,0 +1,292 @@
+"""Leads the experiment: prepares the drive, commands the wheels, ends it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import threading
+import time
+from datetime import datetime
+from typing import Any
+
+import rospy
+from std_msgs.msg import Float64MultiArray, Header
+from std_srvs.srv import Trigger
+
+from imu_simulation_framework.core import topics
+from imu_simulation_framework.core.errors import SimulatorError
+from imu_simulation_framework.core.robot_names import WORLD_FRAME
+from imu_simulation_framework.drive.from_configuration import imu_label, imu_remarks, make_follower
+from imu_simulation_framework.drive.results.files import create_result_folder
+from imu_simulation_framework.drive.session.driving import DriveSession
+from imu_simulation_framework.motion.stamps import NANOSECONDS
+from imu_simulation_framework.msg import ErrorCoordinates2, ReferenceTrajectory
+from imu_simulation_framework.ros1.answers import (
+    NoAnswerError,
+    ask_master,
+    is_started_by_roslaunch,
+    master_answers,
+)
+from imu_simulation_framework.ros1.apart import PREPARATION, Apart
+from imu_simulation_framework.ros1.node import (
+    EXPERIMENT_PARAMETERS,
+    POLL_PERIOD,
+    Node,
+    advertise,
+    experiment_parameter,
+    log_remarks,
+)
+from imu_simulation_framework.ros1.raw_messages import tracking_error
+from imu_simulation_framework.ros1.simulators.choice import (
+    make_simulator_interface,
+    needs_error_model,
+)
+from imu_simulation_framework.ros1.simulators.interface import call_service, wait_for_service
+from imu_simulation_framework.srv import StartStopTime
+
+PROGRESS_PERIOD = 2.0
+"""Wall-clock seconds between two progress lines."""
+
+PROGRESS = f"{EXPERIMENT_PARAMETERS}/progress"
+"""Parameter with the simulated time and the drive's duration [s], for the launcher."""
+
+PROGRESS_TIMEOUT = 1.0
+"""Wall-clock seconds for the master to take it."""
+
+RESULT = f"{EXPERIMENT_PARAMETERS}/result"
+"""Parameter with folder and prefix of the results, for whoever started the experiment."""
+
+RESTART = "imu_error_model/restart"
+"""Service that has the specified IMU switched on where the robot stands at first."""
+
+STOPPED_PARTICIPANTS = ("experiment_recorder", "result_comparison")
+"""Participants with a stop service, in the order in which it is called."""
+
+ROSLAUNCH_TIMEOUT = 30.0
+"""Wall-clock seconds until roslaunch, told to end, tells this node to."""
+
+KEEP_ALIVE_PERIOD = 2.0
+"""Wall-clock seconds between zero commands while the results are written."""
+
+
+class PathFollower(Node):
+    """Replays a recorded drive with the simulated robot.
+
+    Once every participant is ready it sends the first wheel command; from then on each
+    ``trajectory_error`` is answered with one command: the wheel velocities that inverse
+    kinematics gives for the coming control period, corrected by the chosen controller.
+    """
+
+    name = "path_follower"
+
+    def __init__(self) -> None:
+        super().__init__()
+        settings = self.configuration
+        self._participants = experiment_parameter("participants", ["error_publisher"])
+        self._supervised = experiment_parameter("supervised", False)
+        self._simulator = make_simulator_interface(settings)
+        if needs_error_model(settings, self._simulator):
+            # Before those who want what it publishes.
+            self._participants = ["imu_error_model", *self._participants]
+        if self.configuration.gnss.file and not self._simulator.lock_step:
+            self._participants = ["gnss_receiver", *self._participants]
+        self._session: Any = None  # from _prepare on: DriveSession
+        self._running = False
+        self._driven = False
+        self._answered_at = 0.0
+        self._progressed_at = 0.0
+        self._started_at = 0.0
+        self._command = Float64MultiArray()
+        self._trajectory = advertise(topics.REFERENCE_TRAJECTORY, ReferenceTrajectory, latch=True)
+        self._publisher = advertise(topics.WHEEL_COMMAND, Float64MultiArray)
+        self.subscribe(topics.TRAJECTORY_ERROR, ErrorCoordinates2, self._on_error, raw=True)
+
+    def run(self):
+        self.nothing_to_save = True
+        self._start(*self._prepare())
+        code = super().run()
+        if code == 0 and not self._supervised:
+            self._end_roslaunch()
+        return code
+
+    def _end_roslaunch(self) -> None:
+        """End the roslaunch that started this node as Ctrl+C would.
+
+        It would end as well when this node does, but tell the good end in red as a death.
+        """
+        if is_started_by_roslaunch():
+            rospy.loginfo("%s: the drive is complete, roslaunch is told to end", self.name)
+            os.kill(os.getppid(), signal.SIGINT)
+            deadline = time.monotonic() + ROSLAUNCH_TIMEOUT
+            while not self.interrupted and time.monotonic() < deadline:
+                time.sleep(POLL_PERIOD)
+
+    def _prepare(self):
+        """Read the recording and write what everybody else reads."""
+        if self.configuration.robot.parameters and not self._supervised:
+            rospy.logwarn(
+                "%s: tf and rviz show the bundled robot, not the one of %s, which roslaunch does "
+                "not know when it starts nodes; run_experiment.py shows it",
+                self.name,
+                self.configuration.robot.parameters,
+            )
+        with Apart(*PREPARATION) as preparation:
+            drive = preparation.call("read", self.configuration)
+            for remarks in drive.read:
+                log_remarks(remarks)
+            for sentence in (*imu_remarks(self.configuration), *drive.warnings):
+                rospy.logwarn("%s", sentence)
+            folder = create_result_folder(
+                self.configuration.experiment.output,
+                drive.name,
+                imu_label(self.configuration),
+                datetime.now(),
+            )
+            ask_master("setParam", rospy.resolve_name(RESULT), folder.prefix_path)
+            folder.write_text("config.ini", self.configuration.to_ini())
+            preparation.call("write", folder)
+        follower = make_follower(self.configuration, drive.reference)
+        self._session = DriveSession(follower)
+        self._trajectory.publish(_message(follower.reference))
+        rospy.loginfo(
+            "driving %s: %.1f s, %.1f m, with %s; results in %s",
+            drive.name,
+            self._session.duration,
+            drive.length,
+            self.configuration.control.controller,
+            folder.folder,
+        )
+        return folder, drive.start, drive.stop
+
+    def _start(self, folder, begin: float, end: float) -> None:
+        """Wait for everybody, put the robot at its first pose, and give the first command."""
+        timeout = self.configuration.simulation.startup_timeout
+        self._simulator.wait_until_ready(timeout)
+        start, stop = (rospy.Time.from_sec(stamp) for stamp in (begin, end))
+        for participant in self._participants:
+            name = f"{participant}/start"
+            wait_for_service(name, timeout)
+            call_service(
+                rospy.ServiceProxy(name, StartStopTime),
+                *(folder.prefix_path, start, stop),
+                silence=self._simulator.silence,
+            )
+        first = self._session.first_pose()
+        self._simulator.set_pose(first.x, first.y, first.yaw)
+        self.wait_for_subscribers(self._publisher)
+        self.nothing_to_save = False
+        settings = self.configuration
+        self._simulator.begin_drive(
+            1.0 / settings.control.rate,
+            settings.simulation.real_time_factor,
+            1.0 / settings.imu.rate,
+            self._participants,
+        )
+        if needs_error_model(settings, self._simulator):
+            restart = rospy.ServiceProxy(RESTART, Trigger)
+            call_service(restart, silence=self._simulator.silence)
+        now = time.monotonic()
+        self._started_at = self._answered_at = self._progressed_at = now
+        self._running = True
+        self._publish(*self._session.begin())
+        self._simulator.commanded()
+
+    def _on_error(self, data):
+        if not self._running:
+            return
+        stamp, time_from_start, error = tracking_error(data)
+        command = self._session.answer(time_from_start, error)
+        self._answered_at = time.monotonic()
+        self._publish(*command)
+        if not self._session.finished:
+            self._simulator.answered(stamp / NANOSECONDS)
+            return
+        self._running = False
+        self._driven = True
+        self._simulator.end_drive()
+        self.finish()
+
+    def _publish(self, left: float, right: float) -> None:
+        self._command.data = [left, right]
+        self._publisher.publish(self._command)
+
+    def spin_once(self):
+        now = time.monotonic()
+        timeout = self.configuration.simulation.command_timeout
+        silence = now - self._answered_at
+        if self._running and silence > timeout:
+            self._fail_after(
+                timeout,
+                self._simulator.why_silent() or "the simulator or error_publisher is silent",
+            )
+        elif now - self._progressed_at > PROGRESS_PERIOD:
+            self._progressed_at = now
+            rospy.loginfo("%s", self._progress(now))
+            self._leave_progress()
+            if self._running and silence > PROGRESS_PERIOD:
+                # Nobody who is only slow is given up before his time, but what will not go on is.
+                with contextlib.suppress(SimulatorError):
+                    stopped = self._simulator.why_stopped()
+                    if stopped and self._running:
+                        self._fail_after(silence, stopped)
+
+    def _fail_after(self, silence: float, reason: str) -> None:
+        self.fail(
+            f"{self.name}: no message on {topics.TRAJECTORY_ERROR} for {round(silence, 1):g} s "
+            f"after {self._session.time:.2f} s of simulated time: {reason}"
+        )
+
+    def _progress(self, now: float) -> str:
+        factor = self._session.time / (now - self._started_at)
+        return (
+            f"simulated {self._session.time:.1f} of {self._session.duration:.1f} s, "
+            f"{factor:.1f} x real time"
+        )
+
+    def _leave_progress(self) -> None:
+        """Leave for the launcher how far the drive is; it asks now and then."""
+        if self._supervised:
+            progress = [self._session.time, self._session.duration]
+            with contextlib.suppress(NoAnswerError):
+                ask_master(
+                    "setParam", rospy.resolve_name(PROGRESS), progress, timeout=PROGRESS_TIMEOUT
+                )
+
+    def close(self):
+        """Stop the robot and have the results written."""
+        self._running = False
+        rospy.loginfo("%s", self._progress(time.monotonic()))
+        self._leave_progress()
+        self._publish(0.0, 0.0)
+        self._simulator.end_drive()
+        if self._driven:
+            self._stop_participants()
+
+    def _stop_participants(self) -> None:
+        """Call the stop services; zero commands keep the simulator from timing out meanwhile."""
+        worker = threading.Thread(target=self._call_stop_services)
+        worker.start()
+        while worker.is_alive():
+            worker.join(KEEP_ALIVE_PERIOD)
+            self._publish(0.0, 0.0)
+
+    def _call_stop_services(self) -> None:
+        for participant in STOPPED_PARTICIPANTS:
+            if participant not in self._participants:
+                continue
+            try:
+                service = rospy.ServiceProxy(f"{participant}/stop", Trigger)
+                call_service(service, silence=self._simulator.silence)
+            except SimulatorError as error:
+                if master_answers():
+                    self.fail(str(error))
+                    continue
+                # Without the master it cannot be asked; and each saves what it has when it is told
+                # to end, as whoever started it does now.
+                rospy.logwarn("%s: the drive is over, but the ROS master has ended", self.name)
+                return
+
+
+def _message(reference) -> ReferenceTrajectory:
+    return ReferenceTrajectory(Header(frame_id=WORLD_FRAME), *reference.poses())

@@ -1,0 +1,82 @@
+"""The reference path, the path that was driven and the magnetic field, for rviz."""
+
+from __future__ import annotations
+
+import math
+import time
+
+import rospy
+from geometry_msgs.msg import PoseStamped, WrenchStamped
+from nav_msgs.msg import Odometry, Path
+from sensor_msgs.msg import MagneticField
+
+from imu_simulation_framework.core import topics
+from imu_simulation_framework.core.robot_names import WORLD_FRAME
+from imu_simulation_framework.msg import ReferenceTrajectory
+from imu_simulation_framework.ros1.node import Node
+
+POINT_DISTANCE = 0.05
+"""Metres from one point of a path to the next."""
+
+ARROW_SCALE = 1e5
+"""Newtons, as which rviz draws it, per tesla: Earth's field is an arrow of some five."""
+
+PUBLISHING_PERIOD = 0.5
+"""Wall-clock seconds between two messages with the driven path."""
+
+
+class PathView(Node):
+    """Publishes ``reference_path`` once, ``driven_path`` as it grows, ``imu/mag`` as an arrow."""
+
+    name = "path_view"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._reference = rospy.Publisher(topics.REFERENCE_PATH, Path, latch=True, queue_size=1)
+        self._driven = rospy.Publisher(topics.DRIVEN_PATH, Path, latch=True, queue_size=1)
+        self._arrow = rospy.Publisher(topics.MAGNETIC_ARROW, WrenchStamped, queue_size=1)
+        self._points: list[tuple[float, float]] = []
+        self._published_at = 0.0
+        rospy.Subscriber(topics.REFERENCE_TRAJECTORY, ReferenceTrajectory, self._on_trajectory)
+        rospy.Subscriber(topics.IMU_MAG, MagneticField, self._on_magnetic_field, queue_size=1)
+        rospy.Subscriber(topics.GROUND_TRUTH, Odometry, self._on_ground_truth, queue_size=1)
+
+    def _on_magnetic_field(self, message):
+        arrow = WrenchStamped(header=message.header)
+        field, force = message.magnetic_field, arrow.wrench.force
+        force.x, force.y, force.z = (ARROW_SCALE * value for value in (field.x, field.y, field.z))
+        self._arrow.publish(arrow)
+
+    def _on_ground_truth(self, message):
+        position = message.pose.pose.position
+        _append(self._points, (position.x, position.y))
+
+    def spin_once(self):
+        now = time.monotonic()
+        if not self._points or now - self._published_at < PUBLISHING_PERIOD:
+            return
+        self._published_at = now
+        self._driven.publish(_path(list(self._points)))
+
+    def _on_trajectory(self, message):
+        points: list[tuple[float, float]] = []
+        for point in zip(message.x, message.y):
+            _append(points, point)
+        self._reference.publish(_path(points))
+
+
+def _append(points, point) -> None:
+    """Add a point that is far enough from the last one."""
+    if not points or math.dist(points[-1], point) > POINT_DISTANCE:
+        points.append(point)
+
+
+def _path(points) -> Path:
+    path = Path()
+    path.header.frame_id = WORLD_FRAME
+    for x, y in points:
+        pose = PoseStamped(header=path.header)
+        pose.pose.position.x, pose.pose.position.y = float(x), float(y)
+        pose.pose.orientation.w = 1.0
+        path.poses.append(pose)
+    return path

@@ -1,0 +1,299 @@
+"""Records the experiment, compares the simulated IMU with the real one, writes the results."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+import rospy
+from geometry_msgs.msg import QuaternionStamped, TwistWithCovarianceStamped
+from nav_msgs.msg import Odometry
+from sensor_msgs.msg import Imu, JointState, MagneticField, NavSatFix
+from std_msgs.msg import Float64MultiArray
+from std_srvs.srv import Trigger, TriggerResponse
+
+from imu_simulation_framework.core import topics
+from imu_simulation_framework.core.errors import FrameworkError, SimulatorError
+from imu_simulation_framework.drive.from_configuration import (
+    experiment_gnss,
+    imu_model_and_parameters,
+)
+from imu_simulation_framework.drive.robot import load_robot_parameters
+from imu_simulation_framework.drive.session.recording import RecordingSession
+from imu_simulation_framework.drive.session.results import write_results
+from imu_simulation_framework.msg import ErrorCoordinates2
+from imu_simulation_framework.report.terminal_table import terminal_table
+from imu_simulation_framework.ros1.messages import heading_row, position_row, velocity_row
+from imu_simulation_framework.ros1.node import experiment_parameter
+from imu_simulation_framework.ros1.participant import EARLY_END_TIMEOUT, Participant
+from imu_simulation_framework.ros1.raw_messages import (
+    ground_truth_rows,
+    imu_rows,
+    magnetic_rows,
+    stamp_of,
+    tracking_error,
+    wheel_rows,
+)
+from imu_simulation_framework.ros1.simulators.choice import (
+    make_simulator_interface,
+    needs_error_model,
+    publishes_magnetic_field,
+)
+
+LEADER_ENDING_TIMEOUT = 30.0
+"""Wall-clock seconds: how much longer silence is borne than by path_follower, which says why."""
+
+MESSAGES_AT_ONCE = 10
+"""So many are kept as they came; fewer than a killed process may lose anyway."""
+
+
+class ResultComparison(Participant):
+    """Takes part from the first wheel command to the end of the drive.
+
+    It writes its results once: before it answers ``result_comparison/stop``, or when the
+    experiment is ended otherwise. They are ``completed`` when everything until the drive's end
+    was recorded, whoever says that it is over.
+    """
+
+    name = "result_comparison"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._lock = threading.Lock()
+        self._simulator = make_simulator_interface(self.configuration)
+        self._gnss = experiment_gnss(self.configuration)
+        self._session = RecordingSession(1.0 / self.configuration.control.rate, self._gnss)
+        robot = load_robot_parameters(self.configuration.robot.parameters or None)
+        self._wheel_joints = robot.wheel_joints
+        self._imu_messages: list[bytes] = []
+        self._truth_messages: list[bytes] = []
+        self._wheel_messages: list[bytes] = []
+        self._magnetic_messages: list[bytes] = []
+        self._received = 0
+        self._prints_table = experiment_parameter("table", True)
+        self._supervised = experiment_parameter("supervised", False)
+        # From the drive's beginning on:
+        self._commanded_at: Any = None
+        self._message_at: float | None = None
+        self._stopping = threading.Event()
+        self._written = threading.Event()
+        self._refusal = ""
+        self.inputs = (
+            self.subscribe(topics.WHEEL_COMMAND, Float64MultiArray, self._on_command),
+            self.subscribe(topics.IMU, Imu, self._on_imu, raw=True),
+            self.subscribe(topics.GROUND_TRUTH, Odometry, self._on_ground_truth, raw=True),
+            self.subscribe(topics.JOINT_STATES, JointState, self._on_wheels, raw=True),
+            self.subscribe(topics.TRAJECTORY_ERROR, ErrorCoordinates2, self._on_error, raw=True),
+        )
+        if publishes_magnetic_field(self.configuration, self._simulator):
+            field = self.subscribe(topics.IMU_MAG, MagneticField, self._on_magnetic_field, raw=True)
+            self.inputs = (*self.inputs, field)
+        if self._gnss is not None:
+            self.inputs = (*self.inputs, *self._subscribe_to_receiver())
+        rospy.Service(f"{self.name}/stop", Trigger, self._on_stop)
+        self.offer_start()
+
+    def _subscribe_to_receiver(self):
+        """Listen to what the GNSS receiver publishes: few messages, each read at once."""
+
+        def recording(kind, row):
+            def record(message):
+                with self._lock:
+                    self._received += 1
+                    self._session.add_fixes(kind, *row(message))
+
+            return record
+
+        assert self._gnss is not None
+        kinds = [
+            (topics.GNSS_FIX, NavSatFix, "gnss_position", position_row),
+            (topics.GNSS_VELOCITY, TwistWithCovarianceStamped, "gnss_velocity", velocity_row),
+        ]
+        if self._gnss.heading.source != "none":
+            kinds.append((topics.GNSS_HEADING, QuaternionStamped, "gnss_heading", heading_row))
+        return [
+            self.subscribe(topic, message, recording(kind, row))
+            for topic, message, kind, row in kinds
+        ]
+
+    def prepare(self, start, stop):
+        configuration = self.configuration
+        duration = self.reference_trajectory().time[-1]
+        with self._lock:
+            self._session.ends_after(duration)
+        simulator = self._simulator
+        simulator.wait_until_ready(configuration.simulation.startup_timeout)
+        model, parameters = imu_model_and_parameters(configuration)
+        if needs_error_model(configuration, simulator):
+            model, parameters = "ideal", {}  # imu_error_model does the rest
+        simulator.set_imu_parameters(model, parameters, configuration.experiment.seed)
+        with self._lock:
+            self.ensure_not_ended()
+            self._session.record.keep_in(self.folder)
+
+    def _on_command(self, message):
+        if self.folder is None or len(message.data) != 2:
+            return
+        if self._commanded_at is None:
+            self._commanded_at = time.monotonic()
+        with self._lock:
+            self._session.add_command(*message.data)
+
+    def _on_imu(self, data):
+        self._keep(self._imu_messages, data)
+
+    def _on_ground_truth(self, data):
+        self._message_at = time.monotonic()
+        self._keep(self._truth_messages, data)
+        self.processed(stamp_of(data))
+
+    def _on_magnetic_field(self, data):
+        self._keep(self._magnetic_messages, data)
+
+    def _on_wheels(self, data):
+        self._keep(self._wheel_messages, data)
+
+    def _keep(self, messages, data) -> None:
+        """Keep a message as it came; some are read at once, which costs little more than one."""
+        with self._lock:
+            self._received += 1
+            messages.append(data)
+            if len(messages) >= MESSAGES_AT_ONCE:
+                self._read_messages()
+
+    def _read_messages(self) -> None:
+        """Record what has come; the lock is held."""
+        for messages, read, add in (
+            (self._magnetic_messages, magnetic_rows, self._session.add_magnetic_field),
+            (self._imu_messages, imu_rows, self._session.add_imu),
+            (self._truth_messages, ground_truth_rows, self._session.add_ground_truth),
+            (self._wheel_messages, self._wheel_rows, self._session.add_wheels),
+        ):
+            if messages:
+                samples = read(messages)
+                messages.clear()
+                add(*samples)
+
+    def _wheel_rows(self, messages):
+        return wheel_rows(messages, self._wheel_joints)
+
+    def _on_error(self, data):
+        with self._lock:
+            self._session.add_error(*tracking_error(data))
+
+    def _on_stop(self, _):
+        if self._commanded_at is None:
+            return TriggerResponse(
+                success=False, message=f"{self.name}: stopped before the first wheel command"
+            )
+        try:
+            self.wait_for_last_messages(
+                self._complete,
+                lambda: self._session.recorded_until,
+                lambda: self._session.arrived,
+                "the end of the drive",
+            )
+        except FrameworkError as error:
+            # Whoever has asked in the middle of the drive changes nothing.
+            return TriggerResponse(success=False, message=str(error))
+        if self._gnss is not None:
+            # They have been sent, but on other connections than what tells the end.
+            self.read_what_is_there(lambda: self._received, EARLY_END_TIMEOUT)
+        # In the main thread, where a signal can break it off.
+        self._stopping.set()
+        self.wake()
+        self._written.wait()
+        if self._refusal:
+            return TriggerResponse(success=False, message=self._refusal)
+        return TriggerResponse(success=True, message=self.folder.prefix_path)
+
+    def _complete(self) -> bool:
+        with self._lock:
+            self._read_messages()
+            return self._session.complete
+
+    @property
+    def saved(self):
+        """Whether only figures are still to be drawn, which can be made again at any time."""
+        return self._session.over and self.folder.path("summary.json").exists()
+
+    def spin_once(self):
+        if self._stopping.is_set():
+            self._write_once()
+        timeout = self.configuration.simulation.command_timeout + LEADER_ENDING_TIMEOUT
+        if self._commanded_at is None or self._session.over:
+            return
+        silent = time.monotonic() - max(self._commanded_at, self._message_at or 0.0)
+        if silent > timeout:
+            self.fail(f"{self.name}: nothing came on {topics.GROUND_TRUTH} for {timeout:g} s")
+
+    def close(self):
+        if self.interrupted and self._session.begun and not self._supervised:
+            rospy.logwarn(
+                "%s: the results are written now; should roslaunch kill this node before, "
+                "offline_result_comparison.py %s makes them of what was recorded",
+                self.name,
+                self.folder.prefix_path,
+            )
+        self.read_what_is_there(lambda: self._received, EARLY_END_TIMEOUT)
+        with self._lock:
+            self._read_last_messages()
+            if not self._session.begun:
+                rospy.logwarn("%s: ended before the robot drove, no results", self.name)
+                self._session.record.discard()
+                return
+        before = self._session.over
+        self._write_once()
+        if self._refusal and not before:
+            self.fail(self._refusal)
+
+    def _read_last_messages(self) -> None:
+        """Record what has come, as far as it can be; the lock is held."""
+        try:
+            self._read_messages()
+        except SimulatorError as error:
+            self.fail(f"{self.name}: {error}")
+
+    def _write_once(self) -> None:
+        with self._lock:
+            before = self._session.over
+            if not before:
+                self._read_last_messages()
+            self._session.over = True
+        if before:
+            return
+        try:
+            self._write()
+        except FrameworkError as error:
+            self._refusal = str(error)
+        finally:
+            self._written.set()
+
+    def _warn_of_losses(self, messages) -> None:
+        for name in ("imu_simulated", "ground_truth"):
+            expected = messages[name]["expected"]
+            lost = expected - messages[name]["received"]
+            if lost:
+                fate = "were lost"
+                if messages[name]["expected_according_to"] == "stamps":
+                    fate = "are missing: they were lost, or its sensor has not measured them"
+                rospy.logwarn(
+                    "%s: %d of %d messages of %s %s", self.name, lost, expected, name, fate
+                )
+
+    def _write(self) -> None:
+        """Write what was recorded: tables, summary, figures."""
+        configuration = self.configuration
+        ended = time.monotonic()
+        summary = write_results(
+            self.folder,
+            configuration,
+            self._session,
+            wall_time=ended - self._commanded_at,
+            imu_is_regular=self._simulator.is_imu_regular(configuration.imu.model),
+        )
+        self._warn_of_losses(summary["messages"])
+        if self._prints_table:
+            print(terminal_table(summary), flush=True)
+            print(f"results: {self.folder.folder}", flush=True)

@@ -1,0 +1,114 @@
+"""A small window with the yaw of both IMUs and of the ground truth, where there is no rqt."""
+
+from __future__ import annotations
+
+import math
+import time
+
+import matplotlib
+import rospy
+from matplotlib import pyplot
+
+from imu_simulation_framework.core import topics
+from imu_simulation_framework.core.errors import FrameworkError
+from imu_simulation_framework.drive.from_configuration import imu_label
+from imu_simulation_framework.drive.preparation import drive_name
+from imu_simulation_framework.msg import ImuYaw
+from imu_simulation_framework.report import colours
+from imu_simulation_framework.ros1.node import Node
+
+DRAWING_PERIOD = 0.1
+"""Wall-clock seconds from one picture to the next."""
+
+_TRUTH = {"color": colours.LIVE_TRUTH, "linewidth": 4}
+_REAL = {"color": colours.REAL}
+_SIMULATED = {"color": colours.SIMULATED, "linestyle": "--"}
+CURVES = (
+    # topic, axes, label, style
+    (topics.YAW_GROUND_TRUTH, 0, "ground truth", _TRUTH),
+    (topics.YAW_REAL, 0, "recorded IMU", _REAL),
+    (topics.YAW_SIMULATED, 0, "simulated IMU", _SIMULATED),
+    (topics.YAW_ERROR_REAL, 1, "recorded IMU", _REAL),
+    (topics.YAW_ERROR_SIMULATED, 1, "simulated IMU", _SIMULATED),
+)
+
+
+class YawView(Node):
+    """Draws ten times a second what :mod:`.imu_yaw_publisher` says.
+
+    Each subscription keeps the newest message only, so that the view reads fast whatever it
+    draws, and does not hold up a lock-step that is much faster than real time.
+    """
+
+    name = "yaw_view"
+
+    def __init__(self) -> None:
+        super().__init__()
+        try:
+            matplotlib.use("TkAgg", force=True)
+            self._figure, axes = pyplot.subplots(
+                2, 1, sharex=True, figsize=(8.0, 6.0), layout="constrained", num="IMU yaw"
+            )
+        except (ImportError, RuntimeError) as error:
+            raise FrameworkError(
+                f"{self.name}: no window can be opened ({error}); is there a display, and is "
+                "python3-tk installed?"
+            ) from None
+        self._axes = axes
+        self._axes[0].set_ylabel("yaw, unwrapped [deg]")
+        self._axes[1].set_ylabel("yaw error [deg]")
+        self._axes[1].set_xlabel("simulated time [s]")
+        self._curves = []
+        self._drawn = 0
+        settings = self.configuration
+        drive, imu = drive_name(settings), imu_label(settings)
+        self._figure.suptitle(
+            f"{drive}, simulated IMU {imu}, seed {settings.experiment.seed}",
+            fontsize=9, color=colours.FOOTER_GREY, parse_math=False,
+        )  # fmt: skip
+        for topic, axes_index, label, style in CURVES:
+            (line,) = self._axes[axes_index].plot([], [], label=label, **style)
+            samples: list = []
+            self._curves.append((line, samples))
+            rospy.Subscriber(
+                topic, ImuYaw, self._keep, samples, queue_size=1, buff_size=2**20, tcp_nodelay=True
+            )
+        for axes in self._axes:
+            axes.grid(alpha=0.3)
+        # One for both, where it hides no curve.
+        self._axes[0].legend(
+            loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=len(self._axes[0].lines)
+        )
+        self._figure.canvas.mpl_connect("close_event", lambda _: self.finish())
+        self._figure.show()
+
+    @staticmethod
+    def _keep(message, samples) -> None:
+        samples.append((message.header.stamp.to_sec(), message.yaw_unwrapped))
+
+    def run(self):
+        """Draw until the window is closed, or whoever started the node ends it."""
+        while not self.ended:
+            started = time.monotonic()
+            self._draw()
+            self._ended.wait(max(0.0, DRAWING_PERIOD - (time.monotonic() - started)))
+        return super().run()
+
+    def _draw(self) -> None:
+        if sum(len(samples) for _, samples in self._curves) == self._drawn:
+            # After the drive there is nothing new, but the window is moved, and closed.
+            self._figure.canvas.flush_events()
+            return
+        self._drawn = 0
+        for line, samples in self._curves:
+            known = list(samples)
+            self._drawn += len(known)
+            line.set_data(
+                [stamp for stamp, _ in known],
+                [math.degrees(yaw) for _, yaw in known],
+            )
+        for axes in self._axes:
+            axes.relim()
+            axes.autoscale_view()
+        self._figure.canvas.draw_idle()
+        self._figure.canvas.flush_events()

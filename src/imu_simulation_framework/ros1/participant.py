@@ -1,0 +1,179 @@
+"""A node that takes part in an experiment that path_follower leads."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from typing import Any
+
+import rospy
+from std_msgs.msg import Header
+
+from imu_simulation_framework.core import topics
+from imu_simulation_framework.core.errors import FrameworkError, SimulatorError
+from imu_simulation_framework.drive.results.files import ResultFolder
+from imu_simulation_framework.motion.stamps import NANOSECONDS
+from imu_simulation_framework.msg import ReferenceTrajectory
+from imu_simulation_framework.ros1.node import Node, advertise
+from imu_simulation_framework.ros1.simulators.choice import make_simulator_interface
+from imu_simulation_framework.srv import StartStopTime, StartStopTimeResponse
+
+LAST_MESSAGES_TIMEOUT = 20.0
+"""Wall-clock seconds for the next of the last messages to arrive once the drive has ended."""
+
+EARLY_END_TIMEOUT = 3.0
+"""The same when the node was told to end; the others may be driving on."""
+
+QUIET_PERIOD = 0.1
+"""Wall-clock seconds without a message, after which all that were sent count as read."""
+
+ALL_TIME = rospy.Time(0xFFFFFFFF, 999999999)
+"""Later than any simulated time."""
+
+
+class Participant(Node, ABC):
+    """Offers ``<node>/start``, and answers it when the node is ready.
+
+    A subclass names its subscribers in ``inputs``; the answer waits until each is
+    connected, so that the first message of the experiment reaches it.
+    """
+
+    inputs: tuple = ()
+
+    _progress: Any = None  # where somebody waits for it: rospy.Publisher
+    _periods = -1
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder: Any = None  # once it has begun: ResultFolder
+        self._period = round(NANOSECONDS / self.configuration.control.rate)
+        self._sampling = round(NANOSECONDS / self.configuration.imu.rate)
+        if not make_simulator_interface(self.configuration).lock_step:
+            self._progress = advertise(topics.PROGRESS, Header, latch=True)
+
+    def processed(self, stamp: int) -> None:
+        """Learn that this node has done with all until a stamp [ns], sample by sample.
+
+        A simulator that waits for nobody by itself is told so with the last sample of each control
+        period.
+        """
+        periods = (stamp + self._sampling - 1) // self._period
+        if self._progress is not None and periods != self._periods:
+            self._periods = periods
+            self._report(rospy.Time(nsecs=stamp))
+
+    def needs_nothing(self) -> None:
+        """Say that nobody has to wait for this node, until it has processed a sample again."""
+        self._periods = -1
+        if self._progress is not None:
+            self._report(ALL_TIME)
+
+    def _report(self, stamp) -> None:
+        self._progress.publish(Header(stamp=stamp, frame_id=self.name))
+
+    def offer_start(self) -> None:
+        """To be called at the end of the subclass's constructor."""
+        rospy.Service(f"{self.name}/start", StartStopTime, self._on_start)
+
+    @abstractmethod
+    def prepare(self, start: float, stop: float) -> None:
+        """Get ready for the drive between the recording's stamps ``start`` and ``stop`` [s].
+
+        Raises
+        ------
+        FrameworkError
+            Why the experiment cannot be done.
+        """
+
+    def _on_start(self, request):
+        try:
+            if self.folder is not None:
+                raise FrameworkError(f"{self.name}: an experiment is running already")
+            self.folder = ResultFolder.from_prefix(request.file_prefix)
+            self.prepare(request.start.to_sec(), request.stop.to_sec())
+            self.wait_until(
+                lambda: not self._unpublished(),
+                self.configuration.simulation.startup_timeout,
+                lambda: f"publishers of {', '.join(self._unpublished())}",
+            )
+        except FrameworkError as error:
+            return StartStopTimeResponse(success=False, message=str(error))
+        return StartStopTimeResponse(success=True, message="")
+
+    def _unpublished(self) -> list[str]:
+        """Return the topics of ``inputs`` that nobody publishes."""
+        return [i.resolved_name for i in self.inputs if i.get_num_connections() == 0]
+
+    def reference_trajectory(self) -> ReferenceTrajectory:
+        """Return what path_follower says where the robot is to be; it does before the start.
+
+        Raises
+        ------
+        SimulatorError
+            It has said nothing within the time for starting up.
+        """
+        received: list[ReferenceTrajectory] = []
+        subscriber = self.subscribe(
+            topics.REFERENCE_TRAJECTORY, ReferenceTrajectory, received.append
+        )
+        try:
+            self.wait_until(
+                lambda: received,
+                self.configuration.simulation.startup_timeout,
+                f"a message on {topics.REFERENCE_TRAJECTORY}",
+            )
+        finally:
+            subscriber.unregister()
+        return received[0]
+
+    def ensure_not_ended(self) -> None:
+        """Refuse to get ready while the main thread closes: what is opened then would be left.
+
+        Raises
+        ------
+        SimulatorError
+        """
+        if self.ended:
+            raise SimulatorError(f"{self.name}: ended before it was ready")
+
+    def wait_for_last_messages(self, complete, received, over, what: str) -> None:
+        """Wait until a drive is complete, as long as messages of it still come.
+
+        Parameters
+        ----------
+        complete, over : callable
+            Return whether all is there, and whether the robot has arrived.
+        received : callable
+            Returns a number that grows with the drive's messages.
+        what : str
+            As of :meth:`.Node.wait_until`.
+
+        Raises
+        ------
+        SimulatorError
+        """
+        before = None
+        while True:
+            try:
+                return self.wait_until(complete, LAST_MESSAGES_TIMEOUT, what)
+            except SimulatorError:
+                now = received()
+                if self.ended or not over() or now == before:
+                    raise
+                before = now
+
+    def read_what_is_there(self, received, timeout=LAST_MESSAGES_TIMEOUT) -> None:
+        """Leave messages that have been sent already, but not yet read, the time for it.
+
+        Parameters
+        ----------
+        received : callable
+            Returns how many messages have come so far.
+        timeout : float
+            Wall-clock seconds after which those that still come are new ones.
+        """
+        deadline = time.monotonic() + timeout
+        before = None
+        while received() != before and time.monotonic() < deadline:
+            before = received()
+            time.sleep(QUIET_PERIOD)

@@ -1,0 +1,1 @@
+"""What an experiment asks of a simulator, and an implementation for each."""

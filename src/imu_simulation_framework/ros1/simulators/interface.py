@@ -1,0 +1,196 @@
+"""The one interface through which nodes speak to a simulator.
+
+Beside it there are topics, which are the same for all (``/clock``, ``imu/data``,
+``ground_truth/state``, ``wheel_velocity_controller/command``). Which simulator runs is known to
+whoever starts it, to its own nodes and to no other.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Mapping, Sequence
+
+import rospy
+
+from imu_simulation_framework.core import topics
+from imu_simulation_framework.core.errors import SimulatorError
+from imu_simulation_framework.ros1.answers import (
+    MASTER_TIMEOUT,
+    Background,
+    wait_while_alive,
+    within,
+)
+
+CALL_TIMEOUT = 30.0
+"""Wall-clock seconds that a simulator has for an answer."""
+
+
+class SimulatorInterface(ABC):
+    """Set the robot's pose, set the IMU's parameters, wait until ready."""
+
+    lock_step: bool
+    """Whether simulated time stands still until a command answers the last tick."""
+
+    applies_specification: bool = False
+    """Whether it simulates an IMU's specification itself; else imu_error_model makes one of the
+    simulator's ideal IMU."""
+
+    imu_topic: str = topics.IMU
+    """On which the simulator publishes; another node may stand between it and imu/data."""
+
+    silence: float = CALL_TIMEOUT
+    """Wall-clock seconds without a sign of life, after which a node is not waited for."""
+
+    @abstractmethod
+    def wait_until_ready(self, timeout: float) -> None:
+        """Return when the robot stands in the world and its topics and services are there.
+
+        Raises
+        ------
+        SimulatorError
+            After ``timeout`` seconds of wall clock; says what is missing.
+        """
+
+    @abstractmethod
+    def set_pose(self, x: float, y: float, yaw: float) -> None:
+        """Put the robot at rest at (x, y) [m], yaw [rad] of the world frame.
+
+        Raises
+        ------
+        SimulatorError
+            The simulator refuses, or does not answer.
+        """
+
+    @abstractmethod
+    def set_imu_parameters(self, model: str, parameters: Mapping[str, float], seed: int) -> None:
+        """Give the simulated IMU its error model; its drift starts anew.
+
+        Raises
+        ------
+        SimulatorError
+            The simulator refuses, or does not answer.
+        """
+
+    def is_imu_regular(self, model: str) -> bool:
+        """Return whether this simulated IMU measures at exactly equal intervals."""
+        return True
+
+    def publishes_imu_bias(self, model: str) -> bool:
+        """Return whether there is a topic with this simulated IMU's biases."""
+        return True
+
+    def why_stopped(self) -> str:
+        """Return what somebody has done to stop simulated time for good; else empty.
+
+        Raises
+        ------
+        SimulatorError
+            The simulator does not answer, as one that is merely slow may not.
+        """
+        return ""
+
+    def why_silent(self) -> str:
+        """Return what keeps simulated time from going on, if that can be told; else empty."""
+        return ""
+
+    def begin_drive(  # noqa: B027
+        self,
+        control_period: float,
+        real_time_factor: float,
+        sampling_period: float,
+        participants: Sequence[str] = (),
+    ) -> None:
+        """Learn that the first command follows; who waits for nobody has to be held back.
+
+        Simulated time then stands still until :meth:`.SimulatorInterface.commanded`.
+
+        Parameters
+        ----------
+        control_period : float
+            Simulated seconds from one command to the next.
+        real_time_factor : float
+            0: as fast as possible.
+        sampling_period : float
+            Simulated seconds from one sample to the next.
+        participants : sequence of str
+            Nodes that have taken in all that was measured when this returns.
+
+        Raises
+        ------
+        SimulatorError
+            The simulator refuses, or does not answer.
+        """
+
+    def commanded(self) -> None:  # noqa: B027
+        """Learn that the first command was given."""
+
+    def answered(self, stamp: float) -> None:  # noqa: B027
+        """Learn that what happened at this simulated time [s] was answered with a command."""
+
+    def end_drive(self) -> None:  # noqa: B027
+        """Learn that no command follows but that the robot shall stop."""
+
+
+def call(service: rospy.ServiceProxy, *arguments, timeout: float = CALL_TIMEOUT):
+    """Call a service, and return its answer.
+
+    rospy itself would wait for ever.
+
+    Raises
+    ------
+    SimulatorError
+        It is not there, breaks off, or has not answered after ``timeout`` seconds of wall clock.
+    """
+    name = service.resolved_name
+    try:
+        answered, answer = within(timeout, service, *arguments)
+    except (rospy.ServiceException, rospy.ROSException) as error:
+        raise SimulatorError(f"service {name} did not answer ({error})") from None
+    if not answered:
+        raise SimulatorError(f"service {name} did not answer within {timeout:g} s")
+    return answer
+
+
+def call_service(service: rospy.ServiceProxy, *arguments, silence: float = CALL_TIMEOUT) -> None:
+    """Call a service ``<node>/...`` that answers with ``success`` and ``message``.
+
+    It may take long: it is waited for as long as its node lives.
+
+    Parameters
+    ----------
+    service : rospy.ServiceProxy
+    *arguments
+        Of the service.
+    silence : float
+        Wall-clock seconds without a sign of life.
+
+    Raises
+    ------
+    SimulatorError
+        It is not there, breaks off, shows no life, or answers with a failure.
+    """
+    name = service.resolved_name
+    asked = Background(service, *arguments)
+    try:
+        wait_while_alive(asked, name.rsplit("/", 1)[0], silence, f"service {name}")
+    except (rospy.ServiceException, rospy.ROSException) as error:
+        raise SimulatorError(f"service {name} did not answer ({error})") from None
+    if not asked.value.success:
+        raise SimulatorError(f"service {name} refused: {asked.value.message}")
+
+
+def wait_for_service(name: str, timeout: float) -> None:
+    """Wait for a service to be advertised.
+
+    Raises
+    ------
+    SimulatorError
+        After ``timeout`` seconds of wall clock.
+    """
+    try:
+        # The master may be silent, too.
+        if within(timeout + MASTER_TIMEOUT, rospy.wait_for_service, name, timeout)[0]:
+            return
+    except rospy.ROSException:
+        pass
+    raise SimulatorError(f"service {rospy.resolve_name(name)} was not there after {timeout:g} s")

@@ -1,0 +1,365 @@
+r"""The digital low-pass that a sensor's readings have gone through.
+
+The voltage that a sensor is supplied with.
+
+How warm a sensor is, from when it was switched on.
+
+Vibration of the place where a sensor is mounted, by its spectrum and by the speed.
+
+With the one-sided density S(f) of the specific force at the reference speed, and the anti-aliasing
+filter's H, samples at the rate :math:`f_s` have the density
+
+.. math:: S_s(f) = \sum_{k=-\infty}^{\infty} |H|^2 S(|f + k f_s|), \quad 0 \le f \le f_s / 2
+
+(sampling folds it, e.g. Oppenheim and Schafer, Discrete-Time Signal Processing, section 4.2). All
+of it has the mean square :math:`\int S df` before any filter, and this is what is rectified.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from imu_simulation_framework.core.checked_values import (
+    check_numbers,
+    checked_axes,
+    checked_number,
+    checked_table,
+)
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.sensors.noise.streams import NormalStreams
+
+
+class BandLimit:
+    """A Butterworth filter of second order, which is what most IMUs' low-pass resembles.
+
+    It is designed by the bilinear transform, so that at ``bandwidth`` half of the power passes.
+
+    Parameters
+    ----------
+    bandwidth : float
+        [Hz], below half of the rate.
+    rate : float
+        Samples per second [Hz].
+    """
+
+    def __init__(self, bandwidth: float, rate: float) -> None:
+        # Imported here, since every node knows the models, and it takes 40 MB.
+        from scipy.signal import butter
+
+        self._numerator, self._denominator = butter(2, bandwidth, fs=rate)
+        self._state: np.ndarray | None = None
+
+    def restart(self) -> None:
+        """Begin anew: the next sample is taken to have been there before."""
+        self._state = None
+
+    def advance(self, samples: np.ndarray) -> np.ndarray:
+        """Return what passes of the next samples, (n, 3)."""
+        from scipy.signal import lfilter, lfilter_zi
+
+        if not len(samples):
+            return samples
+        if self._state is None:
+            settled = lfilter_zi(self._numerator, self._denominator)
+            self._state = settled[:, np.newaxis] * samples[0]
+        passed, self._state = lfilter(
+            self._numerator, self._denominator, samples, axis=0, zi=self._state
+        )
+        return passed
+
+    def noise_gains(self) -> tuple[float, float]:
+        """Return what is left of the variance of white noise, and of differences of white noise."""
+        from scipy.signal import lfilter
+
+        impulse = np.zeros(4096)
+        impulse[0] = 1.0
+        response = lfilter(self._numerator, self._denominator, impulse)
+        return (
+            float(np.sum(np.square(response))),
+            float(0.5 * np.sum(np.square(np.diff(response, prepend=0.0)))),
+        )
+
+
+@dataclass(frozen=True)
+class SupplyVoltage:
+    """The supply voltage over time.
+
+    Sensors without a regulator of their own change bias and scale factor with it; data sheets give
+    both per volt (e.g. Analog Devices ADXL103/203, "0 g voltage vs. Vs" and "sensitivity").
+
+    Parameters
+    ----------
+    reference : float
+        Where the voltage's coefficients have no effect [V].
+    table : tuple of (float, float)
+        Times, increasing [s], and voltages [V], interpolated, and held before and after; without
+        any the voltage is ``reference``.
+
+    Raises
+    ------
+    ConfigurationError
+        A value is not what it must be; the sentence begins with the field's name.
+    """
+
+    reference: float = 3.3
+    table: tuple[tuple[float, float], ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "reference", checked_number("reference", self.reference))
+        object.__setattr__(self, "table", checked_table("table", self.table, "voltage"))
+
+    def at(self, time: float | np.ndarray) -> float | np.ndarray:
+        """Return the voltage [V] at a time or times since the start [s]."""
+        if not self.table:
+            return self.reference + 0.0 * time
+        times, voltages = zip(*self.table)
+        return np.interp(time, times, voltages)
+
+
+@dataclass(frozen=True)
+class TemperatureProfile:
+    r"""The sensor's temperature over time.
+
+    From ``start`` it approaches ``end`` as ``end + (start - end) exp(-t / time_constant)``; to this
+    comes what its power warms it by, a lag of the first order:
+
+    .. math:: \tau \dot T_P = R_{th} P(t) - T_P, \quad T_P(0) = 0
+
+    as of a body of one thermal resistance and one heat capacity (lumped capacitance, e.g. Incropera
+    et al., Fundamentals of Heat and Mass Transfer, chapter 5). Or it follows a table.
+
+    Parameters
+    ----------
+    reference : float
+        Where the temperature coefficients have no effect [degC].
+    start, end : float
+        [degC]
+    time_constant : float
+        [s]
+    table : tuple of (float, float)
+        Times, increasing [s], and temperatures [degC], interpolated, and held before and after; if
+        not empty, it replaces all of the above.
+    power : tuple of (float, float)
+        Times, increasing [s], and the power that the sensor or its board turns into heat [W],
+        interpolated, and held before and after.
+    thermal_resistance : float
+        From the board to the air [K/W].
+
+    Raises
+    ------
+    ConfigurationError
+        A value is not what it must be, or there are both a table and a power; the sentence begins
+        with the field's name.
+    """
+
+    reference: float = 25.0
+    start: float = 25.0
+    end: float = 25.0
+    time_constant: float = 600.0
+    table: tuple[tuple[float, float], ...] = ()
+    power: tuple[tuple[float, float], ...] = ()
+    thermal_resistance: float = 0.0
+
+    def __post_init__(self) -> None:
+        bounds: dict[str, dict[str, float]] = {"reference": {}, "start": {}, "end": {}}
+        bounds["time_constant"] = {"above": 0.0}
+        bounds["thermal_resistance"] = {"minimum": 0.0}
+        check_numbers(self, bounds)
+        for name, what in (("table", "temperature"), ("power", "power")):
+            object.__setattr__(self, name, checked_table(name, getattr(self, name), what))
+        if self.table and self.power:
+            raise ConfigurationError("power is given, but the temperature's table replaces it.")
+        # Of the lag at the table's times, so that it is known at any other one.
+        object.__setattr__(self, "_nodes", self._power_nodes())
+
+    def at(self, time: float | np.ndarray) -> float | np.ndarray:
+        """Return the temperature [degC] at a time or times since the start [s]."""
+        if self.table:
+            times, temperatures = zip(*self.table)
+            return np.interp(time, times, temperatures)
+        temperature = self.end + (self.start - self.end) * np.exp(-time / self.time_constant)
+        return temperature + self._warmed(time) if self.power else temperature
+
+    def _power_nodes(self):
+        """Return times from 0 on, power, its slope after them, and the lagged power at them."""
+        if not self.power:
+            return None
+        given, powers = (np.array(column) for column in zip(*self.power))
+        times = np.unique(np.concatenate([[0.0], given[given > 0.0]]))
+        power = np.interp(times, given, powers)
+        slope = np.append(np.diff(power) / np.diff(times), 0.0)
+        lagged = np.zeros(len(times))
+        for node in range(len(times) - 1):
+            lagged[node + 1] = _lag(
+                times[node + 1] - times[node],
+                power[node],
+                slope[node],
+                lagged[node],
+                self.time_constant,
+            )
+        return times, power, slope, lagged
+
+    def _warmed(self, time):
+        times, power, slope, lagged = self._nodes  # type: ignore[attr-defined]
+        node = np.maximum(np.searchsorted(times, time, side="right") - 1, 0)
+        since = np.maximum(time - times[node], 0.0)
+        lag = _lag(since, power[node], slope[node], lagged[node], self.time_constant)
+        return self.thermal_resistance * lag
+
+
+def _lag(since, power, slope, lagged, time_constant):
+    """Of an input ``power + slope * since``: y of ``tau y' = input - y`` from y(0) = lagged."""
+    settled = power - slope * time_constant
+    return settled + slope * since + (lagged - settled) * np.exp(-since / time_constant)
+
+
+TAPS = 512
+"""Of the filter that shapes the noise; the spectrum's lines are half as many."""
+
+_FINEST = 8
+"""Points of the density per line of the sampled spectrum."""
+
+_HIGHEST = 1e5
+"""No robot's floor vibrates faster [Hz]."""
+
+
+@dataclass(frozen=True)
+class Vibration:
+    """What shakes the sensor while the robot moves.
+
+    Parameters
+    ----------
+    spectrum : tuple of (float, float)
+        Frequencies, increasing [Hz], and one-sided power densities of the specific force
+        [(m/s^2)^2/Hz] at the reference speed, linear between them and zero outside. None: off.
+    axes : 3 float
+        How much of its amplitude the axes x, y, z have [1].
+    reference_speed : float
+        [m/s]
+    exponent : float
+        Of the amplitude over the speed [1]: 1 for a base that is rough like a road (ISO 8608:
+        the density of the displacement falls with the square of the wave number).
+    idle : float
+        Amplitude at rest, as of a fan or an idling motor, over that at the reference speed [1].
+
+    Raises
+    ------
+    ConfigurationError
+        A value is not what it must be; the sentence begins with the field's name.
+    """
+
+    spectrum: tuple[tuple[float, float], ...] = ()
+    axes: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    reference_speed: float = 1.0
+    exponent: float = 1.0
+    idle: float = 0.0
+
+    def __post_init__(self) -> None:
+        spectrum = checked_table("spectrum", self.spectrum, "density", "frequency")
+        for frequency, density in spectrum:
+            checked_number("spectrum", frequency, minimum=0.0, maximum=_HIGHEST)
+            checked_number("spectrum", density, minimum=0.0)
+        if len(spectrum) == 1:
+            raise ConfigurationError("spectrum has one frequency, but it must have at least two.")
+        object.__setattr__(self, "spectrum", spectrum)
+        object.__setattr__(self, "axes", checked_axes("axes", self.axes, minimum=0.0))
+        check_numbers(
+            self,
+            {
+                "reference_speed": {"above": 0.0},
+                "exponent": {"minimum": 0.0, "maximum": 10.0},
+                "idle": {"minimum": 0.0},
+            },
+        )
+
+    @property
+    def active(self) -> bool:
+        """Whether anything vibrates."""
+        return any(density for _, density in self.spectrum) and any(self.axes)
+
+    @property
+    def mean_square(self) -> np.ndarray:
+        """Of the specific force at the reference speed, before any filter, (3,) [(m/s^2)^2]."""
+        if not self.spectrum:
+            return np.zeros(3)
+        frequencies, densities = (np.array(column) for column in zip(*self.spectrum))
+        area = np.sum(0.5 * (densities[1:] + densities[:-1]) * np.diff(frequencies))
+        return area * np.square(self.axes)
+
+    def amplitude(self, speed):
+        """Return the amplitude at a speed or speeds [m/s], over that at the reference speed."""
+        moving = (np.abs(speed) / self.reference_speed) ** self.exponent
+        if self.exponent == 0.0:
+            moving = np.where(np.abs(speed) > 0.0, moving, 0.0)
+        return np.sqrt(self.idle**2 + np.square(moving))
+
+    def sampled_density(self, rate: float, bandwidth: float | None) -> np.ndarray:
+        """Return the one-sided density of samples at ``TAPS // 2 + 1`` lines from 0 to rate / 2.
+
+        Parameters
+        ----------
+        rate : float
+            [Hz]
+        bandwidth : float or None
+            At which a Butterworth filter of second order before the sampling lets half of the power
+            pass [Hz].
+
+        Returns
+        -------
+        ndarray, shape (TAPS // 2 + 1,)
+            [(m/s^2)^2/Hz], means over the widths of the lines.
+        """
+        frequencies, densities = (np.array(column) for column in zip(*self.spectrum))
+        lines = TAPS // 2 + 1
+        width = rate / TAPS
+        step = width / _FINEST
+        fine = (np.arange(int(np.ceil(frequencies[-1] / step)) + 1) + 0.5) * step
+        density = np.interp(fine, frequencies, densities, left=0.0, right=0.0)
+        if bandwidth is not None:
+            density = density / (1.0 + (fine / bandwidth) ** 4)
+        folded = np.abs(fine - rate * np.round(fine / rate))
+        line = np.minimum(np.rint(folded / width).astype(int), lines - 1)
+        power = np.bincount(line, weights=density * step, minlength=lines)
+        widths = np.full(lines, width)
+        widths[[0, -1]] = 0.5 * width
+        return power / widths
+
+
+class VibrationNoise:
+    """Vibration as a sensor samples it, at the reference speed.
+
+    Parameters
+    ----------
+    vibration : Vibration
+    rate : float
+        Samples per second [Hz].
+    bandwidth : float or None
+        Of the anti-aliasing filter [Hz].
+    seed : numpy.random.SeedSequence
+        Of this realisation.
+    """
+
+    def __init__(self, vibration: Vibration, rate: float, bandwidth: float | None, seed):
+        self._axes = np.array(vibration.axes)
+        gain = np.sqrt(vibration.sampled_density(rate, bandwidth) * rate / 2.0)
+        # Of the phase of a filter that is symmetric about its middle.
+        self._taps = np.fft.fftshift(np.fft.irfft(gain, TAPS))
+        self.restart(seed)
+
+    def restart(self, seed) -> None:
+        """Begin another realisation, in the middle of its vibration."""
+        self._streams = NormalStreams(seed, self._axes > 0.0)
+        self._state = np.zeros((TAPS - 1, 3))
+        self.advance(TAPS)
+
+    def advance(self, samples: int) -> np.ndarray:
+        """Return the next samples, (samples, 3) [m/s^2]."""
+        # Imported here, since every node knows the models, and it takes 40 MB.
+        from scipy.signal import lfilter
+
+        # With a denominator of two, as otherwise sums would depend on how many are asked for.
+        numbers = self._streams.take(samples)
+        shaped, self._state = lfilter(self._taps, [1.0, 0.0], numbers, axis=0, zi=self._state)
+        return shaped * self._axes

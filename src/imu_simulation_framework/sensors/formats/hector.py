@@ -1,0 +1,278 @@
+"""Hector's IMU plug-in for classic Gazebo, ``libhector_gazebo_ros_imu.so``.
+
+For ``X`` = ``rate`` [rad/s] and ``accel`` [m/s^2], three numbers each, and for ``yaw`` [rad], one:
+
+===================== ==================================================================
+tag                   ours
+===================== ==================================================================
+``XGaussianNoise``    ``white_noise * sqrt(rate)``: of a sample
+``XDrift``            from ``gauss_markov_sigma``: no standard deviation, see below
+``XDriftFrequency``   ``1 / gauss_markov_time`` [1/s]
+``XOffset``           ``turn_on_bias``
+``XScaleError``       1 + diagonal of ``scale_factor_and_misalignment``
+``updateRate``        ``output.rate`` [Hz]; ``updatePeriod`` [s] overrides it
+``topicName``         ``output.topic``
+===================== ==================================================================
+
+The plug-in multiplies its drift's innovation with dt instead of sqrt(dt), so that ``XDrift`` means
+something else at every sample rate: the formulas, in
+:mod:`imu_simulation_framework.sensors.imu_models.plugins`, are inverted here, and numbers
+written for one rate hold for that one only. When it is loaded, drift begins with a standard
+deviation of ``XDrift``, about ten times too much at 100 Hz, and decays with 1 / XDriftFrequency.
+
+Its orientation is the truth, turned by a drift of the yaw that nothing of the gyroscope enters,
+and by the tilt that the accelerometer's bias would make. No specification has a drift of the yaw
+itself: for writing it is given beside the specification, and reading it gives a remark.
+
+``gaussianNoise``, one number, replaces both ``rateGaussianNoise`` and ``accelGaussianNoise`` if it
+is not zero. Source: ``gazebo_ros_imu.cpp``, ``sensor_model.h`` and ``update_timer.h`` of
+hector_gazebo_plugins.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from imu_simulation_framework.sensors.formats.base import (
+    AXES,
+    NO_OPTIONS,
+    Reading,
+    WriteOptions,
+    Writing,
+    heading,
+    number,
+    numbers,
+    quoted,
+    read_rate,
+    tag,
+    topic_of,
+    unknown_tag,
+    unsaid,
+    xml_comment,
+)
+from imu_simulation_framework.sensors.formats.gaussian_noise import slow_bias
+from imu_simulation_framework.sensors.formats.xml import Tag, find_plugin, read_tags
+from imu_simulation_framework.sensors.imu_models.plugins import (
+    drift_parameters,
+    drift_stationary_std,
+)
+from imu_simulation_framework.sensors.imu_specification import (
+    ImuSpecification,
+    OutputSpecification,
+    TriadSpecification,
+)
+from imu_simulation_framework.sensors.noise.densities import density_of_samples, sampled_std
+
+LIBRARY = "libhector_gazebo_ros_imu.so"
+_SENSORS = {"rate": "gyroscope", "accel": "accelerometer"}
+_ERRORS = ("GaussianNoise", "Drift", "DriftFrequency", "Offset", "ScaleError")
+_PLACE = (
+    "robotNamespace",
+    "bodyName",
+    "frameId",
+    "topicName",
+    "biasTopicName",
+    "serviceName",
+    "updateRate",
+    "updatePeriod",
+    "updateOffset",
+    "gaussianNoise",
+    "alwaysOn",
+)
+_MOUNTING = ("xyzOffset", "rpyOffset")
+_DEFAULT_FREQUENCY = 1.0 / 3600.0
+_OFF_DIAGONAL = ~np.eye(3, dtype=bool)
+
+
+def read(path, rate: float | None = None) -> Reading:
+    """Read the parameters of the one Hector IMU in a URDF or SDF file.
+
+    Parameters
+    ----------
+    path : str or Path
+    rate : float, optional
+        The sensor's rate where the file does not state it [Hz].
+
+    Raises
+    ------
+    ConfigurationError
+        There is no such plug-in or several, a value is no number or out of range, or nobody
+        states the rate.
+    """
+    plugin = find_plugin(read_tags(path), LIBRARY)
+    sample_rate = read_rate(
+        _stated_rate(plugin),
+        rate,
+        f"{path}, line {plugin.line}: the plug-in states no updateRate above 0",
+    )
+    remarks: list[str] = []
+    triads = {name: _read_triad(plugin, prefix, sample_rate) for prefix, name in _SENSORS.items()}
+    common = plugin.child("gaussianNoise")
+    if common is not None and common.size() != 0.0:
+        density = float(density_of_samples(common.size(), sample_rate))
+        triads = {
+            name: replace(triad, white_noise=(density,) * 3) for name, triad in triads.items()
+        }
+    _note_the_rest(plugin, sample_rate, remarks)
+    topic = topic_of(plugin.child("topicName"), remarks)
+    output = OutputSpecification(rate=sample_rate, topic=topic)
+    return Reading(ImuSpecification(**triads, output=output), remarks)
+
+
+def _stated_rate(plugin):
+    # The plug-in lets the period, if there is one, replace the rate; zero is each physics step.
+    rate, period = (plugin.child(name) for name in ("updateRate", "updatePeriod"))
+    if period is not None and period.size() > 0.0:
+        return 1.0 / period.size()
+    return None if rate is None or period is not None else rate.size() or None
+
+
+def _read_triad(plugin, prefix, rate):
+    noise = _numbers(plugin, f"{prefix}GaussianNoise", Tag.sizes, 0.0)
+    drift = _numbers(plugin, f"{prefix}Drift", Tag.sizes, 0.0)
+    frequency = _numbers(plugin, f"{prefix}DriftFrequency", Tag.sizes, _DEFAULT_FREQUENCY)
+    if any(value > 0.0 and not f > 0.0 for value, f in zip(drift, frequency)):
+        raise plugin.require(f"{prefix}DriftFrequency").error(
+            "must be above 0 where there is a drift"
+        )
+    # Without a drift its frequency says nothing, and may be zero.
+    unused = TriadSpecification().gauss_markov_time[0]
+    frequency = [f if value > 0.0 else 1.0 / unused for value, f in zip(drift, frequency)]
+    scale = np.diag(_numbers(plugin, f"{prefix}ScaleError", Tag.numbers, 1.0)) - np.eye(3)
+    return TriadSpecification(
+        white_noise=density_of_samples(noise, rate),
+        gauss_markov_sigma=drift_stationary_std(drift, frequency, 1.0 / rate),
+        gauss_markov_time=1.0 / np.array(frequency),
+        turn_on_bias=_numbers(plugin, f"{prefix}Offset", Tag.numbers, 0.0),
+        scale_factor_and_misalignment=scale,
+    )
+
+
+def _numbers(plugin, name, read, default):
+    # The plug-in reads a vector; of a single number it would not fill all three axes.
+    found = plugin.child(name)
+    return (default,) * 3 if found is None else read(found, 3)
+
+
+def _note_the_rest(plugin, rate, remarks):
+    known = {f"{prefix}{error}" for prefix in _SENSORS for error in _ERRORS}
+    yaw = {f"yaw{error}" for error in _ERRORS}
+    for child in plugin.children:
+        if child.name in yaw:
+            child.number()
+        elif child.name in _MOUNTING:
+            if any(child.numbers(3)):
+                remarks.append(
+                    f"Line {child.line}: <{child.name}> is how the sensor is mounted; left out."
+                )
+        elif child.name not in known and child.name not in _PLACE:
+            names = (*known, *yaw, *_PLACE, *_MOUNTING)
+            # Robots that others ship have a heading where the plug-in reads a yaw.
+            of_yaw = child.name.replace("heading", "yaw", 1)
+            meant = of_yaw if of_yaw in yaw else None
+            remarks.append(unknown_tag(child, names, "the plug-in does not know {}", meant))
+    offset, noise = (plugin.child(f"yaw{error}") for error in ("Offset", "GaussianNoise"))
+    for found in (offset, noise):
+        if found is not None and found.number() != 0.0:
+            remarks.append(f"Line {found.line}: <{found.name}> is no sensor's error; left out.")
+    drift = plugin.child("yawDrift")
+    if drift is not None and drift.size() != 0.0:
+        given = plugin.child("yawDriftFrequency")
+        frequency = _DEFAULT_FREQUENCY if given is None else given.positive()
+        std = float(drift_stationary_std(drift.number(), frequency, 1.0 / rate))
+        remarks.append(
+            f"Line {drift.line}: <yawDrift>, no sensor's error, was left out; at {rate:g} Hz it is "
+            f"a drift of the yaw with a standard deviation of {std:.6g} rad and a correlation "
+            f"time of {1.0 / frequency:.6g} s."
+        )
+
+
+def write(
+    specification: ImuSpecification, rate: float, options: WriteOptions = NO_OPTIONS
+) -> Writing:
+    """Return a ``<plugin>`` with the parameters for this sample rate."""
+    said = {"output.rate", "output.orientation_reference", "white_noise", "turn_on_bias"}
+    said.add("output.topic")
+    topic = specification.output.topic
+    remarks = []
+    tags: list[str] = []
+    for prefix, name in _SENSORS.items():
+        triad = getattr(specification, name)
+        bias = slow_bias(triad, name, options.random_walk_time)
+        said.update(f"{name}.{field}" for field in bias.said)
+        remarks.extend(bias.remarks)
+        drift, frequency = _drift(bias, 1.0 / rate)
+        errors = np.array(triad.scale_factor_and_misalignment)
+        said.add(f"{name}.scale_factor_and_misalignment")
+        if np.any(errors[_OFF_DIAGONAL]):
+            remarks.append(
+                f"{name}.scale_factor_and_misalignment = "
+                f"{quoted(triad.scale_factor_and_misalignment)}: only its diagonal can be said in "
+                "this format."
+            )
+        tags.extend(
+            (
+                tag(f"{prefix}GaussianNoise", numbers(sampled_std(triad.white_noise, rate)), 1),
+                tag(f"{prefix}Drift", numbers(drift), 1),
+                tag(f"{prefix}DriftFrequency", numbers(frequency), 1),
+                tag(f"{prefix}Offset", numbers(triad.turn_on_bias), 1),
+                tag(f"{prefix}ScaleError", numbers(1.0 + np.diag(errors)), 1),
+            )
+        )
+    tags.extend(_yaw(options, 1.0 / rate))
+    remarks.append(_orientation(specification, options))
+    remarks.extend(unsaid(specification, said))
+    comment = [
+        *heading(specification, "hector", remarks),
+        f"The drifts are for {rate:g} Hz and no other rate. When the plug-in is loaded with them,",
+        "drift begins far too large; load it with XDrift 0 and set the drift afterwards through",
+        "dynamic_reconfigure. Add bodyName, frameId and topicName of the robot.",
+    ]
+    if topic:
+        comment[-1] = "dynamic_reconfigure. Add bodyName and frameId of the robot."
+    comment = [
+        *comment,
+    ]
+    text = (
+        xml_comment(comment)
+        + f'<plugin name="imu_hector" filename="{LIBRARY}">\n'
+        + (tag("topicName", topic, 1) if topic else "")
+        + tag("updateRate", number(rate), 1)
+        + "".join(tags)
+        + "</plugin>\n"
+    )
+    return Writing(text, remarks)
+
+
+def _drift(bias, period):
+    drift, frequency = np.zeros(3), np.full(3, _DEFAULT_FREQUENCY)
+    for axis in range(len(AXES)):
+        if bias.sigma[axis] > 0.0:
+            drift[axis], frequency[axis] = drift_parameters(
+                float(bias.sigma[axis]), float(bias.time[axis]), period
+            )
+    return drift, frequency
+
+
+def _yaw(options, period):
+    if options.yaw_drift is None:
+        return [tag("yawDrift", number(0.0), 1)]
+    drift, frequency = drift_parameters(*options.yaw_drift, period)
+    return [
+        tag("yawDrift", number(drift), 1),
+        tag("yawDriftFrequency", number(frequency), 1),
+    ]
+
+
+def _orientation(specification, options):
+    yaw = "does not drift unless its drift is stated"
+    if options.yaw_drift is not None:
+        sigma, time = options.yaw_drift
+        yaw = f"drifts by {sigma:g} rad with a correlation time of {time:g} s"
+    reference = specification.output.orientation_reference
+    return (
+        f"output.orientation_reference = {reference} cannot be said: the plug-in turns the true "
+        f"orientation by the accelerometer's bias, and by a yaw of its own that {yaw}."
+    )

@@ -1,0 +1,212 @@
+"""IMU parameters in the formats of other tools, each converted to and from a specification.
+
+Each module documents its format: tags, units, what they mean, and the source. Reading gives an
+:class:`.sensors.imu_specification.ImuSpecification` and remarks on what did not
+fit into it; writing gives a text and a list of what the format cannot say. Some are only read.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Callable, Sequence
+
+import numpy as np
+
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.sensors.errors_in_motion import inflated
+from imu_simulation_framework.sensors.formats import (
+    datasheet,
+    hector,
+    imu_utils,
+    kalibr,
+    rotors,
+    sdf,
+    slam,
+    specification,
+    unity,
+)
+from imu_simulation_framework.sensors.formats.base import (
+    NO_OPTIONS,
+    Reading,
+    WriteOptions,
+    Writing,
+    looks_like,
+    xml_comment,
+    yaml_comment,
+)
+from imu_simulation_framework.sensors.formats.gaussian_noise import (
+    with_noise_of_picked_samples,
+    with_walk_of_instability,
+)
+from imu_simulation_framework.sensors.formats.xml import read_bytes
+from imu_simulation_framework.sensors.imu_specification import ImuSpecification
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format of IMU parameters.
+
+    Parameters
+    ----------
+    description : str
+    read : callable
+        ``read(path, rate) -> Reading``
+    write : callable or None
+        ``write(specification, rate, options) -> Writing``; None for a format that is only read.
+    options : tuple of str
+        Which fields of :class:`.WriteOptions` have a meaning in it.
+    """
+
+    description: str
+    read: Callable[..., Reading]
+    write: Callable[..., Writing] | None = None
+    options: tuple[str, ...] = ()
+
+
+_FOR_ALL = ("inflation", "subsampled")
+_WALKS = ("random_walk_time", "walk_of_instability")
+FORMATS = {
+    "specification": Format(
+        "our own YAML, which can say everything", specification.read, specification.write
+    ),
+    "kalibr": Format(
+        "Kalibr's imu.yaml, and the files of OpenVINS, EuRoC and Kimera-VIO",
+        kalibr.read,
+        kalibr.write,
+        ("walk_of_instability",),
+    ),
+    "imu_utils": Format("what imu_utils finds in a recording (read only)", imu_utils.read),
+    "vins": Format("configuration of VINS-Mono or VINS-Fusion (read only)", slam.read_vins),
+    "orb_slam3": Format("configuration of ORB-SLAM3 (read only)", slam.read_orb_slam3),
+    "sdf": Format(
+        'noise of an SDF <sensor type="imu">, for new Gazebo and classic Gazebo 11',
+        sdf.read,
+        sdf.write,
+        _WALKS,
+    ),
+    "hector": Format("Hector's Gazebo plug-in", hector.read, hector.write, (*_WALKS, "yaw_drift")),
+    "rotors": Format("the Gazebo plug-in of RotorS and PX4", rotors.read, rotors.write, _WALKS),
+    "unity": Format("Unity's sensor XML", unity.read, unity.write, _WALKS),
+    "datasheet": Format(
+        "YAML form for a datasheet's numbers in its own units", datasheet.read, datasheet.write
+    ),
+}
+
+
+_CONDITION = re.compile(rb"\{%[-+]?\s*(if|for)\b")
+
+
+def read_imu_parameters(
+    path: str | os.PathLike[str], format_name: str, rate: float | None = None
+) -> Reading:
+    """Read IMU parameters in one of the formats.
+
+    Parameters
+    ----------
+    path : str or Path
+    format_name : str
+        A key of ``FORMATS``.
+    rate : float, optional
+        The samples' rate where the file does not state it [Hz].
+
+    Raises
+    ------
+    ConfigurationError
+        The format is unknown, or the file is not what the format asks for.
+    """
+    source = _format(format_name)
+    try:
+        # What overflows in a conversion is no finite number, and refused as such by its name.
+        with np.errstate(over="ignore", invalid="ignore"):
+            reading = source.read(path, rate)
+    except ConfigurationError as error:
+        sentence = str(error)
+        # What a specification refuses does not know where it comes from.
+        if str(path) not in sentence:
+            sentence = f"{path}: {sentence}"
+        other = looks_like(_content(path), format_name)
+        if other is not None:
+            sentence = f"{sentence.rstrip('.')}; the file looks like one of the format {other}."
+        raise ConfigurationError(sentence) from error
+    if _CONDITION.search(_content(path)):
+        reading.remarks.append(
+            "The file is a jinja template: what stands under a condition was read as if it held."
+        )
+    return reading
+
+
+def write_imu_parameters(
+    values: ImuSpecification,
+    format_name: str,
+    rate: float | None = None,
+    options: WriteOptions = NO_OPTIONS,
+    comment: Sequence[str] = (),
+) -> Writing:
+    """Return the text of a file in one of the formats.
+
+    Parameters
+    ----------
+    values : ImuSpecification
+    format_name : str
+        A key of ``FORMATS``.
+    rate : float, optional
+        Rate of the samples for which it is written [Hz]; by default the specification's.
+    options : WriteOptions
+    comment : sequence of str
+        Lines that the file begins with, as its comment.
+
+    Raises
+    ------
+    ConfigurationError
+        The format is unknown or only read, has no use for an option, or needs something that the
+        specification does not have.
+    """
+    target = _format(format_name)
+    if target.write is None:
+        raise ConfigurationError(f"The format {format_name} is only read.")
+    for name in WriteOptions._fields:
+        if getattr(options, name) is not None and name not in (*target.options, *_FOR_ALL):
+            raise ConfigurationError(
+                f"The format {format_name} has no use for {name.replace('_', ' ')}."
+            )
+    remarks: list[str] = []
+    rate = values.output.rate if rate is None else rate
+    if options.subsampled:
+        values = with_noise_of_picked_samples(values, rate)
+        remarks.append(
+            f"white_noise is that of samples picked at {rate:g} Hz without a filter: each has the "
+            "standard deviation that the sensor's own have."
+        )
+    if options.inflation is not None:
+        values = inflated(values, options.inflation)
+        remarks.append(
+            f"All noise is {options.inflation:g} times the sensor's, as Kalibr's wiki (IMU Noise "
+            "Model) recommends for estimators with a low-cost sensor."
+        )
+    if options.walk_of_instability:
+        values, more = with_walk_of_instability(values)
+        remarks += more
+    with np.errstate(over="ignore", invalid="ignore"):
+        writing = target.write(values, rate, options)
+    write_comment = xml_comment if writing.text.lstrip().startswith("<") else yaml_comment
+    lines = [*comment, *(f"- {remark}" for remark in remarks)]
+    return Writing(write_comment(lines) + writing.text, remarks + writing.remarks)
+
+
+def _content(path) -> bytes:
+    try:
+        return read_bytes(Path(path))
+    except ConfigurationError:
+        return b""
+
+
+def _format(name):
+    if name not in FORMATS:
+        raise ConfigurationError(
+            f"There is no format {shown(name)}; there are {', '.join(FORMATS)}."
+        )
+    return FORMATS[name]

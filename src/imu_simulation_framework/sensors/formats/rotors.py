@@ -1,0 +1,221 @@
+"""The IMU plug-in of RotorS, ``librotors_gazebo_imu_plugin.so``, and of PX4's Gazebo models.
+
+One number for the three axes of each sensor; ``X`` is ``gyroscope`` or ``accelerometer``:
+
+============================== ==================== =========================================
+tag                            unit                 ours
+============================== ==================== =========================================
+``XNoiseDensity``              rad/s/sqrt(Hz);      ``white_noise``
+                               m/s^2/sqrt(Hz)
+``XRandomWalk``                rad/s^2/sqrt(Hz);    driving density
+                               m/s^3/sqrt(Hz)       ``gauss_markov_sigma * sqrt(2 / time)``
+``XBiasCorrelationTime``       s                    ``gauss_markov_time``
+``XTurnOnBiasSigma``           rad/s; m/s^2         ``turn_on_bias_sigma``
+============================== ==================== =========================================
+
+Densities are two-sided. The bias is ``b = phi b + sqrt(-q^2 tau / 2 (exp(-2 dt / tau) - 1)) w``,
+beginning at zero, q being the random walk: a stationary standard deviation of ``q sqrt(tau / 2)``,
+and a random walk of strength q for times well below tau. There is one sample for each step of
+the physics. In PX4's plug-in the bias that a run turns on with forgets itself like the other one,
+in RotorS' it stays.
+
+A missing tag has the plug-in's default, in RotorS that of an ADIS16448. PX4 had the same until
+March 2025, when it took the numbers out of its models and those of an IIM42653 into its plug-in,
+without a slow error; models that leave them out mean these. Each default gets a remark with
+its source.
+
+RotorS' own macros write ``gyroscopeRandomWalk``, but its plug-in reads
+``gyroscopeBiasRandomWalk``; PX4's reads the former. Both are written, and either is read.
+Source: ``gazebo_imu_plugin.h`` and ``.cpp`` of rotors_gazebo_plugins (ethz-asl/rotors_simulator)
+and of PX4/PX4-SITL_gazebo-classic.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from imu_simulation_framework.sensors.formats.base import (
+    NO_OPTIONS,
+    Reading,
+    WriteOptions,
+    Writing,
+    heading,
+    number,
+    read_rate,
+    tag,
+    topic_of,
+    unknown_tag,
+    unsaid,
+    without_fusion,
+    xml_comment,
+)
+from imu_simulation_framework.sensors.formats.gaussian_noise import (
+    one_slow_bias,
+    one_value,
+    slow_bias,
+)
+from imu_simulation_framework.sensors.formats.xml import Tag, find_plugin, read_tags
+from imu_simulation_framework.sensors.imu_specification import (
+    IMU_TRIADS,
+    ImuSpecification,
+    OutputSpecification,
+    TriadSpecification,
+)
+from imu_simulation_framework.sensors.noise.densities import driven_std, driving_density
+from imu_simulation_framework.sensors.triads import TRIADS
+
+_ROTORS = "librotors_gazebo_imu_plugin.so"
+_PX4 = "libgazebo_imu_plugin.so"
+LIBRARIES = (_ROTORS, _PX4)
+_OTHER_GYROSCOPE_WALK = "gyroscopeBiasRandomWalk"
+_ERRORS = {
+    "NoiseDensity": "white_noise",
+    "RandomWalk": "random_walk",
+    "BiasCorrelationTime": "gauss_markov_time",
+    "TurnOnBiasSigma": "turn_on_bias_sigma",
+}
+"""The plug-in's name behind the sensor's -> ours that has the same unit."""
+_WALK = ("gyroscope", "RandomWalk")
+_PLACE = ("robotNamespace", "linkName", "imuTopic")
+
+
+class _Defaults(NamedTuple):
+    """What a plug-in takes for the tags of ``_ERRORS`` that are missing, and who says so."""
+
+    source: str
+    gyroscope: tuple[float, ...]
+    accelerometer: tuple[float, ...]
+
+
+_DEFAULTS = {
+    _ROTORS: _Defaults(
+        "rotors_gazebo_plugins/gazebo_imu_plugin.h, for an ADIS16448",
+        (
+            math.radians(2.0 * 35.0 / 3600.0),
+            math.radians(2.0 * 4.0 / 3600.0),
+            1000.0,
+            math.radians(0.5),
+        ),
+        (2.0 * 2.0e-3, 2.0 * 3.0e-3, 300.0, 20.0e-3 * 9.8),
+    ),
+    _PX4: _Defaults(
+        "PX4-SITL_gazebo-classic/include/gazebo_imu_plugin.h since March 2025, for an IIM42653",
+        (0.0008726646, 0.0, 1000.0, 0.0),
+        (0.00637, 0.0, 300.0, 0.0),
+    ),
+}
+
+
+def read(path, rate: float | None = None) -> Reading:
+    """Read the parameters of the one RotorS IMU in a URDF or SDF file.
+
+    Parameters
+    ----------
+    path : str or Path
+    rate : float, optional
+        That of the physics, which is the sensor's and nowhere in the file [Hz].
+
+    Raises
+    ------
+    ConfigurationError
+        There is no such plug-in or several, a value is no number or out of range, or no rate was
+        given.
+    """
+    plugin = find_plugin(read_tags(path), *LIBRARIES)
+    sample_rate = read_rate(
+        None,
+        rate,
+        f"{path}, line {plugin.line}: the plug-in has the rate of the physics, 250 Hz in PX4's "
+        "worlds, 100 or 500 Hz in RotorS'",
+    )
+    remarks: list[str] = []
+    triads = {name: _read_triad(plugin, name, remarks) for name in IMU_TRIADS}
+    if remarks and _library(plugin) == _PX4:
+        remarks.append("PX4's plug-in from before March 2025 has RotorS' defaults in their place.")
+    known = {f"{name}{error}" for name in IMU_TRIADS for error in _ERRORS}
+    known.update((*_PLACE, _OTHER_GYROSCOPE_WALK))
+    remarks.extend(
+        unknown_tag(child, known, "the plug-in does not know {}")
+        for child in plugin.children
+        if child.name not in known
+    )
+    topic = topic_of(plugin.child("imuTopic"), remarks)
+    output = OutputSpecification(rate=sample_rate, orientation_reference="truth", topic=topic)
+    return Reading(ImuSpecification(**triads, output=output), remarks)
+
+
+def _read_triad(plugin, name, remarks):
+    defaults = _DEFAULTS[_library(plugin)]
+    values = {}
+    for (error, ours), default in zip(_ERRORS.items(), getattr(defaults, name)):
+        unit = TRIADS[name].unit_of(ours)
+        tag = _random_walk(plugin) if (name, error) == _WALK else plugin.child(f"{name}{error}")
+        if tag is None:
+            values[error] = default
+            remarks.append(
+                f"Line {plugin.line}: <{name}{error}> is not there: {default:.7g} {unit}, the "
+                f"plug-in's default ({defaults.source})."
+            )
+        else:
+            values[error] = tag.positive() if error == "BiasCorrelationTime" else tag.size()
+    return TriadSpecification(
+        white_noise=values["NoiseDensity"],
+        gauss_markov_sigma=float(driven_std(values["RandomWalk"], values["BiasCorrelationTime"])),
+        gauss_markov_time=values["BiasCorrelationTime"],
+        turn_on_bias_sigma=values["TurnOnBiasSigma"],
+    )
+
+
+def _library(plugin) -> str:
+    return plugin.attributes["filename"].split("/")[-1]
+
+
+def _random_walk(plugin) -> Tag | None:
+    usual, other = (plugin.child(name) for name in ("".join(_WALK), _OTHER_GYROSCOPE_WALK))
+    if usual is not None and other is not None and usual.size() != other.size():
+        raise other.error(
+            f"and <{usual.name}> in line {usual.line} disagree; RotorS reads the first, PX4 the "
+            "second"
+        )
+    return usual or other
+
+
+def write(
+    specification: ImuSpecification, rate: float, options: WriteOptions = NO_OPTIONS
+) -> Writing:
+    """Return a ``<plugin>`` with the parameters, which hold for every rate."""
+    said = {"output.rate", "output.orientation_reference", "white_noise", "turn_on_bias_sigma"}
+    said.add("output.topic")
+    topic = specification.output.topic
+    remarks: list[str] = []
+    tags = []
+    for name in IMU_TRIADS:
+        triad = getattr(specification, name)
+        bias = slow_bias(triad, name, options.random_walk_time)
+        said.update(f"{name}.{field}" for field in bias.said)
+        sigma, time = one_slow_bias(bias, name, remarks)
+        walk = number(driving_density(sigma, time))
+        noise = one_value(triad.white_noise, f"{name}.white_noise", remarks)
+        turn_on = one_value(triad.turn_on_bias_sigma, f"{name}.turn_on_bias_sigma", remarks)
+        tags.append(tag(f"{name}NoiseDensity", number(noise), 1))
+        tags.append(tag(f"{name}RandomWalk", walk, 1))
+        if name == "gyroscope":
+            tags.append(tag(_OTHER_GYROSCOPE_WALK, walk, 1))
+        tags.append(tag(f"{name}BiasCorrelationTime", number(time), 1))
+        tags.append(tag(f"{name}TurnOnBiasSigma", number(turn_on), 1))
+    remarks.extend(without_fusion(specification, "RotorS"))
+    remarks.extend(unsaid(specification, said))
+    comment = [
+        *heading(specification, "rotors", remarks),
+        "The samples have the rate of the physics. Add robotNamespace, linkName"
+        + ("." if topic else " and imuTopic."),
+    ]
+    text = (
+        xml_comment(comment)
+        + f'<plugin name="rotors_gazebo_imu_plugin" filename="{_ROTORS}">\n'
+        + (tag("imuTopic", topic, 1) if topic else "")
+        + "".join(tags)
+        + "</plugin>\n"
+    )
+    return Writing(text, remarks)

@@ -1,0 +1,398 @@
+"""Numbers that a xacro file gives by the properties that it defines itself.
+
+``<xacro:property name="noise" value="0.0003"/>`` directly below the root, and ``${2 * noise}``
+anywhere: where an expression has only numbers, such properties, ``pi``, ``+ - * / **`` and
+brackets, the number it makes replaces it. Everything else, parameters and local properties of
+macros and arguments above all, is left as it is, for xacro itself to expand.
+
+XML files as trees of tags that know their lines; nothing in them is executed or fetched.
+
+Numbers that a xacro file computes from its own properties are computed, see
+:mod:`imu_simulation_framework.sensors.formats.xml`; what else macros make is asked for.
+
+Entities, document type declarations and external references are refused, so that a file can
+neither grow while it is read nor reach for another one: that is defusedxml's work. Its own trees
+know no lines, and lxml's, which do, come of a parser that accepts such declarations.
+
+Finding the one sensor or plug-in that is meant in an XML file of any size.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Callable, Iterator, Mapping
+from xml.sax import SAXException, SAXParseException
+from xml.sax.handler import ContentHandler
+
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.files import open_regular
+from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.core.whole_files import reason_of
+from imu_simulation_framework.core.xml_files import XML_LIMIT, UnusableXmlError, require_bounded_xml
+
+_EXPRESSION = re.compile(r"\$\{([^{}]{1,200})\}")
+_PROPERTIES = ("xacro:property", "property")
+_MACROS = ("xacro:macro", "macro")
+_OPERATORS: dict[type, Callable[..., float]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: operator.pow,
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+}
+
+
+def expand_properties(root):
+    """Replace expressions in the texts of a file's tags by the numbers that they are.
+
+    Parameters
+    ----------
+    root : Tag
+        Is changed.
+    """
+    values = {"pi": math.pi}
+    again = set()
+    for tag in root.children:
+        name, text = tag.attributes.get("name"), tag.attributes.get("value")
+        if tag.name not in _PROPERTIES or name is None or text is None:
+            continue
+        # Which of two values holds where is xacro's affair.
+        if name in values:
+            again.add(name)
+        values[name] = _number(expanded(text, values))
+    known = {
+        name: value for name, value in values.items() if value is not None and name not in again
+    }
+    waiting = [(root, known)]
+    while waiting:
+        tag, visible = waiting.pop()
+        if tag.name in _MACROS:
+            hidden = _own_names(tag)
+            visible = {name: value for name, value in visible.items() if name not in hidden}
+        tag.text = expanded(tag.text, visible)
+        waiting.extend((child, visible) for child in tag.children)
+
+
+def expanded(text: str, values: Mapping[str, float | None]) -> str:
+    """Return a text with each expression in it that values make a number replaced by that."""
+
+    def replacement(match):
+        try:
+            result = _evaluate(ast.parse(match.group(1).strip(), mode="eval").body, values)
+            return repr(result) if math.isfinite(result) else match.group()
+        except (SyntaxError, ValueError, ArithmeticError, LookupError, TypeError, RecursionError):
+            return match.group()
+
+    return _EXPRESSION.sub(replacement, text) if "${" in text else text
+
+
+def _own_names(macro):
+    # A parameter may have a default: name:=value, name:=^; a block begins with a star.
+    names = {word.lstrip("*").split(":=")[0] for word in macro.attributes.get("params", "").split()}
+    inner = (tag for tag in macro.walk() if tag.name in _PROPERTIES)
+    return names | {tag.attributes.get("name") for tag in inner}
+
+
+def _evaluate(node, values) -> float:
+    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+        # Not int: 9 ** 9 ** 9 would be computed to its last digit.
+        return float(node.value)
+    if isinstance(node, ast.Name):
+        value = values[node.id]
+        if value is None:
+            raise ValueError(node.id)
+        return value
+    if isinstance(node, ast.BinOp):
+        sides = _evaluate(node.left, values), _evaluate(node.right, values)
+        return _OPERATORS[type(node.op)](*sides)
+    if isinstance(node, ast.UnaryOp):
+        return _OPERATORS[type(node.op)](_evaluate(node.operand, values))
+    raise ValueError(type(node).__name__)
+
+
+def _number(text):
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+EXPAND_WITH_XACRO = "expand the file with xacro first (xacro FILE.xacro -o FILE.urdf)"
+
+
+@dataclass
+class Tag:
+    """A tag of an XML file.
+
+    Parameters
+    ----------
+    name : str
+        As written, with its prefix.
+    attributes : dict of str to str
+    file : Path
+    line : int
+        Where it starts.
+    text : str
+        The text inside it, without that of the tags inside it.
+    children : list of Tag
+    """
+
+    name: str
+    attributes: dict[str, str]
+    file: Path
+    line: int
+    text: str = ""
+    children: list[Tag] = field(default_factory=list)
+
+    def walk(self) -> Iterator[Tag]:
+        """Go through this tag and all tags inside it, in the file's order."""
+        waiting = [self]
+        while waiting:
+            tag = waiting.pop()
+            yield tag
+            waiting.extend(reversed(tag.children))
+
+    def error(self, message: str) -> ConfigurationError:
+        """Return an error that names the file, the line and the tag."""
+        return ConfigurationError(f"{self.file}, line {self.line}: <{self.name}> {message}.")
+
+    def child(self, name: str) -> Tag | None:
+        """Return the tag of that name directly inside this one, None if there is none.
+
+        Raises
+        ------
+        ConfigurationError
+            There are several.
+        """
+        found = [tag for tag in self.children if tag.name == name]
+        if len(found) > 1:
+            raise found[1].error(f"stands here a second time, after line {found[0].line}")
+        return found[0] if found else None
+
+    def require(self, name: str) -> Tag:
+        """Return the tag of that name directly inside this one.
+
+        Raises
+        ------
+        ConfigurationError
+            There is none, or several.
+        """
+        tag = self.child(name)
+        if tag is None:
+            raise self.error(f"has no <{name}>, which is needed")
+        return tag
+
+    def numbers(self, count: int) -> tuple[float, ...]:
+        """Return the finite numbers that the tag's text consists of.
+
+        Raises
+        ------
+        ConfigurationError
+            They are not that many, or something is no finite number.
+        """
+        parts = self.text.split()
+        expected = "a finite number" if count == 1 else f"{count} finite numbers"
+        try:
+            values = tuple(float(part) for part in parts)
+        except ValueError:
+            values = ()
+        if len(values) != count or not all(map(math.isfinite, values)):
+            hint = _macro_hint(self.text)
+            raise self.error(f"says {shown(self.text.strip())}, but must say {expected}{hint}")
+        return values
+
+    def number(self) -> float:
+        """Return the finite number that the tag's text is."""
+        return self.numbers(1)[0]
+
+    def sizes(self, count: int) -> tuple[float, ...]:
+        """Return the finite numbers that the tag's text consists of, none of them negative."""
+        values = self.numbers(count)
+        if min(values) < 0.0:
+            raise self.error(f"says {shown(self.text.strip())}, but must not be negative")
+        return values
+
+    def size(self) -> float:
+        """Return the finite number, not negative, that the tag's text is."""
+        return self.sizes(1)[0]
+
+    def positive(self) -> float:
+        """Return the finite number above zero that the tag's text is."""
+        value = self.number()
+        if value <= 0.0:
+            raise self.error(f"says {shown(self.text.strip())}, but must be above 0")
+        return value
+
+    def flag(self) -> bool:
+        """Return the truth value that the tag's text is."""
+        values = {"true": True, "1": True, "false": False, "0": False}
+        text = self.text.strip().lower()
+        if text not in values:
+            raise self.error(f"says {shown(self.text.strip())}, but must say true or false")
+        return values[text]
+
+
+def read_tags(path) -> Tag:
+    """Read an XML file.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    Tag
+        The root.
+
+    Raises
+    ------
+    ConfigurationError
+        The file cannot be read, is no XML, is larger than 8 MB, nested too deeply, or has a
+        document type declaration, entities or external references.
+    """
+    # Imported here, since every format is known to the tools whichever is used.
+    from defusedxml import DefusedXmlException
+    from defusedxml.sax import parseString
+
+    path = Path(path)
+    content = read_bytes(path)
+    builder = _TreeBuilder(path)
+    try:
+        require_bounded_xml(content)
+        parseString(content, builder, forbid_dtd=True)
+    except UnusableXmlError as error:
+        raise ConfigurationError(f"{path}, line {error.line}: {error}.") from None
+    except DefusedXmlException as error:
+        raise ConfigurationError(
+            f"{path}, line {builder.line}: document type declarations, entities and external "
+            "references are not read; remove them."
+        ) from error
+    except SAXParseException as error:
+        hint = _macro_hint(content.decode("utf-8", "replace"))
+        raise ConfigurationError(
+            f"{path}, line {error.getLineNumber()}: not well-formed XML: "
+            f"{error.getMessage()}{hint}."
+        ) from error
+    except (SAXException, ValueError, LookupError) as error:
+        raise ConfigurationError(f"{path}: cannot be read as XML: {error}.") from error
+    expand_properties(builder.root)
+    return builder.root
+
+
+def _macro_hint(text) -> str:
+    if "{{" in text or "{%" in text:
+        return (
+            "; the file is a template: render it with jinja first (PX4: scripts/jinja_gen.py) and "
+            "give the .sdf that comes out"
+        )
+    if "${" in text or "$(" in text:
+        return f"; {EXPAND_WITH_XACRO}"
+    return ""
+
+
+def read_bytes(path: Path) -> bytes:
+    """Read a file of parameters, which is small.
+
+    Raises
+    ------
+    ConfigurationError
+        It cannot be read, or is larger than 8 MB.
+    """
+    try:
+        with open_regular(path) as file:
+            content = file.read(XML_LIMIT + 1)
+    except OSError as error:
+        raise ConfigurationError(f"{path}: cannot be read: {reason_of(error)}.") from error
+    if len(content) > XML_LIMIT:
+        raise ConfigurationError(f"{path}: larger than 8 MB, so no file of IMU parameters.")
+    return content
+
+
+class _TreeBuilder(ContentHandler):
+    def __init__(self, path):
+        super().__init__()
+        self.root = None
+        self._path = path
+        self._locator = None
+        self._open = []
+        self._texts = []
+
+    @property
+    def line(self):
+        return 1 if self._locator is None else self._locator.getLineNumber()
+
+    def setDocumentLocator(self, locator):
+        self._locator = locator
+
+    def startElement(self, name, attrs):
+        tag = Tag(name, dict(attrs.items()), self._path, self.line)
+        if self._open:
+            self._open[-1].children.append(tag)
+        else:
+            self.root = tag
+        self._open.append(tag)
+        self._texts.append([])
+
+    def endElement(self, name):
+        self._open.pop().text = "".join(self._texts.pop())
+
+    def characters(self, content):
+        self._texts[-1].append(content)
+
+
+def find_imu_sensor(root: Tag) -> Tag:
+    """Return the one ``<sensor type="imu">`` of a file.
+
+    Raises
+    ------
+    ConfigurationError
+        There is none, or several.
+    """
+    found = [
+        tag for tag in root.walk() if tag.name == "sensor" and tag.attributes.get("type") == "imu"
+    ]
+    return _only(found, root, '<sensor type="imu">')
+
+
+def find_plugin(root: Tag, *libraries: str) -> Tag:
+    """Return the one ``<plugin>`` of a file that loads one of some libraries.
+
+    Parameters
+    ----------
+    root : Tag
+    libraries : str
+        The libraries' file names; the first is the one to ask for.
+
+    Raises
+    ------
+    ConfigurationError
+        There is none, or several.
+    """
+    found = [
+        tag
+        for tag in root.walk()
+        if tag.name == "plugin" and tag.attributes.get("filename", "").split("/")[-1] in libraries
+    ]
+    return _only(found, root, f'<plugin filename="{libraries[0]}">')
+
+
+def _only(found, root, what):
+    if not found:
+        macros = any(tag.name.startswith("xacro:") for tag in root.walk())
+        hint = f"; {EXPAND_WITH_XACRO}" if macros else ""
+        raise ConfigurationError(
+            f"{root.file}: there is no {what} in this file, whose root is <{root.name}>{hint}."
+        )
+    if len(found) > 1:
+        lines = ", ".join(str(tag.line) for tag in found)
+        raise ConfigurationError(
+            f"{root.file}: there are {len(found)} {what}, in the lines {lines}; keep one."
+        )
+    return found[0]

@@ -1,0 +1,207 @@
+"""The filter of the library vqf.
+
+Orientation from a sensor's own readings, by the filter that its specification names.
+
+Gyroscope and accelerometer alone leave the yaw without a reference. With a magnetometer it has one:
+magnetic north. The world's axes are x east, y north, z up, so that the yaw of what heads for the
+magnetic north is 90 degrees less the declination, the angle from the world's y axis clockwise to
+magnetic north: with a declination of zero, the yaw counts from magnetic east, as with most sensors.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.sensors.fusion.complementary import (
+    CompassFilter,
+    ComplementaryFilter,
+    OrientationFilter,
+    checked_field,
+    levelled,
+)
+from imu_simulation_framework.sensors.fusion.magnetic_heading import MagneticHeading
+from imu_simulation_framework.sensors.imu_specification import OutputSpecification
+
+
+class VqfFilter(OrientationFilter):
+    """The filter of the library vqf.
+
+    Laidig and Seel: VQF: highly accurate IMU orientation estimation with bias estimation and
+    magnetic disturbance rejection, Information Fusion 91 (2023).
+
+    Parameters
+    ----------
+    period : float
+        Time from one sample to the next [s].
+    time_constant : float
+        ``tauAcc`` [s].
+    rate_bias : bool
+        Whether it estimates the gyroscope's bias, in motion and at rest.
+    heading : MagneticHeading, optional
+        Of which only the settings count, ``tauMag`` and whether disturbances are rejected: the rest
+        is the library's own. Without, the yaw has no reference.
+
+    Raises
+    ------
+    ConfigurationError
+        The library is not installed.
+    """
+
+    def __init__(
+        self,
+        period: float,
+        time_constant: float,
+        rate_bias: bool = False,
+        heading: MagneticHeading | None = None,
+    ):
+        try:
+            # Imported here, as only those who choose it need it.
+            from vqf import VQF
+        except ImportError as error:
+            raise ConfigurationError(
+                "The filter vqf needs the Python library vqf, which is not installed; "
+                "choose filter mahony or install it."
+            ) from error
+
+        magnetic = {}
+        if heading is not None:
+            magnetic = {
+                "tauMag": heading.time_constant,
+                "magDistRejectionEnabled": heading.rejection,
+            }
+        self._magnetic = heading
+
+        def make():
+            return VQF(
+                period,
+                tauAcc=time_constant,
+                motionBiasEstEnabled=rate_bias,
+                restBiasEstEnabled=rate_bias,
+                **magnetic,
+            )
+
+        self._make = make
+
+    def start(self, orientation, specific_force, magnetic_field=None):
+        from scipy.spatial.transform import Rotation
+
+        self._filter = self._make()
+        fused = self._advance(np.zeros(3), specific_force, magnetic_field)
+        if self._magnetic is not None:
+            # From magnetic north to the world's axes.
+            self._turn = Rotation.from_euler("z", -self._magnetic.declination)
+            return (self._turn * fused).as_quat()
+        started = levelled(orientation, specific_force)
+        # It starts with a yaw of its own choice: what leads from there to the wanted one.
+        self._turn = Rotation.from_quat(started) * fused.inv()
+        return started
+
+    def update(self, angular_velocity, specific_force, magnetic_field=None):
+        return (
+            self._turn * self._advance(angular_velocity, specific_force, magnetic_field)
+        ).as_quat()
+
+    def update_all(self, angular_velocity, specific_force, magnetic_field=None):
+        if len(angular_velocity) == 0:
+            return np.empty((0, 4))
+        fused = self._filter.updateBatch(
+            *self._signals(angular_velocity, specific_force, magnetic_field)
+        )
+        return (self._turn * _from_vqf(fused[self._name])).as_quat()
+
+    def _advance(self, angular_velocity, specific_force, magnetic_field):
+        self._filter.update(*self._signals(angular_velocity, specific_force, magnetic_field))
+        return _from_vqf(getattr(self._filter, f"getQ{self._name[1:]}")())
+
+    @property
+    def _name(self):
+        return "quat6D" if self._magnetic is None else "quat9D"
+
+    def _signals(self, angular_velocity, specific_force, magnetic_field):
+        signals = [angular_velocity, specific_force]
+        if self._magnetic is not None:
+            signals.append(checked_field(magnetic_field))
+        return [np.ascontiguousarray(signal, dtype=float) for signal in signals]
+
+
+def _from_vqf(quaternions):
+    from scipy.spatial.transform import Rotation
+
+    # Its order is w, x, y, z.
+    return Rotation.from_quat(np.roll(quaternions, -1, axis=-1))
+
+
+def make_filter(output: OutputSpecification, period: float) -> OrientationFilter:
+    """Return the filter that a specification names.
+
+    Raises
+    ------
+    ConfigurationError
+        It needs a library that is not installed.
+    """
+    heading = None
+    if output.magnetic_heading:
+        heading = MagneticHeading(
+            period,
+            output.magnetic_time_constant,
+            output.magnetic_disturbance_rejection,
+            output.magnetic_declination,
+        )
+    if output.filter == "compass":
+        return CompassFilter(period, output.filter_time_constant, heading)
+    kind = {"mahony": ComplementaryFilter, "vqf": VqfFilter}[output.filter]
+    return kind(period, output.filter_time_constant, output.filter_rate_bias, heading)
+
+
+def fuse(
+    output: OutputSpecification,
+    period,
+    orientation,
+    angular_velocity,
+    specific_force,
+    magnetic_field=None,
+):
+    """Return the orientations of whole series of samples.
+
+    Parameters
+    ----------
+    output : OutputSpecification
+    period : float
+        Time from one sample to the next [s].
+    orientation : array_like (4,)
+        The true one at the first sample, of which the yaw counts; with a magnetic heading, nothing.
+    angular_velocity, specific_force : ndarray (runs, samples, 3)
+        [rad/s], [m/s^2]; of the first sample only the specific force counts.
+    magnetic_field : ndarray (runs, samples, 3), optional
+        [T]; needed for a magnetic heading.
+
+    Returns
+    -------
+    ndarray (runs, samples, 4)
+
+    Raises
+    ------
+    ConfigurationError
+        The filter needs a library that is not installed, or a magnetic field.
+    """
+    orientations = np.empty((*np.shape(angular_velocity)[:2], 4))
+    if orientations.shape[1]:
+        for index, run in enumerate(orientations):
+            signals = [
+                None if signal is None else signal[index]
+                for signal in (angular_velocity, specific_force, magnetic_field)
+            ]
+            run[:] = fuse_run(make_filter(output, period), orientation, *signals)
+    return orientations
+
+
+def fuse_run(filter, orientation, angular_velocity, specific_force, magnetic_field=None):
+    """Return the orientations (samples, 4) of one run, at least one sample; as :func:`fuse`."""
+    started, following = (), ()
+    if magnetic_field is not None:
+        started, following = (magnetic_field[0],), (magnetic_field[1:],)
+    first = filter.start(orientation, specific_force[0], *started)
+    return np.vstack(
+        [first, filter.update_all(angular_velocity[1:], specific_force[1:], *following)]
+    )

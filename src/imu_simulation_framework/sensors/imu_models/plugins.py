@@ -1,0 +1,443 @@
+r"""An IMU without errors.
+
+Gazebo's generic IMU plug-in, libgazebo_ros_imu_sensor.so.
+
+The drift of Hector's IMU plug-in, as it really behaves.
+
+In each step of length dt the plug-in computes (hector_gazebo_plugins, sensor_model.h)
+
+.. math:: d_k = e^{-f dt} d_{k-1} + dt \, \sqrt{2 f} \, \sigma \, w_k, \qquad w_k \sim N(0, 1).
+
+A first-order Gauss-Markov process with standard deviation sigma would have the innovation
+``sqrt(1 - exp(-2 f dt)) sigma``, about ``sqrt(2 f dt) sigma``: the plug-in multiplies by dt where
+it should by sqrt(dt). Its parameter ``drift`` is therefore not the drift's standard deviation,
+and what that is depends on the sample rate; the functions here tell.
+
+Hector's IMU plug-in, libhector_gazebo_ros_imu.so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import NamedTuple
+
+import numpy as np
+
+from imu_simulation_framework.core.checked_values import checked_axes
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.sensors.imu_models.base import (
+    SIGNALS,
+    AnyTruth,
+    ImuModel,
+    ImuReading,
+    checked_parts,
+    diagonal,
+    require_numbers,
+    without_bias,
+)
+from imu_simulation_framework.sensors.noise.streams import NormalStreams, run_seed
+
+
+@dataclass(frozen=True)
+class IdealParameters:
+    """An ideal IMU has no parameters."""
+
+
+class IdealImu(ImuModel):
+    """Says the truth."""
+
+    @property
+    def label(self) -> str:
+        return "ideal"
+
+    @property
+    def has_magnetometer(self) -> bool:
+        return True
+
+    def _begin(self, seed):
+        """Nothing is random here."""
+
+    def step(self, truth: AnyTruth) -> ImuReading:
+        # With the magnetic field, where there is one.
+        return ImuReading(without_bias, **truth._asdict())
+
+    def steps(self, truth: AnyTruth) -> tuple[ImuReading, np.ndarray]:
+        return self.step(truth), self.new_samples(len(truth.orientation))
+
+    def batch(self, truth, runs=1, first_run=0, parts=SIGNALS):
+        reading = self._realise(truth, None)
+        values = {name: getattr(reading, name) for name in checked_parts(parts)}
+        return ImuReading(
+            **{name: np.broadcast_to(one, (runs, *np.shape(one))) for name, one in values.items()}
+        )
+
+    def _realise(self, truth, seed):
+        return self.step(type(truth)(*map(np.asarray, truth)))
+
+    def covariances(self):
+        return (diagonal(0.0, 0.0, 0.0),) * 3
+
+
+_ORIENTATION, _FORCE, _RATE = slice(0, 4), slice(4, 7), slice(7, 10)
+_NUMBERS_PER_SAMPLE = 10
+
+
+@dataclass(frozen=True)
+class GenericParameters:
+    """The plug-in's only error parameter.
+
+    Parameters
+    ----------
+    gaussian_noise : float
+        Standard deviation of the white noise on each axis of the gyroscope [rad/s] and the
+        accelerometer [m/s^2], and on each component of the quaternion. The default was tuned to
+        a BNO055.
+
+    Raises
+    ------
+    ConfigurationError
+        It is negative or no number.
+    """
+
+    gaussian_noise: float = 0.00215
+
+    def __post_init__(self) -> None:
+        require_numbers(self, not_negative=("gaussian_noise",))
+
+
+class GenericImu(ImuModel):
+    """White noise of one standard deviation on everything, no drift.
+
+    The quaternion is not normalised again after the noise, as in the plug-in.
+    """
+
+    @property
+    def label(self) -> str:
+        return f"generic_sigma{self.parameters.gaussian_noise:g}"
+
+    def __init__(self, parameters: GenericParameters, period: float, seed=0):
+        super().__init__(parameters, period, seed)
+        self._begin(run_seed(seed, 0))
+
+    def _begin(self, seed):
+        self._numbers = self._streams(seed)
+
+    def _streams(self, seed):
+        return NormalStreams(seed, [self.parameters.gaussian_noise > 0.0] * _NUMBERS_PER_SAMPLE)
+
+    def step(self, truth: AnyTruth) -> ImuReading:
+        return self._read(truth, self.parameters.gaussian_noise * self._numbers.next())
+
+    def steps(self, truth: AnyTruth) -> tuple[ImuReading, np.ndarray]:
+        samples = len(truth.orientation)
+        noise = self.parameters.gaussian_noise * self._numbers.take(samples)
+        return self._read(truth, noise), self.new_samples(samples)
+
+    def _realise(self, truth, seed):
+        numbers = self._streams(seed).take(len(truth.orientation))
+        noise = self.parameters.gaussian_noise * numbers
+        return self._read(truth, noise)
+
+    @staticmethod
+    def _read(truth, noise):
+        return ImuReading(
+            without_bias,
+            orientation=truth.orientation + noise[..., _ORIENTATION],
+            angular_velocity=truth.angular_velocity + noise[..., _RATE],
+            specific_force=truth.specific_force + noise[..., _FORCE],
+        )
+
+    def covariances(self):
+        variance = self.parameters.gaussian_noise**2
+        return (diagonal(variance, variance, variance),) * 3
+
+
+class DriftParameters(NamedTuple):
+    """The plug-in's ``drift`` [the signal's unit] and ``drift_frequency`` [Hz]."""
+
+    drift: float
+    drift_frequency: float
+
+
+def drift_correlation(drift_frequency, period):
+    """Return the correlation of two successive values, ``exp(-f dt)``.
+
+    Parameters
+    ----------
+    drift_frequency : float or array_like
+        f, the inverse of the correlation time [1/s; the plug-in says Hz].
+    period : float
+        dt [s].
+    """
+    return np.exp(-np.asarray(drift_frequency, dtype=float) * period)
+
+
+def drift_innovation_std(drift, drift_frequency, period):
+    """Return the standard deviation of what each step adds, ``drift * dt * sqrt(2 f)``.
+
+    Parameters
+    ----------
+    drift : float or array_like
+        The plug-in's parameter [the signal's unit].
+    drift_frequency : float or array_like
+        f [1/s].
+    period : float
+        dt [s].
+    """
+    frequency = np.asarray(drift_frequency, dtype=float)
+    return np.asarray(drift, dtype=float) * period * np.sqrt(2.0 * frequency)
+
+
+def drift_stationary_std(drift, drift_frequency, period):
+    """Return the standard deviation that the drift approaches after several correlation times.
+
+    ``drift * dt * sqrt(2 f / (1 - exp(-2 f dt)))``, about ``drift * sqrt(dt)``: the innovation's
+    over ``sqrt(1 - phi^2)``, as for any first-order autoregressive process.
+
+    Parameters
+    ----------
+    drift : float or array_like
+        The plug-in's parameter [the signal's unit].
+    drift_frequency : float or array_like
+        f, positive [1/s].
+    period : float
+        dt [s].
+    """
+    frequency = np.asarray(drift_frequency, dtype=float)
+    forgotten = -np.expm1(-2.0 * frequency * period)
+    return drift_innovation_std(drift, frequency, period) / np.sqrt(forgotten)
+
+
+def drift_parameters(stationary_std: float, correlation_time: float, period: float):
+    """Return what the plug-in must be told for a wanted drift.
+
+    Parameters
+    ----------
+    stationary_std : float
+        Wanted standard deviation [the signal's unit].
+    correlation_time : float
+        Wanted correlation time [s].
+    period : float
+        Sample period at which the plug-in will run [s].
+
+    Returns
+    -------
+    DriftParameters
+
+    Raises
+    ------
+    ConfigurationError
+        A value is not positive.
+    """
+    for name, value in (
+        ("standard deviation", stationary_std),
+        ("correlation time", correlation_time),
+        ("sample period", period),
+    ):
+        if not (np.isfinite(value) and value > 0.0):
+            raise ConfigurationError(f"The drift's {name} is {value}, but it must be positive.")
+    frequency = 1.0 / correlation_time
+    drift = stationary_std / float(drift_stationary_std(1.0, frequency, period))
+    return DriftParameters(drift, frequency)
+
+
+# Columns of the seven drifting quantities, and of the thirteen random numbers of a sample: seven
+# innovations, then the white noise of accelerometer and gyroscope.
+_HECTOR_FORCE, _HECTOR_RATE, _YAW = slice(0, 3), slice(3, 6), 6
+_DRIFTS = slice(0, 7)
+_FORCE_NOISE, _RATE_NOISE = slice(7, 10), slice(10, 13)
+_HECTOR_NUMBERS = 13
+
+
+@dataclass(frozen=True)
+class HectorParameters:
+    """The plug-in's parameters under its own names; each sensor's hold for all three axes.
+
+    The defaults for the yaw are those that were tuned to a BNO055; the others are the plug-in's.
+
+    Parameters
+    ----------
+    yaw_offset, rate_offset, accel_offset : float
+        Constant error [rad, rad/s, m/s^2].
+    yaw_drift, rate_drift, accel_drift : float
+        Strength of the drift [rad, rad/s, m/s^2], which is not its standard deviation: see
+        :mod:`imu_simulation_framework.sensors.imu_models.plugins`.
+    yaw_drift_frequency, rate_drift_frequency, accel_drift_frequency : float
+        Inverse of the drift's correlation time [1/s; the plug-in says Hz].
+    yaw_gaussian_noise : float
+        Never reaches the orientation; only its square is published, as the yaw's variance [rad].
+    rate_gaussian_noise, accel_gaussian_noise : float
+        Standard deviation of the white noise [rad/s, m/s^2].
+    rate_scale_error, accel_scale_error : float
+        Factor on the true value.
+
+    Raises
+    ------
+    ConfigurationError
+        A value is no number, or negative where only its size counts.
+    """
+
+    yaw_offset: float = 0.0
+    yaw_drift: float = 0.5
+    yaw_drift_frequency: float = 0.005
+    yaw_gaussian_noise: float = 0.00215
+    rate_offset: float = 0.0
+    rate_drift: float = 0.0
+    rate_drift_frequency: float = 1.0 / 3600.0
+    rate_gaussian_noise: float = 0.0
+    rate_scale_error: float = 1.0
+    accel_offset: float = 0.0
+    accel_drift: float = 0.0
+    accel_drift_frequency: float = 1.0 / 3600.0
+    accel_gaussian_noise: float = 0.0
+    accel_scale_error: float = 1.0
+
+    def __post_init__(self) -> None:
+        sizes = ("drift", "drift_frequency", "gaussian_noise")
+        require_numbers(
+            self, not_negative=[f.name for f in fields(self) if f.name.split("_", 1)[1] in sizes]
+        )
+
+
+class HectorImu(ImuModel):
+    """Offset, scale, noise and drift on gyroscope and accelerometer; a separate drift of the yaw.
+
+    The orientation is the truth turned, in the world, by the yaw's bias and by the tilt that the
+    accelerometer's bias would make an attitude filter believe; the gyroscope's errors do not
+    reach it. Bias means offset and drift, without the white noise.
+
+    The plug-in starts its drift from a normal number of standard deviation ``drift``, ten times
+    too much at 100 Hz. Here, as when it is loaded with zero drift and told its parameters
+    afterwards, drift starts at zero.
+    """
+
+    def __init__(self, parameters: HectorParameters, period: float, seed=0):
+        super().__init__(parameters, period, seed)
+        p = parameters
+        drift = _per_quantity(p.accel_drift, p.rate_drift, p.yaw_drift)
+        frequency = _per_quantity(
+            p.accel_drift_frequency, p.rate_drift_frequency, p.yaw_drift_frequency
+        )
+        self._correlation = drift_correlation(frequency, period)
+        self._innovation_std = drift_innovation_std(drift, frequency, period)
+        self._offset = _per_quantity(p.accel_offset, p.rate_offset, p.yaw_offset)
+        # Turning by a tilt costs more than the rest of a step, and mostly there is none.
+        self._tilts = p.accel_offset != 0.0 or p.accel_drift != 0.0
+        self._random = [
+            *(self._innovation_std > 0.0),
+            *[p.accel_gaussian_noise > 0.0] * 3,
+            *[p.rate_gaussian_noise > 0.0] * 3,
+        ]
+        self._begin(run_seed(seed, 0))
+
+    @property
+    def label(self) -> str:
+        p = self.parameters
+        label = f"hector_sigma{p.yaw_drift:g}_fd{p.yaw_drift_frequency:g}"
+        for field in fields(p):
+            value = getattr(p, field.name)
+            if field.name not in ("yaw_drift", "yaw_drift_frequency") and value != field.default:
+                label += f"_{field.name}{value:g}"
+        return label
+
+    def _begin(self, seed):
+        self._drift = np.zeros(7)
+        self._numbers = NormalStreams(seed, self._random)
+
+    def set_drift(self, angular_velocity=None, specific_force=None):
+        # SensorModel::reset(value) of the plug-in: the offset stays, and the drift wanders on.
+        drift = self._drift.copy()
+        for name, part, values in (
+            ("angular_velocity", _HECTOR_RATE, angular_velocity),
+            ("specific_force", _HECTOR_FORCE, specific_force),
+        ):
+            if values is not None:
+                drift[part] = checked_axes(name, tuple(values))
+        self._drift = drift
+        self._tilts = self._tilts or specific_force is not None
+
+    def step(self, truth: AnyTruth) -> ImuReading:
+        numbers = self._numbers.next()
+        self._drift = self._correlation * self._drift + self._innovation_std * numbers[_DRIFTS]
+        return self._read(truth, self._drift + self._offset, numbers)
+
+    def steps(self, truth: AnyTruth) -> tuple[ImuReading, np.ndarray]:
+        # What a step costs is mostly that of the call, whether it turns one row or five.
+        samples = len(truth.orientation)
+        numbers = self._numbers.take(samples)
+        bias = np.empty((samples, _DRIFTS.stop))
+        for row, innovation in zip(bias, self._innovation_std * numbers[:, _DRIFTS]):
+            row[:] = self._drift = self._correlation * self._drift + innovation
+        return self._read(truth, bias + self._offset, numbers), self.new_samples(samples)
+
+    def _realise(self, truth, seed):
+        # Imported here, since every node knows the models, and it takes 40 MB.
+        from scipy.signal import lfilter
+
+        numbers = NormalStreams(seed, self._random).take(len(truth.orientation))
+        bias = np.empty((len(numbers), _DRIFTS.stop))
+        bias[...] = self._offset
+        for index in np.flatnonzero(self._innovation_std):
+            innovation = self._innovation_std[index] * numbers[:, index]
+            bias[:, index] += lfilter([1.0], [1.0, -self._correlation[index]], innovation)
+        return self._read(truth, bias, numbers)
+
+    def _read(self, truth, bias, numbers):
+        # For one sample or for a row of them.
+        p = self.parameters
+        force_bias, rate_bias, yaw_bias = (
+            bias[..., _HECTOR_FORCE],
+            bias[..., _HECTOR_RATE],
+            bias[..., _YAW],
+        )
+        orientation, orientation_bias = self._turn(truth.orientation, force_bias, yaw_bias)
+        return ImuReading(
+            orientation=orientation,
+            angular_velocity=p.rate_scale_error * truth.angular_velocity
+            + (rate_bias + p.rate_gaussian_noise * numbers[..., _RATE_NOISE]),
+            specific_force=p.accel_scale_error * truth.specific_force
+            + (force_bias + p.accel_gaussian_noise * numbers[..., _FORCE_NOISE]),
+            angular_velocity_bias=rate_bias,
+            specific_force_bias=force_bias,
+            yaw_bias=yaw_bias,
+            orientation_bias=orientation_bias,
+        )
+
+    def _turn(self, orientation, force_bias, yaw_bias):
+        from scipy.spatial.transform import Rotation
+
+        true = Rotation.from_quat(orientation)
+        bias = np.zeros(np.shape(orientation))
+        bias[..., 2] = np.sin(0.5 * yaw_bias)
+        bias[..., 3] = np.cos(0.5 * yaw_bias)
+        error = Rotation.from_quat(bias)
+        if self._tilts:
+            # A filter takes a horizontal error a of the accelerometer for a tilt of a / g.
+            in_world = true.apply(force_bias) / self.gravity
+            tilt = np.zeros_like(bias)
+            tilt[..., 0] = 0.5 * in_world[..., 1]
+            tilt[..., 1] = -0.5 * in_world[..., 0]
+            tilt[..., 3] = 1.0
+            error = error * Rotation.from_quat(tilt)
+            bias = error.as_quat()
+        return (error * true).as_quat(), bias
+
+    def covariances(self):
+        """Return what the plug-in publishes as covariances, row by row.
+
+        It fills those of gyroscope and accelerometer once, when it is loaded: here, with the
+        Gaussian noise of the parameters.
+        """
+        p = self.parameters
+        tilt = (p.accel_gaussian_noise / self.gravity) ** 2
+        rate = p.rate_gaussian_noise**2
+        force = p.accel_gaussian_noise**2
+        return (
+            diagonal(tilt, tilt, p.yaw_gaussian_noise**2),
+            diagonal(rate, rate, rate),
+            diagonal(force, force, force),
+        )
+
+
+def _per_quantity(accel, rate, yaw):
+    return np.array([accel] * 3 + [rate] * 3 + [yaw], dtype=float)

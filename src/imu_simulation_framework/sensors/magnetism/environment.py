@@ -1,0 +1,367 @@
+"""Earth's own magnetic field at a place and a date.
+
+The International Geomagnetic Reference Field (IGRF), as the library ppigrf evaluates it: Alken et
+al., International Geomagnetic Reference Field: the thirteenth generation, Earth, Planets and Space
+73, 49 (2021), and IGRF-14, doi 10.5281/zenodo.14012302. Between its models, five years apart, the
+coefficients go along straight lines.
+
+Where a magnetometer is: Earth's field there, what disturbs it, and the robot that carries it.
+
+A magnetic environment as plain keys and values, as in its YAML file.
+"""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from typing import Any, Callable, Mapping
+
+import numpy as np
+
+from imu_simulation_framework.core.checked_values import (
+    Axes,
+    checked_fields,
+    checked_number,
+    checked_numbers,
+)
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.sensors.magnetism.bodies import (
+    Bar,
+    BarFields,
+    Dipole,
+    DipoleFields,
+    Ellipsoid,
+    EllipsoidFields,
+    MotorField,
+)
+
+LOWEST, HIGHEST = -1000.0, 850_000.0
+"""Heights at which there is neither rock nor a current of the ionosphere to matter [m]."""
+
+_NEAREST_TO_A_POLE = 90.0 - 1e-6
+"""[deg], a tenth of a metre; at a pole itself ppigrf divides by zero."""
+
+
+def earth_field(
+    latitude: float, longitude: float, height: float, date: datetime.date | str
+) -> np.ndarray:
+    """Return Earth's magnetic field.
+
+    It is that of the core: the crust, buildings, and storms from the sun add some 100 nT each. Over
+    a kilometre it changes by some nanoteslas only, so that one value does for a whole drive.
+
+    Parameters
+    ----------
+    latitude, longitude : float
+        WGS 84 [deg].
+    height : float
+        Above the ellipsoid [m].
+    date : datetime.date or str
+        A text is a date as in 2026-11-22; a date with a time counts at that time.
+
+    Returns
+    -------
+    ndarray, shape (3,)
+        East, north, up [T].
+
+    Raises
+    ------
+    ConfigurationError
+        A value is none that the model knows; the sentence begins with its name.
+    """
+    latitude, longitude, height = checked_place(latitude, longitude, height)
+    return _earth_field(latitude, longitude, height, checked_date(date)).copy()
+
+
+def checked_place(latitude, longitude, height) -> tuple[float, float, float]:
+    """Return a place: latitude and longitude [deg], height [m].
+
+    Raises
+    ------
+    ConfigurationError
+        There is none of that kind.
+    """
+    for name, value, largest in (("latitude", latitude, 90.0), ("longitude", longitude, 360.0)):
+        if abs(checked_number(name, value)) > largest:
+            raise ConfigurationError(
+                f"{name} is {shown(value)}, but it must be from {-largest:g} to {largest:g} deg."
+            )
+    if not LOWEST <= checked_number("height", height) <= HIGHEST:
+        raise ConfigurationError(
+            f"height is {shown(height)}, but the model of Earth's magnetic field holds from "
+            f"{LOWEST:g} to {HIGHEST:g} m."
+        )
+    return float(latitude), float(longitude), float(height)
+
+
+def checked_date(date) -> datetime.datetime:
+    """Return a date as the model takes it, without a time zone.
+
+    Raises
+    ------
+    ConfigurationError
+        It is no date, or none of the years that the model covers.
+    """
+    if isinstance(date, str):
+        try:
+            date = datetime.datetime.fromisoformat(date)
+        except ValueError:
+            raise ConfigurationError(
+                f"date is {shown(date)}, but it must be a date as in 2026-11-22."
+            ) from None
+    if not isinstance(date, datetime.date):
+        raise ConfigurationError(f"date is {shown(date)}, but it must be a date as in 2026-11-22.")
+    if not isinstance(date, datetime.datetime):
+        date = datetime.datetime(date.year, date.month, date.day)
+    if date.tzinfo is not None:
+        date = date.astimezone(datetime.timezone.utc).replace(tzinfo=None)
+    first, last = model_dates()
+    if not first <= date <= last:
+        raise ConfigurationError(
+            f"date is {date.date()}, but the model of Earth's magnetic field covers "
+            f"{first.date()} to {last.date()}."
+        )
+    return date
+
+
+@lru_cache(maxsize=1)
+def model_dates() -> tuple[datetime.datetime, datetime.datetime]:
+    """Return the first and the last date that the installed model covers."""
+    from ppigrf.ppigrf import read_shc
+
+    dates = read_shc()[0].index
+    return dates[0].to_pydatetime(), dates[-1].to_pydatetime()
+
+
+@lru_cache(maxsize=64)
+def _earth_field(latitude, longitude, height, date):
+    import ppigrf
+
+    latitude = min(max(latitude, -_NEAREST_TO_A_POLE), _NEAREST_TO_A_POLE)
+    components = ppigrf.igrf(longitude, latitude, height / 1000.0, date)
+    return 1e-9 * np.array([float(np.squeeze(component)) for component in components])
+
+
+MOST_BODIES = 1000
+"""Of one kind."""
+
+_AT_ONCE = 256
+"""Places whose field is computed together: few enough to stay in the processor's cache."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A place on Earth and a date.
+
+    Parameters
+    ----------
+    latitude, longitude : float
+        WGS 84 [deg].
+    height : float
+        Above the ellipsoid [m].
+    date : datetime.date or str
+        A text is a date as in 2026-11-22.
+
+    Raises
+    ------
+    ConfigurationError
+        A value is none that the model of Earth's field knows; the sentence begins with its name.
+    """
+
+    latitude: float = 50.0
+    longitude: float = 14.4
+    height: float = 200.0
+    date: Any = "2026-01-01"
+
+    def __post_init__(self) -> None:
+        place = checked_place(self.latitude, self.longitude, self.height)
+        for name, value in zip(("latitude", "longitude", "height"), place):
+            object.__setattr__(self, name, value)
+        if isinstance(self.date, datetime.date):
+            object.__setattr__(self, "date", self.date.isoformat())
+        checked_date(self.date)
+
+    def field(self) -> np.ndarray:
+        """Return Earth's field, east, north, up, (3,) [T]."""
+        return earth_field(self.latitude, self.longitude, self.height, self.date)
+
+
+@dataclass(frozen=True)
+class MagneticEnvironment:
+    """All that makes a magnetic field where the robot drives; nothing of it is random.
+
+    Parameters
+    ----------
+    place : Place
+        Whose field Earth's is, the same in the whole world of the drive.
+    earth : 3 float, optional
+        Earth's field as it was measured, along the world's axes [T], in place of the model's.
+    turned : float
+        How far the world's x axis is turned from east, counter-clockwise [rad].
+    dipoles : sequence of Dipole
+    ellipsoids : sequence of Ellipsoid
+    bars : sequence of Bar
+        Those three are fixed in the world.
+    motors : MotorField
+        The robot's own.
+
+    Raises
+    ------
+    ConfigurationError
+        A value is not what it must be.
+    """
+
+    place: Place = field(default_factory=Place)
+    earth: Axes | None = None
+    turned: float = 0.0
+    dipoles: tuple[Dipole, ...] = ()
+    ellipsoids: tuple[Ellipsoid, ...] = ()
+    bars: tuple[Bar, ...] = ()
+    motors: MotorField = field(default_factory=MotorField)
+
+    def __post_init__(self) -> None:
+        if self.earth is not None:
+            earth = checked_numbers("earth", self.earth, 3, maximum=1.0)
+            object.__setattr__(self, "earth", earth)
+        object.__setattr__(self, "turned", checked_number("turned", self.turned))
+        kinds = {"dipoles": Dipole, "ellipsoids": Ellipsoid, "bars": Bar}
+        for name, kind in kinds.items():
+            bodies = tuple(getattr(self, name))
+            object.__setattr__(self, name, bodies)
+            if len(bodies) > MOST_BODIES or not all(type(body) is kind for body in bodies):
+                raise ConfigurationError(
+                    f"{name} must be at most {MOST_BODIES}, each a {kind.__name__}."
+                )
+
+    @property
+    def has_bodies(self) -> bool:
+        """Whether there is anything besides Earth's field that is fixed in the world."""
+        return bool(self.dipoles or self.ellipsoids or self.bars)
+
+    @cached_property
+    def undisturbed(self) -> np.ndarray:
+        """Return Earth's field in the world's axes, (3,) [T]."""
+        if self.earth is not None:
+            return np.array(self.earth)
+        if self.turned == 0.0:
+            return self.place.field()
+        from scipy.spatial.transform import Rotation
+
+        return Rotation.from_euler("z", -self.turned).apply(self.place.field())
+
+    @cached_property
+    def _bodies(self) -> list[Callable[[np.ndarray], np.ndarray]]:
+        bodies: list[Callable[[np.ndarray], np.ndarray]] = []
+        if self.dipoles:
+            bodies.append(DipoleFields(self.dipoles))
+        if self.ellipsoids:
+            bodies.append(EllipsoidFields(self.ellipsoids, self.undisturbed))
+        if self.bars:
+            bodies.append(BarFields(self.bars, self.undisturbed))
+        return bodies
+
+    def field(self, position: np.ndarray) -> np.ndarray:
+        """Return the field that is fixed in the world: Earth's and all bodies'.
+
+        Parameters
+        ----------
+        position : ndarray, shape (n, 3)
+            In the world [m].
+
+        Returns
+        -------
+        ndarray, shape (n, 3)
+            In the world's axes [T].
+        """
+        position = np.asarray(position, dtype=float)
+        total = np.empty(position.shape)
+        total[...] = self.undisturbed
+        for bodies in self._bodies:
+            for first in range(0, len(position), _AT_ONCE):
+                some = slice(first, first + _AT_ONCE)
+                total[some] += bodies(position[some])
+        return total
+
+    def felt(
+        self,
+        position: np.ndarray,
+        orientation: np.ndarray,
+        wheel_torque: np.ndarray | None = None,
+    ) -> np.ndarray:
+        """Return the field that a magnetometer without errors measures.
+
+        Parameters
+        ----------
+        position : ndarray, shape (n, 3)
+            Of the magnetometer in the world [m].
+        orientation : ndarray, shape (n, 4)
+            Of the magnetometer in the world; quaternions x, y, z, w of length one.
+        wheel_torque : ndarray, shape (n, 2), optional
+            Left and right [N m]; without, the motors are without current.
+
+        Returns
+        -------
+        ndarray, shape (n, 3)
+            In the magnetometer's axes [T].
+        """
+        turn = np.asarray(orientation, dtype=float) * _CONJUGATE
+        own = turned(turn, self.field(position))
+        if wheel_torque is not None and self.motors:
+            own = own + self.motors.field(np.asarray(wheel_torque, dtype=float))
+        return own
+
+
+_CONJUGATE = np.array([-1.0, -1.0, -1.0, 1.0])
+
+
+def turned(orientation: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+    """Return vectors (n, 3) or (3,) of turned axes, quaternions (n, 4), in those of the world.
+
+    ``v + w t + q x t`` with ``t = 2 q x v`` and q the quaternion's first three.
+    """
+    # A few samples at a time, a general library's overhead is most of the time; and by element
+    # each is the same to the bit, however many there are. Rows x, y, z, x, y: so a view begins
+    # with each.
+    vectors = np.asarray(vectors, dtype=float)
+    turn = orientation[:, _AXES_TWICE].T
+    known = vectors[..., _AXES_TWICE].T.reshape(5, -1)
+    twice = np.empty(turn.shape)
+    cross = np.multiply(turn[1:4], known[2:], out=twice[:3])
+    cross -= turn[2:] * known[1:4]
+    cross *= 2.0
+    twice[3:] = twice[:2]
+    result = turn[1:4] * twice[2:]
+    result -= turn[2:] * twice[1:4]
+    result += orientation[:, 3] * cross
+    result += known[:3]
+    return result.T
+
+
+_AXES_TWICE = [0, 1, 2, 0, 1]
+
+
+_ONE = {"place": Place, "motors": MotorField}
+_MANY = {"dipoles": Dipole, "ellipsoids": Ellipsoid, "bars": Bar}
+_NEEDED = {"dipoles": ("position", "moment"), "ellipsoids": ("position", "size")}
+_NEEDED["bars"] = _NEEDED["ellipsoids"]
+
+
+def magnetic_environment_from_mapping(content: Mapping[str, Any]) -> MagneticEnvironment:
+    """Return the environment that keys and values describe; what is left out has its default.
+
+    Parameters
+    ----------
+    content : mapping
+        Fields of :class:`.MagneticEnvironment`; ``place`` and ``motors`` are mappings in turn,
+        ``dipoles``, ``ellipsoids`` and ``bars`` lists of such.
+
+    Raises
+    ------
+    ConfigurationError
+        A key is unknown or missing, or a value is not what it must be.
+    """
+    what = "the magnetic environment"
+    values = checked_fields(MagneticEnvironment, content, what, _ONE, _MANY, _NEEDED)
+    return MagneticEnvironment(**values)

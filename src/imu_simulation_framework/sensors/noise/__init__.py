@@ -1,0 +1,1 @@
+"""Random processes of sensors: white noise, flicker, random walks, and their units."""

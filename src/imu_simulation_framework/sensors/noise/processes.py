@@ -1,0 +1,522 @@
+"""What every random process on three axes is: samples one by one, in blocks, or of many runs.
+
+A process is advanced sample by sample, block by block, or run for many realisations at once. All
+three give the same numbers, to the bit, from generators in the same state, as each draws the same
+random numbers in the same order: at a realisation's start those of the initial state, then for
+each sample those of the axes x, y, z. The state is carried from block to block, so a realisation
+of any length can be made in bounded memory.
+
+Flicker noise as a sum of first-order Gauss-Markov processes.
+
+The random processes that a specification's numbers stand for, sampled at a fixed period.
+
+Formulas: IEEE Std 952-1997, annex C; discrete processes as in Woodman: An introduction to
+inertial navigation (2007), and Quinchia et al.: A comparison between different error modeling of
+MEMS applied to GPS/INS integrated systems (2013).
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from abc import ABC, abstractmethod
+from functools import lru_cache
+
+import numpy as np
+
+from imu_simulation_framework.core.checked_values import checked_axes, checked_band, checked_number
+
+BLOCK = 4096
+"""Samples that are computed at once; few enough to stay in the processor's cache."""
+FEW = 16
+"""Samples of which a filter costs more than as many steps."""
+
+
+class NoiseProcess(ABC):
+    """A random process on three axes.
+
+    Parameters
+    ----------
+    period : float
+        Time from one sample to the next [s].
+    generator : numpy.random.Generator
+        Every random number comes from here.
+
+    Raises
+    ------
+    ConfigurationError
+        The period is not positive, or a parameter is not what it must be.
+    """
+
+    _filtered = False
+    """Whether a block is made by a filter."""
+
+    def __init__(self, period, generator):
+        self._period = checked_number("period", period, above=0.0)
+        self._generator = generator
+        self._started = False
+
+    @property
+    @abstractmethod
+    def active(self) -> bool:
+        """Whether it is anything but zero."""
+
+    def restarted(self, generator) -> NoiseProcess:
+        """Return the same process at the start of a new realisation, with its own generator."""
+        process = copy.copy(self)
+        process._generator = generator
+        process._started = False
+        return process
+
+    def reset(self):
+        """Start a new realisation at the next sample; the random numbers go on."""
+        self._started = False
+
+    def step(self) -> np.ndarray:
+        """Return the next sample (3,)."""
+        if not self._started:
+            self._start()
+            self._started = True
+        return self._step()
+
+    def advance(self, samples: int) -> np.ndarray:
+        """Return the next samples (samples, 3) of the same realisation."""
+        values = np.empty((samples, 3))
+        for first in range(0, samples, BLOCK):
+            self.fill(values[first : first + BLOCK])
+        return values
+
+    def fill(self, block: np.ndarray):
+        """Overwrite a block (n, 3) with the next samples; for n of up to some thousands."""
+        if not self._started:
+            self._start()
+            self._started = True
+        if self._filtered and len(block) <= FEW:
+            self._fill_few(block)
+        else:
+            self._fill(block)
+
+    def _fill_few(self, block):
+        for row in block:
+            row[:] = self._step()
+
+    def batch(self, samples: int, runs: int = 1) -> np.ndarray:
+        """Return independent realisations (runs, samples, 3).
+
+        Each starts anew; that of :meth:`step` and :meth:`advance` is neither used nor changed,
+        but for the generator that they share. Many runs may be made a few at a time: their
+        numbers are the same.
+        """
+        values = np.empty((runs, samples, 3))
+        process = self.restarted(self._generator)
+        for run in values:
+            process.reset()
+            for first in range(0, samples, BLOCK):
+                process.fill(run[first : first + BLOCK])
+        return values
+
+    def _start(self):  # noqa: B027
+        """Draw the initial state, where there is one."""
+
+    @abstractmethod
+    def _step(self) -> np.ndarray:
+        """Return the next sample."""
+
+    @abstractmethod
+    def _fill(self, block):
+        """Overwrite a block with the next samples."""
+
+
+FLICKER_PLATEAU = math.sqrt(2.0 * math.log(2.0) / math.pi)
+"""Allan deviation of flicker noise with B = 1: 0.664, at all averaging times."""
+
+# Gauss-Markov processes per decade of the flicker noise's band, and how far beyond the band's ends
+# they go: with these the Allan variance is within 1 % of flat inside the band.
+_PER_DECADE = 1.5
+_BEYOND = 2.5
+# Averaging times of fewer samples cannot be made flat by sampled processes.
+_SHORTEST = 4
+
+
+def gauss_markov_allan_variance(correlation_time, averaging_time, period):
+    r"""Allan variance of a sampled first-order Gauss-Markov process of variance 1.
+
+    With :math:`\phi = e^{-dt/\tau_c}` and m samples in the averaging time,
+
+    .. math::
+
+        \sigma^2(m\,dt) = \frac{m (1 - \phi^2) - 2 \phi (1 - \phi^m) - \phi (1 - \phi^m)^2}
+                               {m^2 (1 - \phi)^2},
+
+    the variance of a mean less the covariance of two neighbouring ones; for dt to 0 it is
+    that of exponentially correlated (Markov) noise in IEEE Std 952-1997, annex C.
+
+    Parameters
+    ----------
+    correlation_time : array_like
+        tau_c [s].
+    averaging_time : array_like
+        m dt [s]; need not be a whole number of periods.
+    period : float
+        dt [s].
+    """
+    time = np.asarray(correlation_time, dtype=float)
+    count = np.asarray(averaging_time, dtype=float) / period
+    forgotten = -np.expm1(-period / time)
+    forgotten_in_mean = -np.expm1(-count * period / time)
+    phi = 1.0 - forgotten
+    numerator = count * forgotten * (2.0 - forgotten) - phi * forgotten_in_mean * (
+        2.0 + forgotten_in_mean
+    )
+    # Where the process hardly changes in the averaging time, rounding is all that is left.
+    return np.maximum(numerator, 0.0) / (count * forgotten) ** 2
+
+
+def flicker_processes(band, period):
+    """Return the Gauss-Markov processes that sum up to flicker noise with B = 1.
+
+    Parameters
+    ----------
+    band : 2 float
+        Shortest and longest averaging time [s].
+    period : float
+        [s]
+
+    Returns
+    -------
+    correlation_times, sigmas : ndarray (n,)
+        [s], [unit of B]; they cannot be changed, as they are kept for the next who asks.
+    """
+    return _flicker_processes(tuple(band), period)
+
+
+@lru_cache(maxsize=64)
+def _flicker_processes(band, period):
+    # Imported here, since every node knows the models, and it takes its time.
+    from scipy.optimize import nnls
+
+    shortest = max(band[0], _SHORTEST * period)
+    longest = max(band[1], 2.0 * shortest)
+    # A Gauss-Markov process shows most at 1.89 correlation times (IEEE Std 952, annex C).
+    first = max(shortest / (1.89 * _BEYOND), 0.5 * period)
+    last = longest / 1.89 * _BEYOND
+    count = 1 + math.ceil(_PER_DECADE * math.log10(last / first))
+    times = np.geomspace(first, last, count)
+    averaging_times = np.geomspace(shortest, longest, 20 * count)
+    shares = gauss_markov_allan_variance(times, averaging_times[:, np.newaxis], period)
+    variances, _ = nnls(shares, np.ones(len(averaging_times)))
+    used = variances > 0.0
+    processes = times[used], FLICKER_PLATEAU * np.sqrt(variances[used])
+    for values in processes:
+        values.flags.writeable = False
+    return processes
+
+
+class WhiteNoise(NoiseProcess):
+    """White noise, ``N / sqrt(dt) w``; Allan deviation ``N / sqrt(tau)``.
+
+    Parameters
+    ----------
+    density : float or 3 float
+        N, two-sided [unit/sqrt(Hz)].
+    period, generator
+        As for every :class:`.NoiseProcess`.
+    """
+
+    def __init__(self, density, period, generator):
+        super().__init__(period, generator)
+        density = np.array(checked_axes("density", density, minimum=0.0))
+        self._sigma = density / math.sqrt(self._period)
+        self._factors = _Factors(self._sigma)
+
+    @property
+    def active(self) -> bool:
+        return bool(self._sigma.any())
+
+    def _step(self):
+        return self._sigma * self._generator.standard_normal(3)
+
+    def _fill(self, block):
+        _draw(self._generator, block)
+        self._factors.scale(block)
+
+
+class RandomWalk(NoiseProcess):
+    """Random walk ``b <- b + K sqrt(dt) w`` from zero; Allan deviation ``K sqrt(tau / 3)``.
+
+    Parameters
+    ----------
+    density : float or 3 float
+        K, two-sided [unit/s/sqrt(Hz)].
+    period, generator
+        As for every :class:`.NoiseProcess`.
+    """
+
+    def __init__(self, density, period, generator):
+        super().__init__(period, generator)
+        density = np.array(checked_axes("density", density, minimum=0.0))
+        self._increment = density * math.sqrt(self._period)
+        self._factors = _Factors(self._increment)
+
+    @property
+    def active(self) -> bool:
+        return bool(self._increment.any())
+
+    def _start(self):
+        self._value = np.zeros(3)
+
+    def _step(self):
+        self._value = self._increment * self._generator.standard_normal(3) + self._value
+        return self._value.copy()
+
+    def _fill(self, block):
+        _draw(self._generator, block)
+        self._factors.scale(block)
+        if len(block):
+            block[0] += self._value
+            np.add.accumulate(block, axis=0, out=block)
+            self._value = block[-1].copy()
+
+
+class GaussMarkov(NoiseProcess):
+    """First-order Gauss-Markov process, stationary from the beginning.
+
+    ``b <- phi b + sigma sqrt(1 - phi^2) w`` with ``phi = exp(-dt / tau_c)``. Allan variance:
+    :func:`imu_simulation_framework.sensors.noise.processes.gauss_markov_allan_variance`.
+
+    Parameters
+    ----------
+    sigma : float or 3 float
+        Stationary standard deviation [unit].
+    correlation_time : float or 3 float
+        tau_c [s].
+    period, generator
+        As for every :class:`.NoiseProcess`.
+    """
+
+    _filtered = True
+
+    def __init__(self, sigma, correlation_time, period, generator):
+        super().__init__(period, generator)
+        self._sigma = np.array(checked_axes("sigma", sigma, minimum=0.0))
+        time = np.array(checked_axes("correlation_time", correlation_time, above=0.0))
+        self._phi = np.exp(-self._period / time)
+        self._innovation = self._sigma * np.sqrt(-np.expm1(-2.0 * self._period / time))
+        self._factors = _Factors(self._innovation)
+
+    @property
+    def active(self) -> bool:
+        return bool(self._sigma.any())
+
+    def _start(self):
+        self._value = self._sigma * self._generator.standard_normal(3)
+
+    def _step(self):
+        innovation = self._innovation * self._generator.standard_normal(3)
+        self._value = innovation + self._phi * self._value
+        return self._value.copy()
+
+    def _fill(self, block):
+        _draw(self._generator, block)
+        self._factors.scale(block)
+        if np.ptp(self._phi) == 0.0:
+            block[...] = _recursion(self._phi[0], block, self._value)
+        else:
+            for axis, phi in enumerate(self._phi):
+                column = block[:, axis : axis + 1]
+                column[...] = _recursion(phi, column, self._value[axis : axis + 1])
+        if len(block):
+            self._value = block[-1].copy()
+
+
+class BiasInstability(NoiseProcess):
+    """Flicker noise over a band of times, as a sum of independent Gauss-Markov processes.
+
+    The Allan deviation is 0.664 B for averaging times inside the band, within 0.5 %, and falls
+    beyond it; below four samples it cannot be made so. The processes' correlation times are
+    log-spaced; their variances are those that make the Allan variance flat, by non-negative least
+    squares.
+
+    Parameters
+    ----------
+    coefficient : float or 3 float
+        B [unit].
+    band : 2 float
+        Shortest and longest averaging time [s].
+    period, generator
+        As for every :class:`.NoiseProcess`.
+    """
+
+    _filtered = True
+
+    def __init__(self, coefficient, band, period, generator):
+        super().__init__(period, generator)
+        coefficient = np.array(checked_axes("coefficient", coefficient, minimum=0.0))
+        times, sigmas = flicker_processes(checked_band("band", band), self._period)
+        self._phi = np.exp(-self._period / times)[:, np.newaxis]
+        self._sigma = np.outer(sigmas, coefficient)
+        self._innovation = self._sigma * np.sqrt(
+            -np.expm1(-2.0 * self._period / times)[:, np.newaxis]
+        )
+
+    @property
+    def components(self) -> int:
+        """How many Gauss-Markov processes there are."""
+        return len(self._phi)
+
+    @property
+    def active(self) -> bool:
+        return bool(self._sigma.any())
+
+    def _start(self):
+        self._values = self._sigma * self._generator.standard_normal(self._sigma.shape)
+
+    def _step(self):
+        innovation = self._innovation * self._generator.standard_normal(self._sigma.shape)
+        self._values = innovation + self._phi * self._values
+        return np.add.reduce(self._values, axis=0)
+
+    def _fill_few(self, block):
+        innovations = self._generator.standard_normal((len(block), *self._sigma.shape))
+        innovations *= self._innovation
+        phi, values = self._phi, self._values
+        for row, innovation in zip(block, innovations):
+            values = innovation + phi * values
+            np.add.reduce(values, axis=0, out=row)
+        self._values = values
+
+    def _fill(self, block):
+        for first in range(0, len(block), BLOCK):
+            total = block[first : first + BLOCK]
+            innovations = self._generator.standard_normal((len(total), *self._sigma.shape))
+            innovations *= self._innovation
+            last = np.empty(self._values.shape)
+            for index, (phi,) in enumerate(self._phi):
+                values = _recursion(phi, innovations[:, index], self._values[index])
+                last[index] = values[-1]
+                # In the same order as in a single step.
+                if index == 0:
+                    total[...] = values
+                else:
+                    total += values
+            self._values = last
+
+
+class RateRamp(NoiseProcess):
+    """Steady change ``R t``, with R dt at the first sample; Allan deviation ``R tau / sqrt(2)``.
+
+    Parameters
+    ----------
+    slope : float or 3 float
+        R [unit/s].
+    period, generator
+        As for every :class:`.NoiseProcess`; no random number is drawn.
+    """
+
+    def __init__(self, slope, period, generator=None):
+        super().__init__(period, generator)
+        self._increment = np.array(checked_axes("slope", slope)) * self._period
+
+    @property
+    def active(self) -> bool:
+        return bool(self._increment.any())
+
+    def _start(self):
+        self._count = 0
+
+    def _step(self):
+        self._count += 1
+        return self._increment * self._count
+
+    def _fill(self, block):
+        counts = np.arange(self._count + 1, self._count + 1 + len(block))
+        np.multiply(self._increment, counts[:, np.newaxis], out=block)
+        self._count += len(block)
+
+
+class Quantisation(NoiseProcess):
+    """Noise of increments of angle or velocity that are read with a white error.
+
+    The error of the integral is ``Q w``, that of the rate its difference
+    ``Q (w_k - w_(k-1)) / dt``; Allan deviation ``sqrt(3) Q / tau``.
+
+    Parameters
+    ----------
+    coefficient : float or 3 float
+        Q [unit s].
+    period, generator
+        As for every :class:`.NoiseProcess`.
+    """
+
+    def __init__(self, coefficient, period, generator):
+        super().__init__(period, generator)
+        coefficient = np.array(checked_axes("coefficient", coefficient, minimum=0.0))
+        self._scale = coefficient / self._period
+
+    @property
+    def active(self) -> bool:
+        return bool(self._scale.any())
+
+    def _start(self):
+        self._last = self._generator.standard_normal(3)
+
+    def _step(self):
+        number = self._generator.standard_normal(3)
+        value = self._scale * (number - self._last)
+        self._last = number
+        return value
+
+    def _fill(self, block):
+        numbers = self._generator.standard_normal(block.shape)
+        if len(block):
+            np.subtract(numbers[:1], self._last, out=block[:1])
+            np.subtract(numbers[1:], numbers[:-1], out=block[1:])
+            block *= self._scale
+            self._last = numbers[-1].copy()
+
+
+class _Factors:
+    """Three factors, for the axes of many samples."""
+
+    def __init__(self, factors):
+        self._factors = factors
+        self._repeated = np.tile(factors, _TOGETHER)
+
+    def scale(self, block):
+        """Multiply the rows of a block (n, 3) with them."""
+        # Of three numbers at a time, a loop's overhead is most of the time.
+        whole = 0
+        if block.flags.c_contiguous:
+            whole = len(block) - len(block) % _TOGETHER
+            several = block[:whole].reshape(-1, len(self._repeated))
+            several *= self._repeated
+        block[whole:] *= self._factors
+
+
+_TOGETHER = 64
+"""Samples."""
+
+
+def _draw(generator, block):
+    """Overwrite a block with normal numbers."""
+    if block.flags.c_contiguous:
+        generator.standard_normal(out=block)
+    else:
+        block[...] = generator.standard_normal(block.shape)
+
+
+def _recursion(phi, innovation, last):
+    """Return ``y_k = phi y_(k-1) + innovation_k`` along the first axis after the value last."""
+    feedback, state = np.array([1.0, -phi]), (phi * last)[np.newaxis]
+    return _lfilter()(_ONE, feedback, innovation, axis=0, zi=state)[0]
+
+
+@lru_cache(maxsize=1)
+def _lfilter():
+    # Imported here, since every node knows the models, and it takes 40 MB.
+    from scipy.signal import lfilter
+
+    return lfilter
+
+
+_ONE = np.ones(1)

@@ -1,0 +1,231 @@
+"""What a simulated IMU's errors are while the robot stands still, and whether a model says so too.
+
+Each statistic of a recording is set beside its mean over many realisations of the model, under
+the same conditions, and beside their standard deviation, which is the standard error of one
+recording: correlated drift, lost messages and a start from zero need no formulas of their own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+from scipy.spatial.transform import Rotation
+
+from imu_simulation_framework.core.angles import roll_pitch_yaw_from_quaternion
+from imu_simulation_framework.core.constants import WORLD_GRAVITY
+from imu_simulation_framework.sensors.imu_models.base import (
+    SIGNALS,
+    SLOW_ERRORS,
+    ImuModel,
+    ImuReading,
+    ImuTruth,
+)
+
+DEVIATION_LIMIT = 3.0
+"""Standard errors; further away a recording contradicts the model."""
+
+BIASES = ("gyroscope bias", "accelerometer bias", "yaw bias")
+_UNITS = ("rad/s", "m/s^2", "rad")
+
+
+@dataclass(frozen=True)
+class ImuAtRest:
+    """An IMU that stands still.
+
+    Attributes
+    ----------
+    reading : ImuReading
+        Arrays (n, ...).
+    true_orientation : ndarray, shape (4,)
+        Quaternion x, y, z, w of the IMU in the world.
+    consecutive : ndarray of bool, shape (n - 1,)
+        Whether no sample is missing before the next.
+    settled : int
+        The first sample at which nothing moves any more: orientation, gyroscope and accelerometer
+        count from here.
+    drift_starts : dict of str to int
+        For each of ``BIASES`` the sample at which its drift begins, from zero.
+    """
+
+    reading: ImuReading
+    true_orientation: np.ndarray
+    consecutive: np.ndarray
+    settled: int = 0
+    drift_starts: dict = field(default_factory=lambda: dict.fromkeys(BIASES, 0))
+
+
+def statistics_at_rest(imu: ImuAtRest) -> pd.DataFrame:
+    """Return the statistics of all errors.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Indexed by ``quantity`` and ``statistic``, with columns ``unit`` and ``value``. Three axes
+        of one sensor count as three recordings of the same thing. Statistics of a bias that does
+        not change at all are left out, and of white noise on the quaternion where drift is on it.
+    """
+    reading = imu.reading
+    rows = []
+    biases = zip(BIASES, _UNITS, _bias_columns(reading))
+    for quantity, unit, values in biases:
+        start = imu.drift_starts[quantity]
+        if np.ptp(values[start:], axis=0).any():
+            rows += _drift_rows(quantity, unit, values[start:], imu.consecutive[start:])
+    after = slice(imu.settled, None)
+    consecutive = imu.consecutive[after]
+    noises = [
+        ("gyroscope noise", "rad/s", reading.angular_velocity - reading.angular_velocity_bias),
+        ("accelerometer noise", "m/s^2", reading.specific_force - reading.specific_force_bias),
+    ]
+    if not np.ptp(reading.yaw_bias):
+        noises.append(("quaternion noise", "", _with_the_truths_sign(imu)))
+    for quantity, unit, values in noises:
+        rows += _noise_rows(quantity, unit, values[after], consecutive)
+    orientation = reading.orientation[after]
+    error = _angles(orientation, imu.true_orientation)
+    rows += [
+        (
+            "accelerometer",
+            "length of the mean",
+            "m/s^2",
+            np.linalg.norm(reading.specific_force[after].mean(axis=0)),
+        ),
+        ("orientation", "RMS error of roll and pitch", "rad", _rms(error[:, :2])),
+        ("orientation", "RMS error of yaw", "rad", _rms(error[:, 2])),
+        ("orientation", "mean norm less 1", "", np.linalg.norm(orientation, axis=1).mean() - 1.0),
+    ]
+    table = pd.DataFrame(rows, columns=["quantity", "statistic", "unit", "value"])
+    return table.set_index(["quantity", "statistic"])
+
+
+def compare_with_model(imu: ImuAtRest, model: ImuModel, runs: int, progress=iter) -> pd.DataFrame:
+    """Set a recording's statistics beside those of a model.
+
+    Parameters
+    ----------
+    imu : ImuAtRest
+    model : ImuModel
+        With the recorded IMU's parameters and sample period.
+    runs : int
+        Realisations of the model, as long as the recording.
+    progress : callable
+        Wraps the iterable of runs, for a progress bar.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Indexed by ``quantity`` and ``statistic``: ``unit``, ``recorded``, ``model`` (mean over the
+        runs), ``standard_error`` (standard deviation over the runs), ``deviation`` (recorded less
+        model, in standard errors; not a number where the model knows no error).
+    """
+    samples = len(imu.reading.orientation)
+    truth = ImuTruth(
+        np.tile(imu.true_orientation, (samples, 1)),
+        np.zeros((samples, 3)),
+        np.tile(_gravity(imu.true_orientation), (samples, 1)),
+    )
+    recorded = statistics_at_rest(imu)
+    values = []
+    for run in progress(range(runs)):
+        reading = model.batch(truth, first_run=run, parts=(*SIGNALS, *SLOW_ERRORS))[0]
+        values.append(statistics_at_rest(_as_recorded(reading, imu))["value"])
+    of_runs = pd.concat(values, axis=1).reindex(recorded.index)
+    error = of_runs.std(axis=1, ddof=1)
+    mean = of_runs.mean(axis=1)
+    difference = recorded["value"] - mean
+    # Rounding alone is no error of the model.
+    known = error > 1e-9 * recorded["value"].abs()
+    return pd.DataFrame(
+        {
+            "unit": recorded["unit"],
+            "recorded": recorded["value"],
+            "model": mean,
+            "standard_error": error,
+            "deviation": (difference / error.where(known)),
+        }
+    )
+
+
+def _as_recorded(reading: ImuReading, imu: ImuAtRest) -> ImuAtRest:
+    """Return a realisation under the conditions of a recording.
+
+    The model's drifts all begin with its first sample; each is moved to where the recording's
+    begins.
+    """
+    columns = [
+        _later(values, imu.drift_starts[quantity])
+        for quantity, values in zip(BIASES, _bias_columns(reading))
+    ]
+    return ImuAtRest(
+        reading.replaced(
+            # What is left of the readings without their bias is white noise in any case.
+            angular_velocity=reading.angular_velocity - reading.angular_velocity_bias + columns[0],
+            specific_force=reading.specific_force - reading.specific_force_bias + columns[1],
+            orientation=_later(reading.orientation, imu.drift_starts["yaw bias"]),
+            angular_velocity_bias=columns[0],
+            specific_force_bias=columns[1],
+            yaw_bias=columns[2][:, 0],
+        ),
+        imu.true_orientation,
+        imu.consecutive,
+        imu.settled,
+        imu.drift_starts,
+    )
+
+
+def _bias_columns(reading):
+    shape = (len(reading.orientation), 3)
+    return (
+        np.broadcast_to(reading.angular_velocity_bias, shape),
+        np.broadcast_to(reading.specific_force_bias, shape),
+        np.broadcast_to(reading.yaw_bias, shape[:1])[:, np.newaxis],
+    )
+
+
+def _later(values, samples):
+    return np.concatenate([values[:1].repeat(samples, axis=0), values])[: len(values)]
+
+
+def _drift_rows(quantity, unit, values, consecutive):
+    # The drift starts at zero: what is there then is the constant part.
+    centred = values - values[0]
+    before, after = centred[:-1][consecutive], centred[1:][consecutive]
+    correlation = (before * after).sum() / (before * before).sum()
+    innovation = after - correlation * before
+    return [
+        (quantity, "mean", unit, values.mean()),
+        (quantity, "standard deviation", unit, _rms(centred)),
+        (quantity, "standard deviation of the innovation", unit, _rms(innovation)),
+        (quantity, "lag-1 correlation", "", correlation),
+    ]
+
+
+def _noise_rows(quantity, unit, values, consecutive):
+    centred = values - values.mean(axis=0)
+    before, after = centred[:-1][consecutive], centred[1:][consecutive]
+    rows = [(quantity, "standard deviation", unit, _rms(centred))]
+    if (before * before).sum() > 0.0:
+        correlation = (before * after).sum() / (before * before).sum()
+        rows.append((quantity, "lag-1 correlation", "", correlation))
+    return rows
+
+
+def _with_the_truths_sign(imu):
+    """Return quaternions with the sign that is nearer to the truth's."""
+    orientation = imu.reading.orientation
+    return orientation * np.sign(orientation @ imu.true_orientation)[:, np.newaxis]
+
+
+def _angles(orientation, true_orientation):
+    error = Rotation.from_quat(orientation) * Rotation.from_quat(true_orientation).inv()
+    return roll_pitch_yaw_from_quaternion(error.as_quat())
+
+
+def _gravity(orientation):
+    return Rotation.from_quat(orientation).inv().apply((0.0, 0.0, WORLD_GRAVITY))
+
+
+def _rms(values) -> float:
+    return float(np.sqrt(np.mean(np.square(values))))

@@ -1,0 +1,258 @@
+r"""All random errors of three gyroscopes or accelerometers, from their specification.
+
+What three equal sensors say of the truth, with the errors of their specification.
+
+.. math::
+
+    y = \mathrm{round}(\mathrm{clip}((I + M + S_T \Delta T + S_V \Delta V) f + G a
+        + K_2 (f^2 + \sigma^2) + R |\sigma|^2 + b + b_T \Delta T + b_V \Delta V + n))
+
+with the symbols of :mod:`.imu_models.specification`; :math:`\sigma^2` is the mean square of the
+vibration along each axis, which the accelerometer's :math:`f` does not have in it.
+"""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+
+from imu_simulation_framework.sensors.imu_specification import ImuSpecification, TriadSpecification
+from imu_simulation_framework.sensors.noise.processes import (
+    BLOCK,
+    BiasInstability,
+    GaussMarkov,
+    Quantisation,
+    RandomWalk,
+    RateRamp,
+    WhiteNoise,
+)
+from imu_simulation_framework.sensors.noise.streams import child_seed
+from imu_simulation_framework.sensors.triads import TRIADS
+
+
+class TriadNoise:
+    """The sum of a specification's processes, as noise and as bias.
+
+    Noise is what differs from sample to sample (white noise, quantisation); bias is what changes
+    slowly (turn-on bias, bias instability, random walk, Gauss-Markov process, ramp). Each process
+    draws from a generator of its own, so that one more of them does not change the others.
+
+    Parameters
+    ----------
+    specification : TriadSpecification
+    period : float
+        Time from one sample to the next [s].
+    seed : numpy.random.SeedSequence
+        Of this realisation. It is not changed: equal seeds give equal realisations.
+    """
+
+    def __init__(self, specification: TriadSpecification, period: float, seed):
+        s = specification
+        self._turn_on = (np.array(s.turn_on_bias), np.array(s.turn_on_bias_sigma))
+        processes = (
+            WhiteNoise(s.white_noise, period, None),
+            Quantisation(s.quantisation, period, None),
+            BiasInstability(s.bias_instability, s.bias_instability_band, period, None),
+            RandomWalk(s.random_walk, period, None),
+            GaussMarkov(s.gauss_markov_sigma, s.gauss_markov_time, period, None),
+            RateRamp(s.rate_ramp, period),
+        )
+        self._prototypes = processes
+        self._begin(seed)
+
+    def restarted(self, seed) -> TriadNoise:
+        """Return another realisation of the same; faster than making one from the beginning."""
+        noise = copy.copy(self)
+        noise._begin(seed)
+        return noise
+
+    def _begin(self, seed):
+        mean, sigma = self._turn_on
+        self._turn_on_bias = mean + sigma * _child(seed, 0).standard_normal(3)
+        self._noises, self._biases = [], []
+        for index, prototype in enumerate(self._prototypes):
+            if prototype.active:
+                process = prototype.restarted(_child(seed, index + 1))
+                (self._noises if index < 2 else self._biases).append(process)
+
+    @property
+    def numbers_per_sample(self) -> int:
+        """How many normal numbers a sample of one axis takes."""
+        return sum(
+            process.components if isinstance(process, BiasInstability) else 1
+            for process in (*self._noises, *self._biases)
+            if not isinstance(process, RateRamp)
+        )
+
+    def step(self):
+        """Return noise and bias of the next sample, (3,) each."""
+        bias = self._turn_on_bias.copy()
+        for process in self._biases:
+            bias += process.step()
+        noise = np.zeros(3)
+        for process in self._noises:
+            noise += process.step()
+        return noise, bias
+
+    def advance(self, samples: int):
+        """Return noise and bias of the next samples, (samples, 3) each."""
+        noise = np.empty((samples, 3)) if self._noises else np.zeros((samples, 3))
+        bias = np.empty((samples, 3))
+        bias[...] = self._turn_on_bias
+        block = np.empty((min(BLOCK, samples), 3))
+        for first in range(0, samples, BLOCK):
+            count = min(BLOCK, samples - first)
+            some = slice(first, first + count)
+            for number, process in enumerate(self._noises):
+                if number == 0:
+                    process.fill(noise[some])
+                else:
+                    process.fill(block[:count])
+                    noise[some] += block[:count]
+            for process in self._biases:
+                process.fill(block[:count])
+                bias[some] += block[:count]
+        return noise, bias
+
+
+def _child(seed, index):
+    return np.random.default_rng(child_seed(seed, index))
+
+
+class TriadResponse:
+    """What a triad makes of the truth, of noise and of bias.
+
+    Parameters
+    ----------
+    name : str
+        Which of :data:`.triads.TRIADS` it is.
+    specification : ImuSpecification
+    """
+
+    def __init__(self, name: str, specification: ImuSpecification):
+        triad: TriadSpecification = getattr(specification, name)
+        self._kind = TRIADS[name]
+        self._matrix = unless_identity(np.eye(3) + np.array(triad.scale_factor_and_misalignment))
+        self._g_sensitivity = _unless_zero(triad.g_sensitivity)
+        # Coefficients of the bias and of the scale factor, each with what they are per unit of.
+        self._conditions = [
+            (_unless_zero(bias), _unless_zero(scale), condition)
+            for bias, scale, condition in (
+                (triad.temperature_bias, triad.temperature_scale_factor, specification.temperature),
+                (triad.supply_bias, triad.supply_scale_factor, specification.supply),
+            )
+            if any(bias) or any(scale)
+        ]
+        self._nonlinearity = _unless_zero(triad.nonlinearity)
+        self._rectification = _unless_zero(triad.vibration_rectification)
+        self._vibration = specification.vibration
+        self._mean_square = self._vibration.mean_square
+        self._saturation = None if triad.saturation is None else _one_if_equal(triad.saturation)
+        resolution = np.array(triad.resolution)
+        self._rounded = resolution > 0.0
+        self._all_rounded = bool(self._rounded.all())
+        self._steps = None
+        if self._rounded.any():
+            self._steps = _one_if_equal(np.where(self._rounded, resolution, 1.0))
+
+    def of_truth(self, signal, force, time):
+        """Return what it makes of signal and specific force, without noise, bias and limits.
+
+        Of (3,) and a time [s], or of (samples, 3) and (samples, 1).
+        """
+        # Products of rows, so that one sample and many give the same to the bit.
+        reading = matrix_times(self._matrix, signal)
+        if self._g_sensitivity is not None:
+            reading += matrix_times(self._g_sensitivity, force)
+        for _, scale, condition in self._conditions:
+            if scale is not None:
+                reading += scale * (condition.at(time) - condition.reference) * signal
+        if self._nonlinearity is not None:
+            reading += self._nonlinearity * np.square(signal)
+        return reading
+
+    def rectified(self, speed):
+        """Return the bias (3,) or (samples, 3) that vibration at a speed or speeds [m/s] makes."""
+        power = np.square(self._vibration.amplitude(speed))[..., np.newaxis]
+        bias = np.zeros((*np.shape(speed), 3))
+        if self._rectification is not None:
+            bias = bias + self._rectification * np.sum(self._mean_square) * power
+        if self._nonlinearity is not None and self._kind.measures_force:
+            bias = bias + self._nonlinearity * self._mean_square * power
+        return bias
+
+    def shaken(self, vibration):
+        """Return what its readings have of a vibration, (3,) or (samples, 3) [m/s^2]: noise."""
+        if self._kind.measures_force:
+            return matrix_times(self._matrix, vibration)
+        if self._g_sensitivity is None:
+            return 0.0
+        return matrix_times(self._g_sensitivity, vibration)
+
+    def read(self, of_truth, noise, bias, time):
+        """Return readings of that and their bias, with the noise and bias of a realisation.
+
+        Readings of many samples are made where their noise was.
+        """
+        for per_unit, _, condition in self._conditions:
+            if per_unit is not None:
+                bias = bias + per_unit * (condition.at(time) - condition.reference)
+        if np.ndim(noise) < 2:
+            return self._limited(of_truth + bias, noise), bias
+        # What is in the processor's cache is not fetched for each operation.
+        for first in range(0, len(noise), BLOCK):
+            some = slice(first, first + BLOCK)
+            noise[some] = self._limited(of_truth[some] + bias[some], noise[some])
+        return noise, bias
+
+    def _limited(self, reading, noise):
+        """Return what a sensor's range and resolution leave of readings and noise."""
+        reading += noise
+        if self._saturation is not None:
+            np.maximum(reading, -self._saturation, out=reading)
+            np.minimum(reading, self._saturation, out=reading)
+        if self._steps is not None:
+            rounded = np.divide(reading, self._steps, out=reading if self._all_rounded else None)
+            np.rint(rounded, out=rounded)
+            rounded *= self._steps
+            rounded += 0.0  # turns -0.0 into 0.0
+            reading = rounded if self._all_rounded else np.where(self._rounded, rounded, reading)
+        return reading
+
+
+FEW = 100
+"""Vectors of which a matrix is multiplied with each; of more, each row with all at once."""
+
+
+def matrix_times(matrix, vectors):
+    """Return a matrix (3, 3) times vectors (..., 3), the same to the bit for one and for many.
+
+    None stands for the identity, of which the vectors are copied.
+    """
+    if matrix is None:
+        return np.array(vectors)
+    if vectors.ndim == 1 or len(vectors) <= FEW:
+        x, y, z = vectors[..., 0:1], vectors[..., 1:2], vectors[..., 2:3]
+        return matrix[:, 0] * x + matrix[:, 1] * y + matrix[:, 2] * z
+    x, y, z = np.ascontiguousarray(np.moveaxis(vectors, -1, 0))
+    product = np.empty(vectors.shape)
+    for axis, row in enumerate(matrix):
+        product[..., axis] = row[0] * x + row[1] * y + row[2] * z
+    return product
+
+
+def unless_identity(matrix: np.ndarray) -> np.ndarray | None:
+    """Return a matrix for :func:`matrix_times`, None for the identity."""
+    return None if np.array_equal(matrix, np.eye(3)) else matrix
+
+
+def _one_if_equal(values):
+    """Return three numbers as an array, or one for all three, which is faster."""
+    values = np.array(values)
+    return values[0] if (values == values[0]).all() else values
+
+
+def _unless_zero(values):
+    values = np.array(values)
+    return values if values.any() else None

@@ -1,1 +1,0 @@
-"""What calibrate_imu.py does."""

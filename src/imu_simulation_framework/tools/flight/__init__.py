@@ -1,1 +1,0 @@
-"""The command line of flights: simulate_flight.py."""

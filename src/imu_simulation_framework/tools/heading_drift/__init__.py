@@ -1,1 +1,0 @@
-"""How far a heading drifts: budgets, identification and ensembles."""

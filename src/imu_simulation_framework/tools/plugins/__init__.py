@@ -1,1 +1,0 @@
-"""Recordings of real IMU plug-ins, beside the models of them."""

@@ -1,1 +1,0 @@
-"""Realistic IMUs of ideal ones, and how far one is from the truth."""

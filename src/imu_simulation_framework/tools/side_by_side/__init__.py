@@ -1,1 +1,0 @@
-"""Experiments and recordings beside each other: tables, figures, other tools' files."""

@@ -1,1 +1,0 @@
-"""Figures of the thesis behind the package, made again: drives, figures, numbers, judgement."""
