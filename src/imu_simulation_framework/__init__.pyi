@@ -69,3 +69,5 @@ from .sensors.magnetism.bodies import MotorField as MotorField
 from .sensors.magnetism.environment import MagneticEnvironment as MagneticEnvironment
 from .sensors.magnetism.environment import Place as Place
 from .sensors.magnetism.environment import earth_field as earth_field
+
+__version__: str

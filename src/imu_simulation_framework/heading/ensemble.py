@@ -152,7 +152,7 @@ class Reduction:
         Of the errors at each time, (n,) [rad].
     places : ndarray of int, shape (m,)
         Which of the times are those of ``counts``; the last one is among them.
-    counts : ndarray, shape (m, :data:`.quantile_grid.COUNT`)
+    counts : ndarray, shape (m, :data:`.ensemble.COUNT`)
     statistics : dict of str to ndarray of float32, shape (runs,)
         Of :func:`.curve_statistics`, of each run.
     frequency : ndarray, shape (bands,)
@@ -180,7 +180,7 @@ class Reduction:
     def quantiles(self, probabilities: Sequence[float]) -> np.ndarray:
         """Return quantiles of the error at ``time[places]``, (m, len(probabilities)) [rad].
 
-        Wrong by at most :data:`.quantile_grid.RESOLUTION` of their size.
+        Wrong by at most :data:`.ensemble.RESOLUTION` of their size.
         """
         return quantiles(self.counts, probabilities)
 

@@ -247,7 +247,7 @@ class Drive:
         Of all random numbers of this drive.
     lap : tuple of Manoeuvre
         One lap as drawn; its last manoeuvre but those for closing is followed by rest until
-        `lap_duration`. Empty: a random drive, see :func:`.drive_motion.random_lap`.
+        `lap_duration`. Empty: a random drive, see :func:`.drives.random_lap`.
     closing : tuple of int
         Indices of two straights at constant speed whose durations are set so that the lap
         ends where it began; empty for a drive that is not closed.

@@ -1,7 +1,7 @@
 r"""The true motion of a rigid body on the turning Earth.
 
 It is what :class:`.Motion` is where the Earth may be taken as flat and at rest. The world is
-ECEF (:mod:`.earth.frames` has the one rule of frames), which turns with :math:`\omega_{ie}` against
+ECEF (:mod:`.earth_frames` has the one rule of frames), which turns with :math:`\omega_{ie}` against
 inertial space; a body's axes are forward, left, up. With R the rotation from the body to ECEF, r
 the position, v the velocity against the Earth, :math:`\omega` the angular velocity against inertial
 space in the body's axes, and g the gravity of :func:`.gravity_ecef`,

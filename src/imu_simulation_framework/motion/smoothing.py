@@ -28,7 +28,7 @@ far off.
 
 Smoothing of positions in the plane with a strength that is found from the positions.
 
-The model is that of :mod:`.motion_smoothing`. Its parameters are those of the largest posterior
+The model is that of :mod:`.motion.smoothing`. Its parameters are those of the largest posterior
 density: the likelihood of all positions (and velocities) times a wide prior, which counts only
 where positions alone cannot tell a receiver's slow error from the motion.
 """

@@ -70,7 +70,7 @@ def reference_poses(motion, gnss, generator):
     Parameters
     ----------
     motion : pandas.DataFrame
-        As :func:`.drive_motion.true_motion` returns it.
+        As :func:`.drives.true_motion` returns it.
     gnss : GnssSpecification
         With two antennas, without outages; its white errors count.
     generator : numpy.random.Generator
@@ -113,7 +113,7 @@ def imu_samples(motion, imu, seed):
     Parameters
     ----------
     motion : pandas.DataFrame
-        As :func:`.drive_motion.true_motion` returns it.
+        As :func:`.drives.true_motion` returns it.
     imu : ImuSpecification
         Of `IMU_RATE`; the samples are rounded to :data:`RESOLUTIONS`, behind its fusion.
     seed : int or numpy.random.SeedSequence

@@ -14,7 +14,7 @@ Models beyond the standard terms: of a real sensor, and of a drift that comes to
 
 Where the standard terms do not describe a real sensor, added to them are a ``1 / tau^2`` term of
 either sign for the sensor's low-pass filter, a shortest averaging time and an error of the model,
-found together (:mod:`.allan.model_error`), and a Gauss-Markov process where the restricted
+found together (:mod:`.allan.extended`), and a Gauss-Markov process where the restricted
 likelihood gains by it: drift over minutes that comes to an end.
 
 Where they do describe the data, flicker noise and a random walk may still be such a process in

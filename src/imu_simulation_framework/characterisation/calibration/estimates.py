@@ -39,7 +39,7 @@ A sensor without any flicker noise, as only simulations have it, gets intervals 
 
 Linear least squares with noise that hangs together, and intervals that know of it.
 
-Where the noise is not given, it is found in the same recording (:mod:`.calibration.found_noise`).
+Where the noise is not given, it is found in the same recording (:mod:`.calibration.estimates`).
 Estimates and intervals are then means over all noise that is likely, so that they also know how
 little a short recording says of slow noise.
 """

@@ -7,7 +7,7 @@ Gebre-Egziabher et al., Journal of Aerospace Engineering 19, 2006). Nonlinear le
 :math:`|A^{-1} (y - b)|` from the ellipsoid that fits best algebraically, by
 scipy.optimize.least_squares. Then steps that take away what noise does to lengths on average, and
 the intervals, with the noise that is given, or white and flicker noise as they are found in the
-residuals (:mod:`.calibration.found_noise`): a bias of one axis that wanders is seen from changing
+residuals (:mod:`.calibration.estimates`): a bias of one axis that wanders is seen from changing
 sides. Libraries that fit ellipsoids, as there are, give no intervals.
 
 Calibration of an accelerometer from positions that nobody has to know.

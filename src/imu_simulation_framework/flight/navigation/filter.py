@@ -33,7 +33,7 @@ With the lever arm l from the IMU to the antenna, in the IMU's axes, and its rat
     r_a = r + C l, \quad v_a = v + C (\omega \times l + \dot l) - \Omega C l
 
 (Groves, 2nd edition, 14.102, with :math:`\dot l` added). Of the innovation, the measurement less
-what the estimate makes of it, the errors of :mod:`.error_dynamics` make
+what the estimate makes of it, the errors of :mod:`.navigation.filter` make
 
 .. math::
 
@@ -49,12 +49,12 @@ A loosely coupled filter for INS and GNSS, closed loop, of many runs at once.
 An extended Kalman filter of 15 error states in the Earth's axes (Groves: Principles of GNSS,
 Inertial, and Multisensor Integrated Navigation Systems, 2nd edition, chapter 14): from one fix to
 the next the navigator runs freely (:mod:`.mechanisation`), its covariance follows
-(:mod:`.error_dynamics`),
+(:mod:`.navigation.filter`),
 
 .. math:: P^- = \Phi (P + \tfrac12 Q) \Phi^T + \tfrac12 Q'
 
 (3.46), with the noise in the axes that the IMU has at the beginning and at the end, and with a fix
-(:mod:`.aiding`) the innovation :math:`\delta z` gives
+(:mod:`.navigation.filter`) the innovation :math:`\delta z` gives
 
 .. math::
 
@@ -282,7 +282,7 @@ class Navigation(NamedTuple):
     ``time`` (k,) [s]; ``position`` (r, k, 3) [m] and ``velocity`` (r, k, 3) [m/s] in ECEF;
     ``attitude`` (r, k, 3, 3) from the IMU's axes to ECEF; ``accelerometer_bias`` (r, k, 3)
     [m/s^2]; ``gyroscope_bias`` (r, k, 3) [rad/s]; ``covariance`` (r, k, 15, 15) of the errors
-    (:mod:`.error_dynamics`); ``innovation`` (r, k, 6), position and velocity in ECEF [m; m/s], not
+    as above; ``innovation`` (r, k, 6), position and velocity in ECEF [m; m/s], not
     a number without a fix; ``squared_innovation`` (r, k): the innovation's square in units of its
     own covariance S, NIS.
     """

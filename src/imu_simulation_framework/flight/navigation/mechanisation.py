@@ -21,7 +21,7 @@ first, the middle and the last of the instants. At the end all is turned into th
 again, which is exact.
 
 Beside the states there are the integrals along the way of which the error's transition is made
-(:mod:`.error_dynamics`).
+(:mod:`.navigation.filter`).
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ class NavigationErrors(NamedTuple):
     ``time`` (k,) [s]; ``attitude`` (r, k, 3): the turn that leads from the true attitude to the
     estimated one, about north, east and down [rad]; about down is the error of the heading;
     ``velocity`` (r, k, 3) [m/s] and ``position`` (r, k, 3) [m] along north, east and down;
-    ``states`` (r, k, 9 or 15): the errors as :mod:`.error_dynamics` has them, in ECEF, with those
+    ``states`` (r, k, 9 or 15): the errors as :mod:`.filter` has them, in ECEF, with those
     of the biases if these are known.
     """
 

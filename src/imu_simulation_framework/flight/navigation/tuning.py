@@ -156,8 +156,8 @@ def tuning_of(
     correlation time T of at least :data:`SLOW` is a bias that begins with :math:`\sigma` and walks
     with :math:`2 \sigma^2 / T`, a faster one is white noise of :math:`2 \sigma^2 T`; flicker noise
     is a sum of such processes (:mod:`.noise.processes`). The walk adds :math:`K^2`. A filter does
-    not know the signs of errors, only their size: the bias begins with the root mean square, over the
-    three axes, of the turn-on bias, its mean included, and each element of a matrix of scale
+    not know the signs of errors, only their size: the bias begins with the root mean square, over
+    the three axes, of the turn-on bias, its mean included, and each element of a matrix of scale
     factors, misalignments or g-sensitivities that is not 0 has the root mean square of those.
 
     Parameters

@@ -367,7 +367,7 @@ class YawErrorIdentification:
     fit : Fit
         Of the chosen model.
     estimates : dict of Estimate
-        By parameter, see ``UNITS`` of :mod:`.yaw_error.terms`.
+        By parameter, see ``UNITS`` of :mod:`.identification.terms`.
     tried : pandas.DataFrame
         All models that were compared; see :class:`.Choice`.
     checks : tuple of ResidualCheck

@@ -366,7 +366,7 @@ def manner_of_curve(observed, median, envelope, statistics) -> tuple[str, str]:
     """Return in which way a model is wrong whose curves are others, and the statistic that says so.
 
     What statistics say by themselves, of drift before noise; else where the curve is outside, and
-    no statistic's name. Parameters as of :func:`verdict`.
+    no statistic's name. Parameters as of :func:`.verdict_in_words`.
     """
     for of_noise in (False, True):
         telling = [

@@ -70,7 +70,7 @@ def experiment_parameters(launch_file, values) -> dict:
     Returns
     -------
     dict
-        As :func:`.node_configuration.node_configuration` takes them.
+        As :func:`.node.node_configuration` takes them.
     """
     root = ElementTree.parse(launch_file).getroot()
     settings: dict[str, dict] = {}

@@ -334,7 +334,7 @@ class ImuModel(ABC):
 
     @property
     def has_magnetometer(self) -> bool:
-        """Whether its readings have the :data:`.reading.MAGNETIC_PARTS` where there is a field."""
+        """Whether its readings have the :data:`.base.MAGNETIC_PARTS` where there is a field."""
         return False
 
     @property
@@ -427,8 +427,8 @@ class ImuModel(ABC):
         first_run : int
             Number of the first of them.
         parts : iterable of str
-            Which of :data:`.reading.PARTS` the reading shall have, and of
-            :data:`.reading.MAGNETIC_PARTS` if there is a magnetometer.
+            Which of :data:`.base.PARTS` the reading shall have, and of
+            :data:`.base.MAGNETIC_PARTS` if there is a magnetometer.
 
         Returns
         -------
