@@ -244,7 +244,8 @@ def with_results(trial) -> Expected:
         return dataclasses.replace(trial.expected, results=left, places=[*left, "again.yaml"])
     words = [word for argument in trial.arguments for word in argument.split("=", 1)]
     out = next((value for word, value in zip(words, words[1:]) if word == "--out"), None)
-    names = [] if out is None else _RESULTS.get(trial.tool, ("",))
+    # Whoever asks for help gets that and nothing else.
+    names = [] if out is None or "--help" in words else _RESULTS.get(trial.tool, ("",))
     results = [f"{out}/{name}".rstrip("/") for name in names]
     places = [] if out is None else [os.path.normpath(out)]
     remarks = trial.tool == "convert_imu_parameters.py"

@@ -60,7 +60,7 @@ def space(request, workspace):
 def test_library_and_messages_can_be_imported(space):
     printed = space(
         f"'{sys.executable}' -c '"
-        f"import {PACKAGE}.ros.nodes.path_follower, {PACKAGE}.msg, {PACKAGE}.srv; "
+        f"import {PACKAGE}.ros1.nodes.path_follower, {PACKAGE}.msg, {PACKAGE}.srv; "
         f"print({PACKAGE}.msg.ErrorCoordinates2._type)'"
     )
     assert printed.strip() == f"{PACKAGE}/ErrorCoordinates2"

@@ -313,6 +313,18 @@ def test_a_description_that_cannot_be_is_refused_in_a_sentence(motion, tmp_path,
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("storage", ["sqlite3", "mcap"])
+def test_a_topic_that_the_description_names_otherwise_is_not_lost(motion, tmp_path, storage):
+    content = {"/imu": ideal_messages(motion)[:100], "/odom": poses(motion)[:100]}
+    source = recorded_by(tmp_path / "ideal", storage, 8, content)
+    text = (source / "metadata.yaml").read_text().replace("/odom", "/other")
+    (source / "metadata.yaml").write_text(text)
+    done = run(source, "--imu", "bno055", "--out", tmp_path / "out")
+    assert done.returncode == 2
+    assert "the topic '/odom', which the bag has, is not described" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
 def test_names_that_a_terminal_would_obey_are_escaped(motion, tmp_path):
     messages = ideal_messages(motion)[:100]
     for message in messages:

@@ -38,6 +38,7 @@ from imu_simulation_framework.commands.allan_report import (
     terminal_table,
     write_allan_results,
 )
+from imu_simulation_framework.commands.command_line import ArgumentParser
 from imu_simulation_framework.commands.guessed_columns import guessed_columns
 from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
 from imu_simulation_framework.core.sentences import shown
@@ -138,7 +139,7 @@ def _axes(path, names, wanted, before) -> tuple[str, ...]:
 
 
 def _parser():
-    parser = argparse.ArgumentParser(
+    parser = ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("recordings", metavar="RECORDING", nargs="+", help="bag or CSV file")

@@ -28,7 +28,7 @@ from typing import NamedTuple
 import numpy as np
 
 import imu_simulation_framework
-from imu_simulation_framework.commands.command_line import whole_number
+from imu_simulation_framework.commands.command_line import ArgumentParser, whole_number
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.constants import WORLD_GRAVITY
 from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
@@ -324,7 +324,7 @@ def _topic(text: str) -> str:
 
 
 def _parser():
-    parser = argparse.ArgumentParser(
+    parser = ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("bag", metavar="IN", help="bag of ROS 1, or folder of one of ROS 2")

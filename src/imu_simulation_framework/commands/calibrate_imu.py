@@ -56,6 +56,7 @@ from imu_simulation_framework.characterisation.calibration.text import (
     table_text,
 )
 from imu_simulation_framework.characterisation.calibration.triad_fit import TriadCalibration
+from imu_simulation_framework.commands.command_line import ArgumentParser
 from imu_simulation_framework.commands.guessed_columns import guessed_columns
 from imu_simulation_framework.core.checked_values import AXES
 from imu_simulation_framework.core.columns import ACCEL, GYRO, MAG
@@ -448,7 +449,7 @@ def _column(text):
 
 
 def _parser():
-    parser = argparse.ArgumentParser(
+    parser = ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     add = parser.add_argument

@@ -18,6 +18,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from imu_simulation_framework.commands.command_line import ArgumentParser
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.core.files import name_of_recording, package_share
 from imu_simulation_framework.drive.check import check_experiment, set_up
@@ -51,7 +52,7 @@ def _folder(options, check) -> str:
 
 
 def _parser():
-    parser = argparse.ArgumentParser(
+    parser = ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("recording", nargs="?", metavar="RECORDING", help="a bag, CSV or TUM file")

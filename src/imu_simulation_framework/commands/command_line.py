@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import signal
 import sys
 from contextlib import suppress
+from typing import NoReturn
 
 from imu_simulation_framework.core.errors import FrameworkError
+from imu_simulation_framework.core.sentences import as_written, printable, shown
 from imu_simulation_framework.core.whole_files import reason_of
 
 REFUSED = 2
@@ -19,6 +22,16 @@ SIGNALLED = 128
 """Exit code of a program that a signal ended, less the signal's number, as shells have it."""
 
 _ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class ArgumentParser(argparse.ArgumentParser):
+    """As argparse's, but an error is one line that shows no word whole that is absurdly long."""
+
+    def error(self, message) -> NoReturn:
+        """Print usage and error to standard error, and end with code 2."""
+        self.print_usage(sys.stderr)
+        words = re.sub(r"\S{200,}", lambda word: as_written(word.group()), printable(message))
+        self.exit(REFUSED, f"{self.prog}: error: {words}\n")
 
 
 class _Signalled(KeyboardInterrupt):
@@ -154,12 +167,12 @@ def whole_number(text: str) -> int:
     """Return a whole number, zero or positive, as seeds are; for argparse."""
     # Python reads other alphabets' digits, too.
     if not (text.isascii() and text.isdecimal()):
-        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number, zero or positive")
+        raise argparse.ArgumentTypeError(f"{shown(text)} is not a whole number, zero or positive")
     return int(text)
 
 
 def worker_count(text: str) -> int:
     """Return a number of processes, 1 to 1024, for ``argparse``."""
     if not (text.isascii() and text.isdecimal()) or not 1 <= int(text) <= 1024:
-        raise argparse.ArgumentTypeError(f"'{text}' is no number of workers from 1 to 1024")
+        raise argparse.ArgumentTypeError(f"{shown(text)} is no number of workers from 1 to 1024")
     return int(text)

@@ -27,12 +27,13 @@ import pandas as pd
 import yaml
 from tqdm import tqdm
 
-from imu_simulation_framework.commands.command_line import whole_number
+from imu_simulation_framework.commands.command_line import ArgumentParser, whole_number
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.angles import yaw_from_quaternion
 from imu_simulation_framework.core.columns import ACCEL, GYRO, QUATERNION
 from imu_simulation_framework.core.csv_tables import text_cell
 from imu_simulation_framework.core.errors import ConfigurationError, ResultError
+from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.whole_files import write_whole
 from imu_simulation_framework.core.yaml_files import NOT_YAML, load_plain
 from imu_simulation_framework.drive.results.files import ResultFolder, find_result
@@ -282,7 +283,7 @@ def _text(table) -> str:
 
 
 def _parser():
-    parser = argparse.ArgumentParser(
+    parser = ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--out", required=True, metavar="DIR", help="folder for all results")
@@ -323,5 +324,5 @@ def _mapping(text):
 
 def _count(text):
     if not text.isdecimal() or int(text) < 2:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number of at least 2")
+        raise argparse.ArgumentTypeError(f"{shown(text)} is not a whole number of at least 2")
     return int(text)

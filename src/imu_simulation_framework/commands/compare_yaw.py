@@ -21,6 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
+from imu_simulation_framework.commands.command_line import ArgumentParser
 from imu_simulation_framework.core.sentences import told_apart
 from imu_simulation_framework.core.whole_files import (
     make_folder,
@@ -89,7 +90,7 @@ def main(arguments):
 
 
 def _parser():
-    parser = argparse.ArgumentParser(
+    parser = ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("signals", nargs="+", metavar="YAW", help="PATH or PATH@WHAT; see above")

@@ -14,6 +14,7 @@ import math
 import sys
 from pathlib import Path
 
+from imu_simulation_framework.commands.command_line import ArgumentParser
 from imu_simulation_framework.core.checked_values import LARGEST_NUMBER
 from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.whole_files import refuse_overwriting, write_whole
@@ -65,7 +66,7 @@ def _origin(options, reading):
 
 def _parser():
     formats = "\n".join(f"  {name:14} {kind.description}" for name, kind in FORMATS.items())
-    parser = argparse.ArgumentParser(
+    parser = ArgumentParser(
         description=__doc__,
         epilog=f"formats:\n{formats}",
         formatter_class=argparse.RawDescriptionHelpFormatter,

@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from imu_simulation_framework.commands.command_line import ArgumentParser
 from imu_simulation_framework.core.errors import ResultError
 from imu_simulation_framework.core.whole_files import make_folder, write_whole
 from imu_simulation_framework.drive.results.files import find_result
@@ -59,7 +60,7 @@ def main(arguments):
 
 
 def _parser():
-    parser = argparse.ArgumentParser(
+    parser = ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(

@@ -1,9 +1,9 @@
 """Make a Gazebo world file: level ground, or gentle bumps as in the embedded simulator."""
 
-import argparse
 import dataclasses
 from pathlib import Path
 
+from imu_simulation_framework.commands.command_line import ArgumentParser
 from imu_simulation_framework.core.whole_files import write_whole
 from imu_simulation_framework.drive.gazebo_world import world_sdf
 from imu_simulation_framework.motion.terrain import Terrain
@@ -11,7 +11,7 @@ from imu_simulation_framework.motion.terrain import Terrain
 
 def main(arguments):
     """Write the world that the command line describes."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = ArgumentParser(description=__doc__)
     parser.add_argument("terrain", choices=("flat", "uneven"))
     parser.add_argument("--out", type=Path, help="file; by default worlds/<terrain>.world")
     for field in dataclasses.fields(Terrain):

@@ -33,7 +33,7 @@ from tqdm import tqdm
 
 from imu_simulation_framework import __version__
 from imu_simulation_framework.commands import heading_choices
-from imu_simulation_framework.commands.command_line import whole_number
+from imu_simulation_framework.commands.command_line import ArgumentParser, whole_number
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.sentences import told_apart
 from imu_simulation_framework.core.versions import versions
@@ -394,7 +394,7 @@ def _write_report(options, out, words, at, period, budgets, answers, remarks):
 
 
 def _parser():
-    parser = argparse.ArgumentParser(
+    parser = ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     heading_choices.add_motion_options(parser)

@@ -26,6 +26,7 @@ from __future__ import annotations
 import argparse
 import math
 
+from imu_simulation_framework.commands.command_line import ArgumentParser
 from imu_simulation_framework.commands.heading_choices import add_setting_option, settings
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.whole_files import make_folder, refuse_overwriting, write_whole
@@ -105,7 +106,7 @@ def _of(check):
 
 
 def _parser():
-    parser = argparse.ArgumentParser(
+    parser = ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(

@@ -24,6 +24,7 @@ import pandas as pd
 from scipy.stats import foldnorm
 
 from imu_simulation_framework.commands import heading_choices
+from imu_simulation_framework.commands.command_line import ArgumentParser
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.files import read_settings
 from imu_simulation_framework.core.whole_files import write_whole
@@ -71,7 +72,7 @@ COLUMNS = (
 
 def main(arguments):
     """Print the table, or write it into a page."""
-    parser = argparse.ArgumentParser(
+    parser = ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     heading_choices.add_motion_options(parser)

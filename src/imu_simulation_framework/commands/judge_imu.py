@@ -29,7 +29,11 @@ from typing import NamedTuple
 from tqdm import tqdm
 
 from imu_simulation_framework.commands import heading_choices
-from imu_simulation_framework.commands.command_line import whole_number, worker_count
+from imu_simulation_framework.commands.command_line import (
+    ArgumentParser,
+    whole_number,
+    worker_count,
+)
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.sentences import shown, told_apart
 from imu_simulation_framework.core.whole_files import make_folder, refuse_overwriting, write_whole
@@ -166,7 +170,7 @@ def _noise(text) -> _Noise:
 
 
 def _parser():
-    parser = argparse.ArgumentParser(
+    parser = ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(

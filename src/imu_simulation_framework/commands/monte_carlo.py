@@ -33,7 +33,11 @@ from pathlib import Path
 from tqdm import tqdm
 
 from imu_simulation_framework.commands import heading_choices
-from imu_simulation_framework.commands.command_line import whole_number, worker_count
+from imu_simulation_framework.commands.command_line import (
+    ArgumentParser,
+    whole_number,
+    worker_count,
+)
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.drive.configuration import (
     FIGURE_FORMATS,
@@ -156,7 +160,7 @@ def _configuration(options) -> Configuration:
 
 
 def _parser():
-    parser = argparse.ArgumentParser(
+    parser = ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     heading_choices.add_motion_options(parser)

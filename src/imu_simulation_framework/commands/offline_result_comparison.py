@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from imu_simulation_framework.commands.command_line import ArgumentParser
 from imu_simulation_framework.core.errors import ResultError
 from imu_simulation_framework.drive.configuration import FIGURE_FORMATS
 from imu_simulation_framework.drive.results.files import ResultFolder, find_result
@@ -55,7 +56,7 @@ def main(arguments):
 
 
 def _parser():
-    parser = argparse.ArgumentParser(
+    parser = ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(

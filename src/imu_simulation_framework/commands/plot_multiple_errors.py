@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from imu_simulation_framework.commands.command_line import ArgumentParser
 from imu_simulation_framework.core.errors import ResultError
 from imu_simulation_framework.core.whole_files import make_folder, picture, write_whole
 from imu_simulation_framework.drive.configuration import FIGURE_FORMATS
@@ -126,7 +127,7 @@ def main(arguments):
 
 
 def _parser():
-    parser = argparse.ArgumentParser(
+    parser = ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from imu_simulation_framework.commands.command_line import ArgumentParser
 from imu_simulation_framework.core.whole_files import refuse_overwriting, write_whole
 from imu_simulation_framework.drive.page import experiment_page
 from imu_simulation_framework.drive.results.files import find_result
@@ -56,7 +57,7 @@ def _next_step(progress, description) -> None:
 
 
 def _parser():
-    parser = argparse.ArgumentParser(
+    parser = ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(

@@ -27,7 +27,7 @@ import numpy as np
 import pandas as pd
 
 from imu_simulation_framework import __version__
-from imu_simulation_framework.commands.command_line import whole_number
+from imu_simulation_framework.commands.command_line import ArgumentParser, whole_number
 from imu_simulation_framework.core.csv_tables import table_to_csv
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.files import json_text
@@ -246,7 +246,7 @@ def _answer(navigated):
 
 
 def _parser():
-    parser = argparse.ArgumentParser(
+    parser = ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("flight", metavar="FLIGHT", help="a script, or a recorded flight")

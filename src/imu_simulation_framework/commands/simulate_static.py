@@ -16,7 +16,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from imu_simulation_framework.commands.command_line import whole_number
+from imu_simulation_framework.commands.command_line import ArgumentParser, whole_number
 from imu_simulation_framework.core.errors import ConfigurationError, ResultError
 from imu_simulation_framework.core.whole_files import refuse_overwriting
 from imu_simulation_framework.recordings.imu_writer import FORMATS, format_of, write_imu_recording
@@ -84,7 +84,7 @@ def _counted(blocks, progress):
 
 
 def _parser():
-    parser = argparse.ArgumentParser(
+    parser = ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("specification", metavar="SPEC", help="YAML file, or name of a bundled one")

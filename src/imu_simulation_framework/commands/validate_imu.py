@@ -20,6 +20,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from imu_simulation_framework.commands.command_line import ArgumentParser
 from imu_simulation_framework.commands.imu_validation import (
     STATISTICS,
     UNITS,
@@ -131,7 +132,7 @@ def _seconds(text: str) -> float:
 
 
 def _parser():
-    parser = argparse.ArgumentParser(
+    parser = ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("imu", metavar="SIMULATED", help="FILE, FILE@TOPIC or RESULT@TABLE")

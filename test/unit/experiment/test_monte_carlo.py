@@ -207,7 +207,7 @@ def test_the_chunk_of_another_job_is_refused(tmp_path):
         monte_carlo(Walks(), 8, tmp_path / "one")
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{"])
+@pytest.mark.parametrize("text", ["", "[]", "{", 100_000 * "["])
 def test_a_damaged_description_of_the_job_is_refused(tmp_path, text):
     monte_carlo(Walks(), 8, tmp_path)
     (tmp_path / "job.json").write_text(text)

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from imu_simulation_framework.commands.command_line import run_tool
+from imu_simulation_framework.commands.command_line import ArgumentParser, run_tool
 from imu_simulation_framework.core.errors import ConfigurationError
 
 
@@ -43,6 +43,16 @@ def test_a_current_folder_that_was_removed_is_said(error, tmp_path, monkeypatch,
     assert run_tool(main, []) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert "the folder in which it was called does not exist any more" in line
+
+
+@pytest.mark.parametrize("word", [5000 * "b", "a\tb\x1b[31m"])
+def test_a_word_that_nobody_can_read_is_not_printed(word, capsys):
+    parser = ArgumentParser(prog="tool.py")
+    parser.add_argument("--height", type=float)
+    assert run_tool(parser.parse_args, ["--height", word]) == 2
+    *_, line = capsys.readouterr().err.splitlines()
+    assert line.startswith("tool.py: error: argument --height: invalid float value: ")
+    assert line.isprintable() and len(line) < 400
 
 
 @pytest.mark.parametrize(("returned", "code"), [(None, 0), (0, 0), (3, 3)])

@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 
 from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
-from imu_simulation_framework.drive import in_process
 from imu_simulation_framework.drive.check import CONFIGURATION, RecordingSetup, set_up_named
 from imu_simulation_framework.drive.configuration import Configuration
 from imu_simulation_framework.drive.session.preparation import PreparationSession
@@ -168,6 +167,8 @@ class Experiments:
         """Return a drive as it is to be followed, and its recorded IMU."""
         key = (letter, until)
         if key not in self._prepared:
+            from imu_simulation_framework.drive import in_process  # which needs MuJoCo
+
             self.say(f"reading {self.name(letter)}")
             prepared = in_process.prepared(self._configuration(letter, until))
             if prepared.recorded_imu is None:
@@ -195,6 +196,8 @@ class Experiments:
     def comparison(self, experiment: Experiment) -> Compared:
         """Return what an experiment shows."""
         if experiment not in self._compared:
+            from imu_simulation_framework.drive import in_process
+
             prepared = self.prepared(experiment.drive, experiment.until)
             self.say(f"{self.name(experiment.drive)}, {experiment.imu.name}, run {experiment.run}")
             configuration = self._configuration(

@@ -25,7 +25,7 @@ from pathlib import Path
 import pandas as pd
 from tqdm import tqdm
 
-from imu_simulation_framework.commands.command_line import whole_number
+from imu_simulation_framework.commands.command_line import ArgumentParser, whole_number
 from imu_simulation_framework.commands.thesis import catalogue
 from imu_simulation_framework.commands.thesis import experiments as numbers
 from imu_simulation_framework.commands.thesis.catalogue import ITEMS, MadeItem, thesis_page
@@ -166,7 +166,7 @@ def _recordings(named):
 
 
 def _parser():
-    parser = argparse.ArgumentParser(
+    parser = ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--list", action="store_true", help="name the figures and end")

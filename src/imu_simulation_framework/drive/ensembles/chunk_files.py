@@ -122,7 +122,7 @@ class ChunkFolder:
             known = json.loads(read_settings(path))
             if not isinstance(known, dict):
                 raise ValueError
-        except ValueError:
+        except (ValueError, RecursionError):
             raise ResultError(
                 f"{path}: does not say what the chunks beside it are of; remove the folder or "
                 "choose another one"

@@ -20,7 +20,6 @@ from imu_simulation_framework.drive.from_configuration import (
     make_experiment_imu,
     make_magnetic_environment,
 )
-from imu_simulation_framework.drive.in_process import drive_in_process
 from imu_simulation_framework.drive.preparation import PreparedDrive, prepare_drive
 from imu_simulation_framework.drive.robot import load_robot_parameters
 from imu_simulation_framework.heading.model.model import YawErrorModel
@@ -233,6 +232,9 @@ class ExperimentDrawing(Drawing):
             experiment=dataclasses.replace(self.configuration.experiment, seed=int(seeds[0])),
             terrain=dataclasses.replace(self.configuration.terrain, seed=int(seeds[1])),
         )
+        # It needs MuJoCo, which other ensembles do without.
+        from imu_simulation_framework.drive.in_process import drive_in_process
+
         record = drive_in_process(configuration, self._drive)
         tables = record.tables(0, record.ground_truth.newest)
         truth, imu = tables["ground_truth"].whole(["yaw"]), tables["imu_simulated"].whole(["yaw"])

@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any, Iterator, NamedTuple, NoReturn
 
 import yaml
+from mcap.exceptions import McapError
+from mcap.reader import make_reader
 from mcap.writer import Writer as McapWriter
 from rosbags import rosbag2
 
@@ -103,6 +105,7 @@ class Ros2Folder:
             definitions.update(
                 (printable(c.topic), _text_of(c.msgdef)) for c in self._reader.connections
             )
+            definitions.update((printable(name), "") for name in _channels(files) - {*definitions})
         for name in definitions.keys() - set(map(printable, described)):
             raise RecordingError(
                 f"{Path(path) / METADATA}: the topic {shown(name)}, which the bag has, is not "
@@ -153,6 +156,18 @@ class Ros2Folder:
         chosen = [c for c in self._reader.connections if printable(c.topic) in known]
         for connection, time, data in self._reader.messages(connections=chosen):
             yield known[printable(connection.topic)], time, bytes(data)
+
+
+def _channels(files) -> set[str]:
+    """Return the topics of MCAP files, as their ends list them, whatever a description says."""
+    topics = set()
+    for file in files:
+        # The library that reads the messages says what is wrong with a file.
+        with suppress(McapError, OSError, ValueError), open(file, "rb") as stream:
+            summary = make_reader(stream).get_summary()
+            if summary is not None:
+                topics.update(channel.topic for channel in summary.channels.values())
+    return topics
 
 
 def _text_of(definition) -> str:

@@ -6,6 +6,7 @@ import argparse
 
 import roslaunch
 
+from imu_simulation_framework.commands.command_line import ArgumentParser
 from imu_simulation_framework.core.errors import FrameworkError
 from imu_simulation_framework.core.files import package_share
 from imu_simulation_framework.drive.from_configuration import (
@@ -55,7 +56,7 @@ def main(arguments) -> int:
         used, or something is missing on this machine; nothing was started.
     """
     launch_file = str(package_share() / "launch" / "experiment.launch")
-    parser = argparse.ArgumentParser(
+    parser = ArgumentParser(
         description="Run experiment.launch; print the result and exit with a code that tells of "
         "it: 0 after the whole drive, 1 after a failure, 2 when nothing was started, 130 after "
         "Ctrl+C.",

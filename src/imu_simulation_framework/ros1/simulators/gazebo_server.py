@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import socket
 import urllib.parse
@@ -11,6 +10,7 @@ from typing import Any
 import roslib.packages
 import rospkg
 
+from imu_simulation_framework.commands.command_line import ArgumentParser
 from imu_simulation_framework.core.errors import FrameworkError
 from imu_simulation_framework.ros1.node import tell_failure
 
@@ -55,7 +55,7 @@ def main(arguments) -> int:
     int
         1, when there is a gzserver already, or none that could be started.
     """
-    parser = argparse.ArgumentParser(
+    parser = ArgumentParser(
         prog="gazebo_server.py",
         description="Start gazebo_ros' gzserver for experiment.launch, with the arguments of "
         f"gzserver; end with a sentence and exit code 1 if {MASTER_URI} (else "
