@@ -1,4 +1,6 @@
-"""Whether a sensor was at rest while it was recorded.
+"""From the recording of a sensor at rest to evenly sampled stretches.
+
+Whether a sensor was at rest while it was recorded.
 
 Compared are the medians of neighbouring seconds. At rest they differ by what is left of the noise;
 a bias that wanders, or a sensor that warms up, changes over minutes. Whoever carries or drives a

@@ -1,4 +1,6 @@
-"""What an Allan analysis says on the terminal: a table, and sentences.
+"""What an Allan analysis says and leaves behind: text, files and figures.
+
+What an Allan analysis says on the terminal: a table, and sentences.
 
 What an Allan analysis leaves behind: files and figures.
 """

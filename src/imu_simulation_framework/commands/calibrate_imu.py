@@ -1,6 +1,4 @@
-"""From a recording and what is wanted of it to the calibrations of an IMU's sensors.
-
-Calibrate an IMU from a recording of it at rest, placed, turned, or in a climate chamber.
+"""Calibrate an IMU from a recording of it at rest, placed, turned, or in a climate chamber.
 
 Without options the gyroscope's bias is found at the times at rest. Several calibrations may be in
 one recording. Writes to DIR:

@@ -1,6 +1,4 @@
-"""The IMU of an experiment in which the robot stood still, read back from its bag.
-
-Compare a simulator's IMU plug-in with this package's model of it, the robot at rest.
+"""Compare a simulator's IMU plug-in with this package's model of it, the robot at rest.
 
 Runs an experiment in which the robot stands still for --minutes, once for each --imu, and sets
 the statistics of what the plug-in says (standard deviation, innovation and lag-1 correlation of

@@ -1,4 +1,6 @@
-"""How far an IMU is from the truth: errors of each axis, their statistics, and limits to them.
+"""How far an IMU is from the truth: errors, limits to them, and a figure.
+
+How far an IMU is from the truth: errors of each axis, their statistics, and limits to them.
 
 Figure of an IMU's errors: over time, and their Allan deviation.
 """

@@ -1,4 +1,6 @@
-"""Reading files that anybody may have put there: regular ones only, and not without a limit.
+"""Files: where the package's own are, and reading those that anybody may have put there.
+
+Reading files that anybody may have put there: regular ones only, and not without a limit.
 
 Where the package keeps what it reads at run time, in a source, devel or install space.
 

@@ -1,4 +1,6 @@
-"""YAML as nothing but data, whatever other libraries have taught PyYAML.
+"""YAML files, read as nothing but data, or one sentence on what is wrong with one.
+
+YAML as nothing but data, whatever other libraries have taught PyYAML.
 
 rosparam and xacro, once imported, make ``yaml.safe_load`` of the whole process evaluate the text
 behind ``!radians`` and in ``rad(...)`` as Python. Here nothing that a file or an argument says is

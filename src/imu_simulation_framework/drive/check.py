@@ -1,4 +1,6 @@
-"""The same recording read in several ways: what the check of a recording chooses among.
+"""The check of a recording: its readings, what would stop an experiment, and a set-up.
+
+The same recording read in several ways: what the check of a recording chooses among.
 
 Everything that would stop or mislead an experiment with a recording, found at once.
 

@@ -1,4 +1,6 @@
-"""Every key of config.ini: one frozen dataclass a section.
+"""The settings of an experiment: config.ini's sections, and what overrides them.
+
+Every key of config.ini: one frozen dataclass a section.
 
 A field is a key, its default is what an absent or empty key means. A section that sets something of
 the library inherits from that one's settings and is passed as such; its own keys come first.

@@ -1,4 +1,6 @@
-"""Figures in the plane: where the robot drove, and where on the way the heading was how wrong.
+"""The figures of an experiment.
+
+Figures in the plane: where the robot drove, and where on the way the heading was how wrong.
 
 The ten figures of an experiment, each from its :class:`.Comparison`.
 """

@@ -1,4 +1,6 @@
-"""The MuJoCo model of the robot on its ground.
+"""The robot in MuJoCo: wheel velocities in, true motion and ideal IMU out.
+
+The MuJoCo model of the robot on its ground.
 
 The part of the wheels' velocity control that is slower than the physics.
 

@@ -1,4 +1,6 @@
-"""The figures of an experiment's page, with what to look at in each.
+"""The report of an experiment as a web page.
+
+The figures of an experiment's page, with what to look at in each.
 
 The report of an experiment: the simulated IMU's yaw error beside the recorded one's.
 """

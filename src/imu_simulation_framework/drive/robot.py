@@ -1,4 +1,6 @@
-"""The robot's numbers, as urdf/robot.yaml states them for the description and for us.
+"""The robot: its parameters, and its description as URDF.
+
+The robot's numbers, as urdf/robot.yaml states them for the description and for us.
 
 The robot's URDF from its xacro.
 """

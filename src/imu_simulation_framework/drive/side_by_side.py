@@ -1,4 +1,6 @@
-"""Figures of several yaws, or of the yaw errors of several experiments.
+"""Figures and charts of several yaws, or of the yaw errors of several experiments.
+
+Figures of several yaws, or of the yaw errors of several experiments.
 
 Figures of a page that show several drives, or the yaw errors of several experiments.
 """

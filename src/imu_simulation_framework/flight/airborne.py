@@ -1,4 +1,6 @@
-"""All that is measured and published of a flight, sample by sample, without ROS.
+"""All that is measured and published of a flight, and its tables.
+
+All that is measured and published of a flight, sample by sample, without ROS.
 
 What is measured on a flight, and the truth, as tables and as the messages of a bag.
 """

@@ -1,4 +1,6 @@
-"""What figures of a flight show: an IMU's samples beside the truth, and a navigator's errors.
+"""Figures of a flight: an IMU beside the truth, the path, and a navigator's errors.
+
+What figures of a flight show: an IMU's samples beside the truth, and a navigator's errors.
 
 Lines and words that the pictures of a flight and its page have in common.
 

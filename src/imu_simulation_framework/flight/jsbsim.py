@@ -1,4 +1,6 @@
-"""JSBSim's library: its data, its scripts, and its notices, which it would print.
+"""A flight in JSBSim, stepped in this process: a script in, an aircraft's states out.
+
+JSBSim's library: its data, its scripts, and its notices, which it would print.
 
 From 1.3 on a logger takes all notices of a thread. Older ones print to the process's standard
 output and standard error from C++, so both are pointed elsewhere while they run; other threads that

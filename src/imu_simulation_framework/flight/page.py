@@ -1,4 +1,6 @@
-"""Figures of a flight's page.
+"""The report of a flight with an IMU on a gimbal.
+
+Figures of a flight's page.
 
 The report of a flight with an IMU on a gimbal.
 """

@@ -1,4 +1,6 @@
-"""Samples of a recorded flight as they were recorded, from one topic or several.
+"""A recorded flight, from a file to the states of an aircraft.
+
+Samples of a recorded flight as they were recorded, from one topic or several.
 
 Samples of a flight: topics joined in time, what cannot be used left out or refused.
 

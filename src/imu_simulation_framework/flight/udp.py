@@ -1,4 +1,6 @@
-"""What is in JSBSim's packets: text with labels, or FlightGear's structure in network order.
+"""A flight put together of the packets that a simulator sends by UDP.
+
+What is in JSBSim's packets: text with labels, or FlightGear's structure in network order.
 
 **Text** (``<output type="SOCKET" protocol="UDP" ...>``): the first packet, ``<LABELS>``, names the
 columns; each of the others is a row of numbers with ``precision`` significant digits, 7 unless the

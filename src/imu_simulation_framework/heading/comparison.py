@@ -1,4 +1,6 @@
-"""How fast the wheels turned, beside how fast they were told to.
+"""Yaw errors of a recorded and of a simulated IMU, and wheels beside their commands.
+
+How fast the wheels turned, beside how fast they were told to.
 
 Yaw error of one IMU: its heading beside the one that counts as right.
 

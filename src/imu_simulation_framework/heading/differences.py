@@ -1,4 +1,6 @@
-"""What makes a difference of yaws look bad that is no error of a heading.
+"""Several yaws, each against the first one: how late they are, and how far apart.
+
+What makes a difference of yaws look bad that is no error of a heading.
 
 Several yaws, each against the first one: how long each is late, and how far they are apart.
 """

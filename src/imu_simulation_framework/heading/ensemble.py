@@ -1,4 +1,6 @@
-r"""Mean and variance of values that come in parts.
+r"""Many realisations of an error over time, reduced to a few numbers that add up.
+
+Mean and variance of values that come in parts.
 
 Of two parts with :math:`n_A, n_B` values, means and sums of squared deviations M,
 

@@ -1,4 +1,6 @@
-"""Figure of a heading's budget: how far it drifts over time, and because of what.
+"""Figures of a heading's budget, ensembles, judgements and relative errors.
+
+Figure of a heading's budget: how far it drifts over time, and because of what.
 
 Figure of an ensemble: bands of the error over time, and the errors at the end.
 

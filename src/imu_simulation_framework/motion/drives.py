@@ -1,4 +1,6 @@
-"""The true motion of a synthetic drive: manoeuvres in closed form, joined to laps.
+"""The synthetic drives: manoeuvres in closed form, joined to laps.
+
+The true motion of a synthetic drive: manoeuvres in closed form, joined to laps.
 
 The synthetic drives that come with the package.
 

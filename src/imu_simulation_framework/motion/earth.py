@@ -1,4 +1,6 @@
-"""The WGS-84 ellipsoid: its constants, radii of curvature, and places on it.
+"""The Earth: the WGS-84 ellipsoid and its gravity.
+
+The WGS-84 ellipsoid: its constants, radii of curvature, and places on it.
 
 NIMA TR8350.2, third edition, amendment 1 (2000), "Department of Defense World Geodetic System
 1984".

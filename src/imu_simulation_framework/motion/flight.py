@@ -1,4 +1,6 @@
-"""Instants of a flight found from the motion itself: lift-off, ascent, cruise, turns.
+"""A flight: states of an aircraft over time, and its instants.
+
+Instants of a flight found from the motion itself: lift-off, ascent, cruise, turns.
 
 Figure 8 of the seed marks four of them (start of ascending, start of cruise, start and end of
 the strong turn) and does not say how they were chosen; these rules find them in any flight,

@@ -1,4 +1,6 @@
-"""Poses as they must be, orientation over time as a spline, and the angular velocity in it.
+"""Kinematics of poses over time: splines of orientations, angular velocities, turns.
+
+Poses as they must be, orientation over time as a spline, and the angular velocity in it.
 
 How much a body has turned to either side, noise in its yaw left aside.
 """

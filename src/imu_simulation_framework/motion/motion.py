@@ -1,4 +1,6 @@
-r"""What every motion is: quantities of one body at increasing times.
+r"""The true motion of a rigid body over time: what every source delivers.
+
+What every motion is: quantities of one body at increasing times.
 
 The true motion of a rigid body: what every source of motion delivers and every sensor takes.
 

@@ -1,4 +1,6 @@
-"""What a receiver's fixes are worth: places in metres, variances, and what is no measurement.
+"""From satellite fixes to a path that a robot can have driven.
+
+What a receiver's fixes are worth: places in metres, variances, and what is no measurement.
 
 From satellite positions to a path that a robot can have driven.
 

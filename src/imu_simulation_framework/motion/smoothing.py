@@ -1,4 +1,6 @@
-"""Smoothing by local regression, without delay and without an even grid.
+"""Smoothing of positions: by local regression, in the plane, and with a robot's motion.
+
+Smoothing by local regression, without delay and without an even grid.
 
 Not scipy's: ``savgol_filter`` wants even samples (of the bundled drives with a tenth of the samples
 missing, its yaw is 1.3 times as far off). ``make_smoothing_spline`` takes 300 times as long and

@@ -1,4 +1,6 @@
-"""What an ideal IMU does not say of where it is: the magnetic field there, and how fast it moves.
+"""What an ideal IMU does not say of where it is: field, speed, motors' currents.
+
+What an ideal IMU does not say of where it is: the magnetic field there, and how fast it moves.
 
 Earth's field is the same everywhere, so that the orientation is enough for it. Iron, magnets and a
 speed need the robot's pose, which comes on its own: a truth waits until it is known.

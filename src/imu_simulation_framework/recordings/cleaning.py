@@ -1,4 +1,6 @@
-"""What every reader returns: columns of numbers as recorded, nothing cleaned yet.
+"""From samples as recorded to samples that can be computed with.
+
+What every reader returns: columns of numbers as recorded, nothing cleaned yet.
 
 From samples as recorded to samples that can be computed with, and a report on the way.
 """

@@ -1,4 +1,6 @@
-"""The quantities that a column map can name, and the units in which they can be.
+"""Column maps of text files: quantities, units, times, and which of them are used.
+
+The quantities that a column map can name, and the units in which they can be.
 
 One table, from which files are read and the list in the documentation is made.
 

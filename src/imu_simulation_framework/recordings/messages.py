@@ -1,4 +1,6 @@
-"""The ROS messages that can be read: how they lie in a bag and in ``rostopic echo -p``.
+"""The ROS messages that can be read, and the topics among which to choose.
+
+The ROS messages that can be read: how they lie in a bag and in ``rostopic echo -p``.
 
 Each of them is a std_msgs/Header, perhaps a string, and a payload of fixed size
 (little-endian, packed, as http://wiki.ros.org/msg says; ROS 2 has the same fields, see

@@ -1,4 +1,6 @@
-"""An orientation for a recorded IMU that has none, from its gyroscope and accelerometer.
+"""Orientation of a recorded IMU that gives none, fused from its other readings.
+
+An orientation for a recorded IMU that has none, from its gyroscope and accelerometer.
 
 The filters of :mod:`.fusion.choice` want even steps, which stamps of a
 recording rarely have. The integral of the rate is therefore taken at the recorded times and read

@@ -1,4 +1,6 @@
-"""What a report consists of.
+"""A report as one web page: sections with tables and figures, and the HTML of it.
+
+What a report consists of.
 
 Settings, versions and the like as rows of a table.
 

@@ -1,4 +1,6 @@
-"""What a BNO055 says of its calibration, as a topic.
+"""Messages filled from samples: the simulator's, a receiver's, a calibration's status.
+
+What a BNO055 says of its calibration, as a topic.
 
 What a GNSS receiver publishes: positions, velocities and headings.
 

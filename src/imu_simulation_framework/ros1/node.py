@@ -1,4 +1,6 @@
-"""From ROS parameters to the settings of one node; no ROS is asked here.
+"""What every node of an experiment shares: settings, waiting, ending.
+
+From ROS parameters to the settings of one node; no ROS is asked here.
 
 What every node of an experiment shares: settings, waiting, ending.
 """

@@ -1,4 +1,6 @@
-r"""The digital low-pass that a sensor's readings have gone through.
+r"""What a sensor is exposed to: band limit, supply voltage, temperature, vibration.
+
+The digital low-pass that a sensor's readings have gone through.
 
 The voltage that a sensor is supplied with.
 

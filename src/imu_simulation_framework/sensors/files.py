@@ -1,4 +1,6 @@
-"""IMU specifications as YAML files.
+"""Sensors' YAML files: IMUs, receivers and magnetic environments, bundled or one's own.
+
+IMU specifications as YAML files.
 
 The keys are the fields of :class:`.sensors.imu_specification.ImuSpecification` and of its parts,
 where meaning and unit of each are documented::

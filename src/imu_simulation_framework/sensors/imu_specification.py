@@ -1,4 +1,6 @@
-"""What an IMU gives out, and how it gets its orientation.
+"""The errors of an IMU in standard, continuous-time units, and what it gives out.
+
+What an IMU gives out, and how it gets its orientation.
 
 The errors of an IMU in the standard, continuous-time units that all other formats convert to.
 

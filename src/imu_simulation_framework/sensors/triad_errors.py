@@ -1,4 +1,6 @@
-r"""All random errors of three gyroscopes or accelerometers, from their specification.
+r"""The errors of three equal sensors: noise, and how they respond to the truth.
+
+All random errors of three gyroscopes or accelerometers, from their specification.
 
 What three equal sensors say of the truth, with the errors of their specification.
 

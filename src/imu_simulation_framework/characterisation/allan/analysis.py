@@ -1,4 +1,6 @@
-"""How long a sensor must be recorded until a noise term of a given size shows.
+"""Identifying the noise of an IMU from recordings at rest, and how long to record.
+
+How long a sensor must be recorded until a noise term of a given size shows.
 
 Identify the noise parameters of an IMU from recordings at rest.
 

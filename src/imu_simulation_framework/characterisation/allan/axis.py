@@ -1,4 +1,6 @@
-"""Whether the sensor that was identified has the Allan deviation that was measured.
+"""Identifying the noise of one axis, and whether what was found fits.
+
+Whether the sensor that was identified has the Allan deviation that was measured.
 
 Which coefficients go into the specification of the identified sensor.
 

@@ -1,4 +1,6 @@
-"""From which averaging time on the noise terms describe a real sensor, and how well.
+"""Models beyond the standard noise terms, and until when those describe a sensor.
+
+From which averaging time on the noise terms describe a real sensor, and how well.
 
 At short averaging times an hour of samples gives the Allan variance to 0.1 %. There every real
 sensor differs from the standard terms: its filter, resonances, what is left of lines. Such points

@@ -1,4 +1,6 @@
-r"""How means of a sensor's noise over times of any length hang together.
+r"""Least squares with noise that is correlated over time, given or found.
+
+How means of a sensor's noise over times of any length hang together.
 
 White noise N, flicker noise B and random walk K, as in :mod:`.sensors.imu_specification`. For means
 over the times i and j, of length L, with the midpoint m, i before j:

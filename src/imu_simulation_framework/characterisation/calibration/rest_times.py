@@ -1,4 +1,6 @@
-"""Whether gyroscope and accelerometer are in rad/s and m/s^2, as gravity tells.
+"""When a sensor was at rest or turned, and the units that gravity shows.
+
+Whether gyroscope and accelerometer are in rad/s and m/s^2, as gravity tells.
 
 When a sensor was at rest while it was recorded: the times that a calibration uses.
 

@@ -1,4 +1,6 @@
-"""Scalar calibration: readings that should all have the same size, of a field or of gravity.
+"""Scalar calibration: readings that should all have the same size.
+
+Scalar calibration: readings that should all have the same size, of a field or of gravity.
 
 The readings y of a sensor that is turned every way lie on an ellipsoid, :math:`y = A h + b + n`
 with :math:`|h| = F`. A turned sensor has the same sizes, so that of all A which differ by a turn

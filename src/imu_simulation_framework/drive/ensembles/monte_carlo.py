@@ -1,4 +1,6 @@
-"""A chunk of work, as any process of any computer does it.
+"""An ensemble from first run to last, in chunks that any process can do.
+
+A chunk of work, as any process of any computer does it.
 
 An ensemble from first run to last: what is missing is drawn, then all is put together.
 """

@@ -1,4 +1,6 @@
-"""Samples of one kind, in order of their stamps, that go to a file as they come in.
+"""What is recorded of an experiment: samples in files, and the tables made of them.
+
+Samples of one kind, in order of their stamps, that go to a file as they come in.
 
 Samples as they come in, by their stamps.
 

@@ -1,4 +1,6 @@
-r"""The three joints of a gimbal: their order, and their angles over time.
+r"""Where a gimbal's joints and links are on its platform, and how they move.
+
+The three joints of a gimbal: their order, and their angles over time.
 
 What a gimbal asks of a platform's motion, whether its world is a level plane or the Earth.
 

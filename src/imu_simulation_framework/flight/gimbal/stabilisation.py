@@ -1,4 +1,6 @@
-r"""What a stabilised gimbal aims at, and how well its loop and its servos do.
+r"""A gimbal that holds an attitude or points at a place: targets, loop, what is left.
+
+What a stabilised gimbal aims at, and how well its loop and its servos do.
 
 The loop runs once per sample of the gyroscope, which is on the inner link, beside the camera. Its
 attitude is the integral of the gyroscope's samples, :math:`\hat q_k = \hat q_{k-1} \exp(y_k T)`,

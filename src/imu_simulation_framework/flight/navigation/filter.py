@@ -1,4 +1,6 @@
-r"""How the error of an inertial navigation grows: 15 states, in the Earth's axes.
+r"""A loosely coupled filter for INS and GNSS, of 15 states, of many runs at once.
+
+How the error of an inertial navigation grows: 15 states, in the Earth's axes.
 
 The error is that of attitude, velocity, position, accelerometer bias and gyroscope bias, three
 numbers each, as by Groves (Principles of GNSS, Inertial, and Multisensor Integrated Navigation

@@ -1,4 +1,6 @@
-r"""Errors of navigators against the truth: attitude, velocity and position, north, east and down.
+r"""Many runs of a navigator on one motion, their errors, and their consistency.
+
+Errors of navigators against the truth: attitude, velocity and position, north, east and down.
 
 Whether a filter's errors are as large as it says: NEES and NIS, with bounds.
 

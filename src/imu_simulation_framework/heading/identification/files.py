@@ -1,4 +1,6 @@
-"""What an identification of a yaw error says to a person, and the units in which it does.
+"""Files and sentences on an identified model of the yaw error.
+
+What an identification of a yaw error says to a person, and the units in which it does.
 
 Files of an identified model of the yaw error.
 """

@@ -1,4 +1,6 @@
-"""Whether what a model leaves unexplained is white, normal, and equally large everywhere.
+"""From observed yaw errors to a model: choice of terms, and tests of what is left.
+
+Whether what a model leaves unexplained is white, normal, and equally large everywhere.
 
 Which terms the data demand: nested models by likelihood ratio, and a table of all tried.
 

@@ -1,4 +1,6 @@
-"""Intervals of identified parameters by profile likelihood.
+"""Intervals of identified parameters, and what a motion cannot tell of them.
+
+Intervals of identified parameters by profile likelihood.
 
 What a motion cannot tell of a yaw error, and which drive would.
 """

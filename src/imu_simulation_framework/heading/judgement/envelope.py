@@ -1,4 +1,6 @@
-"""Bands of an ensemble, each for one moment: what so much of the simulated errors lie within.
+"""Bands of an ensemble, and one p-value for a whole curve.
+
+Bands of an ensemble, each for one moment: what so much of the simulated errors lie within.
 
 One p-value for a whole curve against an ensemble of curves: a global envelope test.
 

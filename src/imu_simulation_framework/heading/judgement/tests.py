@@ -1,4 +1,6 @@
-"""An ensemble of simulated errors over time, and the error that is judged by it.
+"""The tests of a judgement: statistics of an error in its ensemble, and words for them.
+
+An ensemble of simulated errors over time, and the error that is judged by it.
 
 Statistics of many errors over time at once, and what chance makes of them.
 

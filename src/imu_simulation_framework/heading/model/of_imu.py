@@ -1,4 +1,6 @@
-r"""What a magnetic heading makes of a yaw error: it forgets, and hears the magnetometer.
+r"""The sources of an IMU's yaw error, its magnetic heading's among them.
+
+What a magnetic heading makes of a yaw error: it forgets, and hears the magnetometer.
 
 With T the time constant of the heading (:mod:`.sensors.fusion.magnetic_heading`), b and n the
 errors of the yaw rate and m the error of the heading that the field has,

@@ -1,4 +1,6 @@
-"""Samples of a recording in any format, which is found out if it is not said.
+"""Samples and topics of a recording in any format.
+
+Samples of a recording in any format, which is found out if it is not said.
 
 What a recording holds, before anything is read from it.
 """

@@ -1,4 +1,6 @@
-"""Parts of bags that are packed by themselves, unpacked within limits: none is a bomb.
+"""ROS 1 bags, read without ROS.
+
+Parts of bags that are packed by themselves, unpacked within limits: none is a bomb.
 
 Each function takes the packed bytes and raises ValueError if they are cut off or make more than
 the limit.

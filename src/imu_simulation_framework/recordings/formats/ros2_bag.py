@@ -1,4 +1,6 @@
-"""Messages as ROS 2 lays them out (CDR), decoded all at once.
+"""ROS 2 bags, read without ROS: folders, .db3 and .mcap.
+
+Messages as ROS 2 lays them out (CDR), decoded all at once.
 
 As in a ROS 1 bag only strings vary in length. Unlike there a number begins at a multiple of its
 size, counted from behind the four bytes that say how the message is written

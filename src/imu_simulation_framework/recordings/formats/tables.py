@@ -1,4 +1,6 @@
-"""CSV with columns of any name and unit, as told by a column map.
+"""Recordings as text: plain CSV, ``rostopic echo -p``, TUM.
+
+CSV with columns of any name and unit, as told by a column map.
 
 What ``rostopic echo -p TOPIC > FILE`` writes.
 

@@ -1,4 +1,6 @@
-"""Bags of many messages at once: each topic an array of fields, see :mod:`.recordings.messages`.
+"""ROS 1 bags as they are written: many messages at once, or copied byte by byte.
+
+Bags of many messages at once: each topic an array of fields, see :mod:`.recordings.messages`.
 
 Bags as the bytes of their messages: what is not understood can be copied as it is.
 

@@ -1,4 +1,6 @@
-"""What the name of a column in somebody's table says: the quantity, the axis and the unit.
+"""What names, numbers and units say of the columns of somebody's table.
+
+What the name of a column in somebody's table says: the quantity, the axis and the unit.
 
 A name is cut into words; words that only say where the quantity comes from are dropped; what
 remains must be a known name as a whole. A word that is not known makes the column unknown, so that

@@ -1,4 +1,6 @@
-"""The whole guess: column maps of a reference and of an IMU from names and numbers.
+"""Guessing the columns of a text file: a reference's and an IMU's.
+
+The whole guess: column maps of a reference and of an IMU from names and numbers.
 
 Guessing which columns of somebody's table are what.
 

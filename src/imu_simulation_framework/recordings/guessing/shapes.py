@@ -1,4 +1,6 @@
-"""Which columns of a table without names are what, by their numbers alone.
+"""Guessing columns by their numbers alone: quantities and times.
+
+Which columns of a table without names are what, by their numbers alone.
 
 Few can be told: a time that grows, gravity, an angular velocity beside it, and a longitude beyond
 90 degrees, which tells it from the latitude.

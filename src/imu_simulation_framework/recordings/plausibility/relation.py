@@ -1,4 +1,6 @@
-"""What each part of a recording says about how the robot turned.
+"""How two headings, clocks and paths of a recording go together.
+
+What each part of a recording says about how the robot turned.
 
 How two headings go together.
 

@@ -1,6 +1,4 @@
-"""What a flight publishes beside its IMU and its receiver: truths, tf, the path, its origin.
-
-Flies an aircraft, or replays a flight, and publishes what an IMU on a gimbal on it measures.
+"""Flies an aircraft, or replays a flight, and publishes what an IMU on a gimbal on it measures.
 
 Private parameters: ``~source``, a script for JSBSim, a recorded flight, or ``udp:PORT``;
 ``~gimbal``, ``~imu`` and ``~gnss``, names or files; and the numbers that airborne.launch documents.

@@ -1,6 +1,4 @@
-"""Arguments of the node realistic_imu, read from the parameter server and checked.
-
-Gives the ideal IMU that any simulator publishes the errors of a real one.
+"""Gives the ideal IMU that any simulator publishes the errors of a real one.
 
 Where there is no IMU, odometry will do: angular velocity and acceleration are made of it. A
 magnetometer is simulated beside it, in Earth's field or, where the robot's pose is told, in any, or

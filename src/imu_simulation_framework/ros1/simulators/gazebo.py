@@ -1,4 +1,6 @@
-"""Keeps Gazebo's time from running away from those who drive the robot in it, and who record it.
+"""Gazebo 11 as a simulator of experiments, and how its time is kept from running away.
+
+Keeps Gazebo's time from running away from those who drive the robot in it, and who record it.
 
 Interface to Gazebo 11 through gazebo_ros, gazebo_ros_control and Hector's IMU plug-in.
 """

@@ -1,4 +1,6 @@
-"""What all formats of IMU parameters share: what reading and writing gives, and what is unsaid.
+"""What all formats of IMU parameters share: reading, writing, and what is unsaid.
+
+What all formats of IMU parameters share: what reading and writing gives, and what is unsaid.
 
 No format but our own can say everything. Whoever reads gets remarks on what was in the file and has
 no place in a specification; whoever writes gets the list of what the format cannot say.

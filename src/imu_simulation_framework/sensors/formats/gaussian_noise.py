@@ -1,4 +1,6 @@
-"""The Gaussian noise of one axis as SDF describes it, and as Gazebo and Unity simulate it.
+"""Gaussian noise and bias of SDF, and the fewer numbers that a format can say.
+
+The Gaussian noise of one axis as SDF describes it, and as Gazebo and Unity simulate it.
 
 ================================= ==================== =========================================
 tag                               unit                 ours

@@ -1,4 +1,6 @@
-"""Numbers that a xacro file gives by the properties that it defines itself.
+"""XML of plug-ins and xacro files, with the lines on which things stand.
+
+Numbers that a xacro file gives by the properties that it defines itself.
 
 ``<xacro:property name="noise" value="0.0003"/>`` directly below the root, and ``${2 * noise}``
 anywhere: where an expression has only numbers, such properties, ``pi``, ``+ - * / **`` and

@@ -1,4 +1,6 @@
-"""The filter of the library vqf.
+"""Orientation from a sensor's own readings, by the filter that is chosen.
+
+The filter of the library vqf.
 
 Orientation from a sensor's own readings, by the filter that its specification names.
 

@@ -1,4 +1,6 @@
-r"""What all filters of an orientation have in common.
+r"""Complementary filters of an orientation, and where they start from.
+
+What all filters of an orientation have in common.
 
 What the filters have in common: how they start, and what they need.
 

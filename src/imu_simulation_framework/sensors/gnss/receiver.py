@@ -1,4 +1,6 @@
-"""When a GNSS receiver receives, and how well: outages and qualities of its fixes over time.
+"""A GNSS receiver on a motion: when it receives, and what it says.
+
+When a GNSS receiver receives, and how well: outages and qualities of its fixes over time.
 
 Both are drawn as far as they are asked for, so that they are the same in one piece or in many.
 

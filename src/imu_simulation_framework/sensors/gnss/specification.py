@@ -1,4 +1,6 @@
-"""What a GNSS receiver does wrong, when, and where its antenna is.
+"""The errors of a GNSS receiver, and how they stand in a file.
+
+What a GNSS receiver does wrong, when, and where its antenna is.
 
 A GNSS receiver as plain keys and values, as in its YAML file.
 """

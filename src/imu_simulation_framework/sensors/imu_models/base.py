@@ -1,4 +1,6 @@
-"""What goes into an IMU and what comes out: true signals, and readings of named parts.
+"""What all IMU models share: true signals in, readings of named parts out.
+
+What goes into an IMU and what comes out: true signals, and readings of named parts.
 
 What all IMU models share: their interface, and the checks of their parameters.
 """

@@ -1,4 +1,6 @@
-r"""An IMU without errors.
+r"""The IMU plug-ins of classic Gazebo, as they behave: ideal, generic and Hector.
+
+An IMU without errors.
 
 Gazebo's generic IMU plug-in, libgazebo_ros_imu_sensor.so.
 

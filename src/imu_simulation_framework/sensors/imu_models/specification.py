@@ -1,4 +1,6 @@
-r"""What a triad of a specification is made of: what has a state, and what every run shares.
+r"""An IMU as its specification says, sample by sample or many runs at once.
+
+What a triad of a specification is made of: what has a state, and what every run shares.
 
 A reading whose orientation is fused: its errors are those against the true orientation.
 

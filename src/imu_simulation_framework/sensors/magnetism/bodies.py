@@ -1,4 +1,6 @@
-r"""Bodies of iron in Earth's field: what all of them have.
+r"""Bodies that disturb a magnetic field: bars, ellipsoids, dipoles and motors.
+
+Bodies of iron in Earth's field: what all of them have.
 
 In the field :math:`H_0 = B_0 / \mu_0` and its own, :math:`H_d`, iron of the relative permeability
 :math:`\mu_r` has the magnetisation

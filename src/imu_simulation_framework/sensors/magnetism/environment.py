@@ -1,4 +1,6 @@
-"""Earth's own magnetic field at a place and a date.
+"""Where a magnetometer is: Earth's field there, and what disturbs it.
+
+Earth's own magnetic field at a place and a date.
 
 The International Geomagnetic Reference Field (IGRF), as the library ppigrf evaluates it: Alken et
 al., International Geomagnetic Reference Field: the thirteenth generation, Earth, Planets and Space

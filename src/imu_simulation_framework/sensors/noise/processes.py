@@ -1,4 +1,6 @@
-"""What every random process on three axes is: samples one by one, in blocks, or of many runs.
+"""The random processes of sensors: white noise, flicker, random walks, Gauss-Markov.
+
+What every random process on three axes is: samples one by one, in blocks, or of many runs.
 
 A process is advanced sample by sample, block by block, or run for many realisations at once. All
 three give the same numbers, to the bit, from generators in the same state, as each draws the same
