@@ -356,11 +356,6 @@ FIGURES = {
 """File name -> function that makes a matplotlib Figure of a :class:`.Comparison`."""
 
 
-def make_figures(comparison) -> dict:
-    """Return all ten figures, by file name."""
-    return {name: make(comparison) for name, make in FIGURES.items()}
-
-
 def _spectra(comparison, attribute, title):
     spectra = [
         (getattr(result, attribute), line, name)

@@ -319,36 +319,6 @@ def _place(look) -> float:
     return apart / width if width > 0.0 else float(np.sign(apart)) * (_FARTHEST + 1.0)
 
 
-def places_of_drives(result):
-    """Histogram of many drives' places in their ensembles, beside what a right model gives.
-
-    Parameters
-    ----------
-    result : PlacesOfDrives
-    """
-    figure, (axis,) = style.make_figure(height=3.6)
-    drives, bins = len(result.places), len(result.counts)
-    expected = drives / bins
-    spread = 2.0 * np.sqrt(expected * (1.0 - 1.0 / bins))
-    axis.axhspan(
-        max(0.0, expected - spread), expected + spread, color=_BAND_COLOURS[0], linewidth=0.0,
-        label="right model, two standard deviations",
-    )  # fmt: skip
-    axis.stairs(
-        result.counts, result.edges, fill=True, alpha=0.85, color=style.REAL["color"],
-        label=f"{drives} drives",
-    )  # fmt: skip
-    axis.axhline(expected, **style.ZERO)
-    style.label(
-        axis,
-        x="part of the ensemble that is below the observed value",
-        y="drives",
-        title=textwrap.fill(result.sentence, _LETTERS_PER_LINE),
-    )
-    style.outside_legend(figure, [axis])
-    return figure
-
-
 CONFIDENCE = 0.95
 TOO_SHORT = "There is no drift over distance or turn to show: the drive is too short for it."
 

@@ -70,12 +70,10 @@ from imu_simulation_framework.core.described_files import (
     read_described,
 )
 from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.whole_files import write_whole
 from imu_simulation_framework.core.yaml_files import read_yaml
 from imu_simulation_framework.sensors.gnss.specification import (
     GnssSpecification,
     gnss_from_mapping,
-    gnss_to_mapping,
 )
 from imu_simulation_framework.sensors.imu_specification import PARTS, ImuSpecification
 from imu_simulation_framework.sensors.magnetism.environment import (
@@ -185,25 +183,6 @@ def _to_si(content):
                 raise ConfigurationError(f"{triad}.{error}") from None
 
 
-def save_imu_specification(specification: ImuSpecification, path, comment: str = ""):
-    """Write a specification so that it reads back equal.
-
-    Parameters
-    ----------
-    specification : ImuSpecification
-    path : str or Path
-        An existing file is replaced.
-    comment : str
-        Lines for the file's beginning, without number signs.
-
-    Raises
-    ------
-    ResultError
-        The file cannot be written.
-    """
-    write_whole(path, imu_specification_text(specification, comment).encode("utf-8"))
-
-
 def imu_specification_text(specification: ImuSpecification, comment: str = "") -> str:
     """Return a specification as YAML, with units; what is at its default is left out."""
     lines = [f"# {line}".rstrip() for line in comment.splitlines()]
@@ -297,24 +276,6 @@ def read_gnss_specification(name: str | os.PathLike[str]) -> GnssSpecification:
         There is neither, it cannot be read, or it is no description of one.
     """
     return read_described(name, "gnss", "a GNSS receiver", gnss_from_mapping, named=True)
-
-
-def save_gnss_specification(gnss: GnssSpecification, path: str | os.PathLike[str]) -> None:
-    """Write a receiver so that it reads back equal.
-
-    Parameters
-    ----------
-    gnss : GnssSpecification
-    path : str or Path
-        An existing file is replaced.
-
-    Raises
-    ------
-    ResultError
-        The file cannot be written.
-    """
-    text = yaml.safe_dump(gnss_to_mapping(gnss), sort_keys=False, allow_unicode=True)
-    write_whole(path, text.encode("utf-8"))
 
 
 def read_magnetic_environment(name: str | os.PathLike[str]) -> MagneticEnvironment:

@@ -10,7 +10,7 @@ from scipy.spatial.distance import pdist
 from synthetic_experiment import cut, make_tables
 
 from imu_simulation_framework.core.whole_files import picture
-from imu_simulation_framework.drive.figures import FIGURES, make_figures, paths
+from imu_simulation_framework.drive.figures import FIGURES, paths
 from imu_simulation_framework.heading.comparison import ComparisonSettings, compare
 from imu_simulation_framework.report import style
 
@@ -26,6 +26,10 @@ NAMES = [
     "yaw_errors_psd",
     "yaw_psd",
 ]
+
+
+def make_figures(comparison):
+    return {name: make(comparison) for name, make in FIGURES.items()}
 
 
 def comparison(tables):

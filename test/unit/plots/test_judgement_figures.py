@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
-from judgement_uniformity import uniformity
 
-from imu_simulation_framework.heading.figures import judgement, places_of_drives
+from imu_simulation_framework.heading.figures import judgement
 from imu_simulation_framework.heading.judgement.judge import judge
 
 TIME = np.arange(300.0)
@@ -46,11 +45,3 @@ def test_nothing_of_a_judgement_leaves_the_figure(result):
             box = text.get_window_extent(renderer)
             assert figure.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1, text
             assert figure.bbox.y0 <= box.y0 and box.y1 <= figure.bbox.y1, text
-
-
-def test_places_of_drives_have_a_bar_for_every_count():
-    result = uniformity(np.random.default_rng(2).uniform(size=40))
-    (axis,) = places_of_drives(result).axes
-    (stairs,) = (patch for patch in axis.patches if hasattr(patch, "get_data"))
-    np.testing.assert_array_equal(stairs.get_data().values, result.counts)
-    assert axis.get_title(loc="left").replace("\n", " ") == result.sentence

@@ -16,7 +16,7 @@ from imu_simulation_framework.sensors.conditions import (
     Vibration,
     VibrationNoise,
 )
-from imu_simulation_framework.sensors.files import save_imu_specification
+from imu_simulation_framework.sensors.files import imu_specification_text
 from imu_simulation_framework.sensors.imu_specification import (
     ImuSpecification,
     OutputSpecification,
@@ -245,7 +245,7 @@ def test_a_file_says_the_units_of_conditions_and_reads_back(tmp_path):
         vibration=Vibration(spectrum=FLAT.spectrum, reference_speed=2.0),
     )
     path = tmp_path / "imu.yaml"
-    save_imu_specification(imu, path)
+    path.write_text(imu_specification_text(imu))
     assert isf.read_imu_specification(path) == imu
     text = path.read_text("utf-8")
     for line in (

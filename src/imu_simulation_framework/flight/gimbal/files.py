@@ -21,19 +21,16 @@ from __future__ import annotations
 import os
 
 import numpy as np
-import yaml
 
 from imu_simulation_framework.core.csv_tables import read_csv
 from imu_simulation_framework.core.described_files import find_description, load_described
 from imu_simulation_framework.core.errors import ConfigurationError, ResultError
 from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.core.whole_files import write_whole
 from imu_simulation_framework.flight.gimbal.geometry import JOINTS
 from imu_simulation_framework.flight.gimbal.profiles import TabulatedJoints
 from imu_simulation_framework.flight.gimbal.specification import (
     GimbalSpecification,
     gimbal_from_mapping,
-    gimbal_to_mapping,
 )
 
 LONGEST_STEP = 10.0
@@ -108,24 +105,6 @@ def read_joint_table(path: str | os.PathLike[str]) -> TabulatedJoints:
         return TabulatedJoints(tuple(time.tolist()), tuple(map(tuple, angles.tolist())), str(path))
     except ConfigurationError as error:
         raise ConfigurationError(f"{path}: {error}") from None
-
-
-def save_gimbal(gimbal: GimbalSpecification, path: str | os.PathLike[str]) -> None:
-    """Write a gimbal so that it reads back equal.
-
-    Parameters
-    ----------
-    gimbal : GimbalSpecification
-    path : str or Path
-        An existing file is replaced.
-
-    Raises
-    ------
-    ResultError
-        The file cannot be written.
-    """
-    text = yaml.safe_dump(gimbal_to_mapping(gimbal), sort_keys=False, allow_unicode=True)
-    write_whole(path, text.encode("utf-8"))
 
 
 def _table(folder, name):

@@ -248,7 +248,6 @@ def drift_parameters(stationary_std: float, correlation_time: float, period: flo
 _HECTOR_FORCE, _HECTOR_RATE, _YAW = slice(0, 3), slice(3, 6), 6
 _DRIFTS = slice(0, 7)
 _FORCE_NOISE, _RATE_NOISE = slice(7, 10), slice(10, 13)
-_HECTOR_NUMBERS = 13
 
 
 @dataclass(frozen=True)
