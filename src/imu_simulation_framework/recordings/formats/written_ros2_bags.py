@@ -160,7 +160,7 @@ class Ros2Folder:
 
 def _channels(files) -> set[str]:
     """Return the topics of MCAP files, as their ends list them, whatever a description says."""
-    topics = set()
+    topics: set[str] = set()
     for file in files:
         # The library that reads the messages says what is wrong with a file.
         with suppress(McapError, OSError, ValueError), open(file, "rb") as stream:
