@@ -26,17 +26,12 @@ extensions = [
     "sphinx.ext.mathjax",
     "sphinx.ext.napoleon",
 ]
-html_theme = "alabaster"
-html_theme_options = {
-    "description": "Simulate an IMU on a mobile robot, judge how far its heading drifts.",
-    "fixed_sidebar": True,
-    "page_width": "1240px",
-    "body_max_width": "980px",
-    "sidebar_width": "260px",
-}
+html_theme = "furo"
+html_title = project
 html_static_path = ["_static"]
 html_css_files = ["guide.css"]
 html_show_sphinx = False
+html_copy_source = False
 exclude_patterns = ["README.md"]
 pygments_style = "friendly"
 root_doc = "index"
