@@ -100,25 +100,35 @@ Every error meant for a person derives from
 :class:`imu_simulation_framework.core.errors.FrameworkError`.
 """
 
+import functools
 import os
 import warnings
 
-import lazy_loader
-
 __version__ = "0.1.0"
-
-# In a catkin workspace the module's own file is one of catkin's, which leads to this one.
-(_STUB,) = (
-    path
-    for path in (os.path.join(folder, "__init__.pyi") for folder in __path__)
-    if os.path.isfile(path)
-)
-__getattr__, _, __all__ = lazy_loader.attach_stub(__name__, _STUB)
-__all__ += ["__version__"]
 
 # Debian's matplotlib beside the pinned one takes the place of its 3D axes; none are drawn here.
 warnings.filterwarnings("ignore", "Unable to import Axes3D", UserWarning)
 
 
+@functools.lru_cache(maxsize=None)
+def _front_door():
+    # Not at the top: rostopic and rosservice import our messages with a Python that has only ROS.
+    import lazy_loader
+
+    # In a catkin workspace the module's own file is one of catkin's, which leads to this one.
+    stubs = (os.path.join(folder, "__init__.pyi") for folder in __path__)
+    names, _, offered = lazy_loader.attach_stub(__name__, next(filter(os.path.isfile, stubs)))
+    return names, [*offered, "__version__"]
+
+
+def __getattr__(name):
+    # Imported when it is used: nobody waits for MuJoCo or a reader of bags that is not needed.
+    if name == "__all__":
+        return _front_door()[1]
+    if name.startswith("__"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _front_door()[0](name)
+
+
 def __dir__():
-    return __all__
+    return __getattr__("__all__")
