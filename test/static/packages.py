@@ -69,7 +69,7 @@ def at_import(tree):
     """Return what of a module is run when it is imported: functions and types alone are not."""
     kept = []
     for node in tree.body:
-        for_types = isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        for_types = isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING"
         if not for_types and not isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             kept.append(node)
     return ast.Module(kept, [])
