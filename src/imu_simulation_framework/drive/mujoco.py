@@ -491,7 +491,7 @@ class MujocoSimulator:
         self._motors = WheelMotors(parameters, self.sample_period)
         self._imu = self._mount_imu()
         self._state: SimulatorState | None = None
-        self._rest_position, self._rest_quaternion = self._settle()
+        self._rest_position, self._rest_quaternion = self._settle(parameters)
         self.reset()
 
     @property
@@ -662,14 +662,14 @@ class MujocoSimulator:
         steps = round(_SETTLING_TIME * self._sample_rate * self._steps_per_sample)
         mujoco.mj_step(self._model, self._data, steps)
 
-    def _settle(self):
+    def _settle(self, parameters):
         """Return the place and the orientation of the base of a robot that stands at the origin."""
         # MuJoCo's contacts are compliant: the robot sinks in a little before it stands.
         mujoco.mj_resetData(self._model, self._data)
         self._wait_until_settled()
         if not np.all(np.abs(self._data.qvel) < _REST):
             raise SimulatorError(
-                "The robot does not stand still on the ground with the given parameters."
+                f"{parameters.path}: the robot does not stand still on level ground"
             )
         position, quaternion = self._base_position.copy(), self._base_quaternion.copy()
         # What little it moved and turned while it sank does not belong to standing still.

@@ -292,6 +292,15 @@ def test_physics_rate_too_low_for_the_motors_is_refused(parameters):
         MujocoSimulator(parameters, physics_rate=500)
 
 
+def test_a_robot_that_does_not_stand_still_is_named(tmp_path):
+    numbers = yaml.safe_load(urdf_path("robot.yaml").read_text(encoding="utf-8"))
+    numbers["imu"]["position"] = [0.15, 0.0, -1e9]
+    path = tmp_path / "deep.yaml"
+    path.write_text(yaml.safe_dump(numbers), encoding="utf-8")
+    with pytest.raises(SimulatorError, match=r"deep\.yaml: the robot does not stand still"):
+        MujocoSimulator(load_robot_parameters(path))
+
+
 def test_unstable_physics_is_noticed(simulator, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # MuJoCo leaves a log file
     simulator.set_pose(1e12, 0.0, 0.0)  # farther away than MuJoCo can take
