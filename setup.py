@@ -62,7 +62,7 @@ setup(
         "pymap3d>=2.9",
         "pyyaml>=5.3",
         # 0.11 is for Python 3.10 and newer; the ones between have a third way to do things.
-        "rosbags>=0.9.20,!=0.10.*,<0.12",
+        "rosbags>=0.9.23,!=0.10.*,<0.12",
         # 1.17 takes no array that is read-only: those of a broadcast, of bytes, of pandas.
         "scipy>=1.8,!=1.17.*,<2",
         "tqdm>=4.50",
