@@ -50,7 +50,7 @@ setup(
     data_files=shared_files(),
     python_requires=">=3.8",
     install_requires=[
-        "allantools>=2019.9",
+        "allantools>=2024.6",
         "defusedxml>=0.7",
         "lazy_loader>=0.3",
         "lz4>=3.1",
@@ -74,6 +74,6 @@ setup(
         "cluster": ["dask[distributed]>=2023.5"],
         "flight": ["jsbsim>=1.2.2,<2"],
         "report": ["plotly>=6.0,<7"],
-        "simulator": ["mujoco>=3.2,<4", "xacro>=2.0"],
+        "simulator": ["mujoco>=3.2,!=3.2.4,!=3.2.5,!=3.2.6,!=3.2.7,<4", "xacro>=2.0"],
     },
 )
