@@ -71,9 +71,11 @@ def test_what_a_document_names_is_there(document):
     text = document.read_text(encoding="utf-8")
     links = [link for link in re.findall(r"\]\(([^)\s]+)\)", text) if "://" not in link]
     assert [link for link in links if not (document.parent / link.partition("#")[0]).exists()] == []
-    # Rooms of the package and what is in them; some nodes have such a name, and services below it.
+    # Packages and what is in them; some nodes have such a name, and services below it.
     library, nodes = ROOT / "src/imu_simulation_framework", {path[:-3] for path in PROGRAMS}
     places = re.findall(r"`((\w+)/[\w/]*(?:\.py)?)`", text)
-    named = [place for place, room in places if (library / room).is_dir() and room not in nodes]
+    named = [
+        place for place, package in places if (library / package).is_dir() and package not in nodes
+    ]
     named = [place for place in named if place not in vars(topics).values()]
     assert [place for place in named if not (library / place).exists()] == []

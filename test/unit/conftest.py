@@ -1,4 +1,4 @@
-"""Tests of the library, each in the folder that has the name of its room.
+"""Tests of the library, in folders by what they are of.
 
 Beside this file are what several of them use; pytest finds it because this file is here.
 """
