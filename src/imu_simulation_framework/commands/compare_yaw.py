@@ -29,8 +29,8 @@ from imu_simulation_framework.core.whole_files import (
     refuse_overwriting,
     write_whole,
 )
-from imu_simulation_framework.drive import side_by_side as figures
 from imu_simulation_framework.drive.configuration import FIGURE_FORMATS
+from imu_simulation_framework.drive.figures import yaws as yaws_figure
 from imu_simulation_framework.drive.yaw_signals import read_yaw_signals
 from imu_simulation_framework.heading.comparison import ComparisonSettings
 from imu_simulation_framework.heading.differences import (
@@ -40,6 +40,7 @@ from imu_simulation_framework.heading.differences import (
     yaw_differences,
 )
 from imu_simulation_framework.report import table as table_text
+from imu_simulation_framework.report.drawing import drawing
 from imu_simulation_framework.report.table import Column
 
 NAME = "compare_yaw"
@@ -81,7 +82,7 @@ def main(arguments):
     print(table_text.table_text(table, COLUMNS), end="")
     for remark in [*_jumps(names, yaws), *_remarks(differences, settings, names[0])]:
         print(remark)
-    figure = figures.yaws(names, yaws, differences)
+    figure = drawing(yaws_figure(names, yaws, differences))
     for format in dict.fromkeys(options.formats):
         write_whole(out / f"{NAME}.{format}", picture(figure, format))
         print(out / f"{NAME}.{format}")

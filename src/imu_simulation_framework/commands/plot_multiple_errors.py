@@ -26,14 +26,14 @@ from imu_simulation_framework.commands.command_line import ArgumentParser
 from imu_simulation_framework.core.errors import ResultError
 from imu_simulation_framework.core.whole_files import make_folder, picture, write_whole
 from imu_simulation_framework.drive.configuration import FIGURE_FORMATS
-from imu_simulation_framework.drive.results.files import ResultFolder, find_results
-from imu_simulation_framework.drive.results.tables import ExperimentTables
-from imu_simulation_framework.drive.side_by_side import (
-    MOST_PANELS,
+from imu_simulation_framework.drive.figures import (
+    MAX_PANELS,
     ShownError,
     yaw_error_spectra,
     yaw_errors,
 )
+from imu_simulation_framework.drive.results.files import ResultFolder, find_results
+from imu_simulation_framework.drive.results.tables import ExperimentTables
 from imu_simulation_framework.drive.summary import RunDescription, evaluate, previous_summary
 from imu_simulation_framework.heading.comparison import (
     Comparison,
@@ -41,6 +41,7 @@ from imu_simulation_framework.heading.comparison import (
     YawComparison,
 )
 from imu_simulation_framework.report import table as table_text
+from imu_simulation_framework.report.drawing import drawing
 from imu_simulation_framework.report.table import Column
 
 NAME = "yaw_errors"
@@ -100,9 +101,9 @@ def main(arguments):
         )
     errors = [ShownError(row.drive, row.name, row.recorded, row.comparison) for row in rows]
     drives = {row.drive for row in rows}
-    if MOST_PANELS < len(drives) < len(rows):
+    if MAX_PANELS < len(drives) < len(rows):
         raise ResultError(
-            f"{len(drives)} drives are more than {MOST_PANELS} panels; name fewer results, or show "
+            f"{len(drives)} drives are more than {MAX_PANELS} panels; name fewer results, or show "
             "one kind with --imu"
         )
     if len(drives) == len(rows):
@@ -115,8 +116,8 @@ def main(arguments):
     for remark in remarks:
         print(remark)
     figures = {
-        NAME: yaw_errors(errors, settings.median_window),
-        f"{NAME}_psd": yaw_error_spectra(errors),
+        NAME: drawing(yaw_errors(errors, settings.median_window)),
+        f"{NAME}_psd": drawing(yaw_error_spectra(errors)),
     }
     for name, figure in figures.items():
         for format in dict.fromkeys(options.formats):

@@ -45,7 +45,7 @@ from imu_simulation_framework.flight.jsbsim import RATE
 from imu_simulation_framework.flight.page import ShownFlight, flight_page
 from imu_simulation_framework.flight.source import find_flight
 from imu_simulation_framework.recordings.formats.written_bags import write_message_bag
-from imu_simulation_framework.report import style
+from imu_simulation_framework.report.drawing import drawing
 from imu_simulation_framework.report.page import page_html
 from imu_simulation_framework.sensors.files import read_gnss_specification
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
@@ -86,9 +86,9 @@ def main(arguments):
     remarks += left_out
     figures = _figures(flown, instants, alone, in_flight, navigated)
     for name, figure in figures.items():
-        style.sign(figure, f"{described} · seed {options.seed}")
+        drawn = drawing(figure, f"{described} · seed {options.seed}")
         for format in dict.fromkeys(options.formats):
-            _write(out / f"{name}.{format}", picture(figure, format))
+            _write(out / f"{name}.{format}", picture(drawn, format))
     for name, (errors, _) in navigated.items():
         _write(
             out / f"navigation_{name.replace(' ', '_')}.csv",
@@ -157,7 +157,7 @@ def _navigated(flown, gimbal, imu, gnss, options):
         motions["gimbal on"] = flown.imu_motion
     try:
         return {
-            name: tuple(showing.navigated(motion, imu, gnss, options.runs, options.seed))
+            name: showing.navigated(motion, imu, gnss, options.runs, options.seed)
             for name, motion in motions.items()
         }, ()
     except ConfigurationError as error:

@@ -13,6 +13,7 @@ from imu_simulation_framework.core.whole_files import (
 )
 from imu_simulation_framework.drive.check import config_text
 from imu_simulation_framework.recordings.figures import recording_figure
+from imu_simulation_framework.report.drawing import drawing
 
 
 def report_lines(setup, check) -> list[str]:
@@ -114,8 +115,7 @@ def write_check(folder, setup, check) -> list[Path]:
         if any(finding.settings for finding in check.findings):
             title += "; read with the settings that the findings propose"
         written.append(folder / "recording.png")
-        figure = recording_figure(check.as_understood, title)
-        write_whole(written[-1], picture(figure))
+        write_whole(written[-1], picture(drawing(recording_figure(check.as_understood, title))))
     written.append(folder / "config.ini")
     text = config_text(setup, check.findings, folder)
     write_whole(written[-1], text.encode("utf-8"))

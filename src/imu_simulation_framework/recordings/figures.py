@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import numpy as np
 
 from imu_simulation_framework.recordings.plausibility.relation import (
@@ -10,108 +12,76 @@ from imu_simulation_framework.recordings.plausibility.relation import (
     reference_heading,
 )
 from imu_simulation_framework.report import colours, style
+from imu_simulation_framework.report.figure import Figure
 
-GYROSCOPE = {"color": colours.DIFFERENCE, "linestyle": (0, (1, 1.2)), "linewidth": 1.8}
+_GYROSCOPE = {"color": colours.DIFFERENCE, "linestyle": (0, (1, 1.2)), "linewidth": 1.8}
 
 
-def recording_figure(observations, title):
-    """Draw a reference and an IMU.
+def recording_figure(observations, title) -> Figure:
+    """Return path, yaws (each zero at its beginning), yaw rate and speed of a recording.
 
     Parameters
     ----------
     observations : Observations
     title : str
         What is shown: file and how it was read.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        Path, yaws (each zero at its beginning), speed and yaw rate.
     """
-    figure, (path, yaw, rate, speed) = style.make_figure(
-        rows=4, height=12.5, gridspec_kw={"height_ratios": [2.4, 1.6, 1.1, 1.1]}
-    )
-    figure.suptitle(style.plain(title), fontsize=11, x=0.01, ha="left", wrap=True)
     reference = observations.reference
     start = reference.index[0]
-    _draw_path(path, reference)
-    headings = [(reference_heading(reference), {**style.REFERENCE, "linewidth": 4.0})]
+    limits = 0.0, reference.index[-1] - start
+    figure = Figure(textwrap.fill(title, 95), "time since the reference's first sample [s]")
+    x, y = (reference[name].to_numpy() - reference[name].iloc[0] for name in "xy")
+    figure.panel("y, north of the start [m]", x="x, east of the start [m]", equal=True)
+    figure.path(x, y, {**style.REAL, "linewidth": 1.2})
+    for row, symbol, name in ((0, "circle-open", "start"), (-1, "square-open", "end")):
+        figure.points([x[row]], [y[row]], colours.SENSOR, name, 10, symbol)
+    headings = [(reference_heading(reference), {**style.REFERENCE, "linewidth": 4.0}, "")]
     if observations.imu is not None:
-        headings.append((imu_heading(observations.imu), style.REAL))
-        headings.append((gyro_heading(observations.imu), GYROSCOPE))
-    for heading, line in headings:
-        if heading is None:
-            continue
-        name = heading.name.replace("the ", "", 1)
-        if line is GYROSCOPE:
-            name += ", integrated"
+        headings.append((imu_heading(observations.imu), style.REAL, ""))
+        headings.append((gyro_heading(observations.imu), _GYROSCOPE, ", integrated"))
+    headings = [
+        (heading, look, heading.name.replace("the ", "", 1) + more)
+        for heading, look, more in headings
+        if heading is not None
+    ]
+    figure.panel("yaw from its beginning [deg]", "Yaw", height=260, x_limits=limits)
+    for heading, look, name in headings:
         turned = np.degrees(heading.angle - heading.at(start))
-        yaw.plot(*style.thin(heading.time - start, turned), label=name, **line)
+        figure.line(heading.time - start, turned, look, name)
+    for begin, end in _unknown(reference):
+        figure.span(begin, end, colours.SHADE, 0.1, "reference's yaw not known")
+    figure.panel("yaw rate [deg/s]", "Yaw rate, mean over a second", height=190, x_limits=limits)
+    for heading, look, name in headings:
         times, rates = _rates(heading)
-        rate.plot(*style.thin(times - start, np.degrees(rates)), **{**line, "label": name})
-    _shade_unknown(yaw, reference)
-    style.label(yaw, y="yaw from its beginning [deg]", title="Yaw")
-    style.legend(yaw, columns=4)
-    style.label(rate, y="yaw rate [deg/s]", title="Yaw rate, mean over a second")
+        figure.line(times - start, np.degrees(rates), look, name)
     times, speeds = _speeds(reference)
-    speed.plot(*style.thin(times - start, speeds), **style.REAL)
-    style.label(
-        speed, x="time since the reference's first sample [s]", y="speed [m/s]", title="Speed"
-    )
-    limits = reference.index[0] - start, reference.index[-1] - start
-    for axis in (yaw, rate, speed):
-        axis.set_xlim(*limits)
-    return figure
+    figure.panel("speed [m/s]", "Speed", height=190, x_limits=limits)
+    return figure.line(times - start, speeds, style.REAL)
 
 
-def _draw_path(axis, reference):
-    x, y = style.thin_path(
-        reference["x"] - reference["x"].iloc[0], reference["y"] - reference["y"].iloc[0]
-    )
-    axis.plot(x, y, **{**style.REAL, "linewidth": 1.2})
-    for place, marker, name in ((0, "o", "start"), (-1, "s", "end")):
-        axis.plot(
-            x[place], y[place], marker, markersize=8, markerfacecolor="white",
-            markeredgecolor="black", markeredgewidth=1.5, label=name,
-        )  # fmt: skip
-    axis.set_aspect("equal", adjustable="datalim")
-    style.label(axis, x="x, east of the start [m]", y="y, north of the start [m]", title="Path")
-    style.legend(axis)
-
-
-def _shade_unknown(axis, reference):
-    """Grey where the heading of a reference is only held or bridged."""
-    if "yaw_known" not in reference:
-        return
-    unknown = np.concatenate([[False], reference["yaw_known"].to_numpy() < 1.0, [False]])
-    edges = np.flatnonzero(np.diff(unknown.astype(int)))
-    times = reference.index.to_numpy(dtype=float) - reference.index[0]
-    label = "reference's yaw not known"
-    for first, behind in zip(edges[::2], edges[1::2]):
-        axis.axvspan(
-            times[first],
-            times[behind - 1],
-            color=colours.SHADE,
-            alpha=0.1,
-            linewidth=0.0,
-            label=label,
-        )
-        label = None
+def _unknown(reference):
+    """Yield times between which the heading of a reference is only held or bridged."""
+    if "yaw_known" in reference:
+        unknown = np.concatenate([[False], reference["yaw_known"].to_numpy() < 1.0, [False]])
+        edges = np.flatnonzero(np.diff(unknown.astype(int)))
+        times = reference.index.to_numpy(dtype=float) - reference.index[0]
+        for first, behind in zip(edges[::2], edges[1::2]):
+            yield times[first], times[behind - 1]
 
 
 def _grid(times, period):
     return np.arange(times[0], times[-1] - period, 0.25 * period)
 
 
-def _rates(heading, window=1.0):
-    window = max(window, 2.0 * heading.period)
+def _rates(heading):
+    window = max(1.0, 2.0 * heading.period)
     grid = _grid(heading.time, window)
     return grid + 0.5 * window, (heading.at(grid + window) - heading.at(grid)) / window
 
 
-def _speeds(reference, window=1.0):
+def _speeds(reference):
     times = reference.index.to_numpy(dtype=float)
-    window = max(window, 2.0 * float(np.median(np.diff(times))))
+    window = max(1.0, 2.0 * float(np.median(np.diff(times))))
     grid = _grid(times, window)
     moved = [
         np.interp(grid + window, times, reference[name]) - np.interp(grid, times, reference[name])

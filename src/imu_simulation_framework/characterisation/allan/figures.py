@@ -11,7 +11,8 @@ from imu_simulation_framework.characterisation.allan.model import (
     SYMBOLS,
     allan_variance_of_terms,
 )
-from imu_simulation_framework.report import colours, style
+from imu_simulation_framework.report import colours
+from imu_simulation_framework.report.drawing import label, make_figure, outside_legend
 from imu_simulation_framework.sensors.triads import TRIADS
 
 READ_OFF = (1.0, 3.0)
@@ -64,18 +65,18 @@ def raw_figure(recording, sensor):
     """
     names = [name for name in TRIADS[sensor].columns if name in recording.raw]
     unit = TRIADS[sensor].unit.replace("^2", "²")
-    figure, axes = style.make_figure(
+    figure, axes = make_figure(
         len(names), height=1.3 + 2.3 * len(names), columns=2, gridspec_kw={"width_ratios": (3, 1)}
     )
     for name, axis, beside in zip(names, axes[::2], axes[1::2]):
         raw, count = recording.raw[name], recording.outliers[name].count
         _draw_raw(axis, raw)
-        style.label(axis, y=f"{name} [{unit}]", title=f"{name}: {_outliers_text(count)}")
+        label(axis, y=f"{name} [{unit}]", title=f"{name}: {_outliers_text(count)}")
         _draw_distribution(beside, raw)
-        style.label(beside, title="distribution")
-    style.label(axes[-2], x="time after the first sample [s]")
-    style.label(axes[-1], x=f"deviation [{unit}]")
-    style.outside_legend(figure, axes, columns=3)
+        label(beside, title="distribution")
+    label(axes[-2], x="time after the first sample [s]")
+    label(axes[-1], x=f"deviation [{unit}]")
+    outside_legend(figure, axes, columns=3)
     return figure
 
 
@@ -127,11 +128,11 @@ def allan_figure(identification, sensor):
     """
     names = identification.sensors[sensor]
     unit = TRIADS[sensor].unit.replace("^2", "²")
-    figure, axes = style.make_figure(len(names), height=2.1 + 2.8 * len(names), sharex=True)
+    figure, axes = make_figure(len(names), height=2.1 + 2.8 * len(names), sharex=True)
     for axis, name in zip(axes, names):
         _draw_axis(axis, identification, name)
-        style.label(axis, y=f"Allan deviation [{unit}]", title=name)
-    style.label(axes[-1], x="averaging time [s]")
+        label(axis, y=f"Allan deviation [{unit}]", title=name)
+    label(axes[-1], x="averaging time [s]")
     handles = {}
     for axis in axes:
         handles.update(zip(*reversed(axis.get_legend_handles_labels())))
@@ -150,7 +151,7 @@ def _draw_axis(axis, identification, name):
     several = len(result.curves) > 1
     for number, curve in enumerate(result.curves):
         colour = colours.RECORDINGS[number % len(colours.RECORDINGS)]
-        label = f"recording {number + 1}" if several else "recording"
+        name = f"recording {number + 1}" if several else "recording"
         axis.fill_between(curve.tau, curve.low, curve.high, color=colour, alpha=0.18, linewidth=0.0)
         if result.lines[number]:
             axis.plot(
@@ -158,7 +159,7 @@ def _draw_axis(axis, identification, name):
             )  # fmt: skip
         axis.plot(
             curve.tau, curve.deviation, "o", color=colour, markersize=3.0,
-            label=f"{label}, shaded: 95 % interval",
+            label=f"{name}, shaded: 95 % interval",
         )  # fmt: skip
         band = result.bands[number]
         for limit in (band.low, band.high):

@@ -8,7 +8,7 @@ from imu_simulation_framework.core.errors import FrameworkError
 from imu_simulation_framework.core.files import json_text
 from imu_simulation_framework.drive.figures import FIGURES
 from imu_simulation_framework.drive.summary import NOTHING_TOLD, evaluate
-from imu_simulation_framework.report.style import sign
+from imu_simulation_framework.report.drawing import drawing
 
 
 def write_report(
@@ -77,10 +77,9 @@ def _write_figures(folder, comparison, formats, footer):
     A defect in one figure must cost neither the other figures nor the experiment.
     """
     failures = []
-    for name, make_figure in FIGURES.items():
+    for name, describe in FIGURES.items():
         try:
-            figure = make_figure(comparison)
-            sign(figure, footer)
+            figure = drawing(describe(comparison), footer)
             for format in formats:
                 folder.write_figure(name, figure, format)
         except FrameworkError:
