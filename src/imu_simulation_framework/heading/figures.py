@@ -51,7 +51,9 @@ def budget_bands(budgets: Sequence[ShownBudget], limit: float) -> Figure:
             name = f"{100.0 * probability:g} % of drives"
             figure.band(time, low, high, colours.SIMULATED, opacity, name)
         figure.line(time, bands["mean"], {**style.REAL, "linewidth": 1.4}, "mean")
-        _limit(figure, limit, np.max(np.abs(bands[["lower_99", "upper_99"]].to_numpy())))
+        _limit(
+            figure, limit, max(np.max(np.abs(bands[f"{edge}_99"])) for edge in ("lower", "upper"))
+        )
     return figure
 
 
