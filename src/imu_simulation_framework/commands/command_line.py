@@ -45,21 +45,13 @@ class _Signalled(KeyboardInterrupt):
 def run_tool(main, arguments=None) -> int:
     """Run a tool's main function and turn what a user or the machine can cause into exit codes.
 
-    Parameters
-    ----------
-    main : callable
-        Takes the list of arguments; returns an exit code, None meaning 0.
-    arguments : list of str, optional
-        The command line without the program's name, by default ``sys.argv[1:]``.
-
-    Returns
-    -------
-    int
-        2 when the tool cannot do its work: after a :class:`.FrameworkError`, when a file or
-        standard output cannot be read or written, when memory does not suffice or something is
-        nested too deeply; 130, 143 or 129 after SIGINT (Ctrl+C), SIGTERM or SIGHUP; 141 when
-        whoever read the output has gone, as for a program ended by SIGPIPE; else what ``main``
-        returned. But for the last two, a sentence goes to standard error.
+    ``main``: takes the list of arguments; returns an exit code, None meaning 0. ``arguments`` (list
+    of str, optional): the command line without the program's name, by default ``sys.argv[1:]``.
+    Returns 2 when the tool cannot do its work: after a :class:`.FrameworkError`, when a file or
+    standard output cannot be read or written, when memory does not suffice or something is nested
+    too deeply; 130, 143 or 129 after SIGINT (Ctrl+C), SIGTERM or SIGHUP; 141 when whoever read the
+    output has gone, as for a program ended by SIGPIPE; else what ``main`` returned. But for the
+    last two, a sentence goes to standard error.
     """
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     if sys.stderr is None:

@@ -148,22 +148,11 @@ def chosen_motion(
 ) -> ChosenMotion:
     """Return the motion that a command line names.
 
-    Parameters
-    ----------
-    options : argparse.Namespace
-        Of a parser with :func:`add_motion_options`.
-    rate : float
-        Samples per second [Hz].
-    linear : bool
-        Whether it is for a linear model, to which a motion that is described by a few numbers may
-        come in longer steps, :data:`MAX_SAMPLES` of them.
-
-    Raises
-    ------
-    ConfigurationError
-        None is named, or two are, or a setting is none.
-    FrameworkError
-        The recording cannot be read.
+    ``options``: of a parser with :func:`add_motion_options`. ``rate``: samples per second [Hz].
+    ``linear``: whether it is for a linear model, to which a motion that is described by a few
+    numbers may come in longer steps, :data:`MAX_SAMPLES` of them. Raises ConfigurationError if none
+    is named, or two are, or a setting is none. Raises FrameworkError if the recording cannot be
+    read.
     """
     named = [
         name
@@ -265,16 +254,10 @@ def _flight(name, rate):
 def chosen_imu(text: str) -> NamedImu:
     """Return the IMU that a word of a command line means.
 
-    Parameters
-    ----------
-    text : str
-        The name of a bundled specification, a specification's file, that of an identified model,
-        ``FORMAT:FILE`` for the parameters of another tool, or the name of a plug-in's parameters.
-
-    Raises
-    ------
-    ConfigurationError
-        It is none of these, or its file is not what it must be.
+    ``text``: the name of a bundled specification, a specification's file, that of an identified
+    model, ``FORMAT:FILE`` for the parameters of another tool, or the name of a plug-in's
+    parameters. Raises ConfigurationError if it is none of these, or its file is not what it must
+    be.
     """
     if Path(text).is_file() and is_yaw_error_model_file(text):
         return NamedImu(Path(text).stem, read_yaw_error_model(text), (text,), ())
@@ -318,11 +301,8 @@ def placed_imus(imus: Sequence[NamedImu], options: argparse.Namespace) -> list[P
 
     What has no magnetometer is there once, and so is each heading that does not need one.
 
-    Raises
-    ------
-    ConfigurationError
-        None of them has a magnetometer to choose for, a place cannot be read, or a filter cannot
-        do what is chosen.
+    Raises ConfigurationError if none of them has a magnetometer to choose for, a place cannot be
+    read, or a filter cannot do what is chosen.
     """
     places, headings = list(options.magnetic_environment), list(options.heading)
     if (places or headings) and not any(map(_has_magnetometer, imus)):
@@ -401,10 +381,7 @@ def _refuse_idle(options):
 def settings(texts) -> dict[str, dict[str, str]]:
     """Return settings by section and key, of words as ``reference/topic=/odom``.
 
-    Raises
-    ------
-    ConfigurationError
-        One is no setting.
+    Raises ConfigurationError if one is no setting.
     """
     sections: dict[str, dict[str, str]] = {}
     for text in texts:

@@ -112,19 +112,8 @@ def catalogue_table(
 ) -> pd.DataFrame:
     """Return the table: a row for each IMU, columns as the keys of ``COLUMNS``, texts.
 
-    Parameters
-    ----------
-    entries : list of CatalogueEntry
-    motion : Motion
-    at : float
-        Time into the motion [s].
-    sample : float, optional
-        As for :func:`.yaw_error_model`.
-
-    Raises
-    ------
-    ConfigurationError
-        The motion ends earlier.
+    ``at``: time into the motion [s]. ``sample``: as for :func:`.yaw_error_model`. Raises
+    ConfigurationError if the motion ends earlier.
     """
     if at > motion.duration * (1.0 + 1e-9):
         raise ConfigurationError(
@@ -136,10 +125,7 @@ def catalogue_table(
 def page_with_table(page: str, entries: list[CatalogueEntry], table: pd.DataFrame) -> str:
     """Return a page with the table and its documents between the marks.
 
-    Raises
-    ------
-    ConfigurationError
-        The page does not have the marks, in their order.
+    Raises ConfigurationError if the page does not have the marks, in their order.
     """
     before, begin, rest = page.partition(BEGIN)
     _, end, after = rest.partition(END)

@@ -49,16 +49,10 @@ if TYPE_CHECKING:
 class WheelComparison:
     """Velocities of both wheels [rad/s], indexed by time [s].
 
-    Attributes
-    ----------
-    commanded : DataFrame
-        ``WheelVelocities``, each row from its time until the next one's.
-    actual : DataFrame or None
-        ``WheelVelocities`` as the wheels turned; None where nobody has recorded them.
-    error : DataFrame or None
-        At the actual ones' times: the command that held until then, minus the actual velocity.
-    statistics : dict of str to ErrorStatistics
-        Of the error, by wheel; empty without.
+    ``commanded``: ``WheelVelocities``, each row from its time until the next one's. ``actual``:
+    ``WheelVelocities`` as the wheels turned; None where nobody has recorded them. ``error``: at the
+    actual ones' times: the command that held until then, minus the actual velocity. ``statistics``:
+    of the error, by wheel; empty without.
     """
 
     commanded: pd.DataFrame
@@ -70,15 +64,8 @@ class WheelComparison:
 def compare_wheels(commanded, actual) -> WheelComparison | None:
     """Compare the wheels' velocities with what was commanded.
 
-    Parameters
-    ----------
-    commanded, actual : DataFrame or None
-        ``WheelVelocities``.
-
-    Returns
-    -------
-    WheelComparison or None
-        None if nothing was commanded.
+    ``commanded``, ``actual`` (DataFrame or None): ``WheelVelocities``. None if nothing was
+    commanded.
     """
     if commanded is None or len(commanded) == 0:
         return None
@@ -106,25 +93,13 @@ _TURN_WINDOW = 10.0
 class ComparisonSettings(Settings):
     """How errors are filtered and aligned.
 
-    Attributes
-    ----------
-    median_window : float
-        Window of the trend's median filter [s].
-    align : bool
-        Whether the recorded IMU is shifted in time until its yaw rate fits the reference's
-        best. The simulated IMU and its truth share one clock and are never shifted.
-    max_shift : float
-        Largest such shift [s].
-    start_window : float
-        An error starts at zero on the median over this long a beginning [s], and its
-        final value is the median over as long an end. Three seconds hold 15 samples of a
-        5 Hz GPS, whose noise of 0.25 deg then moves the whole error by 0.08 deg rather
-        than 0.25 deg, while a drift of 1.3 deg/min adds up to no more than that.
-
-    Raises
-    ------
-    ConfigurationError
-        A value is out of range.
+    ``median_window``: window of the trend's median filter [s]. ``align``: whether the recorded IMU
+    is shifted in time until its yaw rate fits the reference's best. The simulated IMU and its truth
+    share one clock and are never shifted. ``max_shift``: largest such shift [s]. ``start_window``:
+    an error starts at zero on the median over this long a beginning [s], and its final value is the
+    median over as long an end. Three seconds hold 15 samples of a 5 Hz GPS, whose noise of 0.25 deg
+    then moves the whole error by 0.08 deg rather than 0.25 deg, while a drift of 1.3 deg/min adds
+    up to no more than that. Raises ConfigurationError if a value is out of range.
     """
 
     median_window: float = setting(5.19, unit="s", above=0.0, maximum=LONGEST_WINDOW)
@@ -139,24 +114,13 @@ class YawComparison:
 
     All series are indexed by time [s] and in rad, unwrapped.
 
-    Attributes
-    ----------
-    imu_yaw : Series
-        Heading of the IMU, turned by ``start_offset`` so that its error starts at zero.
-    reference_yaw : Series
-        The right heading at the same stamps.
-    error, trend : Series
-        ``reference_yaw - imu_yaw``, and its running median.
-    start_offset : float
-        What was added to the IMU's heading [rad], within (-pi, pi].
-    time_shift : TimeShift or None
-        None if no alignment in time was asked for.
-    statistics, trend_statistics : ErrorStatistics
-    yaw_spectrum, error_spectrum : Spectrum or None
-        [rad^2/Hz]; None for too few samples.
-    over_distance, over_turn : list of RelativeError
-        How the error changes over stretches of path [m] and of turning [rad] of the trajectory, the
-        same ones for both IMUs.
+    ``imu_yaw``: heading of the IMU, turned by ``start_offset`` so that its error starts at zero.
+    ``reference_yaw``: the right heading at the same stamps. ``error``, ``trend``: ``reference_yaw -
+    imu_yaw``, and its running median. ``start_offset``: what was added to the IMU's heading [rad],
+    within (-pi, pi]. ``time_shift``: None if no alignment in time was asked for. ``yaw_spectrum``,
+    ``error_spectrum`` [rad^2/Hz]; None for too few samples. ``over_distance``, ``over_turn``: how
+    the error changes over stretches of path [m] and of turning [rad] of the trajectory, the same
+    ones for both IMUs.
     """
 
     imu_yaw: pd.Series
@@ -176,20 +140,12 @@ class YawComparison:
 def compare_yaw(imu_yaw, reference_yaw, settings, reference_known=None):
     """Compare one IMU's heading with a reference.
 
-    Parameters
-    ----------
-    imu_yaw, reference_yaw : Series
-        Headings [rad] indexed by time [s]; wrapped or not, values that are not a number
-        are left out. The reference is interpolated at the IMU's stamps.
-    settings : ComparisonSettings
-    reference_known : Series, optional
-        1 where the reference's heading was measured, 0 where it is a guess, at its own times;
-        what lies beside a guess is left out.
-
-    Returns
-    -------
-    YawComparison or None
-        None if no sample of the IMU lies within the reference's time.
+    ``imu_yaw``, ``reference_yaw`` (Series): headings [rad] indexed by time [s]; wrapped or not,
+    values that are not a number are left out. The reference is interpolated at the IMU's stamps.
+    ``settings`` (ComparisonSettings). ``reference_known`` (Series, optional): 1 where the
+    reference's heading was measured, 0 where it is a guess, at its own times; what lies beside a
+    guess is left out. Returns YawComparison or None: None if no sample of the IMU lies within the
+    reference's time.
     """
     import pandas as pd
 
@@ -330,10 +286,7 @@ def compare(
         Of ``trajectory``: its metres over those of the recorded drive. What is said over distances
         is over metres of the recorded drive, whatever room the robot had.
 
-    Returns
-    -------
-    Comparison
-        Whatever is short or missing is left out and mentioned in its remarks.
+    Returns Comparison: whatever is short or missing is left out and mentioned in its remarks.
     """
     settings = ComparisonSettings() if settings is None else settings
     remarks = []
@@ -381,10 +334,7 @@ def compare(
 def yaw_error_difference(real_error, simulated_error, settings):
     """Subtract two errors on a uniform grid of the slower one's rate, without the gaps of either.
 
-    Returns
-    -------
-    YawErrorDifference or None
-        None if they do not overlap in time.
+    Returns YawErrorDifference or None: None if they do not overlap in time.
     """
     import pandas as pd
 

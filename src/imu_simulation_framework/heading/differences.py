@@ -31,16 +31,8 @@ _FAR_BETTER = 3.0
 def jumps(yaw: pd.Series) -> pd.DataFrame:
     """Return steps of a yaw that no vehicle turns.
 
-    Parameters
-    ----------
-    yaw : Series
-        [rad] indexed by time [s].
-
-    Returns
-    -------
-    DataFrame
-        Indexed by the time before the step [s]: ``turn`` [rad], within (-pi, pi], and ``within``,
-        how long it takes [s].
+    ``yaw`` [rad] indexed by time [s]. Indexed by the time before the step [s]: ``turn`` [rad],
+    within (-pi, pi], and ``within``, how long it takes [s].
     """
     yaw = yaw.dropna()
     time = yaw.index.to_numpy(dtype=float)
@@ -53,20 +45,10 @@ def jumps(yaw: pd.Series) -> pd.DataFrame:
 def rms_with_sign_turned(comparison, yaw, first, settings, first_known=None) -> float | None:
     """Return how far apart two yaws are if one of them counts the other way round, where it may.
 
-    Parameters
-    ----------
-    comparison : YawComparison
-        Of the two as they are.
-    yaw, first : Series
-        [rad] indexed by time [s] of one clock.
-    settings : ComparisonSettings
-    first_known : Series, optional
-        As of :func:`.compare_yaw`.
-
-    Returns
-    -------
-    float or None
-        [rad]; None unless that is far less than it is now.
+    ``comparison`` (YawComparison): of the two as they are. ``yaw``, ``first`` (Series) [rad]
+    indexed by time [s] of one clock. ``settings`` (ComparisonSettings). ``first_known`` (Series,
+    optional): as of :func:`.compare_yaw`. The result is in [rad]; None unless that is far less than
+    it is now.
     """
     rms = comparison.statistics.rms
     if rms < _LEAST_RMS:
@@ -84,18 +66,11 @@ FEWEST_COMMON = 2
 class YawDifference:
     """One yaw against the first.
 
-    Attributes
-    ----------
-    name : str
-    comparison : YawComparison
-        Its error is the first yaw minus this one, zero at the start.
-    shift : TimeShift
-        How late it was found to be; subtracted from its stamps only if that was asked for.
-    clock_offset : float
-        What was added to its stamps [s] because the two had no time in common.
-    rms_with_sign_turned : float or None
-        How far apart the two are if this one counts the other way round [rad]; None unless that is
-        far less.
+    ``comparison``: its error is the first yaw minus this one, zero at the start. ``shift``: how
+    late it was found to be; subtracted from its stamps only if that was asked for.
+    ``clock_offset``: what was added to its stamps [s] because the two had no time in common.
+    ``rms_with_sign_turned``: how far apart the two are if this one counts the other way round
+    [rad]; None unless that is far less.
     """
 
     name: str
@@ -120,16 +95,8 @@ def yaw_differences(names, yaws, settings=None, first_known=None) -> list[YawDif
     first_known : Series, optional
         1 where the first yaw was measured, 0 where it is a guess and nothing is compared.
 
-    Returns
-    -------
-    list of YawDifference
-        One less than there are yaws.
-
-    Raises
-    ------
-    RecordingError
-        There are less than two, or one has fewer than two samples, on its own or in common with the
-        first.
+    One less than there are yaws. Raises RecordingError if there are less than two, or one has fewer
+    than two samples, on its own or in common with the first.
     """
     settings = ComparisonSettings() if settings is None else settings
     if len(yaws) < 2:
@@ -164,11 +131,8 @@ def _clock_offset(first, yaw) -> float:
 def differences_table(differences) -> pd.DataFrame:
     """Sum up differences: a row each, with degrees and seconds.
 
-    Returns
-    -------
-    DataFrame
-        Indexed by name: duration [s], rms, maximum_absolute, final [deg], drift [deg/min], delay
-        [s], correlation of the rates.
+    Indexed by name: duration [s], rms, maximum_absolute, final [deg], drift [deg/min], delay [s],
+    correlation of the rates.
     """
     rows = {}
     for one in differences:

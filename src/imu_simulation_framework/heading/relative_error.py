@@ -33,16 +33,10 @@ MOST_LENGTHS = 7
 class RelativeError:
     """Change of an error over stretches of one length.
 
-    Attributes
-    ----------
-    length : float
-        Of each stretch, [m] or [rad].
-    stretches : int
-        How many were looked at; they overlap.
-    independent : float
-        How many of them would fit end to end into what was looked at.
-    mean, rms, maximum_absolute : float
-        Of the signed changes [rad]: error at the end minus error at the beginning.
+    ``length``: of each stretch, [m] or [rad]. ``stretches``: how many were looked at; they overlap.
+    ``independent``: how many of them would fit end to end into what was looked at. ``mean``,
+    ``rms``, ``maximum_absolute``: of the signed changes [rad]: error at the end minus error at the
+    beginning.
     """
 
     length: float
@@ -57,12 +51,7 @@ class RelativeError:
 class Progress:
     """What accumulates during a drive, such as the path behind, and never decreases.
 
-    Attributes
-    ----------
-    time : ndarray, shape (n,)
-        Strictly ascending [s].
-    total : ndarray, shape (n,)
-        Zero at the beginning, [m] or [rad].
+    ``time`` (n,): strictly ascending [s]. ``total`` (n,): zero at the beginning, [m] or [rad].
     """
 
     time: np.ndarray
@@ -119,19 +108,9 @@ def relative_errors(error, progress, lengths) -> list[RelativeError]:
     long stop does not count more than a metre of path. Where the error is not known at both of
     its ends a stretch is left out.
 
-    Parameters
-    ----------
-    error : Series
-        [rad] indexed by time [s].
-    progress : Progress
-        On the same clock.
-    lengths : sequence of float
-        In the progress's unit.
-
-    Returns
-    -------
-    list of RelativeError
-        Without those of which no stretch is known.
+    ``error`` (Series) [rad] indexed by time [s]. ``progress`` (Progress): on the same clock.
+    ``lengths`` (sequence of float): in the progress's unit. Without those of which no stretch is
+    known.
     """
     time, values = error.index.to_numpy(dtype=float), error.to_numpy(dtype=float)
     found = []

@@ -17,19 +17,10 @@ from imu_simulation_framework.motion.stamps import NANOSECONDS
 class ErrorStatistics:
     """Statistics of an error over time, in the error's unit.
 
-    Attributes
-    ----------
-    samples : int
-    rms, mean, median, minimum, maximum : float
-    standard_deviation : float
-        About the mean, divisor n.
-    maximum_absolute : float
-    final : float
-        Median over the last seconds, so that the noise of one sample does not decide.
-    drift : float
-        Slope of the least-squares line over time, unit per second; not a number with
-        less than two samples. It describes this one drive: an error that wanders at
-        random has a slope, too.
+    ``standard_deviation``: about the mean, divisor n. ``final``: median over the last seconds, so
+    that the noise of one sample does not decide. ``drift``: slope of the least-squares line over
+    time, unit per second; not a number with less than two samples. It describes this one drive: an
+    error that wanders at random has a slope, too.
     """
 
     samples: int
@@ -57,19 +48,9 @@ def edge_samples(time, window, at_end=False) -> int:
 def error_statistics(time, error, final_window=3.0):
     """Return the :class:`ErrorStatistics` of an error.
 
-    Parameters
-    ----------
-    time : array_like, shape (n,)
-        Strictly ascending [s].
-    error : array_like, shape (n,)
-        The error in any unit.
-    final_window : float
-        Seconds at the end whose median is the final value.
-
-    Returns
-    -------
-    ErrorStatistics or None
-        None if there is no sample.
+    ``time`` (n,): strictly ascending [s]. ``error`` (n,): the error in any unit. ``final_window``:
+    seconds at the end whose median is the final value. Returns ErrorStatistics or None: None if
+    there is no sample.
     """
     time = np.asarray(time, dtype=float)
     error = np.asarray(error, dtype=float)
@@ -99,16 +80,8 @@ def running_window(table, window):
 
     At the ends the window is cut off and holds the samples that exist.
 
-    Parameters
-    ----------
-    table : Series or DataFrame
-        Indexed by time [s], strictly ascending, however unevenly.
-    window : float
-        Length of the window [s].
-
-    Returns
-    -------
-    pandas.api.typing.Rolling
+    ``table`` (Series or DataFrame): indexed by time [s], strictly ascending, however unevenly.
+    ``window``: length of the window [s]. Returns pandas.api.typing.Rolling.
     """
     import pandas as pd
 
@@ -126,16 +99,8 @@ def median_trend(series, window):
     At the ends the window is cut off: padding with zeros would bend the trend to zero, repeating
     the last sample would let its noise decide. A gap is such an end, too.
 
-    Parameters
-    ----------
-    series : Series
-        Indexed by time [s].
-    window : float
-        Length of the window [s]; samples at its edges are in it.
-
-    Returns
-    -------
-    Series
+    ``series`` (Series): indexed by time [s]. ``window``: length of the window [s]; samples at its
+    edges are in it. Returns Series.
     """
     import pandas as pd
 

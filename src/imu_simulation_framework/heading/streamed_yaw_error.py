@@ -30,11 +30,8 @@ class StreamedYawError:
     def add_truth(self, stamp: int, yaw: float):
         """Add a sample of the truth: stamp [ns] and yaw [rad].
 
-        Returns
-        -------
-        list of (int, float)
-            Stamps [ns] of the IMU's samples whose error [rad] is known now, in order; the error
-            is not wrapped.
+        Returns list of (int, float): stamps [ns] of the IMU's samples whose error [rad] is known
+        now, in order; the error is not wrapped.
         """
         self._append(self._truth, stamp, yaw)
         return self._known()

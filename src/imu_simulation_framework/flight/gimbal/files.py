@@ -64,15 +64,8 @@ def read_gimbal(name: str | os.PathLike[str]) -> GimbalSpecification:
 def read_joint_table(path: str | os.PathLike[str]) -> TabulatedJoints:
     """Return the angles of a CSV file with columns time [s], pan, tilt, roll [rad].
 
-    Parameters
-    ----------
-    path : str or Path
-
-    Raises
-    ------
-    ConfigurationError
-        It cannot be read, a column is missing, its time does not increase, a value is not finite,
-        or there is a gap: a step of more than :data:`LONGEST_STEP` median ones.
+    Raises ConfigurationError if it cannot be read, a column is missing, its time does not increase,
+    a value is not finite, or there is a gap: a step of more than :data:`LONGEST_STEP` median ones.
     """
     try:
         table = read_csv(path)

@@ -129,10 +129,7 @@ def gimbal_from_mapping(content: Mapping[str, Any]) -> GimbalSpecification:
         :class:`.HeldAttitude` or ``point`` with those of :class:`.PointAhead` or
         :class:`.PointOnEarth`).
 
-    Raises
-    ------
-    ConfigurationError
-        A key is unknown, or a value is not what it must be.
+    Raises ConfigurationError if a key is unknown, or a value is not what it must be.
     """
     check_keys(content, ["name", *_ARMS, "limits", *_DRIVES], "the gimbal")
     values: dict[str, Any] = {"name": content["name"]} if "name" in content else {}

@@ -32,18 +32,8 @@ def specification_of(
 
     The other axes and the accelerometer have no errors: a yaw shows none of theirs.
 
-    Parameters
-    ----------
-    parameters : YawErrorParameters
-    name : str
-        Of the sensor.
-    rate : float
-        Its samples per second [Hz].
-
-    Raises
-    ------
-    ConfigurationError
-        Name or rate are not what they must be.
+    ``name``: of the sensor. ``rate``: its samples per second [Hz]. Raises ConfigurationError if
+    name or rate are not what they must be.
     """
 
     def about_z(value):
@@ -106,11 +96,7 @@ def hector_of(chosen: Fit, period: float) -> HectorFit:
     so a drift alone is fitted to the same drives, beside the noise of the reference. Likelihoods
     are compared with the constants at their estimates.
 
-    Parameters
-    ----------
-    chosen : Fit
-    period : float
-        Time between samples at which the plug-in will run [s].
+    ``period``: time between samples at which the plug-in will run [s].
     """
     drives = chosen.likelihood.drives
     terms = [

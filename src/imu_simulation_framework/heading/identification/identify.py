@@ -82,10 +82,7 @@ def check_residuals(normalised: Sequence[np.ndarray]) -> list[ResidualCheck]:
     American Statistical Association 69, 1974), which outliers do not mislead. Over all drives
     together the size says nothing, since the model's scale was fitted to it.
 
-    Parameters
-    ----------
-    normalised : sequence of ndarray
-        Of each drive; NaN where nothing was observed.
+    ``normalised``: of each drive; NaN where nothing was observed.
     """
     values = np.concatenate([drive[np.isfinite(drive)] for drive in normalised])
     return [_whiteness(normalised), _normality(values), _size(normalised)]
@@ -157,13 +154,8 @@ def choose(
     downwards, and each walk a drift only where the data show a correlation time; then the
     constants, which are tested by their estimate over its standard error.
 
-    Parameters
-    ----------
-    drives : sequence of ObservedYawError
-    constants : sequence of ConstantTerm
-        Those that the motion can identify.
-    correlated_reference : bool
-        Whether the reference's noise may be correlated, as that of satellite positioning is.
+    ``constants``: those that the motion can identify. ``correlated_reference``: whether the
+    reference's noise may be correlated, as that of satellite positioning is.
     """
     search = _Search(drives, constants)
     random = search.upwards(
@@ -190,12 +182,7 @@ def p_value(gain: float, parameters: int) -> float:
     A strength cannot be negative, so half of the time it gains nothing: half of the chi-square
     distribution's tail (Self and Liang, Journal of the American Statistical Association 82, 1987).
 
-    Parameters
-    ----------
-    gain : float
-        Of log-likelihood.
-    parameters : int
-        How many more.
+    ``gain``: of log-likelihood. ``parameters``: how many more.
     """
     return 0.5 * float(chi2.sf(max(0.0, 2.0 * gain), parameters))
 
@@ -363,18 +350,9 @@ _MOST_REFITS = 10
 class YawErrorIdentification:
     """An identified model of the yaw error.
 
-    Parameters
-    ----------
-    drives : tuple of ObservedYawError
-    fit : Fit
-        Of the chosen model.
-    estimates : dict of Estimate
-        By parameter, see ``UNITS`` of :mod:`.identification.terms`.
-    tried : pandas.DataFrame
-        All models that were compared; see :class:`.Choice`.
-    checks : tuple of ResidualCheck
-    sentences : tuple of str
-        On what the data cannot tell, and which drive would.
+    ``fit``: of the chosen model. ``estimates``: by parameter, see ``UNITS`` of
+    :mod:`.identification.terms`. ``tried``: all models that were compared; see :class:`.Choice`.
+    ``sentences``: on what the data cannot tell, and which drive would.
     """
 
     drives: tuple[ObservedYawError, ...]
@@ -412,17 +390,9 @@ def identify_yaw_error(
 ) -> YawErrorIdentification:
     """Identify the model of the yaw error that the drives demand.
 
-    Parameters
-    ----------
-    drives : sequence of ObservedYawError
-        At equal steps, of one IMU.
-    correlated_reference : bool
-        Whether the reference's noise may be correlated, as that of satellite positioning is.
-
-    Raises
-    ------
-    ConfigurationError
-        There is no drive, steps differ, or an error never changes.
+    ``drives``: at equal steps, of one IMU. ``correlated_reference``: whether the reference's noise
+    may be correlated, as that of satellite positioning is. Raises ConfigurationError if there is no
+    drive, steps differ, or an error never changes.
     """
     if not drives:
         raise ConfigurationError("no drive was given from which to identify a yaw error")

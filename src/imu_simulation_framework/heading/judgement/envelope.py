@@ -38,11 +38,7 @@ class PointwiseBand:
     A curve leaves its pointwise 95 % band somewhere much more often than once in 20 times; for the
     whole curve at once there is :class:`.GlobalEnvelope`.
 
-    Attributes
-    ----------
-    level : float
-        Part of the ensemble.
-    low, high : ndarray, shape (samples,)
+    ``level``: part of the ensemble. ``low``, ``high`` (samples,).
     """
 
     level: float
@@ -53,16 +49,8 @@ class PointwiseBand:
 def pointwise_bands(ensemble, levels=LEVELS):
     """Return the ensemble's median and its central bands.
 
-    Parameters
-    ----------
-    ensemble : ndarray, shape (runs, samples)
-    levels : sequence of float
-        Parts of the ensemble.
-
-    Returns
-    -------
-    median : ndarray, shape (samples,)
-    bands : list of PointwiseBand
+    ``ensemble`` (runs, samples). ``levels`` (sequence of float): parts of the ensemble. Returns
+    ``median`` (samples,); ``bands`` (list of PointwiseBand).
     """
     levels = np.asarray(levels, dtype=float)
     probabilities = np.concatenate([[0.5], 0.5 - 0.5 * levels, 0.5 + 0.5 * levels])
@@ -84,18 +72,12 @@ class GlobalEnvelope:
     hull of the others somewhat more often, the fewer runs there are, the more: with random walks of
     60 samples 8 % of them leave the 95 % envelope of 2000 runs, and 5 % that of 40 000.
 
-    Attributes
-    ----------
-    level : float
-        Probability that a curve of the model stays within the envelope all the time.
-    p_value : float
-        ``(1 + as_extreme) / (runs + 1)``. It is at most ``1 - level`` exactly if the observed curve
-        is none of those whose hull the envelope is; then it leaves it somewhere.
-    as_extreme : int
-        How many simulated curves are at least as extreme as the observed one.
-    runs : int
-    low, high : ndarray, shape (samples,)
-        Hull of the least extreme curves, the observed one among them if it belongs to them.
+    ``level``: probability that a curve of the model stays within the envelope all the time.
+    ``p_value``: ``(1 + as_extreme) / (runs + 1)``. It is at most ``1 - level`` exactly if the
+    observed curve is none of those whose hull the envelope is; then it leaves it somewhere.
+    ``as_extreme``: how many simulated curves are at least as extreme as the observed one. ``low``,
+    ``high`` (samples,): hull of the least extreme curves, the observed one among them if it belongs
+    to them.
     """
 
     level: float
@@ -116,17 +98,8 @@ def global_envelope(observed, ensemble, level=0.95) -> GlobalEnvelope:
 
     Memory: beside the ensemble 2 bytes a value (4 from 32 767 runs on), and some megabytes.
 
-    Parameters
-    ----------
-    observed : array_like, shape (samples,)
-    ensemble : array_like, shape (runs, samples)
-    level : float
-        Of the envelope.
-
-    Raises
-    ------
-    EnsembleError
-        There are so few runs that the test could never refute at this level.
+    ``observed`` (samples,). ``ensemble`` (runs, samples). ``level``: of the envelope. Raises
+    EnsembleError if there are so few runs that the test could never refute at this level.
     """
     observed, ensemble = np.asarray(observed), np.asarray(ensemble)
     runs = len(ensemble)
@@ -159,15 +132,8 @@ def global_envelope(observed, ensemble, level=0.95) -> GlobalEnvelope:
 def extreme_rank_lengths(observed, ensemble) -> list[bytes]:
     """Order curves by how extreme they are, a smaller key being more extreme, equal ones as much.
 
-    Parameters
-    ----------
-    observed : ndarray, shape (samples,)
-    ensemble : ndarray, shape (runs, samples)
-
-    Returns
-    -------
-    list of bytes
-        The key of the observed curve, then those of the ensemble's.
+    ``observed`` (samples,). ``ensemble`` (runs, samples). The key of the observed curve, then those
+    of the ensemble's.
     """
     count = len(ensemble) + 1
     # Twice a rank, for the mean rank of equal values may have a half. Bytes compare from the left,

@@ -35,25 +35,12 @@ from imu_simulation_framework.heading.judgement.tests import (
 class Judgement:
     """What an ensemble says of an observed error.
 
-    Attributes
-    ----------
-    time, observed : ndarray, shape (samples,)
-    median : ndarray, shape (samples,)
-        Of the ensemble at each time.
-    bands : list of PointwiseBand
-        Each for one time, not for the whole curve.
-    envelope : GlobalEnvelope
-        For the whole curve at once, with its p-value.
-    adjusted : float
-        The envelope's p-value, corrected for the number of looks.
-    statistics : list of StatisticJudgement
-        One look each.
-    level : float
-    refuted : bool
-        Whether any look's corrected p-value is at most ``1 - level``.
-    verdict : str
-        ``not refuted``, ``too little``, ``too much`` or ``other direction``: how the model drifts.
-    sentence : str
+    ``time``, ``observed`` (samples,). ``median`` (samples,): of the ensemble at each time.
+    ``bands``: each for one time, not for the whole curve. ``envelope``: for the whole curve at
+    once, with its p-value. ``adjusted``: the envelope's p-value, corrected for the number of looks.
+    ``statistics``: one look each. ``refuted``: whether any look's corrected p-value is at most ``1
+    - level``. ``verdict``: ``not refuted``, ``too little``, ``too much`` or ``other direction``:
+    how the model drifts.
     """
 
     time: np.ndarray
@@ -151,22 +138,13 @@ _WORDS = {
 class ShownLook(NamedTuple):
     """One look at a yaw error.
 
-    Attributes
-    ----------
-    name, unit : str
-    observed, median, low, high : float
-        Of the recorded error, and of the ensemble its median and central 95 %, in ``unit``; not a
-        number for the whole curve, which has no such.
-    percentile : float
-        Share of simulated drives whose value is lower, equal ones by half [%]; not a number for
-        the whole curve.
-    p_value, adjusted : float
-        Two-sided, and corrected for the number of looks.
-    refutes : bool
-        Whether the corrected one is small enough.
-    manner : str
-        What is wrong with the model where the look refutes it: ``too little``, ``too much`` or
-        ``other direction``; else empty.
+    ``observed``, ``median``, ``low``, ``high``: of the recorded error, and of the ensemble its
+    median and central 95 %, in ``unit``; not a number for the whole curve, which has no such.
+    ``percentile``: share of simulated drives whose value is lower, equal ones by half [%]; not a
+    number for the whole curve. ``p_value``, ``adjusted``: two-sided, and corrected for the number
+    of looks. ``refutes``: whether the corrected one is small enough. ``manner``: what is wrong with
+    the model where the look refutes it: ``too little``, ``too much`` or ``other direction``; else
+    empty.
     """
 
     name: str
@@ -183,12 +161,7 @@ class ShownLook(NamedTuple):
 
 
 def shown_looks(judgement: Judgement) -> list[ShownLook]:
-    """Return the looks of the judgement of a yaw error [rad]: the whole curve, then each statistic.
-
-    Parameters
-    ----------
-    judgement : Judgement
-    """
+    """Return the looks of a judgement of a yaw error [rad]: the whole curve, each statistic."""
     nan, highest = math.nan, 1.0 - judgement.level + 1e-12
     refutes = judgement.adjusted <= highest
     manner = tests.manner_of_curve(

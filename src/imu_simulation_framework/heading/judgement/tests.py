@@ -24,19 +24,10 @@ BLOCK = 4_000_000
 def require_ensemble(time, observed, ensemble):
     """Return times, observed error and ensemble as arrays, of which the ensemble is never copied.
 
-    Parameters
-    ----------
-    time : array_like, shape (samples,)
-        Strictly ascending [s].
-    observed : array_like, shape (samples,)
-        The error that is judged, in any unit.
-    ensemble : array_like, shape (runs, samples)
-        Simulated errors in the same unit, float32 or float64.
-
-    Raises
-    ------
-    EnsembleError
-        Shapes do not fit, there is no run, fewer than two samples, or something is not finite.
+    ``time`` (samples,): strictly ascending [s]. ``observed`` (samples,): the error that is judged,
+    in any unit. ``ensemble`` (runs, samples): simulated errors in the same unit, float32 or
+    float64. Raises EnsembleError if shapes do not fit, there is no run, fewer than two samples, or
+    something is not finite.
     """
     time = np.asarray(time, dtype=float)
     observed = np.asarray(observed, dtype=float)
@@ -91,18 +82,8 @@ def started_at_zero(time, errors, window=3.0):
     (:func:`~imu_simulation_framework.heading.comparison.compare_yaw`), and only what was
     treated alike can be compared.
 
-    Parameters
-    ----------
-    time : array_like, shape (samples,)
-        [s]
-    errors : ndarray, shape (..., samples)
-    window : float
-        Length of the beginning [s].
-
-    Returns
-    -------
-    ndarray, shape (..., samples)
-        Of the errors' type.
+    ``time`` (samples,) [s]. ``errors`` (..., samples). ``window``: length of the beginning [s]. The
+    result is (..., samples): of the errors' type.
     """
     beginning = edge_samples(np.asarray(time, dtype=float), window)
     errors = np.asarray(errors)
@@ -112,18 +93,9 @@ def started_at_zero(time, errors, window=3.0):
 def from_zero_where_known(time, observed, ensemble):
     """Return times, observed error and ensemble where all are known, each error from zero.
 
-    Parameters
-    ----------
-    time : array_like, shape (samples,)
-        Of the ensemble [s].
-    observed : array_like, shape (other,)
-        At the same times from the first on, not a number where nothing was observed.
-    ensemble : ndarray, shape (runs, samples)
-
-    Returns
-    -------
-    time, observed : ndarray, shape (known,)
-    ensemble : ndarray, shape (runs, known)
+    ``time`` (samples,): of the ensemble [s]. ``observed`` (other,): at the same times from the
+    first on, not a number where nothing was observed. ``ensemble`` (runs, samples). Returns
+    ``time``, ``observed`` (known,); ``ensemble`` (runs, known).
     """
     observed = np.asarray(observed, dtype=float)[: len(time)]
     known = np.flatnonzero(np.isfinite(observed))
@@ -152,19 +124,9 @@ def curve_statistics(time, errors, final_window=3.0) -> dict:
     minute; ``psd 0.01 to 0.1 Hz`` is the mean power spectral density within a band, one of each
     decade of frequency.
 
-    Parameters
-    ----------
-    time : array_like, shape (samples,)
-        Strictly ascending [s].
-    errors : array_like, shape (curves, samples)
-        In any unit.
-    final_window : float
-        Seconds at the end whose median is the final value.
-
-    Returns
-    -------
-    dict of str to ndarray, shape (curves,)
-        In the errors' unit, per minute, or squared per Hz.
+    ``time`` (samples,): strictly ascending [s]. ``errors`` (curves, samples): in any unit.
+    ``final_window``: seconds at the end whose median is the final value. The result is (curves,):
+    in the errors' unit, per minute, or squared per Hz.
     """
     time, errors = np.asarray(time, dtype=float), np.asarray(errors)
     parts = [_statistics(time, errors[rows], final_window) for rows in blocks_of_runs(errors)]
@@ -198,24 +160,12 @@ def _statistics(time, errors, final_window):
 class StatisticJudgement:
     """Where one statistic of the observed error lies among those of the ensemble.
 
-    Attributes
-    ----------
-    name : str
-        As in :func:`curve_statistics`.
-    observed : float
-    median, low, high : float
-        Of the ensemble: its median and central 95 %.
-    tail : int
-        1 if the observed value is above most of the ensemble's, -1 if it is below.
-    as_extreme : int
-        How many simulated drives have a value that is as far out on the same side, or farther.
-    runs : int
-    percentile : float
-        Share of simulated drives whose value is lower, equal ones by half [%].
-    p_value : float
-        Two-sided.
-    adjusted : float
-        The same, corrected for the number of looks; see :func:`holm`.
+    ``name``: as in :func:`curve_statistics`. ``median``, ``low``, ``high``: of the ensemble: its
+    median and central 95 %. ``tail``: 1 if the observed value is above most of the ensemble's, -1
+    if it is below. ``as_extreme``: how many simulated drives have a value that is as far out on the
+    same side, or farther. ``percentile``: share of simulated drives whose value is lower, equal
+    ones by half [%]. ``p_value``: two-sided. ``adjusted``: the same, corrected for the number of
+    looks; see :func:`holm`.
     """
 
     name: str
@@ -237,14 +187,8 @@ def judge_statistic(name, observed, simulated) -> StatisticJudgement:
     ``p = min(1, 2 (1 + as_extreme) / (runs + 1))``: twice the p-value of the side that the observed
     value is on.
 
-    Parameters
-    ----------
-    name : str
-    observed : float
-    simulated : ndarray, shape (runs,)
+    ``simulated`` (runs,).
 
-    References
-    ----------
     A. C. Davison, D. V. Hinkley, Bootstrap Methods and their Application (1997), section 4.2.
     """
     below = int(np.sum(simulated <= observed))
@@ -271,17 +215,8 @@ def holm(p_values) -> np.ndarray:
     With all of them at most a level, the probability to refute a true model at any of the looks is
     at most that level, however the looks depend on each other.
 
-    Parameters
-    ----------
-    p_values : array_like, shape (looks,)
+    ``p_values`` (looks,). The result is (looks,): in the same order, at most 1.
 
-    Returns
-    -------
-    ndarray, shape (looks,)
-        In the same order, at most 1.
-
-    References
-    ----------
     S. Holm, A simple sequentially rejective multiple test procedure, Scand. J. Stat. 6 (1979)
     65-70.
     """
@@ -309,19 +244,9 @@ _NAMES = {
 def verdict_in_words(observed, median, envelope, adjusted, statistics, refuted):
     """Say how the model drifts, and how often a drive like the observed one occurs.
 
-    Parameters
-    ----------
-    observed, median : ndarray, shape (samples,)
-        The error that is judged, and the ensemble's median.
-    envelope : GlobalEnvelope
-    adjusted : float
-        The envelope's corrected p-value.
-    statistics : list of StatisticJudgement
-    refuted : bool
-
-    Returns
-    -------
-    verdict, sentence : str
+    ``observed``, ``median`` (samples,): the error that is judged, and the ensemble's median.
+    ``envelope`` (GlobalEnvelope). ``adjusted``: the envelope's corrected p-value. ``statistics``
+    (list of StatisticJudgement). Returns ``verdict``, ``sentence`` (str).
     """
     often = how_often(envelope.as_extreme, envelope.runs)
     if not refuted:

@@ -26,19 +26,9 @@ _CERTAIN = 20.0
 def bridges_within(errors: np.ndarray, variance: float, limit: float) -> np.ndarray:
     """Return the probability that no bridge between neighbouring errors leaves a band.
 
-    Parameters
-    ----------
-    errors : ndarray, shape (runs, n)
-        At even steps.
-    variance : float
-        That a step adds to the error, where it is free [the errors' unit squared].
-    limit : float
-        The band is between minus and plus this.
-
-    Returns
-    -------
-    ndarray, shape (runs,)
-        Zero where an error itself is outside.
+    ``errors`` (runs, n): at even steps. ``variance``: that a step adds to the error, where it is
+    free [the errors' unit squared]. ``limit``: the band is between minus and plus this. The result
+    is (runs,): zero where an error itself is outside.
     """
     inside = np.all(np.abs(errors) <= limit, axis=1)
     within = inside.astype(float)
@@ -64,9 +54,7 @@ def bridges_within(errors: np.ndarray, variance: float, limit: float) -> np.ndar
 def mean_and_half_width(probabilities: np.ndarray) -> tuple[float, float]:
     """Return the mean of runs' probabilities, and half of its 95 % interval.
 
-    Parameters
-    ----------
-    probabilities : ndarray, shape (runs,)
+    ``probabilities`` (runs,).
     """
     error = float(np.std(probabilities)) / math.sqrt(len(probabilities))
     return float(np.mean(probabilities)), 1.96 * error

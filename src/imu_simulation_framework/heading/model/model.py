@@ -406,11 +406,7 @@ class YawErrorModel:
 def normal_within(mean, std, limit):
     """Return the probability that a normal number lies within plus or minus the limit.
 
-    Parameters
-    ----------
-    mean, std : array_like
-        The standard deviation may be zero.
-    limit : float
+    ``mean``, ``std`` (array_like): the standard deviation may be zero.
     """
     from scipy.special import ndtr
 

@@ -81,30 +81,11 @@ def with_heading(
 ) -> tuple[list[Source], list[str]]:
     """Return a yaw error's sources with a magnetic heading, and where they are not all.
 
-    Parameters
-    ----------
-    sources : list of Source
-        Of the same sensor without.
-    imu : ImuSpecification
-        With a magnetometer and a magnetic heading.
-    motion : Motion or EarthMotion
-    time : ndarray, shape (n,)
-        Of the model, in even steps [s].
-    sample : float
-        Time from one of the sensor's samples to the next [s].
-    environment : MagneticEnvironment or None
-        None for :data:`USUAL_FIELD`.
-
-    Returns
-    -------
-    sources : list of Source
-        Curves are those that remain; processes are to be taken with the heading's time constant.
-    limits : list of str
-
-    Raises
-    ------
-    ConfigurationError
-        The field has no level part.
+    ``sources``: of the same sensor without. ``imu``: with a magnetometer and a magnetic heading.
+    ``time`` (n,): of the model, in even steps [s]. ``sample``: time from one of the sensor's
+    samples to the next [s]. ``environment``: None for :data:`USUAL_FIELD`. Returns ``sources``,
+    curves are those that remain; processes are to be taken with the heading's time constant;
+    ``limits``. Raises ConfigurationError if the field has no level part.
     """
     constant = imu.output.magnetic_time_constant
     limits = []

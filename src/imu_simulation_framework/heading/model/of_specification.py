@@ -70,20 +70,9 @@ def of_specification(
 ) -> tuple[list[Source], list[str]]:
     """Return the sources of a specification's yaw error, and sentences on what is left out.
 
-    Parameters
-    ----------
-    imu : ImuSpecification
-    motion : Motion or EarthMotion
-        Of the IMU itself, evenly sampled.
-    time : ndarray, shape (k,)
-        Of the model, from the beginning of the motion on [s].
-    sample : float
-        Time from one of the sensor's samples to the next [s].
-
-    Raises
-    ------
-    ConfigurationError
-        The sensor does without its gyroscope.
+    ``motion``: of the IMU itself, evenly sampled. ``time`` (k,): of the model, from the beginning
+    of the motion on [s]. ``sample``: time from one of the sensor's samples to the next [s]. Raises
+    ConfigurationError if the sensor does without its gyroscope.
     """
     if imu.output.orientation_reference == "truth":
         return [], []
@@ -215,20 +204,8 @@ def error_of_filter(
 ) -> np.ndarray:
     """Return the yaw error of a sensor without noise, by running it once.
 
-    Parameters
-    ----------
-    imu : ImuSpecification
-        With nothing random in it.
-    motion : Motion or EarthMotion
-    time : ndarray, shape (k,)
-        From the beginning of the motion on [s].
-    environment : MagneticEnvironment, optional
-        For one with a magnetometer.
-
-    Returns
-    -------
-    ndarray, shape (k,)
-        [rad]
+    ``imu``: with nothing random in it. ``time`` (k,): from the beginning of the motion on [s].
+    ``environment``: for one with a magnetometer. The result is (k,) [rad].
     """
     orientation = (
         imu_model(imu, motion.period)
@@ -242,18 +219,9 @@ def error_of_filter(
 class _Vertical:
     """What of errors of the rate goes into the yaw, along a motion of n samples.
 
-    Parameters
-    ----------
-    motion : Motion or EarthMotion
-    up : ndarray, shape (n, 3)
-        The vertical in the body's axes.
-    time : ndarray, shape (k,)
-        Of a model, from the beginning of the motion on [s].
-
-    Attributes
-    ----------
-    weights : ndarray, shape (3,)
-        Mean squares of the components of the vertical.
+    ``motion`` (Motion or EarthMotion). ``up`` (n, 3): the vertical in the body's axes. ``time``
+    (k,): of a model, from the beginning of the motion on [s]. ``weights`` (3,): mean squares of the
+    components of the vertical.
     """
 
     def __init__(self, motion, up, time):

@@ -34,15 +34,9 @@ def draw_runs(
 ) -> np.ndarray:
     """Return realisations (runs, n) of a mean (n,), of processes and of random constants.
 
-    Parameters
-    ----------
-    space : StateSpace
-        The processes.
-    mean : ndarray, shape (n,)
-    constants : sequence of (str, ndarray (n,))
-        The name of each constant's source, and what the constant's standard deviation means.
-    runs, seed, first_run : int
-        As for :meth:`.YawErrorModel.realisations`.
+    ``space``: the processes. ``mean`` (n,). ``constants``: the name of each constant's source, and
+    what the constant's standard deviation means. ``runs``, ``seed``, ``first_run``: as for
+    :meth:`.YawErrorModel.realisations`.
     """
     drawing = _Drawing(space, constants, len(mean))
     errors = np.empty((runs, len(mean)))

@@ -30,11 +30,7 @@ def _require(source, **bounds):
 class KnownError:
     """A part of the yaw error that is the same in every run.
 
-    Parameters
-    ----------
-    name : str
-    curve : ndarray, shape (n,)
-        At the model's times [rad].
+    ``curve`` (n,): at the model's times [rad].
     """
 
     name: str
@@ -45,13 +41,8 @@ class KnownError:
 class RandomConstant:
     """A constant that each run draws anew, times a known curve: ``c u``, c ~ N(0, sigma^2).
 
-    Parameters
-    ----------
-    name : str
-    regressor : ndarray, shape (n,)
-        u, the yaw error for c = 1, at the model's times [rad per unit of the constant].
-    sigma : float
-        [unit of the constant]
+    ``regressor`` (n,): u, the yaw error for c = 1, at the model's times [rad per unit of the
+    constant]. ``sigma`` [unit of the constant].
     """
 
     name: str
@@ -66,11 +57,7 @@ class RandomConstant:
 class AngleRandomWalk:
     """White noise of the yaw rate; the variance of its integral is ``N^2 t``.
 
-    Parameters
-    ----------
-    name : str
-    density : float
-        N, two-sided [rad/s/sqrt(Hz)].
+    ``density``: N, two-sided [rad/s/sqrt(Hz)].
     """
 
     name: str
@@ -84,11 +71,7 @@ class AngleRandomWalk:
 class RateRandomWalk:
     """Random walk of the yaw rate's bias, from zero; that of its integral ``K^2 t^3 / 3``.
 
-    Parameters
-    ----------
-    name : str
-    density : float
-        K, two-sided [rad/s^2/sqrt(Hz)].
+    ``density``: K, two-sided [rad/s^2/sqrt(Hz)].
     """
 
     name: str
@@ -102,13 +85,7 @@ class RateRandomWalk:
 class RateGaussMarkov:
     """First-order Gauss-Markov process of the yaw rate's bias, stationary from the beginning.
 
-    Parameters
-    ----------
-    name : str
-    sigma : float
-        Stationary standard deviation [rad/s].
-    correlation_time : float
-        [s]
+    ``sigma``: stationary standard deviation [rad/s]. ``correlation_time`` [s].
     """
 
     name: str
@@ -123,15 +100,8 @@ class RateGaussMarkov:
 class YawGaussMarkov:
     """First-order Gauss-Markov process of the yaw itself, as Hector's plug-in has it.
 
-    Parameters
-    ----------
-    name : str
-    sigma : float
-        Stationary standard deviation [rad].
-    correlation_time : float
-        [s]
-    stationary : bool
-        Whether it is stationary from the beginning, or begins with zero.
+    ``sigma``: stationary standard deviation [rad]. ``correlation_time`` [s]. ``stationary``:
+    whether it is stationary from the beginning, or begins with zero.
     """
 
     name: str
@@ -147,11 +117,7 @@ class YawGaussMarkov:
 class YawNoise:
     """White noise of the yaw itself, of the sensor or of the reference.
 
-    Parameters
-    ----------
-    name : str
-    sigma : float
-        [rad]
+    ``sigma`` [rad].
     """
 
     name: str

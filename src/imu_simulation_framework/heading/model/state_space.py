@@ -32,22 +32,11 @@ PROCESSES = (AngleRandomWalk, RateRandomWalk, RateGaussMarkov, YawGaussMarkov, Y
 class StateSpace:
     """States m, of which the first is the integrated error of the yaw rate.
 
-    Parameters
-    ----------
-    names : tuple of str
-        Of the sources, each once; g of them.
-    transition : ndarray, shape (m, m)
-        From one step to the next.
-    noise : ndarray, shape (g, m, m)
-        Covariance of what a step adds, by source.
-    initial : ndarray, shape (g, m, m)
-        Covariance of the first state, by source.
-    design : ndarray, shape (m,)
-        The yaw error is this times the state.
-    yaw_noise : ndarray, shape (g,)
-        Variance of the white noise of the yaw, by source [rad^2].
-    of_state : tuple of int
-        Which source each state but the first belongs to.
+    ``names``: of the sources, each once; g of them. ``transition`` (m, m): from one step to the
+    next. ``noise`` (g, m, m): covariance of what a step adds, by source. ``initial`` (g, m, m):
+    covariance of the first state, by source. ``design`` (m,): the yaw error is this times the
+    state. ``yaw_noise`` (g,): variance of the white noise of the yaw, by source [rad^2].
+    ``of_state``: which source each state but the first belongs to.
     """
 
     names: tuple[str, ...]
@@ -67,22 +56,10 @@ def state_space(
 ) -> StateSpace:
     """Return the model of the sources that are random processes.
 
-    Parameters
-    ----------
-    sources : sequence of Source
-        Of ``PROCESSES``.
-    step : float
-        [s]
-    sensor_period : float or None
-        Time from one sample of the sensor to the next, a whole part of the step [s]; None for
-        processes in continuous time.
-    heading_time_constant : float, optional
-        Of a heading that the integral forgets to [s]; by default it forgets nothing.
-
-    Raises
-    ------
-    ConfigurationError
-        The step is no multiple of the sensor's period.
+    ``sources``: of ``PROCESSES``. ``step`` [s]. ``sensor_period``: time from one sample of the
+    sensor to the next, a whole part of the step [s]; None for processes in continuous time.
+    ``heading_time_constant``: of a heading that the integral forgets to [s]; by default it forgets
+    nothing. Raises ConfigurationError if the step is no multiple of the sensor's period.
     """
     names = tuple(dict.fromkeys(source.name for source in sources))
     states: list = [s for s in sources if isinstance(s, (RateRandomWalk, RateGaussMarkov))]
@@ -124,19 +101,8 @@ def state_space(
 def van_loan(drift: np.ndarray, density: np.ndarray, step: float) -> tuple[np.ndarray, np.ndarray]:
     r"""Discretise :math:`\dot x = A x + w` exactly.
 
-    Parameters
-    ----------
-    drift : ndarray, shape (m, m)
-        A [1/s].
-    density : ndarray, shape (g, m, m)
-        Power spectral densities of w, two-sided.
-    step : float
-        [s]
-
-    Returns
-    -------
-    transition : ndarray, shape (m, m)
-    noise : ndarray, shape (g, m, m)
+    ``drift`` (m, m): a [1/s]. ``density`` (g, m, m): power spectral densities of w, two-sided.
+    ``step`` [s]. Returns ``transition`` (m, m); ``noise`` (g, m, m).
     """
     size = len(drift)
     noise = np.empty_like(density)
