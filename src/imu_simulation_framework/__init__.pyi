@@ -8,10 +8,10 @@ from .drive.in_process import run_in_process as run_in_process
 from .drive.preparation import read_motion as read_motion
 from .flight.gimbal.files import read_gimbal as read_gimbal
 from .flight.gimbal.geometry import GimbalGeometry as GimbalGeometry
-from .flight.gimbal.profiles import FixedJoints as FixedJoints
-from .flight.gimbal.profiles import SinusoidalJoints as SinusoidalJoints
-from .flight.gimbal.profiles import TabulatedJoints as TabulatedJoints
+from .flight.gimbal.specification import FixedJoints as FixedJoints
 from .flight.gimbal.specification import GimbalSpecification as GimbalSpecification
+from .flight.gimbal.specification import SinusoidalJoints as SinusoidalJoints
+from .flight.gimbal.specification import TabulatedJoints as TabulatedJoints
 from .flight.gimbal.stabilisation import HeldAttitude as HeldAttitude
 from .flight.gimbal.stabilisation import PointAhead as PointAhead
 from .flight.gimbal.stabilisation import PointOnEarth as PointOnEarth
@@ -27,7 +27,7 @@ from .front_door import simulate_gnss as simulate_gnss
 from .front_door import simulate_imu as simulate_imu
 from .front_door import write_imu_parameters as write_imu_parameters
 from .front_door import yaw_error_model as yaw_error_model
-from .heading.judgement.judge import judge as judge
+from .heading.judgement import judge as judge
 from .heading.model.model import YawErrorModel as YawErrorModel
 from .heading.yaw_error import yaw_error as yaw_error
 from .motion.earth_motion import EarthMotion as EarthMotion

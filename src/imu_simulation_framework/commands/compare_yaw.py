@@ -32,9 +32,9 @@ from imu_simulation_framework.core.whole_files import (
 from imu_simulation_framework.drive import side_by_side as figures
 from imu_simulation_framework.drive.configuration import FIGURE_FORMATS
 from imu_simulation_framework.drive.yaw_signals import read_yaw_signals
-from imu_simulation_framework.heading.comparison import ComparisonSettings
-from imu_simulation_framework.heading.differences import (
+from imu_simulation_framework.heading.comparison import (
     FASTEST_TURN,
+    ComparisonSettings,
     differences_table,
     jumps,
     yaw_differences,

@@ -47,8 +47,7 @@ from imu_simulation_framework.drive.configuration import FIGURE_FORMATS
 from imu_simulation_framework.heading.budget_page import budget_page
 from imu_simulation_framework.heading.figures import ShownBudget, budget_figure
 from imu_simulation_framework.heading.model.model import YawErrorModel
-from imu_simulation_framework.heading.model.of_imu import yaw_error_model
-from imu_simulation_framework.heading.model.of_specification import BIAS_INSTABILITY
+from imu_simulation_framework.heading.model.of_imu import BIAS_INSTABILITY, yaw_error_model
 from imu_simulation_framework.heading.model.requirements import requirements
 from imu_simulation_framework.heading.model.sources import RateGaussMarkov
 from imu_simulation_framework.motion.earth import EARTH_RATE

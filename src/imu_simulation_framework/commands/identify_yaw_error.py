@@ -32,7 +32,6 @@ from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.whole_files import make_folder, refuse_overwriting, write_whole
 from imu_simulation_framework.drive.configuration import FIGURE_FORMATS
 from imu_simulation_framework.drive.observed_drives import read_drives
-from imu_simulation_framework.heading.identification.conversions import hector_of, specification_of
 from imu_simulation_framework.heading.identification.files import (
     ESTIMATES,
     TRIED,
@@ -42,7 +41,11 @@ from imu_simulation_framework.heading.identification.files import (
     hector_sentences,
     tried_table,
 )
-from imu_simulation_framework.heading.identification.identify import identify_yaw_error
+from imu_simulation_framework.heading.identification.identify import (
+    hector_of,
+    identify_yaw_error,
+    specification_of,
+)
 from imu_simulation_framework.heading.identification.page import identification_report
 from imu_simulation_framework.report.table import table_text
 

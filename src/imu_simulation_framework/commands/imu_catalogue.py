@@ -29,12 +29,12 @@ from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.files import read_settings
 from imu_simulation_framework.core.whole_files import write_whole
 from imu_simulation_framework.heading.model.model import YawErrorModel
-from imu_simulation_framework.heading.model.of_imu import yaw_error_model
-from imu_simulation_framework.heading.model.of_specification import (
+from imu_simulation_framework.heading.model.of_imu import (
     G_SENSITIVITY,
     MISALIGNMENT,
     RATE_BIAS,
     SCALE_FACTOR,
+    yaw_error_model,
 )
 from imu_simulation_framework.heading.model.sources import KnownError, RandomConstant
 from imu_simulation_framework.motion.motion import Motion

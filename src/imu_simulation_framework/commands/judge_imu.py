@@ -43,8 +43,7 @@ from imu_simulation_framework.drive.ensembles.judgement_files import Judged, con
 from imu_simulation_framework.drive.ensembles.monte_carlo import monte_carlo
 from imu_simulation_framework.drive.ensembles.samplers import Drawing, LinearDrawing, SensorDrawing
 from imu_simulation_framework.drive.observed_drives import ReadDrive, read_drive
-from imu_simulation_framework.heading.judgement.judge import judge
-from imu_simulation_framework.heading.judgement.tests import from_zero_where_known
+from imu_simulation_framework.heading.judgement import from_zero_where_known, judge
 from imu_simulation_framework.heading.model.files import (
     is_yaw_error_model_file,
     read_yaw_error_model,

@@ -28,7 +28,7 @@ What is kept of many errors over time, so that a hundred thousand travel as mega
 
 Mean and variance at each time; counts on a fixed grid at some of the times, for quantiles; each
 run's statistics; the mean of the power spectral densities; and the whole curves of some runs, for
-:func:`.judgement.judge.judge`.
+:func:`.judgement.judge`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ import numpy as np
 
 from imu_simulation_framework.core.errors import EnsembleError
 from imu_simulation_framework.core.spectrum import logarithmic_average, power_spectral_density
-from imu_simulation_framework.heading.judgement.tests import curve_statistics
+from imu_simulation_framework.heading.judgement import curve_statistics
 
 
 @dataclass(frozen=True)

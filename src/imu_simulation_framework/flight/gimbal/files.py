@@ -27,9 +27,9 @@ from imu_simulation_framework.core.described_files import find_description, load
 from imu_simulation_framework.core.errors import ConfigurationError, ResultError
 from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.flight.gimbal.geometry import JOINTS
-from imu_simulation_framework.flight.gimbal.profiles import TabulatedJoints
 from imu_simulation_framework.flight.gimbal.specification import (
     GimbalSpecification,
+    TabulatedJoints,
     gimbal_from_mapping,
 )
 

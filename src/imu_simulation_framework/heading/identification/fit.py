@@ -34,7 +34,7 @@ from imu_simulation_framework.heading.model.likelihood import (
     FilteredDrives,
     ObservedDrive,
 )
-from imu_simulation_framework.heading.model.state_space import StateSpace, state_space
+from imu_simulation_framework.heading.model.sources import StateSpace, state_space
 
 _BROAD = 300.0
 """Standard deviation of a constant before the data, in sizes of what the data show."""

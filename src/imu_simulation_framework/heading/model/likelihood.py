@@ -11,7 +11,7 @@ from typing import NamedTuple, Sequence
 import numpy as np
 
 from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.heading.model.state_space import StateSpace
+from imu_simulation_framework.heading.model.sources import StateSpace
 
 _SMOOTHED_STATE = 0x01
 """What statsmodels' smoother shall compute: no covariances."""
