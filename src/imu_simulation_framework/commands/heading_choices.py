@@ -13,9 +13,6 @@ import numpy as np
 
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.units import factor
-from imu_simulation_framework.drive.from_configuration import UNDISTURBED
-from imu_simulation_framework.drive.preparation import read_motion_and_latitude
-from imu_simulation_framework.flight.source import find_flight
 from imu_simulation_framework.heading.model.files import (
     is_yaw_error_model_file,
     read_yaw_error_model,
@@ -24,8 +21,6 @@ from imu_simulation_framework.motion import sources
 from imu_simulation_framework.motion.drives import DRIVES
 from imu_simulation_framework.motion.earth_motion import EarthMotion, on_earth
 from imu_simulation_framework.motion.motion import Motion
-from imu_simulation_framework.recordings.formats.any_format import recording_format
-from imu_simulation_framework.recordings.guessing.guess import guess_where_unknown
 from imu_simulation_framework.sensors.files import read_magnetic_environment
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 from imu_simulation_framework.sensors.magnetism.environment import MagneticEnvironment
@@ -208,6 +203,9 @@ def _driven(options, rate):
         if rate != sources.RATE:
             motion = motion.resampled(rate)
         return ChosenMotion(f"drive {options.drive}", motion, ())
+    # All that reads recordings: most motions are none.
+    from imu_simulation_framework.drive.preparation import read_motion_and_latitude
+
     stated = settings(options.setting)
     guessed, remarks = _guessed(options.drive, stated)
     motion, known = read_motion_and_latitude(options.drive, rate, **{**stated, **guessed})
@@ -224,6 +222,9 @@ def _driven(options, rate):
 
 def _guessed(path, stated):
     """Return settings for a table with column names of its own that nobody maps, and remarks."""
+    from imu_simulation_framework.recordings.formats.any_format import recording_format
+    from imu_simulation_framework.recordings.guessing.guess import guess_where_unknown
+
     of_reference = stated.get("reference", {})
     described = "reference_columns" in stated or {"path", "format"} & set(of_reference)
     if described or not Path(path).is_file() or recording_format(path) != "csv":
@@ -241,6 +242,8 @@ def _guessed(path, stated):
 
 def _flight(name, rate):
     """Return the motion of a flight's body, and the file that it was read from."""
+    from imu_simulation_framework.flight.source import find_flight
+
     # A recording is taken as a whole.
     scripted = not Path(name).is_file() or Path(name).suffix == ".xml"
     flight, _ = find_flight(name, FLIGHT_DURATION if scripted else math.inf)
@@ -312,6 +315,8 @@ def placed_imus(imus: Sequence[NamedImu], options: argparse.Namespace) -> list[P
         )
     environments = [(name, read_magnetic_environment(name)) for name in places]
     if not environments and any(map(_has_magnetometer, imus)):
+        from imu_simulation_framework.drive.from_configuration import UNDISTURBED
+
         environments = [("", read_magnetic_environment(UNDISTURBED))]
     placed = []
     for imu in imus:

@@ -15,7 +15,6 @@ error in the model; a ">" is before what the real sensor exceeds for that reason
 
 from __future__ import annotations
 
-import argparse
 import math
 from pathlib import Path
 
@@ -24,10 +23,9 @@ import pandas as pd
 from scipy.stats import foldnorm
 
 from imu_simulation_framework.commands import heading_choices
-from imu_simulation_framework.commands.command_line import ArgumentParser
+from imu_simulation_framework.commands.command_line import ArgumentParser, write_file
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.files import read_settings
-from imu_simulation_framework.core.whole_files import write_whole
 from imu_simulation_framework.heading.model.model import YawErrorModel
 from imu_simulation_framework.heading.model.of_imu import (
     G_SENSITIVITY,
@@ -72,9 +70,7 @@ COLUMNS = (
 
 def main(arguments):
     """Print the table, or write it into a page."""
-    parser = ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = ArgumentParser(__doc__)
     heading_choices.add_motion_options(parser)
     parser.add_argument(
         "--at", type=heading_choices.positive_duration, default=600.0, metavar="TIME",
@@ -103,8 +99,7 @@ def main(arguments):
             print(LEGEND)
         return
     page = read_settings(options.write)
-    write_whole(options.write, page_with_table(page, entries, table).encode("utf-8"))
-    print(options.write)
+    write_file(options.write, page_with_table(page, entries, table).encode("utf-8"))
 
 
 def catalogue_table(

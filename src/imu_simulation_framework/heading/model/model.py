@@ -15,7 +15,6 @@ import numpy as np
 import pandas as pd
 
 from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.heading.model.likelihood import ObservedDrive, filter_drives
 from imu_simulation_framework.heading.model.realisations import (
     SAMPLED_BARRIER,
     bridges_within,
@@ -379,6 +378,8 @@ class YawErrorModel:
         ConfigurationError
             It has another length, or statsmodels is not installed.
         """
+        from imu_simulation_framework.heading.model.likelihood import ObservedDrive, filter_drives
+
         observed = np.asarray(observed, dtype=float)
         if observed.shape != self.time.shape:
             raise ConfigurationError(
