@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from imu_simulation_framework.core.errors import RecordingError
-from imu_simulation_framework.motion.stamps import StampLimits, examine_stamps, find
+from imu_simulation_framework.core.stamps import StampLimits, examine_stamps, find
 from imu_simulation_framework.recordings.report import RecordingReport
 
 POSITION = ("x", "y")

@@ -15,7 +15,7 @@ from imu_simulation_framework.core.angles import (
 )
 from imu_simulation_framework.core.columns import ACCEL, EULER, GYRO, QUATERNION
 from imu_simulation_framework.core.errors import RecordingError
-from imu_simulation_framework.motion.stamps import StampLimits
+from imu_simulation_framework.core.stamps import StampLimits
 from imu_simulation_framework.recordings.cleaning import MINIMUM_SAMPLES, Cleaner
 from imu_simulation_framework.recordings.conventions import conventional_imu
 from imu_simulation_framework.recordings.frames import ImuConventions, levelling_roll_pitch

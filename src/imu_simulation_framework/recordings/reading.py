@@ -19,8 +19,8 @@ import pandas as pd
 
 from imu_simulation_framework.core.columns import QUATERNION
 from imu_simulation_framework.core.errors import RecordingError
+from imu_simulation_framework.core.stamps import StampLimits
 from imu_simulation_framework.motion.positioning import FixSettings
-from imu_simulation_framework.motion.stamps import StampLimits
 from imu_simulation_framework.recordings import messages
 from imu_simulation_framework.recordings.cleaning import MINIMUM_SAMPLES, VELOCITY, Cleaner, Samples
 from imu_simulation_framework.recordings.formats.any_format import read_any_bag, read_samples

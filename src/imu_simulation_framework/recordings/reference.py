@@ -10,6 +10,7 @@ import pandas as pd
 from imu_simulation_framework.core.angles import unwrap, yaw_from_quaternion
 from imu_simulation_framework.core.columns import QUATERNION
 from imu_simulation_framework.core.errors import RecordingError
+from imu_simulation_framework.core.stamps import StampLimits
 from imu_simulation_framework.motion.course import NoHeadingError
 from imu_simulation_framework.motion.positioning import (
     UNKNOWN_VARIANCE,
@@ -19,7 +20,6 @@ from imu_simulation_framework.motion.positioning import (
     variances_from_quality,
 )
 from imu_simulation_framework.motion.smoothing import jitter
-from imu_simulation_framework.motion.stamps import StampLimits
 from imu_simulation_framework.recordings.cleaning import (
     GLOBAL_POSITION,
     MINIMUM_SAMPLES,

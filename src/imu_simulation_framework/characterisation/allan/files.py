@@ -14,7 +14,7 @@ import numpy as np
 
 from imu_simulation_framework.core.columns import ACCEL, GYRO
 from imu_simulation_framework.core.errors import RecordingError
-from imu_simulation_framework.motion.stamps import StampLimits
+from imu_simulation_framework.core.stamps import StampLimits
 from imu_simulation_framework.recordings import messages
 from imu_simulation_framework.recordings.cleaning import MINIMUM_SAMPLES, Cleaner, refuse_absurd
 from imu_simulation_framework.recordings.conventions import conventional_imu

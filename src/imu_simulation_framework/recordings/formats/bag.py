@@ -27,7 +27,7 @@ from rosbags.rosbag1 import Reader, ReaderError
 
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.core.sentences import printable
-from imu_simulation_framework.motion.stamps import seconds_from_nanoseconds
+from imu_simulation_framework.core.stamps import seconds_from_nanoseconds
 from imu_simulation_framework.recordings.cleaning import Samples
 from imu_simulation_framework.recordings.file_access import unpacked
 from imu_simulation_framework.recordings.messages import choose_topic

@@ -33,7 +33,7 @@ from rosbags.rosbag2 import Reader, ReaderError, storage_mcap
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.core.files import BLOCK
 from imu_simulation_framework.core.sentences import printable, shown
-from imu_simulation_framework.motion.stamps import seconds_from_nanoseconds
+from imu_simulation_framework.core.stamps import seconds_from_nanoseconds
 from imu_simulation_framework.recordings.cleaning import Samples
 from imu_simulation_framework.recordings.file_access import (
     MCAP_MAGIC,

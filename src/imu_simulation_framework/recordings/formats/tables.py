@@ -16,7 +16,7 @@ import numpy as np
 
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.core.sentences import listed
-from imu_simulation_framework.motion.stamps import seconds_from_nanoseconds
+from imu_simulation_framework.core.stamps import seconds_from_nanoseconds
 from imu_simulation_framework.recordings.cleaning import Samples
 from imu_simulation_framework.recordings.column_maps import (
     NMEA_DEGREES,
