@@ -232,10 +232,11 @@ def find_description(name: str | os.PathLike[str], folder: str, kind: str) -> Pa
         There is neither.
     """
     path = Path(name)
-    if path.exists():
+    # Unlike Path.exists, this finds nothing behind a name that is too long for a file.
+    if os.path.exists(path):
         return path
     bundled = package_share() / "config" / folder / f"{path.name}.yaml"
-    if str(path) == path.name and bundled.is_file():
+    if str(path) == path.name and os.path.isfile(bundled):
         return bundled
     names = ", ".join(bundled_names(folder))
     raise ConfigurationError(

@@ -30,7 +30,7 @@ from imu_simulation_framework.core.files import (
     plain_path,
     read_settings,
 )
-from imu_simulation_framework.core.sentences import listed, shown
+from imu_simulation_framework.core.sentences import listed, printable, shown
 from imu_simulation_framework.core.settings import (
     LARGEST_SEED,
     Settings,
@@ -393,10 +393,8 @@ def _refuse_unknown_sections(path: Path, given) -> None:
 
 def _refuse_unwritable(where, key, text) -> None:
     """Refuse what a config.ini cannot say: the results' one would say something else."""
-    if "\0" in text:
-        raise ConfigurationError(f"{where}: holds the character NUL, expected text")
-    if len(f"{key}{text}.".splitlines()) > 1:
-        raise ConfigurationError(f"{where}: expected one line, got {shown(text)}")
+    if printable(key + text) != key + text:
+        raise ConfigurationError(f"{where}: expected one line of text, got {shown(text)}")
     if _COMMENT.search(text):
         raise ConfigurationError(
             f"{where}: a semicolon after a blank begins a comment in config.ini, got {shown(text)}"

@@ -135,7 +135,7 @@ def _rostopic_samples(path, table, message_types):
     for message_type in message_types:
         # rostopic echo --noarr leaves covariances out, which can be done without.
         needed = (name for name in message_type.payload.names if not _ARRAY.search(name))
-        if all(_PREFIX + name in present for name in needed):
+        if present.issuperset({_RECEIPT}.union(_PREFIX + name for name in needed)):
             break
     else:
         expected = " or ".join(message_type.name for message_type in message_types)
