@@ -125,9 +125,7 @@ class Package(Directive):
             for name, title in titles.items()
         )
         for name, title in titles.items():
-            lines += [title, "-" * len(title), "", f".. automodule:: {name}"]
-            # Its functions are those of other modules, where they are documented.
-            lines += ["   :no-members:"] * name.endswith(".front_door") + [""]
+            lines += [title, "-" * len(title), "", f".. automodule:: {name}", ""]
         self.state_machine.insert_input(lines, f"package {package}")
         return []
 
