@@ -23,11 +23,10 @@ BELOW = {
     "drive": {"motion", "sensors", "recordings", "heading", "report"},
     "realistic_imu": {"motion", "sensors", "recordings", "drive"},
     "flight": {"motion", "sensors", "recordings", "report"},
-    "front_door": {"sensors", "heading", "flight"},
 }
 """What a package may import besides ``core``, which all may import and which imports none."""
-BELOW["commands"] = set(BELOW) - {"core", "front_door"}
-BELOW["ros1"] = set(BELOW) - {"core", "front_door"}
+BELOW["commands"] = set(BELOW) - {"core"}
+BELOW["ros1"] = set(BELOW) - {"core"}
 GENERATED = {"msg", "srv"}
 """Made by catkin, beside the library's own packages."""
 

@@ -28,9 +28,8 @@ from imu_simulation_framework.motion.flight import Flight, FlightStates
 from imu_simulation_framework.motion.kinematics import quaternion_spline, unit
 from imu_simulation_framework.recordings import messages
 from imu_simulation_framework.recordings.cleaning import MINIMUM_SAMPLES, Cleaner, Samples
-from imu_simulation_framework.recordings.frames import conventional_reference
 from imu_simulation_framework.recordings.formats.any_format import read_any_bag, read_samples
-from imu_simulation_framework.recordings.frames import ReferenceConventions
+from imu_simulation_framework.recordings.frames import ReferenceConventions, conventional_reference
 from imu_simulation_framework.recordings.report import RecordingReport
 
 

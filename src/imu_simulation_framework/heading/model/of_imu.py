@@ -33,6 +33,7 @@ from scipy.signal import lfilter
 
 from imu_simulation_framework.core.constants import STANDARD_GRAVITY
 from imu_simulation_framework.core.errors import ConfigurationError, MotionError
+from imu_simulation_framework.core.yaml_files import by_name
 from imu_simulation_framework.heading.model.model import YawErrorModel
 from imu_simulation_framework.heading.model.of_specification import (
     error_of_filter,
@@ -51,6 +52,7 @@ from imu_simulation_framework.heading.model.sources import (
 from imu_simulation_framework.motion.earth_motion import EarthMotion
 from imu_simulation_framework.motion.kinematics import absolute_turn
 from imu_simulation_framework.motion.motion import Motion
+from imu_simulation_framework.sensors.files import read_magnetic_environment
 from imu_simulation_framework.sensors.imu_models.plugins import (
     GenericParameters,
     HectorParameters,
@@ -62,6 +64,7 @@ from imu_simulation_framework.sensors.imu_specification import (
     MagnetometerSpecification,
 )
 from imu_simulation_framework.sensors.magnetism.environment import MagneticEnvironment
+from imu_simulation_framework.sensors.simulation import named_errors
 
 MAGNETOMETER_NOISE = "magnetometer noise"
 MAGNETIC_FIELD = "magnetic field"
@@ -228,6 +231,7 @@ LinearImu = Union[
 """What says which errors an IMU has, of those whose yaw error is linear in them."""
 
 
+@by_name(imu=named_errors, magnetic_environment=read_magnetic_environment)
 def yaw_error_model(
     imu: LinearImu,
     motion: Motion | EarthMotion,

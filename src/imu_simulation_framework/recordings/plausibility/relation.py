@@ -275,12 +275,14 @@ def clock_offset(first, second):
     """Find by how much two headings on different clocks are apart.
 
     Returns what is to be added to the times of the second [s], and the correlation of the rates of
-    turn there.
+    turn there; 0 where one is too short against the other's steps.
     """
     period = max(0.1, first.period, second.period)
     rates = []
     for heading in (first, second):
         grid = uniform_grid(heading.time[0], heading.time[-1], 1.0 / period)
+        if len(grid) < 2:
+            return 0.0, 0.0
         rate = np.gradient(heading.at(grid)) / period
         rates.append(rate - rate.mean())
     short = min(map(len, rates))
