@@ -10,6 +10,7 @@ from __future__ import annotations
 import bz2
 import struct
 from contextlib import contextmanager
+from typing import Callable
 
 import lz4.frame
 import numpy as np
@@ -86,12 +87,13 @@ def unpack_mcap(kind, packed, size) -> bytes:
     """Return a chunk of MCAP that says how it is packed, and how many bytes it makes."""
     if size > LARGEST_CHUNK:
         raise ValueError(f"a chunk of {size} bytes")
-    data = {"": bytes, "lz4": unpack_lz4, "zstd": unpack_zstd}[kind](packed)
+    data = _MCAP[kind](packed)
     if len(data) != size:
         raise ValueError(f"a chunk of {len(data)} bytes that should have {size}")
     return data
 
 
+_MCAP: dict[str, Callable[..., bytes]] = {"": bytes, "lz4": unpack_lz4, "zstd": unpack_zstd}
 # What the library unpacks with has no limit.
 _UNPACK = {bz2.decompress: unpack_bz2, lz4.frame.decompress: unpack_lz4}
 
