@@ -176,7 +176,8 @@ def test_an_override_of_many_values_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text", ["x\n[imu]\nrate = 1", "x\rrate = 1", "a\u2028b", "a\u202eb", "my ; drive.bag", "; drive.bag"]
+    "text",
+    ["x\n[imu]\nrate = 1", "x\rrate = 1", "a\u2028b", "a\u202eb", "my ; drive.bag", "; drive.bag"],
 )
 def test_a_value_that_no_line_of_the_written_copy_can_hold_is_refused(tmp_path, text):
     path = tmp_path / "config.ini"

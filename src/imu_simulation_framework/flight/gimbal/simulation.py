@@ -8,6 +8,8 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.yaml_files import by_name
+from imu_simulation_framework.flight.gimbal.files import read_gimbal
 from imu_simulation_framework.flight.gimbal.geometry import (
     AnyMotion,
     GimbalGeometry,
@@ -29,7 +31,12 @@ from imu_simulation_framework.flight.gimbal.stabilisation import (
     target_rate,
 )
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
-from imu_simulation_framework.sensors.simulation import ImuErrors, imu_model, imu_truth
+from imu_simulation_framework.sensors.simulation import (
+    ImuErrors,
+    imu_model,
+    imu_truth,
+    named_errors,
+)
 
 
 @dataclass(frozen=True)
@@ -47,6 +54,7 @@ class GimbalMotion:
     remarks: tuple[str, ...] = ()
 
 
+@by_name(gimbal=read_gimbal, imu=named_errors)
 def simulate_gimbal(
     motion: AnyMotion,
     gimbal: GimbalSpecification,

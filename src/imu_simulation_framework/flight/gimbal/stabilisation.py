@@ -45,13 +45,12 @@ from scipy.spatial.transform import Rotation
 from imu_simulation_framework.core.angles import unwrap
 from imu_simulation_framework.core.checked_values import (
     Axes,
-    check_numbers,
     checked_choice,
-    checked_number,
     checked_numbers,
 )
 from imu_simulation_framework.core.errors import ConfigurationError, MotionError
 from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.core.settings import Settings, declared
 from imu_simulation_framework.flight.gimbal.geometry import (
     JOINTS,
     AnyMotion,
@@ -73,7 +72,7 @@ pan and roll turn about the same axis, and no rates of theirs turn the link abou
 
 
 @dataclass(frozen=True)
-class HeldAttitude:
+class HeldAttitude(Settings):
     """An attitude in the local level, east, north, up, that is held.
 
     Parameters
@@ -82,47 +81,30 @@ class HeldAttitude:
         [rad]
     yaw : float or None
         [rad]; None for the platform's in the first sample.
-
-    Raises
-    ------
-    ConfigurationError
-        A value is not what it must be; the sentence begins with its name.
     """
 
-    roll: float = 0.0
-    pitch: float = 0.0
-    yaw: float | None = None
-
-    def __post_init__(self) -> None:
-        given = ("roll", "pitch") if self.yaw is None else ("roll", "pitch", "yaw")
-        check_numbers(self, {name: {"maximum": 2.0 * math.pi} for name in given})
+    roll: float = declared(0.0, maximum=2.0 * math.pi)
+    pitch: float = declared(0.0, maximum=2.0 * math.pi)
+    yaw: float | None = declared(None, maximum=2.0 * math.pi)
 
 
 @dataclass(frozen=True)
-class PointAhead:
+class PointAhead(Settings):
     """A fixed point that is looked at, as seen from where the platform is in its first sample.
 
     Parameters
     ----------
     ahead, left, up : float
         Horizontally along the platform's heading, across it, and upwards [m].
-
-    Raises
-    ------
-    ConfigurationError
-        A value is not what it must be; the sentence begins with its name.
     """
 
-    ahead: float = 0.0
-    left: float = 0.0
-    up: float = 0.0
-
-    def __post_init__(self) -> None:
-        check_numbers(self, {name: {"maximum": 1e7} for name in ("ahead", "left", "up")})
+    ahead: float = declared(0.0, maximum=1e7)
+    left: float = declared(0.0, maximum=1e7)
+    up: float = declared(0.0, maximum=1e7)
 
 
 @dataclass(frozen=True)
-class PointOnEarth:
+class PointOnEarth(Settings):
     """A point of the Earth that is looked at.
 
     Parameters
@@ -131,27 +113,26 @@ class PointOnEarth:
         WGS 84 [deg].
     height : float
         Above the ellipsoid [m].
-
-    Raises
-    ------
-    ConfigurationError
-        A value is not what it must be; the sentence begins with its name.
     """
 
-    latitude: float = 0.0
-    longitude: float = 0.0
-    height: float = 0.0
-
-    def __post_init__(self) -> None:
-        bounds = {"latitude": 90.0, "longitude": 360.0, "height": 1e7}
-        check_numbers(self, {name: {"maximum": size} for name, size in bounds.items()})
+    latitude: float = declared(0.0, maximum=90.0)
+    longitude: float = declared(0.0, maximum=360.0)
+    height: float = declared(0.0, maximum=1e7)
 
 
 Target = Union[HeldAttitude, PointAhead, PointOnEarth]
 
 
+def _checked_target(name, value):
+    if not isinstance(value, (HeldAttitude, PointAhead, PointOnEarth)):
+        raise ConfigurationError(
+            f"{name} is {shown(value)}, but it must be an attitude or a point."
+        )
+    return value
+
+
 @dataclass(frozen=True)
-class Stabilisation:
+class Stabilisation(Settings):
     r"""A loop around the gyroscope of the inner link.
 
     Parameters
@@ -169,34 +150,17 @@ class Stabilisation:
         Of the servos of pan, tilt and roll [rad/s].
     aid_time : float or None
         Time constant of the outer loop [s]; None for no such loop.
-
-    Raises
-    ------
-    ConfigurationError
-        A value is not what it must be; the sentence begins with its name.
     """
 
-    target: Target = HeldAttitude()
-    boresight: str = "forward"
-    bandwidth: float | None = None
-    damping: float = 0.7
-    servo_bandwidth: float = 20.0
-    rate_limits: Axes = (2.0, 2.0, 2.0)
-    aid_time: float | None = None
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.target, (HeldAttitude, PointAhead, PointOnEarth)):
-            raise ConfigurationError(
-                f"target is {shown(self.target)}, but it must be an attitude or a point."
-            )
-        checked_choice("boresight", self.boresight, tuple(BORESIGHTS))
-        for name in ("bandwidth", "damping", "servo_bandwidth", "aid_time"):
-            value = getattr(self, name)
-            if value is not None or name in ("damping", "servo_bandwidth"):
-                value = checked_number(name, value, above=0.0, maximum=1e4)
-            object.__setattr__(self, name, value)
-        limits = checked_numbers("rate_limits", self.rate_limits, 3, minimum=0.0, maximum=1e3)
-        object.__setattr__(self, "rate_limits", limits)
+    target: Target = declared(HeldAttitude(), _checked_target)
+    boresight: str = declared("forward", checked_choice, choices=tuple(BORESIGHTS))
+    bandwidth: float | None = declared(None, above=0.0, maximum=1e4)
+    damping: float = declared(0.7, above=0.0, maximum=1e4)
+    servo_bandwidth: float = declared(20.0, above=0.0, maximum=1e4)
+    rate_limits: Axes = declared(
+        (2.0, 2.0, 2.0), checked_numbers, count=3, minimum=0.0, maximum=1e3
+    )
+    aid_time: float | None = declared(None, above=0.0, maximum=1e4)
 
 
 _LEVEL = 1e-9

@@ -25,6 +25,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.core.errors import ConfigurationError, EnsembleError, MotionError
+from imu_simulation_framework.core.yaml_files import by_name
 from imu_simulation_framework.flight.navigation.filter import (
     KINEMATIC,
     MEASUREMENTS,
@@ -37,9 +38,10 @@ from imu_simulation_framework.flight.navigation.tuning import FilterTuning, tuni
 from imu_simulation_framework.motion.earth import EARTH_RATE
 from imu_simulation_framework.motion.earth_frames import ned_to_ecef
 from imu_simulation_framework.motion.earth_motion import EarthMotion
+from imu_simulation_framework.sensors.files import read_gnss_specification, read_imu_specification
 from imu_simulation_framework.sensors.gnss.earth_fixes import antenna_on, simulate_earth_fixes
 from imu_simulation_framework.sensors.gnss.specification import GnssSpecification
-from imu_simulation_framework.sensors.imu_models.base import truth_of
+from imu_simulation_framework.sensors.imu_models.base import ImuTruth
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 from imu_simulation_framework.sensors.noise.streams import child_seed
 from imu_simulation_framework.sensors.simulation import imu_model
@@ -293,7 +295,7 @@ def simulate_increments(
     if len(specifications) != runs:
         raise ConfigurationError(f"there are {len(specifications)} IMUs, expected 1 or {runs}")
     rate, force = motion.means()
-    truth = truth_of(motion.orientation, rate, force)
+    truth = ImuTruth(motion.orientation, rate, force)
     begin, blocks, times = 0, [], None
     while begin < runs:
         # As many as have the same errors.
@@ -333,6 +335,7 @@ def lever_arm_between(imu: EarthMotion, antenna: EarthMotion, time: ArrayLike) -
     return LeverArm(arm, velocity - np.cross(turning, arm))
 
 
+@by_name(imus=read_imu_specification, gnss=read_gnss_specification)
 def navigate_runs(
     motion: EarthMotion,
     imus: Imus,

@@ -47,6 +47,7 @@ from scipy.spatial.transform import Rotation
 from imu_simulation_framework.core.angles import difference, turns, unwrap, yaw_from_quaternion
 from imu_simulation_framework.core.constants import STANDARD_GRAVITY
 from imu_simulation_framework.core.errors import ConfigurationError, MotionError
+from imu_simulation_framework.core.yaml_files import by_name
 from imu_simulation_framework.heading.model.model import YawErrorModel
 from imu_simulation_framework.heading.model.parameters import YawErrorParameters
 from imu_simulation_framework.heading.model.sources import (
@@ -62,6 +63,7 @@ from imu_simulation_framework.heading.model.sources import (
 from imu_simulation_framework.motion.earth_motion import EarthMotion
 from imu_simulation_framework.motion.kinematics import absolute_turn
 from imu_simulation_framework.motion.motion import Motion
+from imu_simulation_framework.sensors.files import read_magnetic_environment
 from imu_simulation_framework.sensors.imu_models.plugins import (
     GenericParameters,
     HectorParameters,
@@ -74,7 +76,7 @@ from imu_simulation_framework.sensors.imu_specification import (
 )
 from imu_simulation_framework.sensors.magnetism.environment import MagneticEnvironment
 from imu_simulation_framework.sensors.noise.processes import flicker_processes
-from imu_simulation_framework.sensors.simulation import imu_model, imu_truth
+from imu_simulation_framework.sensors.simulation import imu_model, imu_truth, named_errors
 from imu_simulation_framework.sensors.triad_errors import TriadResponse
 
 RATE_BIAS = "rate bias"
@@ -462,6 +464,7 @@ LinearImu = Union[
 """What says which errors an IMU has, of those whose yaw error is linear in them."""
 
 
+@by_name(imu=named_errors, magnetic_environment=read_magnetic_environment)
 def yaw_error_model(
     imu: LinearImu,
     motion: Motion | EarthMotion,

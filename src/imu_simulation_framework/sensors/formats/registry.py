@@ -17,7 +17,9 @@ import numpy as np
 
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.core.yaml_files import by_name
 from imu_simulation_framework.sensors.errors_in_motion import inflated
+from imu_simulation_framework.sensors.files import read_imu_specification
 from imu_simulation_framework.sensors.formats import (
     datasheet,
     hector,
@@ -139,6 +141,7 @@ def read_imu_parameters(
     return reading
 
 
+@by_name(values=read_imu_specification)
 def write_imu_parameters(
     values: ImuSpecification,
     format_name: str,

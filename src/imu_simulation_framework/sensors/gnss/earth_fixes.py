@@ -10,9 +10,11 @@ from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.core.columns import GNSS_LOCAL, GNSS_RECORD
 from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.yaml_files import by_name
 from imu_simulation_framework.motion.earth import geodetic_of
 from imu_simulation_framework.motion.earth_frames import enu_to_ecef
 from imu_simulation_framework.motion.earth_motion import EarthMotion
+from imu_simulation_framework.sensors.files import read_gnss_specification
 from imu_simulation_framework.sensors.gnss.receiver import AntennaMotion, GnssReceiver
 from imu_simulation_framework.sensors.gnss.specification import GnssSpecification
 from imu_simulation_framework.sensors.noise.streams import run_seed
@@ -58,6 +60,7 @@ def antenna_on(motion: EarthMotion, gnss: GnssSpecification) -> EarthMotion:
     return motion.mounted(gnss.lever_arm) if np.any(gnss.lever_arm) else motion
 
 
+@by_name(gnss=read_gnss_specification)
 def simulate_earth_fixes(
     motion: EarthMotion,
     gnss: GnssSpecification,

@@ -22,7 +22,9 @@ from scipy.spatial.transform import Rotation
 from imu_simulation_framework.core.angles import wrap
 from imu_simulation_framework.core.columns import GNSS_LOCAL, GNSS_RECORD
 from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.yaml_files import by_name
 from imu_simulation_framework.motion.motion import Motion
+from imu_simulation_framework.sensors.files import read_gnss_specification
 from imu_simulation_framework.sensors.gnss.specification import (
     QUALITIES,
     GnssOrigin,
@@ -308,6 +310,7 @@ def _process(sigma, correlation_time, rate, seed):
     return GaussMarkov(sigma, correlation_time, 1.0 / rate, np.random.default_rng(seed))
 
 
+@by_name(gnss=read_gnss_specification)
 def simulate_gnss(
     motion: Motion,
     gnss: GnssSpecification,

@@ -1,12 +1,7 @@
 r"""The IMU plug-ins of classic Gazebo, as they behave: ideal, generic and Hector.
 
-An IMU without errors.
-
-Gazebo's generic IMU plug-in, libgazebo_ros_imu_sensor.so.
-
-The drift of Hector's IMU plug-in, as it really behaves.
-
-In each step of length dt the plug-in computes (hector_gazebo_plugins, sensor_model.h)
+The generic one is libgazebo_ros_imu_sensor.so, Hector's libhector_gazebo_ros_imu.so. The latter's
+drift becomes in each step of length dt (hector_gazebo_plugins, sensor_model.h)
 
 .. math:: d_k = e^{-f dt} d_{k-1} + dt \, \sqrt{2 f} \, \sigma \, w_k, \qquad w_k \sim N(0, 1).
 
@@ -14,8 +9,6 @@ A first-order Gauss-Markov process with standard deviation sigma would have the 
 ``sqrt(1 - exp(-2 f dt)) sigma``, about ``sqrt(2 f dt) sigma``: the plug-in multiplies by dt where
 it should by sqrt(dt). Its parameter ``drift`` is therefore not the drift's standard deviation,
 and what that is depends on the sample rate; the functions here tell.
-
-Hector's IMU plug-in, libhector_gazebo_ros_imu.so.
 """
 
 from __future__ import annotations
@@ -27,14 +20,16 @@ import numpy as np
 
 from imu_simulation_framework.core.checked_values import checked_axes
 from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.settings import Settings, declared
 from imu_simulation_framework.sensors.imu_models.base import (
     SIGNALS,
-    AnyTruth,
     ImuModel,
     ImuReading,
+    ImuTruth,
+    checked_parameter,
     checked_parts,
     diagonal,
-    require_numbers,
+    untouched,
     without_bias,
 )
 from imu_simulation_framework.sensors.noise.streams import NormalStreams, run_seed
@@ -59,11 +54,10 @@ class IdealImu(ImuModel):
     def _begin(self, seed):
         """Nothing is random here."""
 
-    def step(self, truth: AnyTruth) -> ImuReading:
-        # With the magnetic field, where there is one.
-        return ImuReading(without_bias, **truth._asdict())
+    def step(self, truth: ImuTruth) -> ImuReading:
+        return untouched(truth)
 
-    def steps(self, truth: AnyTruth) -> tuple[ImuReading, np.ndarray]:
+    def steps(self, truth: ImuTruth) -> tuple[ImuReading, np.ndarray]:
         return self.step(truth), self.new_samples(len(truth.orientation))
 
     def batch(self, truth, runs=1, first_run=0, parts=SIGNALS):
@@ -74,7 +68,7 @@ class IdealImu(ImuModel):
         )
 
     def _realise(self, truth, seed):
-        return self.step(type(truth)(*map(np.asarray, truth)))
+        return self.step(truth.each(np.asarray))
 
     def covariances(self):
         return (diagonal(0.0, 0.0, 0.0),) * 3
@@ -85,7 +79,7 @@ _NUMBERS_PER_SAMPLE = 10
 
 
 @dataclass(frozen=True)
-class GenericParameters:
+class GenericParameters(Settings):
     """The plug-in's only error parameter.
 
     Parameters
@@ -94,17 +88,9 @@ class GenericParameters:
         Standard deviation of the white noise on each axis of the gyroscope [rad/s] and the
         accelerometer [m/s^2], and on each component of the quaternion. The default was tuned to
         a BNO055.
-
-    Raises
-    ------
-    ConfigurationError
-        It is negative or no number.
     """
 
-    gaussian_noise: float = 0.00215
-
-    def __post_init__(self) -> None:
-        require_numbers(self, not_negative=("gaussian_noise",))
+    gaussian_noise: float = declared(0.00215, checked_parameter, minimum=0.0)
 
 
 class GenericImu(ImuModel):
@@ -127,10 +113,10 @@ class GenericImu(ImuModel):
     def _streams(self, seed):
         return NormalStreams(seed, [self.parameters.gaussian_noise > 0.0] * _NUMBERS_PER_SAMPLE)
 
-    def step(self, truth: AnyTruth) -> ImuReading:
+    def step(self, truth: ImuTruth) -> ImuReading:
         return self._read(truth, self.parameters.gaussian_noise * self._numbers.next())
 
-    def steps(self, truth: AnyTruth) -> tuple[ImuReading, np.ndarray]:
+    def steps(self, truth: ImuTruth) -> tuple[ImuReading, np.ndarray]:
         samples = len(truth.orientation)
         noise = self.parameters.gaussian_noise * self._numbers.take(samples)
         return self._read(truth, noise), self.new_samples(samples)
@@ -251,7 +237,7 @@ _FORCE_NOISE, _RATE_NOISE = slice(7, 10), slice(10, 13)
 
 
 @dataclass(frozen=True)
-class HectorParameters:
+class HectorParameters(Settings):
     """The plug-in's parameters under its own names; each sensor's hold for all three axes.
 
     The defaults for the yaw are those that were tuned to a BNO055; the others are the plug-in's.
@@ -271,33 +257,22 @@ class HectorParameters:
         Standard deviation of the white noise [rad/s, m/s^2].
     rate_scale_error, accel_scale_error : float
         Factor on the true value.
-
-    Raises
-    ------
-    ConfigurationError
-        A value is no number, or negative where only its size counts.
     """
 
-    yaw_offset: float = 0.0
-    yaw_drift: float = 0.5
-    yaw_drift_frequency: float = 0.005
-    yaw_gaussian_noise: float = 0.00215
-    rate_offset: float = 0.0
-    rate_drift: float = 0.0
-    rate_drift_frequency: float = 1.0 / 3600.0
-    rate_gaussian_noise: float = 0.0
-    rate_scale_error: float = 1.0
-    accel_offset: float = 0.0
-    accel_drift: float = 0.0
-    accel_drift_frequency: float = 1.0 / 3600.0
-    accel_gaussian_noise: float = 0.0
-    accel_scale_error: float = 1.0
-
-    def __post_init__(self) -> None:
-        sizes = ("drift", "drift_frequency", "gaussian_noise")
-        require_numbers(
-            self, not_negative=[f.name for f in fields(self) if f.name.split("_", 1)[1] in sizes]
-        )
+    yaw_offset: float = declared(0.0, checked_parameter)
+    yaw_drift: float = declared(0.5, checked_parameter, minimum=0.0)
+    yaw_drift_frequency: float = declared(0.005, checked_parameter, minimum=0.0)
+    yaw_gaussian_noise: float = declared(0.00215, checked_parameter, minimum=0.0)
+    rate_offset: float = declared(0.0, checked_parameter)
+    rate_drift: float = declared(0.0, checked_parameter, minimum=0.0)
+    rate_drift_frequency: float = declared(1.0 / 3600.0, checked_parameter, minimum=0.0)
+    rate_gaussian_noise: float = declared(0.0, checked_parameter, minimum=0.0)
+    rate_scale_error: float = declared(1.0, checked_parameter)
+    accel_offset: float = declared(0.0, checked_parameter)
+    accel_drift: float = declared(0.0, checked_parameter, minimum=0.0)
+    accel_drift_frequency: float = declared(1.0 / 3600.0, checked_parameter, minimum=0.0)
+    accel_gaussian_noise: float = declared(0.0, checked_parameter, minimum=0.0)
+    accel_scale_error: float = declared(1.0, checked_parameter)
 
 
 class HectorImu(ImuModel):
@@ -357,12 +332,12 @@ class HectorImu(ImuModel):
         self._drift = drift
         self._tilts = self._tilts or specific_force is not None
 
-    def step(self, truth: AnyTruth) -> ImuReading:
+    def step(self, truth: ImuTruth) -> ImuReading:
         numbers = self._numbers.next()
         self._drift = self._correlation * self._drift + self._innovation_std * numbers[_DRIFTS]
         return self._read(truth, self._drift + self._offset, numbers)
 
-    def steps(self, truth: AnyTruth) -> tuple[ImuReading, np.ndarray]:
+    def steps(self, truth: ImuTruth) -> tuple[ImuReading, np.ndarray]:
         # What a step costs is mostly that of the call, whether it turns one row or five.
         samples = len(truth.orientation)
         numbers = self._numbers.take(samples)

@@ -1,13 +1,5 @@
 r"""An IMU as its specification says, sample by sample or many runs at once.
 
-What a triad of a specification is made of: what has a state, and what every run shares.
-
-A reading whose orientation is fused: its errors are those against the true orientation.
-
-When a sensor takes its samples, counted in samples of the simulation that it is in.
-
-An IMU as its specification says, with an orientation that drifts for physical reasons.
-
 In each of the sensor's samples, with f the mean of the true signal since the last one,
 
 .. math::
@@ -32,21 +24,23 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import partial
+from operator import itemgetter
 from typing import Any, Mapping, NamedTuple, cast
 
 import numpy as np
 
 from imu_simulation_framework.core.angles import difference, quaternion_product
 from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.settings import from_mapping
 from imu_simulation_framework.sensors.conditions import BandLimit, VibrationNoise
 from imu_simulation_framework.sensors.fusion.choice import fuse_run, make_filter
 from imu_simulation_framework.sensors.imu_models.base import (
     MAGNETIC_PARTS,
-    AnyTruth,
     ImuModel,
     ImuReading,
+    ImuTruth,
     joined,
-    truth_of,
     untouched,
 )
 from imu_simulation_framework.sensors.imu_specification import (
@@ -55,7 +49,6 @@ from imu_simulation_framework.sensors.imu_specification import (
     OutputSpecification,
 )
 from imu_simulation_framework.sensors.noise.streams import child_seed, run_seed
-from imu_simulation_framework.sensors.specification_mapping import specification_from_mapping
 from imu_simulation_framework.sensors.triad_errors import (
     TriadNoise,
     TriadResponse,
@@ -270,7 +263,7 @@ class SpecificationParameters:
 
     def __post_init__(self) -> None:
         if not isinstance(self.specification, ImuSpecification):
-            specification = specification_from_mapping(self.specification)
+            specification = from_mapping(ImuSpecification, self.specification, "the specification")
             object.__setattr__(self, "specification", specification)
 
 
@@ -350,7 +343,7 @@ class SpecificationImu(ImuModel):
         self._realised = self._start(seed)
         self._recent = []
 
-    def step(self, truth: AnyTruth) -> ImuReading:
+    def step(self, truth: ImuTruth) -> ImuReading:
         truth = self._measured(truth)
         first, stride = self._instants
         self._new = self._instants.has(self._count)
@@ -366,34 +359,31 @@ class SpecificationImu(ImuModel):
         self._count += 1
         return self._held
 
-    def steps(self, truth: AnyTruth) -> tuple[ImuReading, np.ndarray]:
+    def steps(self, truth: ImuTruth) -> tuple[ImuReading, np.ndarray]:
         # A series with a magnetic heading has other last digits.
         if self._between_samples() or self._fuses_field:
             return super().steps(truth)
         return self.advance(truth), np.ones(len(truth.orientation), dtype=bool)
 
-    def advance(self, truth: AnyTruth) -> ImuReading:
+    def advance(self, truth: ImuTruth) -> ImuReading:
         """Return the readings of the next samples: as stepping through them would, but faster.
 
         Parameters
         ----------
-        truth : ImuTruth or MagneticTruth
-            Arrays (samples, 4), (samples, 3), (samples, 3), of the latter (samples, 3) more.
+        truth : ImuTruth
+            (samples, ...)
 
         Returns
         -------
         ImuReading
             Arrays (samples, ...).
         """
-        truth = self._measured(truth)
-        truth = type(truth)(*(np.asarray(values, dtype=float) for values in truth))
+        truth = self._measured(truth).each(partial(np.asarray, dtype=float))
         samples = len(truth.orientation)
         if samples == 0:
             return untouched(truth)
         if self._between_samples():
-            kind = type(truth)
-            readings = [self.step(kind(*values)) for values in zip(*truth)]
-            return joined(readings)
+            return joined([self.step(sample) for sample in truth.samples()])
         time = (np.arange(self._count, self._count + samples) * self.period)[:, np.newaxis]
         reading = self._series(
             self._series_of(truth, time),
@@ -418,8 +408,7 @@ class SpecificationImu(ImuModel):
         due = np.flatnonzero(self.new_samples(len(truth.orientation)))
         if len(due) == len(truth.orientation):
             return truth, self._series_of(truth, (due * self.period)[:, np.newaxis])
-        at_due = type(truth)(*(values[due] for values in truth))
-        at_due = at_due._replace(
+        at_due = truth.each(itemgetter(due))._replace(
             angular_velocity=self._instants.means(truth.angular_velocity, due),
             specific_force=self._instants.means(truth.specific_force, due),
         )
@@ -434,8 +423,7 @@ class SpecificationImu(ImuModel):
         if len(series.time) == samples:
             return reading
         # The sensor's readings at all samples: the truth before the first, each held after.
-        before = type(truth)(*(values[: self._instants.first] for values in truth))
-        early = untouched(before)
+        early = untouched(truth.each(itemgetter(slice(self._instants.first))))
         index = self._instants.last_before(samples)
         return ImuReading(
             lambda _, name: np.concatenate([getattr(early, name), getattr(reading, name)[index]])
@@ -454,7 +442,9 @@ class SpecificationImu(ImuModel):
         """Return what each triad makes of the truth alone."""
         force = truth[2]
         signals = zip(self._triads, truth[1:])
-        return [triad.of_truth(signal, force, time) for triad, signal in signals]
+        return [
+            triad.of_truth(signal, force, time) for triad, signal in signals if signal is not None
+        ]
 
     def _series(self, series, realised, filter, started):
         """Return the readings of samples that are all due."""
@@ -566,4 +556,4 @@ class SpecificationImu(ImuModel):
         speed = truth.speed if self._vibrates else None
         if field is truth.magnetic_field and speed is truth.speed:
             return truth
-        return truth_of(*truth[:3], field, speed)
+        return ImuTruth(*truth[:3], field, speed)

@@ -70,10 +70,12 @@ import numpy as np
 from imu_simulation_framework.core.checked_values import (
     Axes,
     checked_axes,
-    checked_number,
     checked_numbers,
 )
 from imu_simulation_framework.core.constants import VACUUM_PERMEABILITY
+from imu_simulation_framework.core.settings import Settings, declared
+
+_ZERO = (0.0, 0.0, 0.0)
 
 MILD_STEEL = 200.0
 """Relative permeability of structural steel in fields as weak as Earth's, where it is about 100 to
@@ -84,7 +86,7 @@ LARGEST_SIZE = 1000.0
 
 
 @dataclass(frozen=True)
-class FerrousBody:
+class FerrousBody(Settings):
     """A body of iron, fixed in the world.
 
     Parameters
@@ -102,27 +104,14 @@ class FerrousBody:
         magnet, steel keeps some hundred to some thousand.
     name : str
         For whoever reads the description, and of its shape in the simulators.
-
-    Raises
-    ------
-    ConfigurationError
-        A value is not what it must be; the sentence begins with the field's name.
     """
 
-    position: Axes
-    size: Axes
-    orientation: Axes = (0.0, 0.0, 0.0)
-    permeability: float = MILD_STEEL
-    magnetisation: Axes = (0.0, 0.0, 0.0)
+    position: Axes = declared(check=checked_numbers, count=3)
+    size: Axes = declared(check=checked_axes, minimum=1.0 / LARGEST_SIZE, maximum=LARGEST_SIZE)
+    orientation: Axes = declared(_ZERO, checked_numbers, count=3)
+    permeability: float = declared(MILD_STEEL, minimum=1.0)
+    magnetisation: Axes = declared(_ZERO, checked_numbers, count=3)
     name: str = ""
-
-    def __post_init__(self) -> None:
-        for field in ("position", "orientation", "magnetisation"):
-            object.__setattr__(self, field, checked_numbers(field, getattr(self, field), 3))
-        size = checked_axes("size", self.size, minimum=1.0 / LARGEST_SIZE, maximum=LARGEST_SIZE)
-        object.__setattr__(self, "size", size)
-        permeability = checked_number("permeability", self.permeability, minimum=1.0)
-        object.__setattr__(self, "permeability", permeability)
 
     @property
     def rotation(self) -> np.ndarray:
@@ -452,7 +441,7 @@ NEAREST = 1e-3
 
 
 @dataclass(frozen=True)
-class Dipole:
+class Dipole(Settings):
     """A magnet that is small beside its distance, fixed in the world.
 
     Parameters
@@ -464,20 +453,11 @@ class Dipole:
         about 1 A m^2 per cubic centimetre.
     name : str
         For whoever reads the description.
-
-    Raises
-    ------
-    ConfigurationError
-        A value is not what it must be; the sentence begins with the field's name.
     """
 
-    position: Axes
-    moment: Axes
+    position: Axes = declared(check=checked_numbers, count=3)
+    moment: Axes = declared(check=checked_numbers, count=3)
     name: str = ""
-
-    def __post_init__(self) -> None:
-        for field in ("position", "moment"):
-            object.__setattr__(self, field, checked_numbers(field, getattr(self, field), 3))
 
 
 def dipole_field(offset: np.ndarray, moment: np.ndarray) -> np.ndarray:
@@ -520,11 +500,8 @@ class DipoleFields:
         return dipole_field(offset, self._moments).sum(axis=1)
 
 
-_ZERO = (0.0, 0.0, 0.0)
-
-
 @dataclass(frozen=True)
-class MotorField:
+class MotorField(Settings):
     """What the currents of the wheels' motors make where the magnetometer is.
 
     A direct-current motor's torque is proportional to its current, and the field of a current to
@@ -535,19 +512,10 @@ class MotorField:
     ----------
     left, right : 3 float
         Field per torque of a wheel, in the magnetometer's axes [T/(N m)].
-
-    Raises
-    ------
-    ConfigurationError
-        A value is not what it must be; the sentence begins with the field's name.
     """
 
-    left: Axes = _ZERO
-    right: Axes = _ZERO
-
-    def __post_init__(self) -> None:
-        for field in ("left", "right"):
-            object.__setattr__(self, field, checked_numbers(field, getattr(self, field), 3))
+    left: Axes = declared(_ZERO, checked_numbers, count=3)
+    right: Axes = declared(_ZERO, checked_numbers, count=3)
 
     def field(self, torque: np.ndarray) -> np.ndarray:
         """Return the field (n, 3) [T] at wheels' torques (n, 2), left and right [N m]."""
