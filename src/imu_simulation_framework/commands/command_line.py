@@ -127,9 +127,8 @@ def _folder_of_call() -> str:
 
 def _say(sentence) -> None:
     # Standard error may be closed or full, too; then the exit code must do.
-    lines = "\n".join(map(printable, sentence.split("\n")))
     with suppress(OSError):
-        print(f"{os.path.basename(sys.argv[0])}: {lines}", file=sys.stderr)
+        print(f"{os.path.basename(sys.argv[0])}: {sentence}", file=sys.stderr)
 
 
 def _give_up_output() -> None:

@@ -7,7 +7,6 @@ import sys
 
 import pytest
 
-from imu_simulation_framework.commands import generate_drive
 from imu_simulation_framework.commands.command_line import ArgumentParser, run_tool
 from imu_simulation_framework.core.errors import ConfigurationError
 
@@ -54,11 +53,6 @@ def test_a_word_that_nobody_can_read_is_not_printed(word, capsys):
     *_, line = capsys.readouterr().err.splitlines()
     assert line.startswith("tool.py: error: argument --height: invalid float value: ")
     assert line.isprintable() and len(line) < 400
-
-
-def test_a_sentence_with_what_no_terminal_shows_is_escaped(capsys):
-    assert run_tool(generate_drive.main, ["a", "--there=is\rnone"]) == 2
-    assert capsys.readouterr().err.endswith("--there=is\\rnone\n")
 
 
 @pytest.mark.parametrize(("returned", "code"), [(None, 0), (0, 0), (3, 3)])
