@@ -289,11 +289,6 @@ class ImuSpecification(Settings):
     ----------
     name : str
         Of the sensor; without a slash, as it becomes part of the names of folders.
-    gyroscope, accelerometer : TriadSpecification
-    temperature : TemperatureProfile
-    supply : SupplyVoltage
-    vibration : Vibration
-    output : OutputSpecification
     magnetometer : MagnetometerSpecification, optional
         None for an IMU that has none.
     """

@@ -28,7 +28,6 @@ def orientation_variances(specification: ImuSpecification, duration: float) -> A
 
     Parameters
     ----------
-    specification : ImuSpecification
     duration : float
         After which the yaw's is wanted [s].
     """
@@ -77,7 +76,6 @@ def sample_variances(triad: TriadSpecification, period: float) -> Axes:
 
     Parameters
     ----------
-    triad : TriadSpecification
     period : float
         Time between samples [s].
     """

@@ -96,7 +96,6 @@ def imu_model(imu: ImuErrors, period: float, seed: int | np.random.SeedSequence 
 
     Parameters
     ----------
-    imu : ImuErrors
     period : float
         Time from one sample to the next [s].
     seed : int or numpy.random.SeedSequence

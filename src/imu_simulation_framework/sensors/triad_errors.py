@@ -42,7 +42,6 @@ class TriadNoise:
 
     Parameters
     ----------
-    specification : TriadSpecification
     period : float
         Time from one sample to the next [s].
     seed : numpy.random.SeedSequence
@@ -129,7 +128,6 @@ class TriadResponse:
     ----------
     name : str
         Which of :data:`.triads.TRIADS` it is.
-    specification : ImuSpecification
     """
 
     def __init__(self, name: str, specification: ImuSpecification):

@@ -168,7 +168,6 @@ def fuse(
 
     Parameters
     ----------
-    output : OutputSpecification
     period : float
         Time from one sample to the next [s].
     orientation : array_like (4,)

@@ -43,7 +43,6 @@ class Outages:
     outages : GnssOutages
         Random ones are a renewal process that begins with reception: exponentially distributed
         times of mean ``1 / rate`` with reception, and of ``mean_duration`` without.
-    generator : numpy.random.Generator
     """
 
     def __init__(self, outages: GnssOutages, generator: np.random.Generator) -> None:
@@ -76,7 +75,6 @@ class Qualities:
     ----------
     gnss : GnssSpecification
         Of two random changes that are possible, that comes which is first.
-    generator : numpy.random.Generator
     """
 
     def __init__(self, gnss: GnssSpecification, generator: np.random.Generator) -> None:
@@ -171,7 +169,6 @@ class GnssReceiver:
 
     Parameters
     ----------
-    gnss : GnssSpecification
     seed : int or numpy.random.SeedSequence
         Of the run. Each quantity draws from a child of it, so that none depends on which others
         are random.
@@ -324,7 +321,6 @@ def simulate_gnss(
     motion : Motion
         Of the robot, to whose axes the antenna's lever arm belongs, evenly sampled. Where its
         rate is no multiple of the receiver's it is interpolated (:meth:`.SampledMotion.resampled`).
-    gnss : GnssSpecification
     seed : int or numpy.random.SeedSequence
         Of all runs.
     run : int

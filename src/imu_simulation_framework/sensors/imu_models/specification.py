@@ -231,10 +231,6 @@ class SampleInstants(NamedTuple):
             Of the simulation.
         due : ndarray of int, shape (m,)
             Numbers of the sensor's samples.
-
-        Returns
-        -------
-        ndarray, shape (m, 3)
         """
         if self.stride == 1:
             return signal[due]
