@@ -1,7 +1,4 @@
-"""What an IMU says of a motion: from a motion and an IMU's errors to a table of its samples.
-
-What an IMU at rest says for hours, in blocks that fit into memory.
-"""
+"""What an IMU says of a motion: from a motion and an IMU's errors to a table of its samples."""
 
 from __future__ import annotations
 

@@ -46,7 +46,8 @@ key                                     ours
 ``IMU.Frequency``                       ``output.rate`` [Hz]
 ======================================= ==================================================
 
-The numbers of these two are tuned for an estimator, often ten times what the sensor has. They are read only.
+The numbers of these two are tuned for an estimator, often ten times what the sensor has. They are
+read only.
 """
 
 from __future__ import annotations

@@ -1,12 +1,6 @@
-"""A GNSS receiver on a motion: when it receives, and what it says.
+"""A GNSS receiver on a motion: when it receives, how well, and what it says.
 
-When a GNSS receiver receives, and how well: outages and qualities of its fixes over time.
-
-Both are drawn as far as they are asked for, so that they are the same in one piece or in many.
-
-A GNSS receiver, fix by fix or many at once, with the same numbers to the bit.
-
-What a GNSS receiver says of a motion: from a motion and its errors to a table of its fixes.
+All is drawn as far as it is asked for, so that it is the same to the bit in one piece or in many.
 """
 
 from __future__ import annotations
