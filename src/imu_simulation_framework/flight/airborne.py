@@ -32,6 +32,7 @@ from imu_simulation_framework.core.robot_names import (
     IMU_FRAME,
     WORLD_FRAME,
 )
+from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.flight.gimbal.geometry import JOINTS
 from imu_simulation_framework.flight.gimbal.simulation import simulate_gimbal
 from imu_simulation_framework.flight.gimbal.specification import GimbalSpecification
@@ -39,7 +40,6 @@ from imu_simulation_framework.motion.earth import geodetic_of
 from imu_simulation_framework.motion.earth_motion import EarthMotion
 from imu_simulation_framework.motion.flight import FlightStates
 from imu_simulation_framework.motion.motion import Motion
-from imu_simulation_framework.motion.stamps import NANOSECONDS
 from imu_simulation_framework.motion.strapdown import increments_of
 from imu_simulation_framework.recordings import messages
 from imu_simulation_framework.recordings.bundled_drives import FIRST_STAMP

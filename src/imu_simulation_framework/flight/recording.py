@@ -21,16 +21,15 @@ from scipy.spatial.transform import Rotation
 from imu_simulation_framework.core.checked_values import checked_choice, checked_numbers
 from imu_simulation_framework.core.columns import EULER, QUATERNION
 from imu_simulation_framework.core.errors import RecordingError
+from imu_simulation_framework.core.stamps import StampLimits
 from imu_simulation_framework.motion.earth import SEMI_MAJOR_AXIS, ecef_of
 from imu_simulation_framework.motion.earth_frames import enu_to_ecef
 from imu_simulation_framework.motion.flight import Flight, FlightStates
 from imu_simulation_framework.motion.kinematics import quaternion_spline, unit
-from imu_simulation_framework.motion.stamps import StampLimits
 from imu_simulation_framework.recordings import messages
 from imu_simulation_framework.recordings.cleaning import MINIMUM_SAMPLES, Cleaner, Samples
-from imu_simulation_framework.recordings.conventions import conventional_reference
 from imu_simulation_framework.recordings.formats.any_format import read_any_bag, read_samples
-from imu_simulation_framework.recordings.frames import ReferenceConventions
+from imu_simulation_framework.recordings.frames import ReferenceConventions, conventional_reference
 from imu_simulation_framework.recordings.report import RecordingReport
 
 

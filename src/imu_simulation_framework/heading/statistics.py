@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from imu_simulation_framework.core.gaps import ROUNDED, behind_gaps
-from imu_simulation_framework.motion.stamps import NANOSECONDS
+from imu_simulation_framework.core.stamps import NANOSECONDS
 
 
 @dataclass(frozen=True)
