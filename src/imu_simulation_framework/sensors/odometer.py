@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -24,8 +25,8 @@ from imu_simulation_framework.core.yaml_files import read_described
 from imu_simulation_framework.motion.motion import Motion
 from imu_simulation_framework.sensors.noise.streams import child_seed, run_seed
 
-_NEAR_ONE = {"minimum": 0.5, "maximum": 2.0}
-_SPREAD = {"minimum": 0.0, "maximum": 0.1}
+_NEAR_ONE: dict[str, Any] = {"minimum": 0.5, "maximum": 2.0}
+_SPREAD: dict[str, Any] = {"minimum": 0.0, "maximum": 0.1}
 
 
 @dataclass(frozen=True)

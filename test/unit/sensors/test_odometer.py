@@ -47,7 +47,7 @@ def test_an_encoder_with_steps_is_never_further_off_than_one():
     tick = 2.0 * np.pi / 64
     for wheel in ("left", "right"):
         late = fine[wheel] - coarse[wheel]
-        assert -1e-9 < late.min() and late.max() < tick + 1e-9
+        assert late.min() > -1e-9 and late.max() < tick + 1e-9
         np.testing.assert_allclose(coarse[wheel] / tick, np.round(coarse[wheel] / tick), atol=1e-6)
 
 
