@@ -68,6 +68,9 @@ from .sensors.magnetism.bodies import MotorField as MotorField
 from .sensors.magnetism.environment import MagneticEnvironment as MagneticEnvironment
 from .sensors.magnetism.environment import Place as Place
 from .sensors.magnetism.environment import earth_field as earth_field
+from .sensors.odometer import OdometerSpecification as OdometerSpecification
+from .sensors.odometer import read_odometer as read_odometer
+from .sensors.odometer import simulate_odometer as simulate_odometer
 from .sensors.simulation import simulate_imu as simulate_imu
 
 __version__: str
