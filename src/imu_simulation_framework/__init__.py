@@ -19,7 +19,6 @@ may import (a test holds both):
                       ensembles
 ``realistic_imu``     a real sensor's errors on any robot's topics and bags
 ``flight``            JSBSim, gimbal, inertial navigation
-``front_door``        functions of sensors, also by the sensors' names
 ``commands``          the command lines, a module for each program
 ``ros1``              nodes, simulators' interfaces, launching: the only place that
                       imports rospy

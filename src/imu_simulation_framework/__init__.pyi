@@ -8,27 +8,23 @@ from .drive.in_process import run_in_process as run_in_process
 from .drive.preparation import read_motion as read_motion
 from .flight.gimbal.files import read_gimbal as read_gimbal
 from .flight.gimbal.geometry import GimbalGeometry as GimbalGeometry
-from .flight.gimbal.profiles import FixedJoints as FixedJoints
-from .flight.gimbal.profiles import SinusoidalJoints as SinusoidalJoints
-from .flight.gimbal.profiles import TabulatedJoints as TabulatedJoints
+from .flight.gimbal.simulation import simulate_gimbal as simulate_gimbal
+from .flight.gimbal.specification import FixedJoints as FixedJoints
 from .flight.gimbal.specification import GimbalSpecification as GimbalSpecification
+from .flight.gimbal.specification import SinusoidalJoints as SinusoidalJoints
+from .flight.gimbal.specification import TabulatedJoints as TabulatedJoints
 from .flight.gimbal.stabilisation import HeldAttitude as HeldAttitude
 from .flight.gimbal.stabilisation import PointAhead as PointAhead
 from .flight.gimbal.stabilisation import PointOnEarth as PointOnEarth
 from .flight.gimbal.stabilisation import Stabilisation as Stabilisation
 from .flight.jsbsim import fly as fly
+from .flight.navigation.runs import navigate_runs as navigate_runs
 from .flight.navigation.tuning import FilterTuning as FilterTuning
 from .flight.navigation.tuning import InitialUncertainty as InitialUncertainty
 from .flight.recording import read_flight as read_flight
-from .front_door import navigate_runs as navigate_runs
-from .front_door import simulate_earth_fixes as simulate_earth_fixes
-from .front_door import simulate_gimbal as simulate_gimbal
-from .front_door import simulate_gnss as simulate_gnss
-from .front_door import simulate_imu as simulate_imu
-from .front_door import write_imu_parameters as write_imu_parameters
-from .front_door import yaw_error_model as yaw_error_model
-from .heading.judgement.judge import judge as judge
+from .heading.judgement import judge as judge
 from .heading.model.model import YawErrorModel as YawErrorModel
+from .heading.model.of_imu import yaw_error_model as yaw_error_model
 from .heading.yaw_error import yaw_error as yaw_error
 from .motion.earth_motion import EarthMotion as EarthMotion
 from .motion.earth_motion import circling as circling
@@ -50,6 +46,9 @@ from .sensors.files import read_gnss_specification as read_gnss_specification
 from .sensors.files import read_imu_specification as read_imu_specification
 from .sensors.files import read_magnetic_environment as read_magnetic_environment
 from .sensors.formats.registry import read_imu_parameters as read_imu_parameters
+from .sensors.formats.registry import write_imu_parameters as write_imu_parameters
+from .sensors.gnss.earth_fixes import simulate_earth_fixes as simulate_earth_fixes
+from .sensors.gnss.receiver import simulate_gnss as simulate_gnss
 from .sensors.gnss.specification import FixQuality as FixQuality
 from .sensors.gnss.specification import GnssHeading as GnssHeading
 from .sensors.gnss.specification import GnssOrigin as GnssOrigin
@@ -69,5 +68,9 @@ from .sensors.magnetism.bodies import MotorField as MotorField
 from .sensors.magnetism.environment import MagneticEnvironment as MagneticEnvironment
 from .sensors.magnetism.environment import Place as Place
 from .sensors.magnetism.environment import earth_field as earth_field
+from .sensors.odometer import OdometerSpecification as OdometerSpecification
+from .sensors.odometer import read_odometer as read_odometer
+from .sensors.odometer import simulate_odometer as simulate_odometer
+from .sensors.simulation import simulate_imu as simulate_imu
 
 __version__: str

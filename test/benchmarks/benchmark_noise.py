@@ -5,6 +5,7 @@ Absolute figures depend on the machine; the ratios, measured in turns in one pro
 
 import resource
 import time
+from operator import itemgetter
 
 import numpy as np
 
@@ -104,7 +105,7 @@ def whole_model(specification, samples=2000):
         np.tile([0.0, 0.0, 9.81], (samples, 1)),
     )
     imu = make_imu_model("specification", {"specification": specification}, PERIOD, 4)
-    one = ImuTruth(*(values[0] for values in truth))
+    one = truth.each(itemgetter(0))
     step = min(seconds(lambda: [imu.step(one) for _ in range(200)]) for _ in range(10)) / 200
     block = min(seconds(lambda: imu.advance(truth)) for _ in range(5)) / samples
     runs = 300

@@ -17,17 +17,16 @@ BELOW = {
     "report": set(),
     "motion": set(),
     "sensors": {"motion"},
-    "recordings": {"motion", "sensors", "report"},
-    "characterisation": {"motion", "sensors", "recordings", "report"},
+    "recordings": {"motion", "sensors"},
+    "characterisation": {"sensors", "recordings", "report"},
     "heading": {"motion", "sensors", "report"},
     "drive": {"motion", "sensors", "recordings", "heading", "report"},
     "realistic_imu": {"motion", "sensors", "recordings", "drive"},
     "flight": {"motion", "sensors", "recordings", "report"},
-    "front_door": {"sensors", "heading", "flight"},
 }
 """What a package may import besides ``core``, which all may import and which imports none."""
-BELOW["commands"] = set(BELOW) - {"core", "front_door"}
-BELOW["ros1"] = set(BELOW) - {"core", "front_door"}
+BELOW["commands"] = set(BELOW) - {"core"}
+BELOW["ros1"] = set(BELOW) - {"core"}
 GENERATED = {"msg", "srv"}
 """Made by catkin, beside the library's own packages."""
 

@@ -24,7 +24,7 @@ def ideal_messages(motion, unknown=(), stamps=None):
     """What an ideal IMU on the motion publishes."""
     stamps = stamps_of(motion) if stamps is None else stamps
     return [
-        imu(stamp, *row, unknown=unknown) for stamp, row in zip(stamps, zip(*imu_truth(motion)))
+        imu(stamp, *row, unknown=unknown) for stamp, row in zip(stamps, zip(*imu_truth(motion)[:3]))
     ]
 
 

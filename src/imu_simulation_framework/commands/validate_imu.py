@@ -30,10 +30,10 @@ from imu_simulation_framework.commands.imu_validation import (
     read_limits,
     validate_imu,
 )
-from imu_simulation_framework.core.described_files import load_described
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.core.files import json_text
 from imu_simulation_framework.core.whole_files import make_folder, picture, write_whole
+from imu_simulation_framework.core.yaml_files import read_described
 from imu_simulation_framework.realistic_imu.files import read_imu_table
 
 FAILED = 1
@@ -45,7 +45,7 @@ def main(arguments):
     options = _parser().parse_args(arguments)
     limits = []
     if options.limits:
-        limits = load_described(options.limits, "the file of limits", read_limits)
+        limits = read_described(options.limits, "the file of limits", read_limits)
     imu, truth = (
         read_imu_table(text, truth) for text, truth in ((options.imu, False), (options.truth, True))
     )
@@ -133,9 +133,7 @@ def _seconds(text: str) -> float:
 
 
 def _parser():
-    parser = ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = ArgumentParser(__doc__)
     parser.add_argument("imu", metavar="SIMULATED", help="FILE, FILE@TOPIC or RESULT@TABLE")
     parser.add_argument("truth", metavar="TRUTH", help="the same")
     parser.add_argument("--limits", metavar="FILE", help="YAML, as config/imu_limits.yaml")

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import fields
-from types import MappingProxyType
-from typing import Any, Tuple
+from collections.abc import Mapping
+from typing import Tuple
 
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.sentences import shown
@@ -67,6 +65,11 @@ def checked_choice(name, value, choices):
         listing = " or ".join(str(choice).lower() for choice in choices)
         raise ConfigurationError(f"{name} is {shown(value)}, but it must be {listing}.")
     return value
+
+
+def checked_flag(name, value) -> bool:
+    """Return a truth value."""
+    return checked_choice(name, value, (False, True))
 
 
 def check_keys(content, known, where):
@@ -160,73 +163,3 @@ def checked_table(name, value, what="temperature", over="time"):
                 "increase."
             )
     return rows
-
-
-def check_numbers(instance: Any, bounds: Mapping[str, Mapping[str, float]]) -> None:
-    """Replace fields of a frozen dataclass by what :func:`checked_number` makes of them.
-
-    Parameters
-    ----------
-    instance : dataclass
-    bounds : mapping of str to mapping
-        Fields, each with its bounds.
-    """
-    for name, bound in bounds.items():
-        value = checked_number(name, getattr(instance, name), **bound)
-        object.__setattr__(instance, name, value)
-
-
-def checked_fields(
-    kind: type,
-    content: Any,
-    what: str,
-    one: Mapping[str, type],
-    many: Mapping[str, type],
-    needed: Mapping[str, Sequence[str]] = MappingProxyType({}),
-) -> dict[str, Any]:
-    """Return the values of a dataclass's fields that a mapping describes, parts of it made.
-
-    Parameters
-    ----------
-    kind : type
-        The dataclass.
-    content : mapping
-        Its fields.
-    what : str
-        What it describes, for the sentence.
-    one, many : mapping of str to type
-        Fields that are a mapping in turn, and those that are lists of such, with their dataclasses.
-    needed : mapping of str to sequence of str
-        Fields whose parts lack something without some keys.
-
-    Raises
-    ------
-    ConfigurationError
-        A key is unknown or missing, or a part's value is not what it must be.
-    """
-    check_keys(content, [field.name for field in fields(kind)], what)
-    values: dict[str, Any] = {}
-    for key, value in content.items():
-        if key in one:
-            values[key] = _part(one[key], value, key, needed.get(key, ()))
-        elif key in many:
-            if not isinstance(value, list):
-                raise ConfigurationError(f"{key} is {shown(value)}, but it must be a list.")
-            values[key] = tuple(
-                _part(many[key], part, f"{key}[{number}]", needed.get(key, ()))
-                for number, part in enumerate(value)
-            )
-        else:
-            values[key] = value
-    return values
-
-
-def _part(kind, content, where, needed):
-    check_keys(content, [field.name for field in fields(kind)], where)
-    for key in needed:
-        if key not in content:
-            raise ConfigurationError(f"{where} lacks the key {key}.")
-    try:
-        return kind(**content)
-    except ConfigurationError as error:
-        raise ConfigurationError(f"{where}.{error}") from None

@@ -1,10 +1,10 @@
 """Settings, declared once as dataclasses beside what they set, and the one way to check them.
 
-A field that :func:`setting` declares says with its type what a value has to be. A subclass of
-:class:`Settings` checks itself when it is made, in a program as from a file;
-:func:`setting_of_text` makes a value of what a person wrote, as in config.ini, whose sections
-inherit from these classes. What a field cannot declare (vectors, matrices) is checked with the
-functions of :mod:`.checked_values`, which make the same sentences.
+The fields of a subclass of :class:`Settings` say what a value has to be, by :func:`setting` with
+their type, or by :func:`declared` with one of the functions of :mod:`.checked_values`; it checks
+itself when it is made. :func:`from_mapping` and :func:`to_mapping` lead from and to keys and
+values, as in a YAML file or a message; :func:`setting_of_text` makes a value of what a person wrote
+in config.ini, whose sections inherit from these classes.
 """
 
 from __future__ import annotations
@@ -12,10 +12,15 @@ from __future__ import annotations
 import configparser
 import dataclasses
 import math
-from dataclasses import dataclass, field
-from typing import Any, Mapping, Sequence
+from dataclasses import MISSING, dataclass, field
+from typing import Any, Callable, Mapping, Sequence, TypeVar
 
-from imu_simulation_framework.core.checked_values import bound_of, checked_choice, checked_number
+from imu_simulation_framework.core.checked_values import (
+    bound_of,
+    check_keys,
+    checked_choice,
+    checked_number,
+)
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.sentences import as_written, shown
 
@@ -70,6 +75,64 @@ def setting(
     )
 
 
+def declared(
+    default: Any = MISSING,
+    check: Callable[..., Any] = checked_number,
+    *,
+    unit: str = "",
+    always: bool = False,
+    part: type | None = None,
+    **bounds: Any,
+) -> Any:
+    """Declare a field of :class:`Settings` by the function that checks it.
+
+    Parameters
+    ----------
+    default : object
+        Without one the field has to be given; None, if it is the default, is accepted. What can be
+        called makes it.
+    check : callable
+        ``check(name, value, **bounds)`` returns the value as it shall be, or raises.
+    unit : str
+        For the one who asks; nothing is converted.
+    always : bool
+        Whether :func:`to_mapping` has it also where it is at its default.
+    part : type, optional
+        The settings that it is in turn; of a field whose default is a tuple, those of each element.
+    """
+    metadata = {"check": check, "bounds": bounds, "unit": unit, "always": always}
+    if part is not None:
+        several = isinstance(default, tuple)
+        check = checked_parts if several else checked_part
+        metadata.update(part=part, several=several, check=check, bounds={"kind": part, **bounds})
+    if default is MISSING:
+        return field(metadata=metadata)
+    if callable(default):
+        return field(default_factory=default, metadata=metadata)
+    return field(default=default, metadata=metadata)
+
+
+def checked_part(name, value, kind):
+    """Return an instance of a class."""
+    if type(value) is not kind:
+        raise ConfigurationError(f"{name} is {shown(value)}, but it must be a {kind.__name__}.")
+    return value
+
+
+def checked_parts(name, value, kind, most=10_000):
+    """Return a tuple of at most so many instances of a class."""
+    return tuple(checked_part(name, one, kind) for one in checked_list(name, value, most))
+
+
+def checked_list(name, value, most=10_000) -> tuple:
+    """Return what a list or tuple of at most so many holds."""
+    if not isinstance(value, (list, tuple)) or len(value) > most:
+        raise ConfigurationError(
+            f"{name} is {shown(value)}, but it must be a list of at most {most}."
+        )
+    return tuple(value)
+
+
 @dataclass(frozen=True)
 class Settings:
     """A dataclass of declared fields; it does not come into being with one out of range.
@@ -84,7 +147,7 @@ class Settings:
         for key in dataclasses.fields(self):
             value = getattr(self, key.name)
             # Some defaults stand for "decide yourself" and are no choices.
-            if not (isinstance(value, str) and value == key.default):
+            if key.metadata and not (isinstance(value, str) and value == key.default):
                 object.__setattr__(self, key.name, _checked(key, value))
 
 
@@ -96,8 +159,79 @@ def keys_of(kind: type) -> list[dataclasses.Field]:
     return [key for key in dataclasses.fields(kind) if key.name not in names] + inherited
 
 
+Made = TypeVar("Made", bound=Settings)
+
+
+def from_mapping(kind: type[Made], content: Any, what: str, inside: str = "") -> Made:
+    """Return the settings that keys and values describe; what is left out has its default.
+
+    Parameters
+    ----------
+    kind : type
+        Of settings.
+    content : mapping
+        Its fields; parts are mappings in turn, several are lists of such.
+    what : str
+        What it describes, for the sentence: "the receiver".
+    inside : str
+        Stands before the name of a value that is refused.
+
+    Raises
+    ------
+    ConfigurationError
+        A key is unknown or missing, or a value is not what it must be.
+    """
+    keys = {key.name: key for key in dataclasses.fields(kind)}
+    check_keys(content, list(keys), what)
+    for name, key in keys.items():
+        if name not in content and key.default is MISSING and key.default_factory is MISSING:
+            raise ConfigurationError(f"{what} lacks the key {name}.")
+    values = dict(content)
+    for name, value in content.items():
+        part = keys[name].metadata.get("part")
+        if part is None:
+            continue
+        if not keys[name].metadata["several"]:
+            values[name] = from_mapping(part, value, name, f"{name}.")
+        elif not isinstance(value, list):
+            raise ConfigurationError(f"{name} is {shown(value)}, but it must be a list.")
+        else:
+            values[name] = tuple(
+                from_mapping(part, one, f"{name}[{number}]", f"{name}[{number}].")
+                for number, one in enumerate(value)
+            )
+    try:
+        return kind(**values)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{inside}{error}") from None
+
+
+def to_mapping(settings: Settings) -> dict[str, Any]:
+    """Return keys and values that give settings again; what is at its default is left out.
+
+    Only dictionaries, lists, texts, truth values and numbers, so that it can be YAML or JSON.
+    """
+    content = {}
+    for key in dataclasses.fields(settings):
+        value = getattr(settings, key.name)
+        if value != key.default or key.metadata.get("always"):
+            content[key.name] = _plain(value)
+    return content
+
+
+def _plain(value):
+    if isinstance(value, Settings):
+        return to_mapping(value)
+    return [_plain(item) for item in value] if isinstance(value, tuple) else value
+
+
 def _checked(key, value):
-    accepted, kind = key.metadata, _kind(key)
+    accepted = key.metadata
+    if "check" in accepted:
+        if value is None and key.default is None:
+            return None
+        return accepted["check"](key.name, value, **accepted["bounds"])
+    kind = _kind(key)
     if value is None and kind != key.type:
         return None
     if kind == "bool":

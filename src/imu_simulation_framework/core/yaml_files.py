@@ -1,25 +1,24 @@
 """YAML files, read as nothing but data, or one sentence on what is wrong with one.
 
-YAML as nothing but data, whatever other libraries have taught PyYAML.
-
 rosparam and xacro, once imported, make ``yaml.safe_load`` of the whole process evaluate the text
 behind ``!radians`` and in ``rad(...)`` as Python. Here nothing that a file or an argument says is
 evaluated. ruamel.yaml has unique keys and YAML 1.2's numbers of itself, but neither limits aliases
 and depth (a text of ten lines keeps it busy for minutes) nor reads ``yes`` as PyYAML does.
-
-YAML files as nothing but data, or one sentence on what is wrong with one.
 """
 
 from __future__ import annotations
 
+import functools
+import inspect
 import os
 import re
-from typing import Any, Hashable
+from pathlib import Path
+from typing import Any, Callable, Hashable, TypeVar
 
 import yaml
 
 from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.files import read_settings
+from imu_simulation_framework.core.files import package_share, read_settings
 from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.whole_files import reason_of
 
@@ -29,6 +28,9 @@ the square of their number, and some thousands end its recursion."""
 
 MOST_VALUES = 10**6
 """Values of a text with each alias unfolded; ten lines can stand for more than any memory holds."""
+
+Described = TypeVar("Described")
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 _OF_YAML = "tag:yaml.org,2002:"
 
@@ -160,7 +162,6 @@ def read_yaml(path: str | os.PathLike[str], what: str) -> Any:
 
     Parameters
     ----------
-    path : str or Path
     what : str
         What it holds, for the sentence: "the GNSS receiver".
 
@@ -175,3 +176,103 @@ def read_yaml(path: str | os.PathLike[str], what: str) -> Any:
         raise ConfigurationError(f"{path}: {what} cannot be read: {reason_of(error)}.") from error
     except NOT_YAML as error:
         raise ConfigurationError(f"{path}: not valid YAML: {yaml_fault(error)}.") from error
+
+
+def by_name(**readers: Callable[[Any], Any]) -> Callable[[Function], Function]:
+    """Decorate a function so that it takes these parameters also by a name, or from a file.
+
+    Parameters
+    ----------
+    **readers : callable
+        By parameter, what makes its value of a text or a path; also of each in a list.
+    """
+
+    def decorate(function):
+        signature = inspect.signature(function)
+
+        def read(value, reader):
+            return reader(value) if isinstance(value, (str, os.PathLike)) else value
+
+        @functools.wraps(function)
+        def named(*args, **kwargs):
+            given = signature.bind(*args, **kwargs)
+            for parameter, reader in readers.items():
+                value = given.arguments.get(parameter)
+                if isinstance(value, (list, tuple)):
+                    given.arguments[parameter] = [read(one, reader) for one in value]
+                elif value is not None:
+                    given.arguments[parameter] = read(value, reader)
+            return function(*given.args, **given.kwargs)
+
+        return named
+
+    return decorate
+
+
+def bundled_names(folder: str) -> list[str]:
+    """Return the names of the descriptions in a folder of the package's config."""
+    return sorted(path.stem for path in (package_share() / "config" / folder).glob("*.yaml"))
+
+
+def find_description(name: str | os.PathLike[str], folder: str, kind: str) -> Path:
+    """Return the file that is meant: a path, or the name of one in the package's config.
+
+    Parameters
+    ----------
+    folder : str
+        Of the package's config.
+    kind : str
+        What it describes, with its article: "a GNSS receiver".
+
+    Raises
+    ------
+    ConfigurationError
+        There is neither.
+    """
+    path = Path(name)
+    # Unlike Path.exists, this finds nothing behind a name that is too long for a file.
+    if os.path.exists(path):
+        return path
+    bundled = package_share() / "config" / folder / f"{path.name}.yaml"
+    if str(path) == path.name and os.path.isfile(bundled):
+        return bundled
+    names = ", ".join(bundled_names(folder))
+    raise ConfigurationError(
+        f"{path}: there is no such file, nor {kind} of that name; there are {names}."
+    )
+
+
+def read_described(
+    path: str | os.PathLike[str],
+    what: str,
+    make: Callable[[Any], Described],
+    named: bool = False,
+    may_be_empty: bool = False,
+) -> Described:
+    """Return what a file describes.
+
+    Parameters
+    ----------
+    what : str
+        What it describes, for the sentence: "the GNSS receiver".
+    make : callable
+        Makes it of the file's keys and values.
+    named : bool
+        Whether it has a name, which is the file's unless it says one.
+    may_be_empty : bool
+        Whether a file that says nothing is one in which every key is left out.
+
+    Raises
+    ------
+    ConfigurationError
+        The file cannot be read, or ``make`` refuses what it holds.
+    """
+    content = read_yaml(path, what)
+    if content is None and may_be_empty:
+        content = {}
+    try:
+        if named and isinstance(content, dict):
+            content.setdefault("name", Path(path).stem)
+        return make(content)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{path}: {error}") from None

@@ -27,6 +27,7 @@ from imu_simulation_framework.core.errors import (
     TrajectoryError,
 )
 from imu_simulation_framework.core.files import default_configuration_path
+from imu_simulation_framework.core.stamps import StampLimits
 from imu_simulation_framework.core.units import factor
 from imu_simulation_framework.drive.configuration import (
     Configuration,
@@ -43,7 +44,6 @@ from imu_simulation_framework.drive.preparation import (
 )
 from imu_simulation_framework.drive.results.files import safe_name
 from imu_simulation_framework.motion.drives import DRIVES
-from imu_simulation_framework.motion.stamps import StampLimits
 from imu_simulation_framework.recordings.cleaning import POSITION, Samples
 from imu_simulation_framework.recordings.formats.any_format import (
     likely_topics,

@@ -30,7 +30,7 @@ from imu_simulation_framework.core.files import (
     plain_path,
     read_settings,
 )
-from imu_simulation_framework.core.sentences import listed, shown
+from imu_simulation_framework.core.sentences import listed, printable, shown
 from imu_simulation_framework.core.settings import (
     LARGEST_SEED,
     Settings,
@@ -39,7 +39,7 @@ from imu_simulation_framework.core.settings import (
     setting,
     setting_of_text,
 )
-from imu_simulation_framework.core.whole_files import reason_of
+from imu_simulation_framework.core.whole_files import FIGURE_FORMATS, reason_of
 from imu_simulation_framework.drive.tracking.controllers import CONTROLLERS, ControllerGains
 from imu_simulation_framework.heading.comparison import LONGEST_WINDOW, ComparisonSettings
 from imu_simulation_framework.motion.drives import MOST_LAPS
@@ -48,7 +48,6 @@ from imu_simulation_framework.motion.terrain import Terrain
 from imu_simulation_framework.recordings.frames import ImuConventions, ReferenceConventions
 from imu_simulation_framework.sensors.imu_models.registry import IMU_MODELS, PRESETS
 
-FIGURE_FORMATS = ("png", "pdf", "svg")
 SIMULATORS = ("mujoco", "gazebo")
 DRIVES = ("a", "b", "c", "d")
 FORMATS = ("auto", "bag", "rostopic_csv", "csv", "tum")
@@ -393,10 +392,8 @@ def _refuse_unknown_sections(path: Path, given) -> None:
 
 def _refuse_unwritable(where, key, text) -> None:
     """Refuse what a config.ini cannot say: the results' one would say something else."""
-    if "\0" in text:
-        raise ConfigurationError(f"{where}: holds the character NUL, expected text")
-    if len(f"{key}{text}.".splitlines()) > 1:
-        raise ConfigurationError(f"{where}: expected one line, got {shown(text)}")
+    if printable(key + text) != key + text:
+        raise ConfigurationError(f"{where}: expected one line of text, got {shown(text)}")
     if _COMMENT.search(text):
         raise ConfigurationError(
             f"{where}: a semicolon after a blank begins a comment in config.ini, got {shown(text)}"

@@ -8,12 +8,12 @@ orientation filter go on through the gap.
 from __future__ import annotations
 
 import dataclasses
-from typing import Iterator, NamedTuple
+from typing import Any, Iterator, NamedTuple
 
 import numpy as np
 
 from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
-from imu_simulation_framework.motion.stamps import NANOSECONDS
+from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.realistic_imu.stamps import (
     FIRST_AGAIN,
     LONGEST_GAP,
@@ -21,7 +21,7 @@ from imu_simulation_framework.realistic_imu.stamps import (
     usual_period,
 )
 from imu_simulation_framework.realistic_imu.truth import FIRST_MESSAGES, check_frames
-from imu_simulation_framework.sensors.imu_models.base import AnyTruth, ImuModel, ImuReading
+from imu_simulation_framework.sensors.imu_models.base import ImuModel, ImuReading, ImuTruth
 from imu_simulation_framework.sensors.imu_models.plugins import IdealParameters
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 from imu_simulation_framework.sensors.simulation import imu_model
@@ -101,7 +101,7 @@ class RealisticImu:
         self._fuses = (
             isinstance(errors, ImuSpecification) and errors.output.orientation_reference == "fusion"
         )
-        self._waiting: list[tuple[int, AnyTruth]] = []
+        self._waiting: list[tuple[int, ImuTruth]] = []
         self._oriented = True
         self._steps: _Steps | None = None
         self.report = report or StreamReport()
@@ -181,14 +181,14 @@ class RealisticImu:
             )
         self._oriented = False
 
-    def add(self, stamp: int, truth: AnyTruth | None) -> list[TimedReading]:
+    def add(self, stamp: int, truth: ImuTruth | None) -> list[TimedReading]:
         """Take the truth of the next message; return the readings that are known by it.
 
         Parameters
         ----------
         stamp : int
             [ns]
-        truth : AnyTruth or None
+        truth : ImuTruth or None
             Of one sample, always of the same kind; None for a message that cannot be used.
 
         Raises
@@ -234,14 +234,14 @@ class _Steps:
     def __init__(self, model: ImuModel, report: StreamReport):
         self.model = model
         self._report = report
-        self._before: tuple[int, AnyTruth] | None = None
+        self._before: tuple[int, ImuTruth] | None = None
         # How many steps make one sample of the sensor.
         new = np.flatnonzero(model.new_samples(_LONGEST_STRIDE + 1))
         self._stride = int(new[1] - new[0]) if len(new) > 1 else _LONGEST_STRIDE
         self._first = self._count = 0
         self._sampled = False
 
-    def add(self, stamp: int, truth: AnyTruth) -> Iterator[TimedReading]:
+    def add(self, stamp: int, truth: ImuTruth) -> Iterator[TimedReading]:
         """Make the step of a message, and those that are missing before it."""
         if self._before is not None:
             elapsed = stamp - self._before[0]
@@ -289,9 +289,12 @@ class _Steps:
         near = before._replace(orientation=_same_sign(before.orientation, truth.orientation))
         for number in range(1, missing + 1):
             share = number / (missing + 1)
-            between = [(1.0 - share) * old + share * new for old, new in zip(near, truth)]
+            between: list[Any] = [
+                None if new is None else (1.0 - share) * old + share * new
+                for old, new in zip(near, truth)
+            ]
             between[0] = between[0] / np.linalg.norm(between[0])
-            reading = self._step(type(truth)(*between))
+            reading = self._step(ImuTruth(*between))
             if is_short and self.model.has_new_sample:
                 yield TimedReading(before_stamp + round(share * elapsed), reading)
 

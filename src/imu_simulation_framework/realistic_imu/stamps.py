@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from imu_simulation_framework.core.errors import RecordingError
-from imu_simulation_framework.motion.stamps import NANOSECONDS
+from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.recordings.cleaning import LARGEST_VALUE
 
 LONGEST_GAP = 10.0

@@ -19,12 +19,12 @@ import numpy as np
 from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
 from imu_simulation_framework.core.robot_names import SIDES
 from imu_simulation_framework.core.sentences import listed
+from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.drive.session.along_the_way import AlongTheWay
-from imu_simulation_framework.motion.stamps import NANOSECONDS
 from imu_simulation_framework.realistic_imu.stamps import FIRST_AGAIN, LONGEST_GAP, StreamReport
 from imu_simulation_framework.realistic_imu.truth import turned_back
 from imu_simulation_framework.recordings.cleaning import ZERO_NORM
-from imu_simulation_framework.sensors.imu_models.base import AnyTruth, ImuTruth, truth_of
+from imu_simulation_framework.sensors.imu_models.base import ImuTruth
 from imu_simulation_framework.sensors.magnetism.environment import MagneticEnvironment
 
 LEAD = 100_000_000
@@ -111,7 +111,7 @@ class Surroundings:
         """Say where the IMU is on what the poses are of [m]; the poses before are forgotten."""
         self._way.mount(lever_arm)
 
-    def add(self, stamp: int, truth: ImuTruth | None) -> list[tuple[int, AnyTruth | None]]:
+    def add(self, stamp: int, truth: ImuTruth | None) -> list[tuple[int, ImuTruth | None]]:
         """Take an ideal IMU's truth at a stamp [ns]; return those that are complete by now.
 
         Raises
@@ -139,7 +139,7 @@ class Surroundings:
 
     def add_pose(
         self, stamp: int, position, orientation, speed: float
-    ) -> list[tuple[int, AnyTruth | None]]:
+    ) -> list[tuple[int, ImuTruth | None]]:
         """Take the robot's pose and speed [m/s] at a stamp [ns]; return what is complete by now.
 
         One that cannot be is left out.
@@ -153,12 +153,12 @@ class Surroundings:
 
     def add_torques(
         self, stamp: int, left: float, right: float
-    ) -> list[tuple[int, AnyTruth | None]]:
+    ) -> list[tuple[int, ImuTruth | None]]:
         """Take what the motors pulled with [N m] until a stamp [ns]; return what is complete."""
         self._way.add_torques(stamp, left, right)
         return self._complete()
 
-    def add_field(self, stamp: int, field) -> list[tuple[int, AnyTruth | None]]:
+    def add_field(self, stamp: int, field) -> list[tuple[int, ImuTruth | None]]:
         """Take the field [T] at a stamp [ns], in the IMU's axes; return what is complete by now.
 
         One with values that are no numbers or, after the first, cannot be is left out.
@@ -193,12 +193,11 @@ class Surroundings:
                 complete[number] = (complete[number][0], truth)
         return complete
 
-    def _with_earth(self, truth) -> AnyTruth | None:
+    def _with_earth(self, truth) -> ImuTruth | None:
         if truth is None or self._environment is None:
             return truth
         field = turned_back(truth.orientation.tolist(), self._environment.undisturbed.tolist())
-        orientation, rate, force = truth
-        return truth_of(orientation, rate, force, np.array(field))
+        return truth._replace(magnetic_field=np.array(field))
 
 
 _WHEEL = "wheel"

@@ -30,7 +30,7 @@ from imu_simulation_framework.core.robot_names import (
     WHEEL_JOINTS,
     WORLD_FRAME,
 )
-from imu_simulation_framework.motion.stamps import NANOSECONDS
+from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.ros1.node import advertise
 from imu_simulation_framework.ros1.raw_messages import (
     imu_packer,

@@ -19,9 +19,9 @@ from sensor_msgs.msg import Imu, JointState, MagneticField
 
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.errors import SimulatorError
+from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.drive.session.driving import TruePose
 from imu_simulation_framework.drive.tracking.reference import TrackingError
-from imu_simulation_framework.motion.stamps import NANOSECONDS
 
 _STAMP = struct.Struct("<2I")
 _STAMP_PLACE = 4

@@ -1,15 +1,7 @@
 r"""What a sensor is exposed to: band limit, supply voltage, temperature, vibration.
 
-The digital low-pass that a sensor's readings have gone through.
-
-The voltage that a sensor is supplied with.
-
-How warm a sensor is, from when it was switched on.
-
-Vibration of the place where a sensor is mounted, by its spectrum and by the speed.
-
-With the one-sided density S(f) of the specific force at the reference speed, and the anti-aliasing
-filter's H, samples at the rate :math:`f_s` have the density
+Of a vibration, with the one-sided density S(f) of the specific force at the reference speed, and
+the anti-aliasing filter's H, samples at the rate :math:`f_s` have the density
 
 .. math:: S_s(f) = \sum_{k=-\infty}^{\infty} |H|^2 S(|f + k f_s|), \quad 0 \le f \le f_s / 2
 
@@ -20,17 +12,21 @@ of it has the mean square :math:`\int S df` before any filter, and this is what 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Tuple
 
 import numpy as np
 
 from imu_simulation_framework.core.checked_values import (
-    check_numbers,
+    Axes,
     checked_axes,
     checked_number,
     checked_table,
 )
 from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.settings import Settings, declared
 from imu_simulation_framework.sensors.noise.streams import NormalStreams
+
+Pairs = Tuple[Tuple[float, float], ...]
 
 
 class BandLimit:
@@ -85,7 +81,7 @@ class BandLimit:
 
 
 @dataclass(frozen=True)
-class SupplyVoltage:
+class SupplyVoltage(Settings):
     """The supply voltage over time.
 
     Sensors without a regulator of their own change bias and scale factor with it; data sheets give
@@ -98,19 +94,10 @@ class SupplyVoltage:
     table : tuple of (float, float)
         Times, increasing [s], and voltages [V], interpolated, and held before and after; without
         any the voltage is ``reference``.
-
-    Raises
-    ------
-    ConfigurationError
-        A value is not what it must be; the sentence begins with the field's name.
     """
 
-    reference: float = 3.3
-    table: tuple[tuple[float, float], ...] = ()
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "reference", checked_number("reference", self.reference))
-        object.__setattr__(self, "table", checked_table("table", self.table, "voltage"))
+    reference: float = declared(3.3, unit="V")
+    table: Pairs = declared((), checked_table, what="voltage", unit="s, V")
 
     def at(self, time: float | np.ndarray) -> float | np.ndarray:
         """Return the voltage [V] at a time or times since the start [s]."""
@@ -121,7 +108,7 @@ class SupplyVoltage:
 
 
 @dataclass(frozen=True)
-class TemperatureProfile:
+class TemperatureProfile(Settings):
     r"""The sensor's temperature over time.
 
     From ``start`` it approaches ``end`` as ``end + (start - end) exp(-t / time_constant)``; to this
@@ -148,29 +135,18 @@ class TemperatureProfile:
         interpolated, and held before and after.
     thermal_resistance : float
         From the board to the air [K/W].
-
-    Raises
-    ------
-    ConfigurationError
-        A value is not what it must be, or there are both a table and a power; the sentence begins
-        with the field's name.
     """
 
-    reference: float = 25.0
-    start: float = 25.0
-    end: float = 25.0
-    time_constant: float = 600.0
-    table: tuple[tuple[float, float], ...] = ()
-    power: tuple[tuple[float, float], ...] = ()
-    thermal_resistance: float = 0.0
+    reference: float = declared(25.0, unit="degC")
+    start: float = declared(25.0, unit="degC")
+    end: float = declared(25.0, unit="degC")
+    time_constant: float = declared(600.0, above=0.0, unit="s")
+    table: Pairs = declared((), checked_table, what="temperature", unit="s, degC")
+    power: Pairs = declared((), checked_table, what="power", unit="s, W")
+    thermal_resistance: float = declared(0.0, minimum=0.0, unit="K/W")
 
     def __post_init__(self) -> None:
-        bounds: dict[str, dict[str, float]] = {"reference": {}, "start": {}, "end": {}}
-        bounds["time_constant"] = {"above": 0.0}
-        bounds["thermal_resistance"] = {"minimum": 0.0}
-        check_numbers(self, bounds)
-        for name, what in (("table", "temperature"), ("power", "power")):
-            object.__setattr__(self, name, checked_table(name, getattr(self, name), what))
+        super().__post_init__()
         if self.table and self.power:
             raise ConfigurationError("power is given, but the temperature's table replaces it.")
         # Of the lag at the table's times, so that it is known at any other one.
@@ -227,8 +203,18 @@ _HIGHEST = 1e5
 """No robot's floor vibrates faster [Hz]."""
 
 
+def _checked_spectrum(name, value):
+    spectrum = checked_table(name, value, "density", "frequency")
+    for frequency, density in spectrum:
+        checked_number(name, frequency, minimum=0.0, maximum=_HIGHEST)
+        checked_number(name, density, minimum=0.0)
+    if len(spectrum) == 1:
+        raise ConfigurationError(f"{name} has one frequency, but it must have at least two.")
+    return spectrum
+
+
 @dataclass(frozen=True)
-class Vibration:
+class Vibration(Settings):
     """What shakes the sensor while the robot moves.
 
     Parameters
@@ -245,36 +231,13 @@ class Vibration:
         the density of the displacement falls with the square of the wave number).
     idle : float
         Amplitude at rest, as of a fan or an idling motor, over that at the reference speed [1].
-
-    Raises
-    ------
-    ConfigurationError
-        A value is not what it must be; the sentence begins with the field's name.
     """
 
-    spectrum: tuple[tuple[float, float], ...] = ()
-    axes: tuple[float, float, float] = (1.0, 1.0, 1.0)
-    reference_speed: float = 1.0
-    exponent: float = 1.0
-    idle: float = 0.0
-
-    def __post_init__(self) -> None:
-        spectrum = checked_table("spectrum", self.spectrum, "density", "frequency")
-        for frequency, density in spectrum:
-            checked_number("spectrum", frequency, minimum=0.0, maximum=_HIGHEST)
-            checked_number("spectrum", density, minimum=0.0)
-        if len(spectrum) == 1:
-            raise ConfigurationError("spectrum has one frequency, but it must have at least two.")
-        object.__setattr__(self, "spectrum", spectrum)
-        object.__setattr__(self, "axes", checked_axes("axes", self.axes, minimum=0.0))
-        check_numbers(
-            self,
-            {
-                "reference_speed": {"above": 0.0},
-                "exponent": {"minimum": 0.0, "maximum": 10.0},
-                "idle": {"minimum": 0.0},
-            },
-        )
+    spectrum: Pairs = declared((), _checked_spectrum, unit="Hz, (m/s^2)^2/Hz")
+    axes: Axes = declared((1.0, 1.0, 1.0), checked_axes, minimum=0.0)
+    reference_speed: float = declared(1.0, above=0.0, unit="m/s")
+    exponent: float = declared(1.0, minimum=0.0, maximum=10.0)
+    idle: float = declared(0.0, minimum=0.0)
 
     @property
     def active(self) -> bool:
@@ -334,7 +297,6 @@ class VibrationNoise:
 
     Parameters
     ----------
-    vibration : Vibration
     rate : float
         Samples per second [Hz].
     bandwidth : float or None

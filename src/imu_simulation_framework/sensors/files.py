@@ -1,9 +1,8 @@
 """Sensors' YAML files: IMUs, receivers and magnetic environments, bundled or one's own.
 
-IMU specifications as YAML files.
-
-The keys are the fields of :class:`.sensors.imu_specification.ImuSpecification` and of its parts,
-where meaning and unit of each are documented::
+Keys are the fields of dataclasses and of their parts, where meaning and unit of each are
+documented. What is left out has its default, which is no error. An IMU's
+(:class:`.sensors.imu_specification.ImuSpecification`)::
 
     name: example
     gyroscope:
@@ -12,20 +11,15 @@ where meaning and unit of each are documented::
     output:
       rate: 100.0
 
-What is left out has its default, which is no error. ``1e-4`` may be written without a point. A
-number may also stand as a data sheet states it, with its unit, meaning and source, see
-:mod:`.sensors.stated_values`; ``source`` at the top is the document's name::
+``1e-4`` may be written without a point. A number may also stand as a data sheet states it, with its
+unit, meaning and source, see :mod:`.sensors.stated_values`; ``source`` at the top is the
+document's name::
 
     source: BST-BMI088-DS001-14, revision 1.4
     gyroscope:
       white_noise: {density: 0.014, unit: deg/s/sqrt(Hz), spectrum: one-sided, source: table 5}
 
-The bundled IMUs whose files say where their numbers are from.
-
-GNSS receivers as YAML files.
-
-The keys are the fields of :class:`.GnssSpecification` and of its parts, where meaning and unit of
-each are documented::
+A GNSS receiver's (:class:`.GnssSpecification`)::
 
     rate: 5.0
     latency: 0.1
@@ -40,12 +34,7 @@ each are documented::
     heading: {source: antennas, baseline: 0.8, across_noise: 0.006}
     origin: {latitude: 50.09, longitude: 14.42, height: 250.0}
 
-What is left out has its default, which is no error.
-
-Magnetic environments as YAML files.
-
-The keys are the fields of :class:`.MagneticEnvironment` and of its parts, where meaning and unit of
-each are documented::
+A magnetic environment's (:class:`.MagneticEnvironment`)::
 
     place: {latitude: 50.09, longitude: 14.42, height: 250.0, date: 2026-06-01}
     bars:
@@ -58,58 +47,27 @@ each are documented::
 from __future__ import annotations
 
 import os
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, Mapping, NamedTuple
 
 import yaml
 
-from imu_simulation_framework.core.described_files import (
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.settings import from_mapping, to_mapping
+from imu_simulation_framework.core.yaml_files import (
     bundled_names,
     find_description,
-    load_described,
     read_described,
+    read_yaml,
 )
-from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.yaml_files import read_yaml
-from imu_simulation_framework.sensors.gnss.specification import (
-    GnssSpecification,
-    gnss_from_mapping,
-)
+from imu_simulation_framework.sensors.gnss.specification import GnssSpecification
 from imu_simulation_framework.sensors.imu_specification import PARTS, ImuSpecification
-from imu_simulation_framework.sensors.magnetism.environment import (
-    MagneticEnvironment,
-    magnetic_environment_from_mapping,
-)
-from imu_simulation_framework.sensors.specification_mapping import (
-    specification_from_mapping,
-    specification_to_mapping,
-)
+from imu_simulation_framework.sensors.magnetism.environment import MagneticEnvironment
 from imu_simulation_framework.sensors.stated_values import in_si
 from imu_simulation_framework.sensors.triads import TRIADS
 
 _WHAT = "the IMU's specification"
-# Of what is no error of a triad; with its part where the name alone does not tell.
-_UNITS = {
-    "hard_iron": "T",
-    "soft_iron": "1",
-    "reference": "degC",
-    "start": "degC",
-    "end": "degC",
-    "time_constant": "s",
-    "table": "s, degC",
-    "power": "s, W",
-    "thermal_resistance": "K/W",
-    "supply.reference": "V",
-    "supply.table": "s, V",
-    "spectrum": "Hz, (m/s^2)^2/Hz",
-    "reference_speed": "m/s",
-    "rate": "Hz",
-    "start_offset": "s",
-    "random_start_offset": "s",
-    "filter_time_constant": "s",
-    "magnetic_time_constant": "s",
-    "magnetic_declination": "rad",
-}
 
 
 def find_imu_specification(name) -> Path:
@@ -160,34 +118,28 @@ def load_imu_specification(path) -> ImuSpecification:
     ConfigurationError
         The file cannot be read, has an unknown key, or a value is not what it must be.
     """
-    return load_described(path, _WHAT, _specification_of, named=True)
+    return read_described(path, _WHAT, _specification_of, named=True)
 
 
 def _specification_of(content):
     """Return the specification of a file's keys and values, whose numbers may be in other units."""
     if isinstance(content, dict):
-        _to_si(content)
-    return specification_from_mapping(content)
-
-
-def _to_si(content):
-    """Leave a specification's numbers in SI where they were stated otherwise."""
-    source = content.pop("source", "")
-    if not isinstance(source, str):
-        raise ConfigurationError("source must be a text.")
-    for triad in TRIADS:
-        if isinstance(content.get(triad), dict):
-            try:
-                content[triad] = in_si(content[triad], triad)
-            except ConfigurationError as error:
-                raise ConfigurationError(f"{triad}.{error}") from None
+        if not isinstance(content.pop("source", ""), str):
+            raise ConfigurationError("source must be a text.")
+        for triad in TRIADS:
+            if isinstance(content.get(triad), dict):
+                try:
+                    content[triad] = in_si(content[triad], triad)
+                except ConfigurationError as error:
+                    raise ConfigurationError(f"{triad}.{error}") from None
+    return from_mapping(ImuSpecification, content, "the specification")
 
 
 def imu_specification_text(specification: ImuSpecification, comment: str = "") -> str:
     """Return a specification as YAML, with units; what is at its default is left out."""
     lines = [f"# {line}".rstrip() for line in comment.splitlines()]
     lines.append(f"name: {_text(specification.name)}")
-    content = specification_to_mapping(specification)
+    content = to_mapping(specification)
     for key in PARTS:
         if key in content:
             lines.append(f"{key}:" if content[key] else f"{key}: {{}}")
@@ -198,20 +150,8 @@ def imu_specification_text(specification: ImuSpecification, comment: str = "") -
 
 
 def _unit(part, name) -> str:
-    if part in TRIADS and name not in _UNITS:
-        return TRIADS[part].unit_of(name)
-    return _UNITS.get(f"{part}.{name}", _UNITS.get(name, ""))
-
-
-def read_content(path) -> dict:
-    """Return keys and values of a specification's file as they stand there.
-
-    Raises
-    ------
-    ConfigurationError
-        The file cannot be read, or is not YAML.
-    """
-    return read_yaml(path, _WHAT)
+    declared = {key.name: key.metadata["unit"] for key in fields(PARTS[part])}[name]
+    return declared or (TRIADS[part].unit_of(name) if part in TRIADS else "")
 
 
 def _text(text) -> str:
@@ -255,7 +195,7 @@ def imu_catalogue() -> list[CatalogueEntry]:
     entries = []
     for name in imu_names():
         path = find_imu_specification(name)
-        content = read_content(path)
+        content = read_yaml(path, _WHAT)
         if "source" in content:
             specification = load_imu_specification(path)
             entries.append(CatalogueEntry(specification, content["source"], content))
@@ -275,7 +215,12 @@ def read_gnss_specification(name: str | os.PathLike[str]) -> GnssSpecification:
     ConfigurationError
         There is neither, it cannot be read, or it is no description of one.
     """
-    return read_described(name, "gnss", "a GNSS receiver", gnss_from_mapping, named=True)
+    path = find_description(name, "gnss", "a GNSS receiver")
+    return read_described(path, "the GNSS receiver", _receiver_of, named=True, may_be_empty=True)
+
+
+def _receiver_of(content):
+    return from_mapping(GnssSpecification, content, "the receiver")
 
 
 def read_magnetic_environment(name: str | os.PathLike[str]) -> MagneticEnvironment:
@@ -291,6 +236,9 @@ def read_magnetic_environment(name: str | os.PathLike[str]) -> MagneticEnvironme
     ConfigurationError
         There is neither, it cannot be read, or it is no description of one.
     """
-    return read_described(
-        name, "magnetic", "a magnetic environment", magnetic_environment_from_mapping
-    )
+    path = find_description(name, "magnetic", "a magnetic environment")
+    return read_described(path, "the magnetic environment", _environment_of, may_be_empty=True)
+
+
+def _environment_of(content):
+    return from_mapping(MagneticEnvironment, content, "the magnetic environment")

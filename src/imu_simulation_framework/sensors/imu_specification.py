@@ -1,9 +1,5 @@
 """The errors of an IMU in standard, continuous-time units, and what it gives out.
 
-What an IMU gives out, and how it gets its orientation.
-
-The errors of an IMU in the standard, continuous-time units that all other formats convert to.
-
 Per axis, as in IEEE Std 952 and in Allan analysis; densities are two-sided, that is, with
 N = 1 the variance of samples at the rate f is f. At the averaging time tau the Allan deviation is
 
@@ -24,31 +20,34 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import Any, Tuple
 
 import numpy as np
 
 from imu_simulation_framework.core.checked_values import (
     Axes,
     Matrix,
-    check_numbers,
     checked_axes,
     checked_band,
     checked_choice,
+    checked_flag,
     checked_matrix,
-    checked_number,
 )
+from imu_simulation_framework.core.constants import STANDARD_GRAVITY
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.sensors.conditions import SupplyVoltage, TemperatureProfile, Vibration
-from imu_simulation_framework.sensors.published_variances import (
-    Covariance,
-    diagonal,
-    orientation_variances,
-    sample_variances,
+from imu_simulation_framework.core.settings import Settings, declared
+from imu_simulation_framework.sensors.conditions import (
+    BandLimit,
+    SupplyVoltage,
+    TemperatureProfile,
+    Vibration,
 )
 from imu_simulation_framework.sensors.triads import TRIADS
+
+Covariance = Tuple[float, ...]
+"""Nine numbers, row by row."""
 
 ORIENTATION_REFERENCES = ("fusion", "truth")
 GYROSCOPE_FILTERS = ("mahony", "vqf")
@@ -64,8 +63,16 @@ def is_topic(text: str) -> bool:
     return _TOPIC.fullmatch(text) is not None
 
 
+def _checked_topic(name, value):
+    if not (isinstance(value, str) and is_topic(value)):
+        raise ConfigurationError(
+            f"{name} is {shown(value)}, but it must be the name of a topic, as /imu/data."
+        )
+    return value
+
+
 @dataclass(frozen=True)
-class OutputSpecification:
+class OutputSpecification(Settings):
     """What the sensor gives out, and how it gets its orientation.
 
     Parameters
@@ -112,54 +119,26 @@ class OutputSpecification:
     bno055_mode : str
         One of :data:`BNO055_MODES`, as which the sensor says how far it is calibrated
         (:class:`.Bno055Calibration`); empty for a sensor that does not. It changes no reading.
-
-    Raises
-    ------
-    ConfigurationError
-        A value is not what it must be; the sentence begins with the field's name.
     """
 
-    rate: float = 100.0
-    start_offset: float = 0.0
-    drop_repeated: bool = False
-    orientation_reference: str = "fusion"
-    filter: str = "mahony"
-    filter_time_constant: float = 3.0
-    filter_rate_bias: bool = False
-    magnetic_heading: bool = False
-    magnetic_time_constant: float = 9.0
-    magnetic_disturbance_rejection: bool = False
-    magnetic_declination: float = 0.0
-    topic: str = ""
-    random_start_offset: float = 0.0
-    repeat_samples: bool = False
-    bno055_mode: str = ""
+    rate: float = declared(100.0, above=0.0, unit="Hz")
+    start_offset: float = declared(0.0, minimum=0.0, unit="s")
+    drop_repeated: bool = declared(False, checked_flag)
+    orientation_reference: str = declared("fusion", checked_choice, choices=ORIENTATION_REFERENCES)
+    filter: str = declared("mahony", checked_choice, choices=FILTERS)
+    filter_time_constant: float = declared(3.0, above=0.0, unit="s")
+    filter_rate_bias: bool = declared(False, checked_flag)
+    magnetic_heading: bool = declared(False, checked_flag)
+    magnetic_time_constant: float = declared(9.0, above=0.0, unit="s")
+    magnetic_disturbance_rejection: bool = declared(False, checked_flag)
+    magnetic_declination: float = declared(0.0, maximum=math.pi, unit="rad")
+    topic: str = declared("", _checked_topic)
+    random_start_offset: float = declared(0.0, minimum=0.0, unit="s")
+    repeat_samples: bool = declared(False, checked_flag)
+    bno055_mode: str = declared("", checked_choice, choices=("", *BNO055_MODES))
 
     def __post_init__(self) -> None:
-        bounds: dict[str, dict[str, float]] = {
-            "rate": {"above": 0.0},
-            "start_offset": {"minimum": 0.0},
-            "random_start_offset": {"minimum": 0.0},
-            "filter_time_constant": {"above": 0.0},
-            "magnetic_time_constant": {"above": 0.0},
-            "magnetic_declination": {"maximum": math.pi},
-        }
-        check_numbers(self, bounds)
-        for name in (
-            "drop_repeated",
-            "repeat_samples",
-            "filter_rate_bias",
-            "magnetic_heading",
-            "magnetic_disturbance_rejection",
-        ):
-            checked_choice(name, getattr(self, name), (False, True))
-        checked_choice("orientation_reference", self.orientation_reference, ORIENTATION_REFERENCES)
-        checked_choice("filter", self.filter, FILTERS)
-        checked_choice("bno055_mode", self.bno055_mode, ("", *BNO055_MODES))
-        if not (isinstance(self.topic, str) and (not self.topic or is_topic(self.topic))):
-            raise ConfigurationError(
-                f"topic is {shown(self.topic)}, but it must be the name of a topic, as /imu/data."
-            )
+        super().__post_init__()
         if self.filter == "compass" and (
             self.filter_rate_bias or self.magnetic_disturbance_rejection
         ):
@@ -180,21 +159,16 @@ class OutputSpecification:
         return fuses and (self.magnetic_heading or self.filter == "compass")
 
 
-_UNCHANGING = TemperatureProfile()
-_STEADY = SupplyVoltage()
-_STILL = Vibration()
 _ZERO = (0.0, 0.0, 0.0)
 _ZERO_MATRIX = (_ZERO, _ZERO, _ZERO)
 _IDENTITY = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-
-_OUTPUT = OutputSpecification()
 
 LARGEST_CONDITION = 1e3
 """Of a soft iron: of its largest to its smallest effect on a field."""
 
 
 @dataclass(frozen=True)
-class TriadSpecification:
+class TriadSpecification(Settings):
     """Errors of three equal sensors, as three gyroscopes or three accelerometers are.
 
     Units are [gyroscope; accelerometer], those of other kinds are in :mod:`.sensors.triads`. Three
@@ -248,74 +222,38 @@ class TriadSpecification:
         Step of the readings [rad/s; m/s^2]; 0 for none.
     g_sensitivity : 3 x 3 float
         Gyroscope only: angular velocity per specific force [rad/s per m/s^2].
-
-    Raises
-    ------
-    ConfigurationError
-        A value is not what it must be; the sentence begins with the field's name.
     """
 
-    quantisation: Axes = _ZERO
-    white_noise: Axes = _ZERO
-    bias_instability: Axes = _ZERO
-    bias_instability_band: tuple[float, float] = (0.1, 10_000.0)
-    random_walk: Axes = _ZERO
-    rate_ramp: Axes = _ZERO
-    gauss_markov_sigma: Axes = _ZERO
-    gauss_markov_time: Axes = (1000.0, 1000.0, 1000.0)
-    turn_on_bias: Axes = _ZERO
-    turn_on_bias_sigma: Axes = _ZERO
-    scale_factor_and_misalignment: Matrix = _ZERO_MATRIX
-    temperature_bias: Axes = _ZERO
-    temperature_scale_factor: Axes = _ZERO
-    supply_bias: Axes = _ZERO
-    supply_scale_factor: Axes = _ZERO
-    nonlinearity: Axes = _ZERO
-    vibration_rectification: Axes = _ZERO
-    bandwidth: float | None = None
-    saturation: Axes | None = None
-    resolution: Axes = _ZERO
-    g_sensitivity: Matrix = _ZERO_MATRIX
+    quantisation: Axes = declared(_ZERO, checked_axes, minimum=0.0)
+    white_noise: Axes = declared(_ZERO, checked_axes, minimum=0.0)
+    bias_instability: Axes = declared(_ZERO, checked_axes, minimum=0.0)
+    bias_instability_band: tuple[float, float] = declared((0.1, 10_000.0), checked_band)
+    random_walk: Axes = declared(_ZERO, checked_axes, minimum=0.0)
+    rate_ramp: Axes = declared(_ZERO, checked_axes)
+    gauss_markov_sigma: Axes = declared(_ZERO, checked_axes, minimum=0.0)
+    gauss_markov_time: Axes = declared((1000.0, 1000.0, 1000.0), checked_axes, above=0.0)
+    turn_on_bias: Axes = declared(_ZERO, checked_axes)
+    turn_on_bias_sigma: Axes = declared(_ZERO, checked_axes, minimum=0.0)
+    scale_factor_and_misalignment: Matrix = declared(_ZERO_MATRIX, checked_matrix)
+    temperature_bias: Axes = declared(_ZERO, checked_axes)
+    temperature_scale_factor: Axes = declared(_ZERO, checked_axes)
+    supply_bias: Axes = declared(_ZERO, checked_axes)
+    supply_scale_factor: Axes = declared(_ZERO, checked_axes)
+    nonlinearity: Axes = declared(_ZERO, checked_axes)
+    vibration_rectification: Axes = declared(_ZERO, checked_axes)
+    bandwidth: float | None = declared(None, above=0.0)
+    saturation: Axes | None = declared(None, checked_axes, above=0.0)
+    resolution: Axes = declared(_ZERO, checked_axes, minimum=0.0)
+    g_sensitivity: Matrix = declared(_ZERO_MATRIX, checked_matrix)
 
-    def __post_init__(self) -> None:
-        for name in (
-            "quantisation",
-            "white_noise",
-            "bias_instability",
-            "random_walk",
-            "gauss_markov_sigma",
-            "turn_on_bias_sigma",
-            "resolution",
-        ):
-            self._set(name, checked_axes(name, getattr(self, name), minimum=0.0))
-        for name in (
-            "rate_ramp",
-            "turn_on_bias",
-            "temperature_bias",
-            "temperature_scale_factor",
-            "supply_bias",
-            "supply_scale_factor",
-            "nonlinearity",
-            "vibration_rectification",
-        ):
-            self._set(name, checked_axes(name, getattr(self, name)))
-        self._set(
-            "gauss_markov_time",
-            checked_axes("gauss_markov_time", self.gauss_markov_time, above=0.0),
-        )
-        self._set(
-            "bias_instability_band",
-            checked_band("bias_instability_band", self.bias_instability_band),
-        )
-        if self.bandwidth is not None:
-            self._set("bandwidth", checked_number("bandwidth", self.bandwidth, above=0.0))
-        if self.saturation is not None:
-            self._set("saturation", checked_axes("saturation", self.saturation, above=0.0))
-        for name in ("scale_factor_and_misalignment", "g_sensitivity"):
-            self._set(name, checked_matrix(name, getattr(self, name)))
 
-    def _set(self, name, value):
-        object.__setattr__(self, name, value)
+def _checked_iron(name, value):
+    matrix = checked_matrix(name, value)
+    if not np.linalg.cond(matrix) < LARGEST_CONDITION:
+        raise ConfigurationError(
+            f"{name} is singular: of a field in some direction it leaves nothing, as no iron does."
+        )
+    return matrix
 
 
 @dataclass(frozen=True)
@@ -332,68 +270,43 @@ class MagnetometerSpecification(TriadSpecification):
         Field of what is magnetised for good on the robot: magnets of motors, screws [T].
     soft_iron : 3 x 3 float
         What iron on the robot makes of the field around it [1].
-
-    Raises
-    ------
-    ConfigurationError
-        A value is not what it must be, or the soft iron leaves nothing of some direction's field.
     """
 
-    hard_iron: Axes = _ZERO
-    soft_iron: Matrix = _IDENTITY
+    hard_iron: Axes = declared(_ZERO, checked_axes, unit="T")
+    soft_iron: Matrix = declared(_IDENTITY, _checked_iron, unit="1")
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._set("hard_iron", checked_axes("hard_iron", self.hard_iron))
-        self._set("soft_iron", checked_matrix("soft_iron", self.soft_iron))
-        if not np.linalg.cond(self.soft_iron) < LARGEST_CONDITION:
-            raise ConfigurationError(
-                "soft_iron is singular: of a field in some direction it leaves nothing, as no iron "
-                "does."
-            )
+
+def _checked_name(name, value):
+    if not (isinstance(value, str) and value.strip() and "/" not in value and value.isprintable()):
+        raise ConfigurationError(
+            f"{name} is {shown(value)}, but it must be a text in one line, without a slash."
+        )
+    return value
 
 
 @dataclass(frozen=True)
-class ImuSpecification:
+class ImuSpecification(Settings):
     """All errors of an IMU.
 
     Parameters
     ----------
     name : str
         Of the sensor; without a slash, as it becomes part of the names of folders.
-    gyroscope, accelerometer : TriadSpecification
-    temperature : TemperatureProfile
-    supply : SupplyVoltage
-    vibration : Vibration
-    output : OutputSpecification
     magnetometer : MagnetometerSpecification, optional
         None for an IMU that has none.
-
-    Raises
-    ------
-    ConfigurationError
-        A value is not what it must be.
     """
 
-    name: str = "imu"
-    gyroscope: TriadSpecification = TriadSpecification()
-    accelerometer: TriadSpecification = TriadSpecification()
-    temperature: TemperatureProfile = _UNCHANGING
-    output: OutputSpecification = _OUTPUT
-    magnetometer: MagnetometerSpecification | None = None
-    supply: SupplyVoltage = _STEADY
-    vibration: Vibration = _STILL
+    name: str = declared("imu", _checked_name, always=True)
+    gyroscope: TriadSpecification = declared(TriadSpecification(), part=TriadSpecification)
+    accelerometer: TriadSpecification = declared(TriadSpecification(), part=TriadSpecification)
+    temperature: TemperatureProfile = declared(TemperatureProfile(), part=TemperatureProfile)
+    output: OutputSpecification = declared(OutputSpecification(), part=OutputSpecification)
+    magnetometer: MagnetometerSpecification | None = declared(None, part=MagnetometerSpecification)
+    supply: SupplyVoltage = declared(SupplyVoltage(), part=SupplyVoltage)
+    vibration: Vibration = declared(Vibration(), part=Vibration)
 
     def __post_init__(self) -> None:
-        named = isinstance(self.name, str) and self.name.strip() and "/" not in self.name
-        if not (named and self.name.isprintable()):
-            raise ConfigurationError(
-                f"name is {shown(self.name)}, but it must be a text in one line, without a slash."
-            )
-        for name, kind in PARTS.items():
-            part = getattr(self, name)
-            if type(part) is not kind and not (name == "magnetometer" and part is None):
-                raise ConfigurationError(f"{name} must be a {kind.__name__}.")
+        super().__post_init__()
         if self.output.magnetic_heading and self.magnetometer is None:
             raise ConfigurationError(
                 "output.magnetic_heading is true, but the specification has no magnetometer."
@@ -442,9 +355,9 @@ class ImuSpecification:
         """
         period = 1.0 / self.output.rate if period is None else period
         return (
-            diagonal(orientation_variances(self, duration)),
-            diagonal(sample_variances(self.gyroscope, period)),
-            diagonal(sample_variances(self.accelerometer, period)),
+            diagonal(_orientation_variances(self, duration)),
+            diagonal(_sample_variances(self.gyroscope, period)),
+            diagonal(_sample_variances(self.accelerometer, period)),
         )
 
     def magnetic_covariance(self, period: float | None = None) -> Covariance:
@@ -465,20 +378,80 @@ class ImuSpecification:
         period = 1.0 / self.output.rate if period is None else period
         if self.magnetometer is None:
             return diagonal(_ZERO)
-        return diagonal(sample_variances(self.magnetometer, period))
+        return diagonal(_sample_variances(self.magnetometer, period))
 
 
 PARTS: dict[str, Any] = {
-    "gyroscope": TriadSpecification,
-    "accelerometer": TriadSpecification,
-    "temperature": TemperatureProfile,
-    "output": OutputSpecification,
-    "magnetometer": MagnetometerSpecification,
-    "supply": SupplyVoltage,
-    "vibration": Vibration,
+    key.name: key.metadata["part"] for key in fields(ImuSpecification) if "part" in key.metadata
 }
 """Part of a specification -> what its keys are the fields of."""
 CONDITIONS = ("temperature", "supply", "vibration")
 """Those of them that say what the sensor is exposed to."""
 IMU_TRIADS = tuple(name for name, kind in PARTS.items() if kind is TriadSpecification)
 """The triads that every IMU has; what they measure is in :data:`.triads.TRIADS`."""
+
+_LEVEL_FIELD = 20e-6  # T
+
+
+def _orientation_variances(specification: ImuSpecification, duration: float) -> Axes:
+    """Variances of roll, pitch and yaw [rad^2], the yaw's after a duration [s]."""
+    if specification.output.orientation_reference == "truth":
+        return _ZERO
+    gyroscope, accelerometer = specification.gyroscope, specification.accelerometer
+    constant = specification.output.filter_time_constant
+    # A turn about x shows on y, and the other way round.
+    roll, pitch = (
+        (
+            accelerometer.white_noise[other] ** 2 / (2.0 * constant)
+            + accelerometer.turn_on_bias_sigma[other] ** 2
+            + accelerometer.gauss_markov_sigma[other] ** 2
+        )
+        / STANDARD_GRAVITY**2
+        + gyroscope.white_noise[axis] ** 2 * constant / 2.0
+        for axis, other in ((0, 1), (1, 0))
+    )
+    # The drift of a Gauss-Markov bias is bounded by that of a constant one.
+    if specification.output.magnetic_heading and specification.magnetometer is not None:
+        constant = specification.output.magnetic_time_constant
+        level = max(specification.magnetometer.white_noise[:2]) / _LEVEL_FIELD
+        return (
+            roll,
+            pitch,
+            gyroscope.white_noise[2] ** 2 * constant / 2.0
+            + (
+                gyroscope.random_walk[2] ** 2 * duration
+                + gyroscope.turn_on_bias_sigma[2] ** 2
+                + gyroscope.gauss_markov_sigma[2] ** 2
+            )
+            * constant**2
+            + level**2 / (2.0 * constant),
+        )
+    yaw = (
+        gyroscope.white_noise[2] ** 2 * duration
+        + gyroscope.random_walk[2] ** 2 * duration**3 / 3.0
+        + (gyroscope.turn_on_bias_sigma[2] ** 2 + gyroscope.gauss_markov_sigma[2] ** 2)
+        * duration**2
+    )
+    return roll, pitch, yaw
+
+
+def _sample_variances(triad: TriadSpecification, period: float) -> Axes:
+    """Variances of what changes from sample to sample, for each axis."""
+    white_gain, difference_gain = 1.0, 1.0
+    if triad.bandwidth is not None and triad.bandwidth < 0.5 / period:
+        white_gain, difference_gain = BandLimit(triad.bandwidth, 1.0 / period).noise_gains()
+    x, y, z = (
+        white_gain * white**2 / period
+        + difference_gain * 2.0 * (quantisation / period) ** 2
+        + resolution**2 / 12.0
+        for white, quantisation, resolution in zip(
+            triad.white_noise, triad.quantisation, triad.resolution
+        )
+    )
+    return x, y, z
+
+
+def diagonal(values: Axes) -> Covariance:
+    """Return a covariance without correlations, row by row."""
+    xx, yy, zz = values
+    return (xx, 0.0, 0.0, 0.0, yy, 0.0, 0.0, 0.0, zz)

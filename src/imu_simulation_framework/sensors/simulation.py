@@ -1,7 +1,4 @@
-"""What an IMU says of a motion: from a motion and an IMU's errors to a table of its samples.
-
-What an IMU at rest says for hours, in blocks that fit into memory.
-"""
+"""What an IMU says of a motion: from a motion and an IMU's errors to a table of its samples."""
 
 from __future__ import annotations
 
@@ -19,23 +16,27 @@ from imu_simulation_framework.core.angles import (
 from imu_simulation_framework.core.columns import IMU_RECORD, MAG
 from imu_simulation_framework.core.constants import WORLD_GRAVITY
 from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.yaml_files import by_name
 from imu_simulation_framework.motion.earth_motion import EarthMotion, on_earth
 from imu_simulation_framework.motion.motion import Motion
+from imu_simulation_framework.sensors.files import (
+    find_imu_specification,
+    load_imu_specification,
+    read_magnetic_environment,
+)
 from imu_simulation_framework.sensors.imu_models.base import (
     MAGNETIC_PARTS,
     SIGNALS,
-    AnyTruth,
     ImuModel,
     ImuSamples,
     ImuTruth,
-    truth_of,
 )
 from imu_simulation_framework.sensors.imu_models.plugins import (
     GenericParameters,
     HectorParameters,
     IdealParameters,
 )
-from imu_simulation_framework.sensors.imu_models.registry import IMU_MODELS, make_imu_model
+from imu_simulation_framework.sensors.imu_models.registry import IMU_MODELS, PRESETS, make_imu_model
 from imu_simulation_framework.sensors.imu_models.specification import (
     SpecificationImu,
     SpecificationParameters,
@@ -60,7 +61,7 @@ def imu_truth(
     magnetic_environment: MagneticEnvironment | None = None,
     wheel_torque: np.ndarray | None = None,
     speed: bool = False,
-) -> AnyTruth:
+) -> ImuTruth:
     """Return what an IMU without errors would say, as means since the sample before.
 
     Parameters
@@ -84,7 +85,7 @@ def imu_truth(
         local = motion.local() if isinstance(motion, EarthMotion) else motion
         field = magnetic_environment.felt(local.position, orientation, wheel_torque)
     speeds = np.linalg.norm(motion.velocity, axis=1) if speed else None
-    return truth_of(orientation, rate, force, field, speeds)
+    return ImuTruth(orientation, rate, force, field, speeds)
 
 
 def imu_model(imu: ImuErrors, period: float, seed: int | np.random.SeedSequence = 0) -> ImuModel:
@@ -92,7 +93,6 @@ def imu_model(imu: ImuErrors, period: float, seed: int | np.random.SeedSequence 
 
     Parameters
     ----------
-    imu : ImuErrors
     period : float
         Time from one sample to the next [s].
     seed : int or numpy.random.SeedSequence
@@ -116,6 +116,26 @@ def imu_model(imu: ImuErrors, period: float, seed: int | np.random.SeedSequence 
     )
 
 
+def named_errors(name) -> ImuErrors:
+    """Return the errors of an IMU model, ``ideal`` or ``hector_slow``, or of a bundled IMU.
+
+    Raises
+    ------
+    ConfigurationError
+        There is none of that name, nor such a file.
+    """
+    preset = PRESETS.get(str(name))
+    if preset is not None:
+        return IMU_MODELS[preset.model].parameters(**preset.parameters)
+    try:
+        path = find_imu_specification(name)
+    except ConfigurationError as error:
+        models = ", ".join(sorted(PRESETS))
+        raise ConfigurationError(f"{str(error).rstrip('.')}, and the models {models}.") from None
+    return load_imu_specification(path)
+
+
+@by_name(imu=named_errors, magnetic_environment=read_magnetic_environment)
 def simulate_imu(
     motion: Motion | EarthMotion,
     imu: ImuErrors,

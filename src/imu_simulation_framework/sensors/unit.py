@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from imu_simulation_framework.core.checked_values import Matrix, checked_matrix
+from imu_simulation_framework.core.settings import Settings, declared
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 from imu_simulation_framework.sensors.noise.streams import child_seed, run_seed
 
@@ -14,7 +15,7 @@ _NOTHING: Matrix = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 
 
 @dataclass(frozen=True)
-class SpecimenSpread:
+class SpecimenSpread(Settings):
     """How far the response of one specimen may be from the truth.
 
     Each element is drawn evenly between zero and what stands here, which may be negative.
@@ -25,20 +26,11 @@ class SpecimenSpread:
         Scale factors and misalignments, as ``scale_factor_and_misalignment`` of a triad [1].
     g_sensitivity : 3 x 3 float
         The gyroscope's [rad/s per m/s^2].
-
-    Raises
-    ------
-    ConfigurationError
-        One is not three rows of three numbers.
     """
 
-    gyroscope: Matrix = _NOTHING
-    accelerometer: Matrix = _NOTHING
-    g_sensitivity: Matrix = _NOTHING
-
-    def __post_init__(self) -> None:
-        for name in ("gyroscope", "accelerometer", "g_sensitivity"):
-            object.__setattr__(self, name, checked_matrix(name, getattr(self, name)))
+    gyroscope: Matrix = declared(_NOTHING, checked_matrix)
+    accelerometer: Matrix = declared(_NOTHING, checked_matrix)
+    g_sensitivity: Matrix = declared(_NOTHING, checked_matrix)
 
 
 AGISIM_SPREAD = SpecimenSpread(
@@ -57,8 +49,6 @@ def specimen(
 
     Parameters
     ----------
-    specification : ImuSpecification
-    spread : SpecimenSpread
     seed : int
         Of all runs.
     run : int

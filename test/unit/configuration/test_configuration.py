@@ -10,6 +10,7 @@ from imu_simulation_framework.core.files import default_configuration_path
 from imu_simulation_framework.core.settings import keys_of
 from imu_simulation_framework.drive import configuration as configuration_sections
 from imu_simulation_framework.drive.configuration import load_configuration
+from imu_simulation_framework.drive.from_configuration import experiment_gnss
 
 
 def _write(folder, text):
@@ -163,7 +164,7 @@ def test_a_rate_of_next_to_nothing_is_refused(tmp_path, section, key):
 def test_nul_in_a_file_is_refused(tmp_path):
     path = tmp_path / "config.ini"
     path.write_bytes(b"[recording]\npath = a\0b\n")
-    with pytest.raises(ConfigurationError, match="NUL"):
+    with pytest.raises(ConfigurationError, match="expected one line of text"):
         load_configuration(path)
 
 
@@ -175,7 +176,8 @@ def test_an_override_of_many_values_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text", ["x\n[imu]\nrate = 1", "x\rrate = 1", "a\u2028b", "my ; drive.bag", "; drive.bag"]
+    "text",
+    ["x\n[imu]\nrate = 1", "x\rrate = 1", "a\u2028b", "a\u202eb", "my ; drive.bag", "; drive.bag"],
 )
 def test_a_value_that_no_line_of_the_written_copy_can_hold_is_refused(tmp_path, text):
     path = tmp_path / "config.ini"
@@ -195,6 +197,18 @@ def test_an_odd_name_survives_the_written_copy(tmp_path, name):
     settings = load_configuration(path, {"recording": {"path": name}}, tmp_path)
     copy.write_text(settings.to_ini())
     assert load_configuration(copy).recording.path == str(tmp_path / name)
+
+
+def test_a_column_that_cannot_be_shown_is_refused(tmp_path):
+    path = _write(tmp_path, '[reference_columns]\na\u202eb = "a\n')
+    with pytest.raises(ConfigurationError, match="expected one line of text"):
+        load_configuration(path)
+
+
+def test_a_description_of_a_name_too_long_for_a_file_is_no_file(tmp_path):
+    path = _write(tmp_path, f"[gnss]\nfile = {'9' * 600}\n")
+    with pytest.raises(ConfigurationError, match=r"\[gnss\] file: 9+: there is no such file"):
+        experiment_gnss(load_configuration(path))
 
 
 def test_lines_that_go_on_are_refused(tmp_path):

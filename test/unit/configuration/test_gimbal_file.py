@@ -5,8 +5,8 @@ import pytest
 import yaml
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.core.described_files import bundled_names
 from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.yaml_files import bundled_names
 from imu_simulation_framework.flight.gimbal.files import read_gimbal, read_joint_table
 from imu_simulation_framework.flight.gimbal.specification import gimbal_to_mapping
 

@@ -3,8 +3,8 @@ import yaml
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.settings import to_mapping
 from imu_simulation_framework.sensors.files import read_gnss_specification
-from imu_simulation_framework.sensors.gnss.specification import gnss_to_mapping
 
 FULL = isf.GnssSpecification(
     "mine",
@@ -32,7 +32,7 @@ FULL = isf.GnssSpecification(
 )
 def test_what_is_written_reads_back_equal(tmp_path, gnss):
     path = tmp_path / "receiver.yaml"
-    path.write_text(yaml.safe_dump(gnss_to_mapping(gnss)))
+    path.write_text(yaml.safe_dump(to_mapping(gnss)))
     assert read_gnss_specification(path) == gnss
 
 

@@ -8,7 +8,6 @@ import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
 from imu_simulation_framework.realistic_imu.session import RealisticImu
 from imu_simulation_framework.realistic_imu.surroundings import Surroundings
-from imu_simulation_framework.sensors.imu_models.base import ImuTruth
 from imu_simulation_framework.sensors.magnetism.bodies import Dipole, MotorField
 from imu_simulation_framework.sensors.magnetism.environment import MagneticEnvironment
 from imu_simulation_framework.sensors.named_imu import named_imu
@@ -28,7 +27,7 @@ def motion():
 
 
 def truths(motion):
-    return [ImuTruth(*row) for row in zip(*imu_truth(motion))]
+    return list(imu_truth(motion).samples())
 
 
 def test_earths_field_is_known_at_once(motion):

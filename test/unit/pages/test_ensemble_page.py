@@ -10,8 +10,7 @@ from page_examples import drawn_errors, shown_ensemble
 
 from imu_simulation_framework.drive.ensembles.page import ensemble_page
 from imu_simulation_framework.heading.figures import ShownEnsemble
-from imu_simulation_framework.heading.judgement.judge import judge
-from imu_simulation_framework.heading.judgement.tests import curve_statistics
+from imu_simulation_framework.heading.judgement import curve_statistics, judge
 from imu_simulation_framework.report.charts import chart
 from imu_simulation_framework.report.page import page_html
 

@@ -226,6 +226,13 @@ def test_headings_that_have_nothing_in_common_do_not_correlate():
     assert abs(correlation) < 0.2
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_no_offset_of_a_heading_shorter_than_a_step_of_the_other(order):
+    short = heading(yaw_at(np.array([0.0, 0.1, 0.2])), np.array([0.0, 0.1, 0.2]))
+    slow = heading(yaw_at(np.arange(100.0, 200.0, 5.0)), np.arange(100.0, 200.0, 5.0))
+    assert clock_offset(*(short, slow)[::order]) == (0.0, 0.0)
+
+
 def test_what_a_heading_turns_where_it_is_not_known_is_in_no_net_turn():
     times = np.arange(0.0, 100.0, 0.1)
     true = yaw_at(times)

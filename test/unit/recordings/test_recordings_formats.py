@@ -7,6 +7,7 @@ import pytest
 import recording_writers as writers
 from scipy.spatial.transform import Rotation
 
+from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.motion.positioning import FixSettings
 from imu_simulation_framework.recordings.frames import ImuConventions
 from imu_simulation_framework.recordings.reading import read_imu, read_reference
@@ -335,3 +336,10 @@ def test_mounting_turns_an_orientation_given_as_angles_too(tmp_path):
     path = writers.write_csv(tmp_path / "a.csv", columns)
     table = read_imu(path, conventions=ImuConventions(mounting_yaw=0.5)).table
     assert table["yaw"].to_numpy() == pytest.approx(YAW - 0.5, abs=1e-12)
+
+
+def test_rostopic_echo_without_times_of_receipt_is_refused(tmp_path):
+    path = writers.write_rostopic_csv(tmp_path / "a.csv", poses(writers.odometry))
+    path.write_text(path.read_text().replace("%time", "%timex", 1))
+    with pytest.raises(RecordingError, match="a.csv: the columns are not those of .*%timex"):
+        read_reference(path)

@@ -1,6 +1,7 @@
 """What holds for every IMU model: sample by sample or many at once, run by run or all together."""
 
 import tracemalloc
+from operator import itemgetter
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from imu_simulation_framework.sensors.imu_models.base import (
     MAGNETIC_PARTS,
     PARTS,
     SIGNALS,
-    MovingMagneticTruth,
+    ImuTruth,
 )
 from imu_simulation_framework.sensors.imu_models.registry import PRESETS, make_imu_model
 
@@ -134,7 +135,7 @@ def truth(samples=300):
     turns = [Rotation.from_rotvec([0.3, 0.2, 0.1])]
     for step in Rotation.from_rotvec(rate[1:] * PERIOD):
         turns.append(turns[-1] * step)
-    return MovingMagneticTruth(
+    return ImuTruth(
         np.array([turn.as_quat() for turn in turns]),
         rate,
         generator.normal(size=(samples, 3)) + [0.0, 0.0, GRAVITY],
@@ -150,8 +151,7 @@ def parts_of(model):
 
 def step_all(model, truth):
     """The readings of all samples, stepped; as a batch of one run has them."""
-    samples = zip(*truth)
-    readings = [model.step(MovingMagneticTruth(*sample)) for sample in samples]
+    readings = [model.step(sample) for sample in truth.samples()]
     return [np.array([getattr(reading, name) for reading in readings]) for name in parts_of(model)]
 
 
@@ -176,11 +176,11 @@ def test_a_stepped_run_is_that_run_of_a_batch(make, truth):
 def test_several_steps_at_once_are_as_many_single_ones(make, truth):
     model, alone, first = make(), make(), 0
     for count in (1, 5, 2, 30):
-        some = MovingMagneticTruth(*(values[first : first + count] for values in truth))
+        some = truth.each(itemgetter(slice(first, first + count)))
         reading, new = model.steps(some)
         expected, news = [], []
-        for sample in zip(*some):
-            expected.append(alone.step(MovingMagneticTruth(*sample)))
+        for sample in some.samples():
+            expected.append(alone.step(sample))
             news.append(alone.has_new_sample)
         for name in parts_of(model):
             values = [getattr(each, name) for each in expected]
@@ -218,9 +218,9 @@ def test_runs_and_seeds_differ_where_anything_is_random(make, truth, request):
 def test_a_batch_leaves_the_stepped_state_alone(make, truth):
     expected = step_all(make(), truth)
     model = make()
-    early = step_all(model, MovingMagneticTruth(*(values[:100] for values in truth)))
+    early = step_all(model, truth.each(itemgetter(slice(100))))
     model.batch(truth, 2, parts=PARTS)
-    late = step_all(model, MovingMagneticTruth(*(values[100:] for values in truth)))
+    late = step_all(model, truth.each(itemgetter(slice(100, None))))
     for first, second, wanted in zip(early, late, expected):
         np.testing.assert_array_equal(np.concatenate([first, second]), wanted)
 

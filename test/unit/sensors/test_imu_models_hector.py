@@ -1,6 +1,7 @@
 """The emulation of Hector's IMU plug-in."""
 
 import math
+from operator import itemgetter
 
 import numpy as np
 import pytest
@@ -49,7 +50,7 @@ def _truth(samples, seed=5):
 
 
 def _sample(truth, index):
-    return ImuTruth(*(values[index] for values in truth))
+    return truth.each(itemgetter(index))
 
 
 def _level(yaw):

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from operator import itemgetter
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.core.angles import difference, yaw_from_quaternion
 from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.settings import to_mapping
 from imu_simulation_framework.sensors.conditions import TemperatureProfile
 from imu_simulation_framework.sensors.imu_models.base import PARTS, ImuTruth
 from imu_simulation_framework.sensors.imu_models.registry import make_imu_model
@@ -19,7 +21,6 @@ from imu_simulation_framework.sensors.imu_specification import (
     OutputSpecification,
     TriadSpecification,
 )
-from imu_simulation_framework.sensors.specification_mapping import specification_to_mapping
 
 PERIOD = 0.01
 GRAVITY = 9.81
@@ -78,7 +79,7 @@ def _rest(samples):
 
 
 def _sample(truth, index):
-    return ImuTruth(*(values[index] for values in truth))
+    return truth.each(itemgetter(index))
 
 
 def _step_all(model, truth):
@@ -120,8 +121,8 @@ def test_blocks_equal_single_samples_and_mix_with_them(output):
     model = _model(specification)
     parts = []
     for start, stop in ((0, 100), (100, 101), (101, 250)):
-        parts.append(model.advance(ImuTruth(*(values[start:stop] for values in truth))))
-    last = _step_all(model, ImuTruth(*(values[250:] for values in truth)))
+        parts.append(model.advance(_sample(truth, slice(start, stop))))
+    last = _step_all(model, _sample(truth, slice(250, None)))
     for index, (name, values) in enumerate(zip(PARTS, expected)):
         ours = np.concatenate([*(getattr(part, name) for part in parts), last[index]])
         np.testing.assert_allclose(ours, values, rtol=0.0, atol=1e-12)
@@ -278,7 +279,7 @@ def test_covariances_are_those_of_the_specification():
 
 
 def test_specification_may_come_as_plain_values_through_a_message():
-    message = yaml.safe_dump(specification_to_mapping(EVERYTHING))
+    message = yaml.safe_dump(to_mapping(EVERYTHING))
     model = _model(yaml.safe_load(message))
     assert isinstance(model, SpecificationImu)
     assert model.parameters.specification == EVERYTHING
@@ -302,7 +303,7 @@ def test_seed_decides_everything():
 def test_to_advance_by_nothing_changes_nothing():
     truth = _truth(20)
     model, other = _model(EVERYTHING), _model(EVERYTHING)
-    empty = model.advance(ImuTruth(*(values[:0] for values in truth)))
+    empty = model.advance(_sample(truth, slice(0)))
     assert {name: getattr(empty, name).shape for name in PARTS} == {
         name: (0, *shape) for name, shape in PARTS.items()
     }

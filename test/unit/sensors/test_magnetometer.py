@@ -1,8 +1,11 @@
+from operator import itemgetter
+
 import numpy as np
 import pytest
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.settings import from_mapping, to_mapping
 from imu_simulation_framework.core.yaml_files import load_plain
 from imu_simulation_framework.sensors.files import imu_specification_text, load_imu_specification
 from imu_simulation_framework.sensors.formats.base import unsaid
@@ -17,10 +20,6 @@ from imu_simulation_framework.sensors.imu_specification import (
     TriadSpecification,
 )
 from imu_simulation_framework.sensors.simulation import imu_truth
-from imu_simulation_framework.sensors.specification_mapping import (
-    specification_from_mapping,
-    specification_to_mapping,
-)
 
 PERIOD = 0.01
 MAG = ["mag_x", "mag_y", "mag_z"]
@@ -120,9 +119,9 @@ def test_stepping_and_advancing_are_the_same(motion):
     whole = SpecificationImu(parameters, PERIOD, 1).batch(truth, parts=(*SIGNALS, *MAGNETIC_PARTS))
     stepped, first, parts = SpecificationImu(parameters, PERIOD, 1), 0, []
     for count in (3, 200, len(motion) - 203):
-        some = type(truth)(*(values[first : first + count] for values in truth))
+        some = truth.each(itemgetter(slice(first, first + count)))
         if count == 3:
-            parts += [[stepped.step(type(truth)(*one)).magnetic_field] for one in zip(*some)]
+            parts += [[stepped.step(one).magnetic_field] for one in some.samples()]
         else:
             parts.append(stepped.advance(some).magnetic_field)
         first += count
@@ -140,7 +139,7 @@ def test_a_file_holds_it(tmp_path):
     imu = specified(white_noise=1e-7, hard_iron=HARD, soft_iron=SOFT)
     path = tmp_path / "imu.yaml"
     for one in (imu, specified(), ImuSpecification()):
-        assert specification_from_mapping(specification_to_mapping(one)) == one
+        assert from_mapping(ImuSpecification, to_mapping(one), "it") == one
         path.write_text(imu_specification_text(one))
         assert load_imu_specification(path) == one
     text = imu_specification_text(imu)
@@ -162,10 +161,10 @@ def test_a_format_without_one_says_so():
         ({"hard_iron": [1, 2]}, "magnetometer.hard_iron has 2 numbers"),
         ({"white_noise": -1.0}, "magnetometer.white_noise is -1.0"),
         ({"hard_irn": 1.0}, "unknown key 'hard_irn'; did you mean hard_iron"),
-        ({"g_sensitivity": np.eye(3).tolist()}, "unknown key 'g_sensitivity'"),
-        (None, "magnetometer must hold keys and values"),
+        ({"g_sensitivity": np.eye(3).tolist()}, "magnetometer.g_sensitivity is set"),
+        (None, "magnetometer is None, but it must hold keys and values"),
     ],
 )
 def test_what_no_magnetometer_can_be_is_refused(values, sentence):
     with pytest.raises(ConfigurationError, match=sentence):
-        specification_from_mapping({"magnetometer": values})
+        from_mapping(ImuSpecification, {"magnetometer": values}, "it")

@@ -106,7 +106,7 @@ def test_parameters_of_a_plugin_are_taken(motion):
 def test_what_cannot_be_simulated_is_refused(motion):
     with pytest.raises(ConfigurationError, match="this is a float"):
         simulate_imu(motion, 3.0)
-    with pytest.raises(ConfigurationError, match="no IMU model 'nothing'"):
+    with pytest.raises(ConfigurationError, match="nothing: there is no such file"):
         simulate_imu(motion, "nothing")
     samples = simulate_imu(straight(1.0), "ideal")
     samples.index += 100.0

@@ -14,12 +14,11 @@ import numpy as np
 
 from imu_simulation_framework.core.columns import ACCEL, GYRO
 from imu_simulation_framework.core.errors import RecordingError
-from imu_simulation_framework.motion.stamps import StampLimits
+from imu_simulation_framework.core.stamps import StampLimits
 from imu_simulation_framework.recordings import messages
 from imu_simulation_framework.recordings.cleaning import MINIMUM_SAMPLES, Cleaner, refuse_absurd
-from imu_simulation_framework.recordings.conventions import conventional_imu
 from imu_simulation_framework.recordings.formats.any_format import sample_blocks
-from imu_simulation_framework.recordings.frames import ImuConventions
+from imu_simulation_framework.recordings.frames import ImuConventions, conventional_imu
 from imu_simulation_framework.recordings.imu import without_unknown
 from imu_simulation_framework.recordings.report import RecordingReport
 
@@ -30,12 +29,7 @@ _USED = (*_TIMES, *GYRO, *ACCEL, "gyro_covariance", "accel_covariance")
 
 
 class ColumnsOnDisk:
-    """Columns of numbers in temporary files; ``columns[k]`` reads one, or replaces it.
-
-    Parameters
-    ----------
-    names : sequence of str
-    """
+    """Columns of numbers in temporary files; ``columns[k]`` reads one, or replaces it."""
 
     def __init__(self, names: Sequence[str]):
         self.names = tuple(names)
@@ -74,15 +68,9 @@ class ColumnsOnDisk:
 
 @dataclass(frozen=True)
 class RecordedAtRest:
-    """Angular rates and specific forces as recorded, in rad/s and m/s^2.
+    """Angular rates [rad/s] and specific forces [m/s^2] as recorded, of gyro_x to accel_z.
 
-    Attributes
-    ----------
-    times : ndarray, shape (n,)
-        Growing strictly [s].
-    axes : ColumnsOnDisk
-        Those of gyro_x to accel_z that were recorded.
-    report : RecordingReport
+    ``times`` (n,) grow strictly [s].
     """
 
     times: np.ndarray

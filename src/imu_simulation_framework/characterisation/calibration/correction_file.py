@@ -25,7 +25,7 @@ from imu_simulation_framework.characterisation.calibration.correction import (
     correction_from_mapping,
     correction_to_mapping,
 )
-from imu_simulation_framework.core.described_files import load_described
+from imu_simulation_framework.core.yaml_files import read_described
 
 _UNITS = {"gyroscope": "rad/s", "accelerometer": "m/s^2", "magnetometer": "T"}
 
@@ -33,16 +33,12 @@ _UNITS = {"gyroscope": "rad/s", "accelerometer": "m/s^2", "magnetometer": "T"}
 def read_imu_correction(path: str | os.PathLike[str]) -> ImuCorrection:
     """Read a correction.
 
-    Parameters
-    ----------
-    path : str or Path
-
     Raises
     ------
     ConfigurationError
         The file cannot be read, has an unknown key, or a value is not what it must be.
     """
-    return load_described(path, "the IMU's correction", correction_from_mapping)
+    return read_described(path, "the IMU's correction", correction_from_mapping)
 
 
 def imu_correction_text(correction: ImuCorrection, comment: str = "") -> str:

@@ -26,7 +26,7 @@ from imu_simulation_framework.heading.figures import (
     ensemble_spectrum,
     observed_in_ensemble,
 )
-from imu_simulation_framework.heading.judgement.judge import shown_looks
+from imu_simulation_framework.heading.judgement import shown_looks
 from imu_simulation_framework.report.page import Page, Section, Table, facts, page_html
 from imu_simulation_framework.report.table import page_table
 

@@ -25,7 +25,7 @@ from imu_simulation_framework.drive.robot import load_robot_parameters
 from imu_simulation_framework.heading.model.model import YawErrorModel
 from imu_simulation_framework.motion.earth_motion import EarthMotion
 from imu_simulation_framework.motion.motion import Motion
-from imu_simulation_framework.sensors.imu_models.base import AnyTruth
+from imu_simulation_framework.sensors.imu_models.base import ImuTruth
 from imu_simulation_framework.sensors.magnetism.environment import MagneticEnvironment
 from imu_simulation_framework.sensors.noise.streams import run_seed
 from imu_simulation_framework.sensors.simulation import ImuErrors, imu_model, imu_truth
@@ -115,7 +115,7 @@ class SensorDrawing(Drawing):
         return new[::step]
 
     @cached_property
-    def _truth(self) -> AnyTruth:
+    def _truth(self) -> ImuTruth:
         model = imu_model(self.imu, self.motion.period, self.seed)
         return imu_truth(self.motion, self.magnetic_environment, speed=model.feels_speed)
 

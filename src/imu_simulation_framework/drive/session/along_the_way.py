@@ -7,7 +7,7 @@ from typing import Iterable, Sequence
 
 import numpy as np
 
-from imu_simulation_framework.sensors.imu_models.base import AnyTruth, ImuTruth, truth_of
+from imu_simulation_framework.sensors.imu_models.base import ImuTruth
 from imu_simulation_framework.sensors.magnetism.environment import MagneticEnvironment, turned
 
 MOST_POSES = 10000
@@ -87,7 +87,7 @@ class AlongTheWay:
         newest = [told[-1][0] if told else stamp for told in self._told.values()]
         return max(0, min(newest, default=stamp) - stamp)
 
-    def met(self, stamps: Sequence[int], truths: Sequence[ImuTruth]) -> list[AnyTruth]:
+    def met(self, stamps: Sequence[int], truths: Sequence[ImuTruth]) -> list[ImuTruth]:
         """Return an IMU's truths at stamps [ns] with what it met there, the field [T] in its axes.
 
         Between two poses the place is on the straight line, before the first it is that one, and so
@@ -114,7 +114,7 @@ class AlongTheWay:
             fields = self._environment.felt(states[:, :3], orientation, torque)
         speeds = states[:, 3] if self._has_speed else len(stamps) * [None]
         return [
-            truth_of(*truth[:3], field, speed)
+            ImuTruth(*truth[:3], field, speed)
             for truth, field, speed in zip(truths, fields, speeds)
         ]
 

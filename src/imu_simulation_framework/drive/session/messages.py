@@ -6,8 +6,8 @@ import math
 from typing import Any, NamedTuple
 
 from imu_simulation_framework.core import topics
+from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.drive.session.recording import ticks_between_wheels
-from imu_simulation_framework.motion.stamps import NANOSECONDS
 
 ROUNDING = 1e-6
 """The drive's end, as a tracking error tells it, may be off by so much [s]."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Mapping, NamedTuple
 
 import numpy as np
 
+from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.drive.configuration import Configuration
 from imu_simulation_framework.drive.from_configuration import (
     experiment_gnss,
@@ -19,12 +20,10 @@ from imu_simulation_framework.drive.mujoco import MujocoSimulator, SimulatorStat
 from imu_simulation_framework.drive.results.record import STORED_OF_RECEIVER
 from imu_simulation_framework.drive.robot import load_robot_parameters
 from imu_simulation_framework.drive.session.recording import ticks_between_wheels
-from imu_simulation_framework.motion.stamps import NANOSECONDS
 from imu_simulation_framework.sensors.imu_models.base import (
-    AnyTruth,
     ImuModel,
     ImuReading,
-    truth_of,
+    ImuTruth,
 )
 from imu_simulation_framework.sensors.imu_models.registry import make_imu_model
 from imu_simulation_framework.sensors.magnetism.environment import turned
@@ -282,13 +281,13 @@ class SimulatedRobot:
 
     def _readings(self, state) -> tuple[ImuReading, np.ndarray]:
         """Return the IMU's readings of some samples, and which are new."""
-        truth: AnyTruth = with_earth_turning(state.imu_truth, self._latitude)
+        truth: ImuTruth = with_earth_turning(state.imu_truth, self._latitude)
         if self._feels_field or self._imu.feels_speed:
             field = self._field(state) if self._feels_field else None
             speed = None
             if self._imu.feels_speed:
                 speed = np.linalg.norm(state.linear_velocity, axis=1)
-            truth = truth_of(*truth[:3], field, speed)
+            truth = ImuTruth(*truth[:3], field, speed)
         return self._imu.steps(truth)
 
     def _field(self, state) -> np.ndarray:

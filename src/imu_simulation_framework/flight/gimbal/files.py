@@ -23,13 +23,13 @@ import os
 import numpy as np
 
 from imu_simulation_framework.core.csv_tables import read_csv
-from imu_simulation_framework.core.described_files import find_description, load_described
 from imu_simulation_framework.core.errors import ConfigurationError, ResultError
 from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.core.yaml_files import find_description, read_described
 from imu_simulation_framework.flight.gimbal.geometry import JOINTS
-from imu_simulation_framework.flight.gimbal.profiles import TabulatedJoints
 from imu_simulation_framework.flight.gimbal.specification import (
     GimbalSpecification,
+    TabulatedJoints,
     gimbal_from_mapping,
 )
 
@@ -58,21 +58,14 @@ def read_gimbal(name: str | os.PathLike[str]) -> GimbalSpecification:
             content["table"] = _table(path.parent, content["table"])
         return gimbal_from_mapping(content)
 
-    return load_described(path, "the gimbal", gimbal_of, named=True, may_be_empty=True)
+    return read_described(path, "the gimbal", gimbal_of, named=True, may_be_empty=True)
 
 
 def read_joint_table(path: str | os.PathLike[str]) -> TabulatedJoints:
     """Return the angles of a CSV file with columns time [s], pan, tilt, roll [rad].
 
-    Parameters
-    ----------
-    path : str or Path
-
-    Raises
-    ------
-    ConfigurationError
-        It cannot be read, a column is missing, its time does not increase, a value is not finite,
-        or there is a gap: a step of more than :data:`LONGEST_STEP` median ones.
+    Raises ConfigurationError if it cannot be read, a column is missing, its time does not increase,
+    a value is not finite, or there is a gap: a step of more than :data:`LONGEST_STEP` median ones.
     """
     try:
         table = read_csv(path)

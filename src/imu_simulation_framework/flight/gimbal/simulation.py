@@ -8,6 +8,8 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.yaml_files import by_name
+from imu_simulation_framework.flight.gimbal.files import read_gimbal
 from imu_simulation_framework.flight.gimbal.geometry import (
     AnyMotion,
     GimbalGeometry,
@@ -29,23 +31,20 @@ from imu_simulation_framework.flight.gimbal.stabilisation import (
     target_rate,
 )
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
-from imu_simulation_framework.sensors.simulation import ImuErrors, imu_model, imu_truth
+from imu_simulation_framework.sensors.simulation import (
+    ImuErrors,
+    imu_model,
+    imu_truth,
+    named_errors,
+)
 
 
 @dataclass(frozen=True)
 class GimbalMotion:
     """What a gimbal made of a platform's motion.
 
-    Attributes
-    ----------
-    motion : Motion or EarthMotion
-        Of the IMU on the inner link, at the platform's times.
-    joints : JointMotion
-    geometry : GimbalGeometry
-    residual : Residual or None
-        Of a stabilised one.
-    remarks : tuple of str
-        How well it pointed, and when it was at its limits.
+    ``motion``: of the IMU on the inner link, at the platform's times. ``residual``: of a stabilised
+    one. ``remarks``: how well it pointed, and when it was at its limits.
     """
 
     motion: AnyMotion
@@ -55,6 +54,7 @@ class GimbalMotion:
     remarks: tuple[str, ...] = ()
 
 
+@by_name(gimbal=read_gimbal, imu=named_errors)
 def simulate_gimbal(
     motion: AnyMotion,
     gimbal: GimbalSpecification,
@@ -73,7 +73,6 @@ def simulate_gimbal(
     ----------
     motion : Motion or EarthMotion
         Of the platform; evenly sampled for a stabilised gimbal.
-    gimbal : GimbalSpecification
     imu : ImuErrors, optional
         As for :func:`.simulate_imu`; without one the gyroscope has no errors.
     seed, run : int

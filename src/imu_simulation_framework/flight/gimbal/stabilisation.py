@@ -45,13 +45,12 @@ from scipy.spatial.transform import Rotation
 from imu_simulation_framework.core.angles import unwrap
 from imu_simulation_framework.core.checked_values import (
     Axes,
-    check_numbers,
     checked_choice,
-    checked_number,
     checked_numbers,
 )
 from imu_simulation_framework.core.errors import ConfigurationError, MotionError
 from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.core.settings import Settings, declared
 from imu_simulation_framework.flight.gimbal.geometry import (
     JOINTS,
     AnyMotion,
@@ -73,7 +72,7 @@ pan and roll turn about the same axis, and no rates of theirs turn the link abou
 
 
 @dataclass(frozen=True)
-class HeldAttitude:
+class HeldAttitude(Settings):
     """An attitude in the local level, east, north, up, that is held.
 
     Parameters
@@ -82,47 +81,30 @@ class HeldAttitude:
         [rad]
     yaw : float or None
         [rad]; None for the platform's in the first sample.
-
-    Raises
-    ------
-    ConfigurationError
-        A value is not what it must be; the sentence begins with its name.
     """
 
-    roll: float = 0.0
-    pitch: float = 0.0
-    yaw: float | None = None
-
-    def __post_init__(self) -> None:
-        given = ("roll", "pitch") if self.yaw is None else ("roll", "pitch", "yaw")
-        check_numbers(self, {name: {"maximum": 2.0 * math.pi} for name in given})
+    roll: float = declared(0.0, maximum=2.0 * math.pi)
+    pitch: float = declared(0.0, maximum=2.0 * math.pi)
+    yaw: float | None = declared(None, maximum=2.0 * math.pi)
 
 
 @dataclass(frozen=True)
-class PointAhead:
+class PointAhead(Settings):
     """A fixed point that is looked at, as seen from where the platform is in its first sample.
 
     Parameters
     ----------
     ahead, left, up : float
         Horizontally along the platform's heading, across it, and upwards [m].
-
-    Raises
-    ------
-    ConfigurationError
-        A value is not what it must be; the sentence begins with its name.
     """
 
-    ahead: float = 0.0
-    left: float = 0.0
-    up: float = 0.0
-
-    def __post_init__(self) -> None:
-        check_numbers(self, {name: {"maximum": 1e7} for name in ("ahead", "left", "up")})
+    ahead: float = declared(0.0, maximum=1e7)
+    left: float = declared(0.0, maximum=1e7)
+    up: float = declared(0.0, maximum=1e7)
 
 
 @dataclass(frozen=True)
-class PointOnEarth:
+class PointOnEarth(Settings):
     """A point of the Earth that is looked at.
 
     Parameters
@@ -131,27 +113,26 @@ class PointOnEarth:
         WGS 84 [deg].
     height : float
         Above the ellipsoid [m].
-
-    Raises
-    ------
-    ConfigurationError
-        A value is not what it must be; the sentence begins with its name.
     """
 
-    latitude: float = 0.0
-    longitude: float = 0.0
-    height: float = 0.0
-
-    def __post_init__(self) -> None:
-        bounds = {"latitude": 90.0, "longitude": 360.0, "height": 1e7}
-        check_numbers(self, {name: {"maximum": size} for name, size in bounds.items()})
+    latitude: float = declared(0.0, maximum=90.0)
+    longitude: float = declared(0.0, maximum=360.0)
+    height: float = declared(0.0, maximum=1e7)
 
 
 Target = Union[HeldAttitude, PointAhead, PointOnEarth]
 
 
+def _checked_target(name, value):
+    if not isinstance(value, (HeldAttitude, PointAhead, PointOnEarth)):
+        raise ConfigurationError(
+            f"{name} is {shown(value)}, but it must be an attitude or a point."
+        )
+    return value
+
+
 @dataclass(frozen=True)
-class Stabilisation:
+class Stabilisation(Settings):
     r"""A loop around the gyroscope of the inner link.
 
     Parameters
@@ -169,34 +150,17 @@ class Stabilisation:
         Of the servos of pan, tilt and roll [rad/s].
     aid_time : float or None
         Time constant of the outer loop [s]; None for no such loop.
-
-    Raises
-    ------
-    ConfigurationError
-        A value is not what it must be; the sentence begins with its name.
     """
 
-    target: Target = HeldAttitude()
-    boresight: str = "forward"
-    bandwidth: float | None = None
-    damping: float = 0.7
-    servo_bandwidth: float = 20.0
-    rate_limits: Axes = (2.0, 2.0, 2.0)
-    aid_time: float | None = None
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.target, (HeldAttitude, PointAhead, PointOnEarth)):
-            raise ConfigurationError(
-                f"target is {shown(self.target)}, but it must be an attitude or a point."
-            )
-        checked_choice("boresight", self.boresight, tuple(BORESIGHTS))
-        for name in ("bandwidth", "damping", "servo_bandwidth", "aid_time"):
-            value = getattr(self, name)
-            if value is not None or name in ("damping", "servo_bandwidth"):
-                value = checked_number(name, value, above=0.0, maximum=1e4)
-            object.__setattr__(self, name, value)
-        limits = checked_numbers("rate_limits", self.rate_limits, 3, minimum=0.0, maximum=1e3)
-        object.__setattr__(self, "rate_limits", limits)
+    target: Target = declared(HeldAttitude(), _checked_target)
+    boresight: str = declared("forward", checked_choice, choices=tuple(BORESIGHTS))
+    bandwidth: float | None = declared(None, above=0.0, maximum=1e4)
+    damping: float = declared(0.7, above=0.0, maximum=1e4)
+    servo_bandwidth: float = declared(20.0, above=0.0, maximum=1e4)
+    rate_limits: Axes = declared(
+        (2.0, 2.0, 2.0), checked_numbers, count=3, minimum=0.0, maximum=1e3
+    )
+    aid_time: float | None = declared(None, above=0.0, maximum=1e4)
 
 
 _LEVEL = 1e-9
@@ -214,21 +178,9 @@ def target_orientation(
     A point is seen from where the IMU is then, which is found in two steps. Looking forward, the
     picture's horizon is level; looking down, its x axis is as near to the platform's as it gets.
 
-    Parameters
-    ----------
-    motion : Motion or EarthMotion
-        Of the platform, n samples.
-    stabilisation : Stabilisation
-    geometry : GimbalGeometry
-    limits : sequence of 3 pairs of float
-        Smallest and largest angles of the joints [rad].
-
-    Raises
-    ------
-    ConfigurationError
-        A point of the Earth is to be looked at by what has no place on it.
-    MotionError
-        The motion goes through the point.
+    ``motion``: of the platform, n samples. ``limits`` (sequence of 3 pairs of float): smallest and
+    largest angles of the joints [rad]. Raises ConfigurationError if a point of the Earth is to be
+    looked at by what has no place on it. Raises MotionError if the motion goes through the point.
     """
     level = level_to_world(motion)
     first_yaw = _first_yaw(motion, level)
@@ -260,17 +212,9 @@ def exact_joints(
 ) -> JointMotion:
     """Return the joints, within limits, with which the inner link has the target's orientation.
 
-    Parameters
-    ----------
-    motion : Motion or EarthMotion
-        Of the platform, n samples.
-    target : scipy.spatial.transform.Rotation
-        n, from the inner link to the motion's world.
-    turning : ndarray, shape (n, 3)
-        The target's angular velocity, from :func:`target_rate` [rad/s].
-    geometry : GimbalGeometry
-    limits : sequence of 3 pairs of float
-        [rad]
+    ``motion``: of the platform, n samples. ``target``: n, from the inner link to the motion's
+    world. ``turning`` (n, 3): the target's angular velocity, from :func:`target_rate` [rad/s].
+    ``limits`` (sequence of 3 pairs of float) [rad].
     """
     angle, within = _angles(motion, target, geometry, limits)
     turned = geometry.base_rotation * Rotation.from_euler("ZYX", angle)
@@ -304,12 +248,7 @@ def target_rate(motion: AnyMotion, target: Rotation) -> np.ndarray:
 def joint_rates(angle: np.ndarray, rate: np.ndarray) -> np.ndarray:
     """Return the joints' rates that turn the inner link at a rate against the platform.
 
-    Parameters
-    ----------
-    angle : ndarray, shape (n, 3)
-        Of pan, tilt, roll [rad].
-    rate : ndarray, shape (n, 3)
-        In the inner link's axes [rad/s].
+    ``angle`` (n, 3): of pan, tilt, roll [rad]. ``rate`` (n, 3): in the inner link's axes [rad/s].
     """
     sine, cosine = np.sin(angle), np.cos(angle)
     divisor = cosine[:, 1]
@@ -365,12 +304,8 @@ def _unit(vectors):
 class Servo(NamedTuple):
     """A joint's rate over a period in which one rate is asked for, solved exactly.
 
-    Attributes
-    ----------
-    decay : float
-        How much of the difference from the wanted rate is left.
-    own, wanted : float
-        The angle that it turns per rate that it had and per wanted rate [s].
+    ``decay``: how much of the difference from the wanted rate is left. ``own``, ``wanted``: the
+    angle that it turns per rate that it had and per wanted rate [s].
     """
 
     decay: float
@@ -416,17 +351,7 @@ def residual_gain(stabilisation: Stabilisation, frequency, period: float) -> np.
     angle d, which acts on the error as the joint's does, the residual is d + (1, 0, 0) x; in z it
     is :math:`1 + H (z I - F)^{-1} G`, at :math:`z = \exp(2 \pi i f T)`.
 
-    Parameters
-    ----------
-    stabilisation : Stabilisation
-    frequency : float or array_like, shape (m,)
-        [Hz]
-    period : float
-        Of the gyroscope's samples [s].
-
-    Returns
-    -------
-    ndarray of complex, shape (m,) or ()
+    ``frequency`` (m,) [Hz]. ``period``: of the gyroscope's samples [s]. The result is (m,).
     """
     decay, _, wanted = servo(stabilisation, period)
     proportional, integral = gains(stabilisation)
@@ -441,10 +366,7 @@ def residual_gain(stabilisation: Stabilisation, frequency, period: float) -> np.
 def require_stable(stabilisation: Stabilisation, period: float) -> None:
     """Refuse a loop that shakes itself.
 
-    Raises
-    ------
-    ConfigurationError
-        At this period [s] its disturbances grow.
+    Raises ConfigurationError if at this period [s] its disturbances grow.
     """
     radius = np.max(np.abs(np.linalg.eigvals(transition(stabilisation, period))))
     if not radius < 1.0:
@@ -463,16 +385,9 @@ next terms are below rounding."""
 class GyroscopeErrors(NamedTuple):
     r"""How readings follow from true rates: :math:`y = A \omega + K_2 \omega^2 + e`.
 
-    Attributes
-    ----------
-    matrix : ndarray, shape (3, 3)
-        A, scale factor and misalignment with the identity.
-    nonlinearity : ndarray, shape (3,)
-        K2 [1/(rad/s)].
-    additive : ndarray, shape (n, 3)
-        e of each reading [rad/s].
-    saturation, resolution : ndarray, shape (3,)
-        Largest size and step of readings [rad/s]; infinite and zero for none.
+    ``matrix`` (3, 3): A, scale factor and misalignment with the identity. ``nonlinearity`` (3,): K2
+    [1/(rad/s)]. ``additive`` (n, 3): e of each reading [rad/s]. ``saturation``, ``resolution``
+    (3,): largest size and step of readings [rad/s]; infinite and zero for none.
     """
 
     matrix: np.ndarray
@@ -517,7 +432,6 @@ def run_loop(
         The target's mean rate since the sample before, in its own axes [rad/s].
     gyroscope : GyroscopeErrors
         On the inner link.
-    stabilisation : Stabilisation
     limits : sequence of 3 pairs of float
         Smallest and largest angles [rad].
     period : float
@@ -525,10 +439,7 @@ def run_loop(
     start_angle, start_rate : sequence of 3 float
         Of the joints [rad, rad/s].
 
-    Raises
-    ------
-    ConfigurationError
-        The loop is not stable.
+    Raises ConfigurationError if the loop is not stable.
     """
     require_stable(stabilisation, period)
     sin, cos, sqrt, atan2, copysign = math.sin, math.cos, math.sqrt, math.atan2, math.copysign
@@ -739,18 +650,11 @@ _AT_A_LIMIT = 1e-9
 class Residual:
     """Residual motion of a stabilised gimbal; n samples.
 
-    Attributes
-    ----------
-    time : ndarray, shape (n,)
-        [s]
-    attitude_error : ndarray, shape (n, 3)
-        Rotation vector from the inner link's attitude to the target's, in the link's axes [rad].
-    pointing_error : ndarray, shape (n,)
-        Angle between the line of sight and where it shall be [rad].
-    rate_error : ndarray, shape (n, 3)
-        The inner link's angular velocity less the target's [rad/s].
-    at_angle_limit, at_rate_limit : ndarray of bool, shape (n, 3)
-        Of pan, tilt, roll. A joint that cannot move is never at a limit.
+    ``time`` (n,) [s]. ``attitude_error`` (n, 3): rotation vector from the inner link's attitude to
+    the target's, in the link's axes [rad]. ``pointing_error`` (n,): angle between the line of sight
+    and where it shall be [rad]. ``rate_error`` (n, 3): the inner link's angular velocity less the
+    target's [rad/s]. ``at_angle_limit``, ``at_rate_limit`` (n, 3): of pan, tilt, roll. A joint that
+    cannot move is never at a limit.
     """
 
     time: np.ndarray

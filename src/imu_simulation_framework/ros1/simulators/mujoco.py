@@ -10,6 +10,7 @@ from geometry_msgs.msg import Pose2D
 from std_srvs.srv import Empty
 
 from imu_simulation_framework.core.errors import SimulatorError
+from imu_simulation_framework.core.settings import to_mapping
 from imu_simulation_framework.ros1.simulators.interface import (
     SimulatorInterface,
     call,
@@ -17,7 +18,6 @@ from imu_simulation_framework.ros1.simulators.interface import (
     wait_for_service,
 )
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification
-from imu_simulation_framework.sensors.specification_mapping import specification_to_mapping
 from imu_simulation_framework.srv import SetImuParameters, SetPose
 
 SET_POSE = "mujoco_simulator/set_pose"
@@ -67,6 +67,6 @@ class MujocoSimulatorInterface(SimulatorInterface):
 def _plain(parameters):
     """Parameters as values that YAML knows; numbers are written so that they read back equal."""
     return {
-        name: specification_to_mapping(value) if isinstance(value, ImuSpecification) else value
+        name: to_mapping(value) if isinstance(value, ImuSpecification) else value
         for name, value in parameters.items()
     }

@@ -10,9 +10,11 @@ from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.core.columns import GNSS_LOCAL, GNSS_RECORD
 from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.yaml_files import by_name
 from imu_simulation_framework.motion.earth import geodetic_of
 from imu_simulation_framework.motion.earth_frames import enu_to_ecef
 from imu_simulation_framework.motion.earth_motion import EarthMotion
+from imu_simulation_framework.sensors.files import read_gnss_specification
 from imu_simulation_framework.sensors.gnss.receiver import AntennaMotion, GnssReceiver
 from imu_simulation_framework.sensors.gnss.specification import GnssSpecification
 from imu_simulation_framework.sensors.noise.streams import run_seed
@@ -58,6 +60,7 @@ def antenna_on(motion: EarthMotion, gnss: GnssSpecification) -> EarthMotion:
     return motion.mounted(gnss.lever_arm) if np.any(gnss.lever_arm) else motion
 
 
+@by_name(gnss=read_gnss_specification)
 def simulate_earth_fixes(
     motion: EarthMotion,
     gnss: GnssSpecification,
@@ -75,10 +78,8 @@ def simulate_earth_fixes(
         Of the body in whose axes the antenna's lever arm is given, evenly sampled.
     gnss : GnssSpecification
         Its origin is not used.
-    runs : int
     seed : int or numpy.random.SeedSequence
         Of all runs. A run has the same numbers whatever others there are.
-    first_run : int
 
     Raises
     ------
@@ -114,7 +115,6 @@ def record_earth_fixes(
         Of the body in whose axes the antenna's lever arm is given, evenly sampled.
     gnss : GnssSpecification
         Its origin is not used: x, y, z are those of the world of the motion, ECEF.
-    seed : int or numpy.random.SeedSequence
 
     Raises
     ------

@@ -1,15 +1,10 @@
-"""What all IMU models share: true signals in, readings of named parts out.
-
-What goes into an IMU and what comes out: true signals, and readings of named parts.
-
-What all IMU models share: their interface, and the checks of their parameters.
-"""
+"""What all IMU models share: true signals in, readings of named parts out."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import fields
-from typing import Any, Callable, Iterable, Mapping, NamedTuple, Tuple, Union
+from itertools import repeat
+from typing import Any, Callable, Iterable, Iterator, Mapping, NamedTuple
 
 import numpy as np
 
@@ -18,6 +13,7 @@ from imu_simulation_framework.core.checked_values import checked_number
 from imu_simulation_framework.core.constants import WORLD_GRAVITY
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.sensors.imu_specification import Covariance, diagonal
 from imu_simulation_framework.sensors.noise.streams import run_seed
 
 SIGNALS = ("orientation", "angular_velocity", "specific_force")
@@ -47,92 +43,32 @@ class ImuTruth(NamedTuple):
 
     ``orientation`` (..., 4): quaternion x, y, z, w of the IMU in the world.
     ``angular_velocity`` (..., 3) [rad/s] and ``specific_force`` (..., 3) [m/s^2] in its axes.
+    ``magnetic_field`` (..., 3) [T] where the IMU is, in its axes, for an IMU with a magnetometer,
+    and ``speed`` (...) [m/s] for one that is shaken while it moves; None where they are not known.
     """
 
     orientation: np.ndarray
     angular_velocity: np.ndarray
     specific_force: np.ndarray
+    magnetic_field: np.ndarray | None = None
+    speed: np.ndarray | None = None
 
-    @property
-    def magnetic_field(self) -> None:
-        """There is none: see :class:`MagneticTruth`."""
-        return None
+    def each(self, function: Callable[[np.ndarray], np.ndarray]) -> ImuTruth:
+        """Return what a function makes of each signal that there is."""
+        made: list[Any] = [None if signal is None else function(signal) for signal in self]
+        return ImuTruth(*made)
 
-    @property
-    def speed(self) -> None:
-        """It is not known: see :class:`MovingTruth`."""
-        return None
-
-
-class MovingTruth(NamedTuple):
-    """The same with the speed (...) [m/s], for an IMU that is shaken while it moves."""
-
-    orientation: np.ndarray
-    angular_velocity: np.ndarray
-    specific_force: np.ndarray
-    speed: np.ndarray
-
-    @property
-    def magnetic_field(self) -> None:
-        """There is none."""
-        return None
-
-
-class MagneticTruth(NamedTuple):
-    """The same with the magnetic field, for an IMU with a magnetometer.
-
-    ``magnetic_field`` (..., 3) [T] where the IMU is, in its axes.
-    """
-
-    orientation: np.ndarray
-    angular_velocity: np.ndarray
-    specific_force: np.ndarray
-    magnetic_field: np.ndarray
-
-    @property
-    def speed(self) -> None:
-        """It is not known."""
-        return None
-
-
-class MovingMagneticTruth(NamedTuple):
-    """The same with the magnetic field and with the speed."""
-
-    orientation: np.ndarray
-    angular_velocity: np.ndarray
-    specific_force: np.ndarray
-    magnetic_field: np.ndarray
-    speed: np.ndarray
-
-
-AnyTruth = Union[ImuTruth, MovingTruth, MagneticTruth, MovingMagneticTruth]
-
-
-def truth_of(
-    orientation, angular_velocity, specific_force, magnetic_field=None, speed=None
-) -> AnyTruth:
-    """Return the truth that has what is given, and nothing else."""
-    signals = orientation, angular_velocity, specific_force
-    if magnetic_field is None:
-        return ImuTruth(*signals) if speed is None else MovingTruth(*signals, speed)
-    if speed is None:
-        return MagneticTruth(*signals, magnetic_field)
-    return MovingMagneticTruth(*signals, magnetic_field, speed)
+    def samples(self) -> Iterator[ImuTruth]:
+        """Yield the samples one by one."""
+        signals = (repeat(None) if signal is None else signal for signal in self)
+        return map(ImuTruth._make, zip(*signals))
 
 
 class ImuSamples(NamedTuple):
-    """What an IMU says, with times: arrays of samples.
+    """What an IMU says at times (n,) [s].
 
-    Attributes
-    ----------
-    time : ndarray, shape (n,)
-        [s]
-    orientation : ndarray, shape (n, 4)
-        Quaternions x, y, z, w; their length is one only to the resolution.
-    angular_velocity : ndarray, shape (n, 3)
-        [rad/s]
-    specific_force : ndarray, shape (n, 3)
-        [m/s^2]
+    ``orientation`` (n, 4): quaternions x, y, z, w, of length one only to the resolution.
+    ``angular_velocity`` (n, 3) [rad/s], ``specific_force`` (n, 3) [m/s^2].
     """
 
     time: np.ndarray
@@ -170,7 +106,7 @@ class ImuReading:
     yaw : float or ndarray (...)
         Of the orientation [rad], in (-pi, pi].
     magnetic_field : ndarray (..., 3)
-        Of :class:`MagneticTruth`, with errors [T]; only where there is a magnetometer.
+        Of :class:`ImuTruth`, with errors [T]; only where there is a magnetometer.
     """
 
     orientation: np.ndarray
@@ -243,10 +179,11 @@ def without_bias(reading: ImuReading, name: str):
     return np.broadcast_to(_NO_BIAS[name], (*shape, *PARTS[name]))
 
 
-def untouched(truth: AnyTruth) -> ImuReading:
+def untouched(truth: ImuTruth) -> ImuReading:
     """Return the reading of an IMU that has no errors."""
-    signals = truth_of(*truth[:3], truth.magnetic_field)
-    return ImuReading(without_bias, **signals._asdict())
+    signals = truth._asdict()
+    names = (name for name in (*SIGNALS, *MAGNETIC_PARTS) if signals[name] is not None)
+    return ImuReading(without_bias, **{name: signals[name] for name in names})
 
 
 def gathered(readings: Iterable[ImuReading], parts: tuple[str, ...], runs: int) -> ImuReading:
@@ -280,9 +217,6 @@ _NO_BIAS: Mapping[str, np.ndarray] = {
 }
 
 
-Covariance = Tuple[float, ...]
-
-
 class ImuModel(ABC):
     """An IMU with errors.
 
@@ -309,18 +243,18 @@ class ImuModel(ABC):
         self._seed = seed
         self._run = 0
 
-    @property
-    def has_new_sample(self) -> bool:
-        """Whether the last :meth:`step` gave a new sample of the sensor."""
-        return True
-
-    @property
-    def drop_repeated(self) -> bool:
-        """Whether a sample that is not new shall be left out."""
-        return False
-
     gravity: float = WORLD_GRAVITY
     """Of the world [m/s^2], for what takes an error of the accelerometer for a tilt."""
+    has_new_sample: bool = True
+    """Whether the last :meth:`step` gave a new sample of the sensor."""
+    drop_repeated: bool = False
+    """Whether a sample that is not new shall be left out."""
+    has_magnetometer: bool = False
+    """Whether its readings have the :data:`.base.MAGNETIC_PARTS` where there is a field."""
+    feels_speed: bool = False
+    """Whether its truth must have the speed, as it is shaken by it."""
+    bno055_mode: str = ""
+    """The mode as which it says how far it is calibrated; empty for one that does not."""
 
     def given_away(self, time: np.ndarray, new: np.ndarray) -> np.ndarray | None:
         """Return which samples the sensor gives away, by number, in order; None for each once.
@@ -333,21 +267,6 @@ class ImuModel(ABC):
             Which are new ones of the sensor.
         """
         return np.flatnonzero(new) if self.drop_repeated else None
-
-    @property
-    def has_magnetometer(self) -> bool:
-        """Whether its readings have the :data:`.base.MAGNETIC_PARTS` where there is a field."""
-        return False
-
-    @property
-    def feels_speed(self) -> bool:
-        """Whether its truth must have the speed, as it is shaken by it."""
-        return False
-
-    @property
-    def bno055_mode(self) -> str:
-        """The mode as which it says how far it is calibrated; empty for one that does not."""
-        return ""
 
     @property
     @abstractmethod
@@ -381,17 +300,16 @@ class ImuModel(ABC):
         """Begin a run that is stepped, with the run's seed."""
 
     @abstractmethod
-    def step(self, truth: AnyTruth) -> ImuReading:
+    def step(self, truth: ImuTruth) -> ImuReading:
         """Return the reading of the next sample."""
 
-    def steps(self, truth: AnyTruth) -> tuple[ImuReading, np.ndarray]:
+    def steps(self, truth: ImuTruth) -> tuple[ImuReading, np.ndarray]:
         """Return the readings of the next samples, the same numbers as of so many :meth:`step`.
 
         Parameters
         ----------
-        truth : ImuTruth or MagneticTruth
-            Arrays (samples, 4), (samples, 3), (samples, 3), of the latter one more
-            (samples, 3); at least one sample.
+        truth : ImuTruth
+            Of at least one sample, (samples, ...).
 
         Returns
         -------
@@ -401,15 +319,14 @@ class ImuModel(ABC):
             Which of them are new ones of the sensor.
         """
         readings, new = [], []
-        kind = type(truth)
-        for sample in zip(*truth):
-            readings.append(self.step(kind(*sample)))
+        for sample in truth.samples():
+            readings.append(self.step(sample))
             new.append(self.has_new_sample)
         return joined(readings), np.array(new)
 
     def batch(
         self,
-        truth: AnyTruth,
+        truth: ImuTruth,
         runs: int = 1,
         first_run: int = 0,
         parts: Iterable[str] = SIGNALS,
@@ -422,8 +339,8 @@ class ImuModel(ABC):
 
         Parameters
         ----------
-        truth : ImuTruth or MagneticTruth
-            Arrays (samples, 4), (samples, 3), (samples, 3), of the latter (samples, 3) more.
+        truth : ImuTruth
+            (samples, ...)
         runs : int
             How many.
         first_run : int
@@ -443,13 +360,13 @@ class ImuModel(ABC):
             There is no such part.
         """
         parts = checked_parts(parts)
-        truth = type(truth)(*(np.asarray(values, dtype=float) for values in truth))
+        truth = truth.each(_as_floats)
         numbers = range(first_run, first_run + runs)
         prepared = self._prepared(truth)
         readings = (self._realise(prepared, run_seed(self._seed, run)) for run in numbers)
         return gathered(readings, parts, runs)
 
-    def _prepared(self, truth: AnyTruth) -> Any:
+    def _prepared(self, truth: ImuTruth) -> Any:
         """Return what all runs of a batch share."""
         return truth
 
@@ -463,7 +380,7 @@ class ImuModel(ABC):
 
     def magnetic_covariance(self) -> Covariance:
         """Return the covariance of a magnetometer's readings, row by row [T^2]; zero is unknown."""
-        return diagonal(0.0, 0.0, 0.0)
+        return diagonal((0.0, 0.0, 0.0))
 
     @abstractmethod
     def covariances(self) -> tuple[Covariance, Covariance, Covariance]:
@@ -476,27 +393,14 @@ class ImuModel(ABC):
         """
 
 
-def diagonal(xx: float, yy: float, zz: float) -> Covariance:
-    """Return a covariance without correlations, row by row."""
-    return (xx, 0.0, 0.0, 0.0, yy, 0.0, 0.0, 0.0, zz)
+def _as_floats(values):
+    return np.asarray(values, dtype=float)
 
 
 LARGEST_PARAMETER = 1e6
 """Of an IMU, in SI units; beyond it no error is one of a sensor, and squares might overflow."""
 
 
-def require_numbers(parameters, not_negative=()):
-    """Check that all fields of a dataclass are numbers of an IMU, and some of them not negative.
-
-    Raises
-    ------
-    ConfigurationError
-        Naming the field.
-    """
-    for field in fields(parameters):
-        checked_number(
-            f"The IMU's {field.name}",
-            getattr(parameters, field.name),
-            minimum=0.0 if field.name in not_negative else None,
-            maximum=LARGEST_PARAMETER,
-        )
+def checked_parameter(name, value, **bounds):
+    """Return a number of an IMU."""
+    return checked_number(f"The IMU's {name}", value, maximum=LARGEST_PARAMETER, **bounds)

@@ -1,12 +1,7 @@
 r"""The IMU plug-ins of classic Gazebo, as they behave: ideal, generic and Hector.
 
-An IMU without errors.
-
-Gazebo's generic IMU plug-in, libgazebo_ros_imu_sensor.so.
-
-The drift of Hector's IMU plug-in, as it really behaves.
-
-In each step of length dt the plug-in computes (hector_gazebo_plugins, sensor_model.h)
+The generic one is libgazebo_ros_imu_sensor.so, Hector's libhector_gazebo_ros_imu.so. The latter's
+drift becomes in each step of length dt (hector_gazebo_plugins, sensor_model.h)
 
 .. math:: d_k = e^{-f dt} d_{k-1} + dt \, \sqrt{2 f} \, \sigma \, w_k, \qquad w_k \sim N(0, 1).
 
@@ -14,8 +9,6 @@ A first-order Gauss-Markov process with standard deviation sigma would have the 
 ``sqrt(1 - exp(-2 f dt)) sigma``, about ``sqrt(2 f dt) sigma``: the plug-in multiplies by dt where
 it should by sqrt(dt). Its parameter ``drift`` is therefore not the drift's standard deviation,
 and what that is depends on the sample rate; the functions here tell.
-
-Hector's IMU plug-in, libhector_gazebo_ros_imu.so.
 """
 
 from __future__ import annotations
@@ -27,16 +20,18 @@ import numpy as np
 
 from imu_simulation_framework.core.checked_values import checked_axes
 from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.settings import Settings, declared
 from imu_simulation_framework.sensors.imu_models.base import (
     SIGNALS,
-    AnyTruth,
     ImuModel,
     ImuReading,
+    ImuTruth,
+    checked_parameter,
     checked_parts,
-    diagonal,
-    require_numbers,
+    untouched,
     without_bias,
 )
+from imu_simulation_framework.sensors.imu_specification import diagonal
 from imu_simulation_framework.sensors.noise.streams import NormalStreams, run_seed
 
 
@@ -48,22 +43,16 @@ class IdealParameters:
 class IdealImu(ImuModel):
     """Says the truth."""
 
-    @property
-    def label(self) -> str:
-        return "ideal"
-
-    @property
-    def has_magnetometer(self) -> bool:
-        return True
+    label = "ideal"
+    has_magnetometer = True
 
     def _begin(self, seed):
         """Nothing is random here."""
 
-    def step(self, truth: AnyTruth) -> ImuReading:
-        # With the magnetic field, where there is one.
-        return ImuReading(without_bias, **truth._asdict())
+    def step(self, truth: ImuTruth) -> ImuReading:
+        return untouched(truth)
 
-    def steps(self, truth: AnyTruth) -> tuple[ImuReading, np.ndarray]:
+    def steps(self, truth: ImuTruth) -> tuple[ImuReading, np.ndarray]:
         return self.step(truth), self.new_samples(len(truth.orientation))
 
     def batch(self, truth, runs=1, first_run=0, parts=SIGNALS):
@@ -74,10 +63,10 @@ class IdealImu(ImuModel):
         )
 
     def _realise(self, truth, seed):
-        return self.step(type(truth)(*map(np.asarray, truth)))
+        return self.step(truth.each(np.asarray))
 
     def covariances(self):
-        return (diagonal(0.0, 0.0, 0.0),) * 3
+        return (diagonal((0.0, 0.0, 0.0)),) * 3
 
 
 _ORIENTATION, _FORCE, _RATE = slice(0, 4), slice(4, 7), slice(7, 10)
@@ -85,7 +74,7 @@ _NUMBERS_PER_SAMPLE = 10
 
 
 @dataclass(frozen=True)
-class GenericParameters:
+class GenericParameters(Settings):
     """The plug-in's only error parameter.
 
     Parameters
@@ -94,17 +83,9 @@ class GenericParameters:
         Standard deviation of the white noise on each axis of the gyroscope [rad/s] and the
         accelerometer [m/s^2], and on each component of the quaternion. The default was tuned to
         a BNO055.
-
-    Raises
-    ------
-    ConfigurationError
-        It is negative or no number.
     """
 
-    gaussian_noise: float = 0.00215
-
-    def __post_init__(self) -> None:
-        require_numbers(self, not_negative=("gaussian_noise",))
+    gaussian_noise: float = declared(0.00215, checked_parameter, minimum=0.0)
 
 
 class GenericImu(ImuModel):
@@ -127,21 +108,18 @@ class GenericImu(ImuModel):
     def _streams(self, seed):
         return NormalStreams(seed, [self.parameters.gaussian_noise > 0.0] * _NUMBERS_PER_SAMPLE)
 
-    def step(self, truth: AnyTruth) -> ImuReading:
-        return self._read(truth, self.parameters.gaussian_noise * self._numbers.next())
+    def step(self, truth: ImuTruth) -> ImuReading:
+        return self._read(truth, self._numbers.next())
 
-    def steps(self, truth: AnyTruth) -> tuple[ImuReading, np.ndarray]:
+    def steps(self, truth: ImuTruth) -> tuple[ImuReading, np.ndarray]:
         samples = len(truth.orientation)
-        noise = self.parameters.gaussian_noise * self._numbers.take(samples)
-        return self._read(truth, noise), self.new_samples(samples)
+        return self._read(truth, self._numbers.take(samples)), self.new_samples(samples)
 
     def _realise(self, truth, seed):
-        numbers = self._streams(seed).take(len(truth.orientation))
-        noise = self.parameters.gaussian_noise * numbers
-        return self._read(truth, noise)
+        return self._read(truth, self._streams(seed).take(len(truth.orientation)))
 
-    @staticmethod
-    def _read(truth, noise):
+    def _read(self, truth, numbers):
+        noise = self.parameters.gaussian_noise * numbers
         return ImuReading(
             without_bias,
             orientation=truth.orientation + noise[..., _ORIENTATION],
@@ -151,7 +129,7 @@ class GenericImu(ImuModel):
 
     def covariances(self):
         variance = self.parameters.gaussian_noise**2
-        return (diagonal(variance, variance, variance),) * 3
+        return (diagonal((variance,) * 3),) * 3
 
 
 class DriftParameters(NamedTuple):
@@ -162,30 +140,12 @@ class DriftParameters(NamedTuple):
 
 
 def drift_correlation(drift_frequency, period):
-    """Return the correlation of two successive values, ``exp(-f dt)``.
-
-    Parameters
-    ----------
-    drift_frequency : float or array_like
-        f, the inverse of the correlation time [1/s; the plug-in says Hz].
-    period : float
-        dt [s].
-    """
+    """Return the correlation of two successive values, ``exp(-f dt)``; f [1/s], dt [s]."""
     return np.exp(-np.asarray(drift_frequency, dtype=float) * period)
 
 
 def drift_innovation_std(drift, drift_frequency, period):
-    """Return the standard deviation of what each step adds, ``drift * dt * sqrt(2 f)``.
-
-    Parameters
-    ----------
-    drift : float or array_like
-        The plug-in's parameter [the signal's unit].
-    drift_frequency : float or array_like
-        f [1/s].
-    period : float
-        dt [s].
-    """
+    """Return the standard deviation of what each step adds, ``drift * dt * sqrt(2 f)``."""
     frequency = np.asarray(drift_frequency, dtype=float)
     return np.asarray(drift, dtype=float) * period * np.sqrt(2.0 * frequency)
 
@@ -194,16 +154,8 @@ def drift_stationary_std(drift, drift_frequency, period):
     """Return the standard deviation that the drift approaches after several correlation times.
 
     ``drift * dt * sqrt(2 f / (1 - exp(-2 f dt)))``, about ``drift * sqrt(dt)``: the innovation's
-    over ``sqrt(1 - phi^2)``, as for any first-order autoregressive process.
-
-    Parameters
-    ----------
-    drift : float or array_like
-        The plug-in's parameter [the signal's unit].
-    drift_frequency : float or array_like
-        f, positive [1/s].
-    period : float
-        dt [s].
+    over ``sqrt(1 - phi^2)``, as for any first-order autoregressive process. The parameter drift is
+    in the signal's unit, f is positive [1/s], dt the period [s].
     """
     frequency = np.asarray(drift_frequency, dtype=float)
     forgotten = -np.expm1(-2.0 * frequency * period)
@@ -251,7 +203,7 @@ _FORCE_NOISE, _RATE_NOISE = slice(7, 10), slice(10, 13)
 
 
 @dataclass(frozen=True)
-class HectorParameters:
+class HectorParameters(Settings):
     """The plug-in's parameters under its own names; each sensor's hold for all three axes.
 
     The defaults for the yaw are those that were tuned to a BNO055; the others are the plug-in's.
@@ -271,33 +223,22 @@ class HectorParameters:
         Standard deviation of the white noise [rad/s, m/s^2].
     rate_scale_error, accel_scale_error : float
         Factor on the true value.
-
-    Raises
-    ------
-    ConfigurationError
-        A value is no number, or negative where only its size counts.
     """
 
-    yaw_offset: float = 0.0
-    yaw_drift: float = 0.5
-    yaw_drift_frequency: float = 0.005
-    yaw_gaussian_noise: float = 0.00215
-    rate_offset: float = 0.0
-    rate_drift: float = 0.0
-    rate_drift_frequency: float = 1.0 / 3600.0
-    rate_gaussian_noise: float = 0.0
-    rate_scale_error: float = 1.0
-    accel_offset: float = 0.0
-    accel_drift: float = 0.0
-    accel_drift_frequency: float = 1.0 / 3600.0
-    accel_gaussian_noise: float = 0.0
-    accel_scale_error: float = 1.0
-
-    def __post_init__(self) -> None:
-        sizes = ("drift", "drift_frequency", "gaussian_noise")
-        require_numbers(
-            self, not_negative=[f.name for f in fields(self) if f.name.split("_", 1)[1] in sizes]
-        )
+    yaw_offset: float = declared(0.0, checked_parameter)
+    yaw_drift: float = declared(0.5, checked_parameter, minimum=0.0)
+    yaw_drift_frequency: float = declared(0.005, checked_parameter, minimum=0.0)
+    yaw_gaussian_noise: float = declared(0.00215, checked_parameter, minimum=0.0)
+    rate_offset: float = declared(0.0, checked_parameter)
+    rate_drift: float = declared(0.0, checked_parameter, minimum=0.0)
+    rate_drift_frequency: float = declared(1.0 / 3600.0, checked_parameter, minimum=0.0)
+    rate_gaussian_noise: float = declared(0.0, checked_parameter, minimum=0.0)
+    rate_scale_error: float = declared(1.0, checked_parameter)
+    accel_offset: float = declared(0.0, checked_parameter)
+    accel_drift: float = declared(0.0, checked_parameter, minimum=0.0)
+    accel_drift_frequency: float = declared(1.0 / 3600.0, checked_parameter, minimum=0.0)
+    accel_gaussian_noise: float = declared(0.0, checked_parameter, minimum=0.0)
+    accel_scale_error: float = declared(1.0, checked_parameter)
 
 
 class HectorImu(ImuModel):
@@ -357,12 +298,12 @@ class HectorImu(ImuModel):
         self._drift = drift
         self._tilts = self._tilts or specific_force is not None
 
-    def step(self, truth: AnyTruth) -> ImuReading:
+    def step(self, truth: ImuTruth) -> ImuReading:
         numbers = self._numbers.next()
         self._drift = self._correlation * self._drift + self._innovation_std * numbers[_DRIFTS]
         return self._read(truth, self._drift + self._offset, numbers)
 
-    def steps(self, truth: AnyTruth) -> tuple[ImuReading, np.ndarray]:
+    def steps(self, truth: ImuTruth) -> tuple[ImuReading, np.ndarray]:
         # What a step costs is mostly that of the call, whether it turns one row or five.
         samples = len(truth.orientation)
         numbers = self._numbers.take(samples)
@@ -431,12 +372,10 @@ class HectorImu(ImuModel):
         """
         p = self.parameters
         tilt = (p.accel_gaussian_noise / self.gravity) ** 2
-        rate = p.rate_gaussian_noise**2
-        force = p.accel_gaussian_noise**2
         return (
-            diagonal(tilt, tilt, p.yaw_gaussian_noise**2),
-            diagonal(rate, rate, rate),
-            diagonal(force, force, force),
+            diagonal((tilt, tilt, p.yaw_gaussian_noise**2)),
+            diagonal((p.rate_gaussian_noise**2,) * 3),
+            diagonal((p.accel_gaussian_noise**2,) * 3),
         )
 
 

@@ -1,13 +1,5 @@
 r"""An IMU as its specification says, sample by sample or many runs at once.
 
-What a triad of a specification is made of: what has a state, and what every run shares.
-
-A reading whose orientation is fused: its errors are those against the true orientation.
-
-When a sensor takes its samples, counted in samples of the simulation that it is in.
-
-An IMU as its specification says, with an orientation that drifts for physical reasons.
-
 In each of the sensor's samples, with f the mean of the true signal since the last one,
 
 .. math::
@@ -32,21 +24,23 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import partial
+from operator import itemgetter
 from typing import Any, Mapping, NamedTuple, cast
 
 import numpy as np
 
 from imu_simulation_framework.core.angles import difference, quaternion_product
 from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.settings import from_mapping
 from imu_simulation_framework.sensors.conditions import BandLimit, VibrationNoise
 from imu_simulation_framework.sensors.fusion.choice import fuse_run, make_filter
 from imu_simulation_framework.sensors.imu_models.base import (
     MAGNETIC_PARTS,
-    AnyTruth,
     ImuModel,
     ImuReading,
+    ImuTruth,
     joined,
-    truth_of,
     untouched,
 )
 from imu_simulation_framework.sensors.imu_specification import (
@@ -55,7 +49,6 @@ from imu_simulation_framework.sensors.imu_specification import (
     OutputSpecification,
 )
 from imu_simulation_framework.sensors.noise.streams import child_seed, run_seed
-from imu_simulation_framework.sensors.specification_mapping import specification_from_mapping
 from imu_simulation_framework.sensors.triad_errors import (
     TriadNoise,
     TriadResponse,
@@ -179,21 +172,10 @@ class SampleInstants(NamedTuple):
 
     @classmethod
     def of_output(cls, output: OutputSpecification, period: float, seed) -> SampleInstants:
-        """Return when a sensor takes its samples, in all runs.
+        """Return when a sensor takes its samples, in all runs of a simulation of this period [s].
 
-        Parameters
-        ----------
-        output : OutputSpecification
-            Its rate, and when it begins.
-        period : float
-            Of the simulation [s].
-        seed : int or numpy.random.SeedSequence
-            Of all runs; a random beginning is drawn from a child of the first one's.
-
-        Raises
-        ------
-        ConfigurationError
-            The sensor's rate is below the simulation's, but no whole fraction of it.
+        A random beginning is drawn from a child of the first run's seed. Raises
+        :class:`.ConfigurationError` for a rate below the simulation's, but no whole fraction of it.
         """
         ratio = 1.0 / (output.rate * period)
         stride = max(1, round(ratio))
@@ -220,29 +202,11 @@ class SampleInstants(NamedTuple):
         return among
 
     def last_before(self, samples: int) -> np.ndarray:
-        """Return for each of the simulation's samples from the first one on which one is held.
-
-        Parameters
-        ----------
-        samples : int
-            Of the simulation in all; the first of the sensor's counts as number 0.
-        """
+        """Return which of the sensor's, from 0, is held at each sample from its first one on."""
         return np.arange(max(0, samples - self.first)) // self.stride
 
     def means(self, signal: np.ndarray, due: np.ndarray) -> np.ndarray:
-        """Return means over the samples since the one before each that is due.
-
-        Parameters
-        ----------
-        signal : ndarray, shape (n, 3)
-            Of the simulation.
-        due : ndarray of int, shape (m,)
-            Numbers of the sensor's samples.
-
-        Returns
-        -------
-        ndarray, shape (m, 3)
-        """
+        """Return means (m, 3) of a signal (n, 3) since the sample before each that is due, (m,)."""
         if self.stride == 1:
             return signal[due]
         starts = np.maximum(due - self.stride + 1, 0)
@@ -253,24 +217,13 @@ class SampleInstants(NamedTuple):
 
 @dataclass(frozen=True)
 class SpecificationParameters:
-    """The model's only parameter.
-
-    Parameters
-    ----------
-    specification : ImuSpecification or mapping
-        A mapping holds what the specification's YAML file holds.
-
-    Raises
-    ------
-    ConfigurationError
-        It is not a specification.
-    """
+    """The model's only parameter; a mapping holds what the specification's YAML file holds."""
 
     specification: ImuSpecification | Mapping[str, Any] = field(default_factory=ImuSpecification)
 
     def __post_init__(self) -> None:
         if not isinstance(self.specification, ImuSpecification):
-            specification = specification_from_mapping(self.specification)
+            specification = from_mapping(ImuSpecification, self.specification, "the specification")
             object.__setattr__(self, "specification", specification)
 
 
@@ -299,7 +252,10 @@ class SpecificationImu(ImuModel):
             for name in TRIADS
             if getattr(specification, name) is not None
         ]
-        self._vibrates = specification.vibration.active
+        self.drop_repeated = output.drop_repeated
+        self.has_magnetometer = len(self._triads) == 3
+        self.feels_speed = specification.vibration.active
+        self.bno055_mode = output.bno055_mode
         self._filter = make_filter(output, self._sensor_period)
         self._fuses = output.orientation_reference == "fusion"
         self._fuses_field = output.fuses_magnetometer
@@ -308,28 +264,6 @@ class SpecificationImu(ImuModel):
     @property
     def label(self) -> str:
         return f"specification_{self._specification.name}"
-
-    @property
-    def has_magnetometer(self) -> bool:
-        return len(self._triads) == 3
-
-    @property
-    def feels_speed(self) -> bool:
-        return self._vibrates
-
-    @property
-    def bno055_mode(self) -> str:
-        return self._specification.output.bno055_mode
-
-    @property
-    def has_new_sample(self) -> bool:
-        """Whether the last :meth:`step` gave a sample of the sensor, or held the one before."""
-        return self._new
-
-    @property
-    def drop_repeated(self) -> bool:
-        """Whether the specification wants samples that are not new to be left out."""
-        return self._specification.output.drop_repeated
 
     def given_away(self, time, new):
         output = self._specification.output
@@ -345,17 +279,17 @@ class SpecificationImu(ImuModel):
 
     def _begin(self, seed):
         self._count = 0
-        self._new = False
+        self.has_new_sample = False
         self._held = None
         self._realised = self._start(seed)
         self._recent = []
 
-    def step(self, truth: AnyTruth) -> ImuReading:
+    def step(self, truth: ImuTruth) -> ImuReading:
         truth = self._measured(truth)
         first, stride = self._instants
-        self._new = self._instants.has(self._count)
+        self.has_new_sample = self._instants.has(self._count)
         self._recent.append((truth.angular_velocity, truth.specific_force))
-        if self._new:
+        if self.has_new_sample:
             self._held = self._sample(truth)
             self._recent = []
         elif self._held is None:
@@ -366,46 +300,28 @@ class SpecificationImu(ImuModel):
         self._count += 1
         return self._held
 
-    def steps(self, truth: AnyTruth) -> tuple[ImuReading, np.ndarray]:
+    def steps(self, truth: ImuTruth) -> tuple[ImuReading, np.ndarray]:
         # A series with a magnetic heading has other last digits.
         if self._between_samples() or self._fuses_field:
             return super().steps(truth)
         return self.advance(truth), np.ones(len(truth.orientation), dtype=bool)
 
-    def advance(self, truth: AnyTruth) -> ImuReading:
-        """Return the readings of the next samples: as stepping through them would, but faster.
-
-        Parameters
-        ----------
-        truth : ImuTruth or MagneticTruth
-            Arrays (samples, 4), (samples, 3), (samples, 3), of the latter (samples, 3) more.
-
-        Returns
-        -------
-        ImuReading
-            Arrays (samples, ...).
-        """
-        truth = self._measured(truth)
-        truth = type(truth)(*(np.asarray(values, dtype=float) for values in truth))
+    def advance(self, truth: ImuTruth) -> ImuReading:
+        """Return the readings of the next samples: as stepping through them would, but faster."""
+        truth = self._measured(truth).each(partial(np.asarray, dtype=float))
         samples = len(truth.orientation)
         if samples == 0:
             return untouched(truth)
         if self._between_samples():
-            kind = type(truth)
-            readings = [self.step(kind(*values)) for values in zip(*truth)]
-            return joined(readings)
+            return joined([self.step(sample) for sample in truth.samples()])
         time = (np.arange(self._count, self._count + samples) * self.period)[:, np.newaxis]
-        reading = self._series(
-            self._series_of(truth, time),
-            self._realised,
-            self._filter,
-            self._count > self._instants.first,
-        )
+        started = self._count > self._instants.first
+        reading = self._series(self._series_of(truth, time), self._realised, self._filter, started)
         _ = reading.orientation  # now, as the filter goes on from here
         if truth.magnetic_field is not None:
             _ = reading.magnetic_field  # and so does the noise
         self._count += samples
-        self._new = True
+        self.has_new_sample = True
         self._held = last_of(reading)
         return reading
 
@@ -418,8 +334,7 @@ class SpecificationImu(ImuModel):
         due = np.flatnonzero(self.new_samples(len(truth.orientation)))
         if len(due) == len(truth.orientation):
             return truth, self._series_of(truth, (due * self.period)[:, np.newaxis])
-        at_due = type(truth)(*(values[due] for values in truth))
-        at_due = at_due._replace(
+        at_due = truth.each(itemgetter(due))._replace(
             angular_velocity=self._instants.means(truth.angular_velocity, due),
             specific_force=self._instants.means(truth.specific_force, due),
         )
@@ -434,8 +349,7 @@ class SpecificationImu(ImuModel):
         if len(series.time) == samples:
             return reading
         # The sensor's readings at all samples: the truth before the first, each held after.
-        before = type(truth)(*(values[: self._instants.first] for values in truth))
-        early = untouched(before)
+        early = untouched(truth.each(itemgetter(slice(self._instants.first))))
         index = self._instants.last_before(samples)
         return ImuReading(
             lambda _, name: np.concatenate([getattr(early, name), getattr(reading, name)[index]])
@@ -444,7 +358,7 @@ class SpecificationImu(ImuModel):
     def _series_of(self, truth, time):
         rectified = [None] * len(self._triads)
         amplitude = None
-        if self._vibrates:
+        if self.feels_speed:
             rectified = [triad.rectified(truth.speed) for triad in self._triads]
             amplitude = self._specification.vibration.amplitude(truth.speed)[:, np.newaxis]
         of_truth = self._of_truth(truth, time)
@@ -454,7 +368,9 @@ class SpecificationImu(ImuModel):
         """Return what each triad makes of the truth alone."""
         force = truth[2]
         signals = zip(self._triads, truth[1:])
-        return [triad.of_truth(signal, force, time) for triad, signal in signals]
+        return [
+            triad.of_truth(signal, force, time) for triad, signal in signals if signal is not None
+        ]
 
     def _series(self, series, realised, filter, started):
         """Return the readings of samples that are all due."""
@@ -498,7 +414,7 @@ class SpecificationImu(ImuModel):
         )
         of_truth = self._of_truth((None, rate, force, *truth[3:]), time)
         realised, vibration = self._realised, None
-        if self._vibrates:
+        if self.feels_speed:
             amplitude = self._specification.vibration.amplitude(truth.speed)
             vibration = amplitude * realised.vibration.advance(1)[0]
         read = []
@@ -506,7 +422,7 @@ class SpecificationImu(ImuModel):
             self._triads, of_truth, realised.noises, realised.limits
         ):
             noise, bias = noises.step()
-            if self._vibrates:
+            if self.feels_speed:
                 bias = bias + triad.rectified(truth.speed)
             read.append(triad.read(values, noise, bias, time, limit, vibration))
         (measured_rate, rate_bias), (measured_force, force_bias) = read[:2]
@@ -540,7 +456,7 @@ class SpecificationImu(ImuModel):
     def _start(self, seed):
         """Begin what changes from sample to sample of a new realisation."""
         vibration = None
-        if self._vibrates:
+        if self.feels_speed:
             vibration = VibrationNoise(
                 self._specification.vibration,
                 1.0 / self._sensor_period,
@@ -558,12 +474,12 @@ class SpecificationImu(ImuModel):
 
     def _measured(self, truth):
         """Return of the truth what this IMU feels: the field with a magnetometer only."""
-        if self._vibrates and truth.speed is None:
+        if self.feels_speed and truth.speed is None:
             raise ConfigurationError(
                 "vibration depends on the speed, which is not known of this motion."
             )
         field = truth.magnetic_field if self.has_magnetometer else None
-        speed = truth.speed if self._vibrates else None
+        speed = truth.speed if self.feels_speed else None
         if field is truth.magnetic_field and speed is truth.speed:
             return truth
-        return truth_of(*truth[:3], field, speed)
+        return ImuTruth(*truth[:3], field, speed)

@@ -1,7 +1,5 @@
 r"""Bodies that disturb a magnetic field: bars, ellipsoids, dipoles and motors.
 
-Bodies of iron in Earth's field: what all of them have.
-
 In the field :math:`H_0 = B_0 / \mu_0` and its own, :math:`H_d`, iron of the relative permeability
 :math:`\mu_r` has the magnetisation
 
@@ -11,13 +9,11 @@ with :math:`M_r` what stays of it without any field: straight lines, as in field
 (Jackson: Classical Electrodynamics, 3rd edition, 5.8 to 5.11). What bodies do to each other is left
 out: right where they are farther apart than they are large.
 
-Bars of iron with a rectangular cross-section: beams, rails, plates.
-
-The field of a uniformly magnetised cuboid is its magnetisation times the second derivatives of the
-potential of its volume, :math:`H = U M / 4 \pi` (Poisson's relation; Blakely: Potential Theory in
-Gravity and Magnetic Applications, 1995, chapter 5), which are sums over the eight corners, with
-(u, v, w) from the place to the corner at the distance R, and the corner's sign s (Nagy, Geophysics
-31, 362, 1966):
+Bars have a rectangular cross-section: beams, rails, plates. The field of a uniformly magnetised
+cuboid is its magnetisation times the second derivatives of the potential of its volume, :math:`H =
+U M / 4 \pi` (Poisson's relation; Blakely: Potential Theory in Gravity and Magnetic Applications,
+1995, chapter 5), which are sums over the eight corners, with (u, v, w) from the place to the corner
+at the distance R, and the corner's sign s (Nagy, Geophysics 31, 362, 1966):
 
 .. math::
 
@@ -32,13 +28,11 @@ to a tenth or two, no better than anybody knows the permeability.
 
 A hollow or an H-shaped beam is described by a solid one with as much steel in its cross-section.
 
-Ellipsoids of iron, spheres among them.
-
-In a uniform field they are magnetised uniformly: :math:`H_d = -N M` along each axis, with the
-demagnetising factors N. Outside, the potential of an ellipsoid with half axes a is that of the
-confocal one through the place x (Maxwell: A Treatise on Electricity and Magnetism, articles 437 and
-438; Kellogg: Foundations of Potential Theory, chapter 7; Stoner, Philosophical Magazine 36, 803,
-1945):
+In a uniform field ellipsoids, spheres among them, are magnetised uniformly: :math:`H_d = -N M`
+along each axis, with the demagnetising factors N. Outside, the potential of an ellipsoid with half
+axes a is that of the confocal one through the place x (Maxwell: A Treatise on Electricity and
+Magnetism, articles 437 and 438; Kellogg: Foundations of Potential Theory, chapter 7; Stoner,
+Philosophical Magazine 36, 803, 1945):
 
 .. math::
 
@@ -49,15 +43,12 @@ confocal one through the place x (Maxwell: A Treatise on Electricity and Magneti
 with the largest such :math:`\lambda`; :math:`N_i(0)` are the demagnetising factors. The integral is
 Carlson's :math:`R_D` (Digital Library of Mathematical Functions, 19.16.5).
 
-The field of magnetic dipoles: magnets, loudspeakers, motors at rest, from some way off.
-
-With the place r of who measures as seen from the dipole, and its moment m,
+Magnets, loudspeakers and motors at rest are dipoles from some way off. With the place r of who
+measures as seen from the dipole, and its moment m,
 
 .. math:: B = \frac{\mu_0}{4 \pi} \frac{3 \hat r (\hat r \cdot m) - m}{r^3}
 
 (Jackson: Classical Electrodynamics, 3rd edition, equation 5.56).
-
-The field of the robot's own motors, which turns with the robot.
 """
 
 from __future__ import annotations
@@ -70,10 +61,12 @@ import numpy as np
 from imu_simulation_framework.core.checked_values import (
     Axes,
     checked_axes,
-    checked_number,
     checked_numbers,
 )
 from imu_simulation_framework.core.constants import VACUUM_PERMEABILITY
+from imu_simulation_framework.core.settings import Settings, declared
+
+_ZERO = (0.0, 0.0, 0.0)
 
 MILD_STEEL = 200.0
 """Relative permeability of structural steel in fields as weak as Earth's, where it is about 100 to
@@ -84,7 +77,7 @@ LARGEST_SIZE = 1000.0
 
 
 @dataclass(frozen=True)
-class FerrousBody:
+class FerrousBody(Settings):
     """A body of iron, fixed in the world.
 
     Parameters
@@ -102,27 +95,14 @@ class FerrousBody:
         magnet, steel keeps some hundred to some thousand.
     name : str
         For whoever reads the description, and of its shape in the simulators.
-
-    Raises
-    ------
-    ConfigurationError
-        A value is not what it must be; the sentence begins with the field's name.
     """
 
-    position: Axes
-    size: Axes
-    orientation: Axes = (0.0, 0.0, 0.0)
-    permeability: float = MILD_STEEL
-    magnetisation: Axes = (0.0, 0.0, 0.0)
+    position: Axes = declared(check=checked_numbers, count=3)
+    size: Axes = declared(check=checked_axes, minimum=1.0 / LARGEST_SIZE, maximum=LARGEST_SIZE)
+    orientation: Axes = declared(_ZERO, checked_numbers, count=3)
+    permeability: float = declared(MILD_STEEL, minimum=1.0)
+    magnetisation: Axes = declared(_ZERO, checked_numbers, count=3)
     name: str = ""
-
-    def __post_init__(self) -> None:
-        for field in ("position", "orientation", "magnetisation"):
-            object.__setattr__(self, field, checked_numbers(field, getattr(self, field), 3))
-        size = checked_axes("size", self.size, minimum=1.0 / LARGEST_SIZE, maximum=LARGEST_SIZE)
-        object.__setattr__(self, "size", size)
-        permeability = checked_number("permeability", self.permeability, minimum=1.0)
-        object.__setattr__(self, "permeability", permeability)
 
     @property
     def rotation(self) -> np.ndarray:
@@ -452,7 +432,7 @@ NEAREST = 1e-3
 
 
 @dataclass(frozen=True)
-class Dipole:
+class Dipole(Settings):
     """A magnet that is small beside its distance, fixed in the world.
 
     Parameters
@@ -464,20 +444,11 @@ class Dipole:
         about 1 A m^2 per cubic centimetre.
     name : str
         For whoever reads the description.
-
-    Raises
-    ------
-    ConfigurationError
-        A value is not what it must be; the sentence begins with the field's name.
     """
 
-    position: Axes
-    moment: Axes
+    position: Axes = declared(check=checked_numbers, count=3)
+    moment: Axes = declared(check=checked_numbers, count=3)
     name: str = ""
-
-    def __post_init__(self) -> None:
-        for field in ("position", "moment"):
-            object.__setattr__(self, field, checked_numbers(field, getattr(self, field), 3))
 
 
 def dipole_field(offset: np.ndarray, moment: np.ndarray) -> np.ndarray:
@@ -520,11 +491,8 @@ class DipoleFields:
         return dipole_field(offset, self._moments).sum(axis=1)
 
 
-_ZERO = (0.0, 0.0, 0.0)
-
-
 @dataclass(frozen=True)
-class MotorField:
+class MotorField(Settings):
     """What the currents of the wheels' motors make where the magnetometer is.
 
     A direct-current motor's torque is proportional to its current, and the field of a current to
@@ -535,19 +503,10 @@ class MotorField:
     ----------
     left, right : 3 float
         Field per torque of a wheel, in the magnetometer's axes [T/(N m)].
-
-    Raises
-    ------
-    ConfigurationError
-        A value is not what it must be; the sentence begins with the field's name.
     """
 
-    left: Axes = _ZERO
-    right: Axes = _ZERO
-
-    def __post_init__(self) -> None:
-        for field in ("left", "right"):
-            object.__setattr__(self, field, checked_numbers(field, getattr(self, field), 3))
+    left: Axes = declared(_ZERO, checked_numbers, count=3)
+    right: Axes = declared(_ZERO, checked_numbers, count=3)
 
     def field(self, torque: np.ndarray) -> np.ndarray:
         """Return the field (n, 3) [T] at wheels' torques (n, 2), left and right [N m]."""

@@ -1,34 +1,28 @@
 """Where a magnetometer is: Earth's field there, and what disturbs it.
 
-Earth's own magnetic field at a place and a date.
-
-The International Geomagnetic Reference Field (IGRF), as the library ppigrf evaluates it: Alken et
-al., International Geomagnetic Reference Field: the thirteenth generation, Earth, Planets and Space
-73, 49 (2021), and IGRF-14, doi 10.5281/zenodo.14012302. Between its models, five years apart, the
-coefficients go along straight lines.
-
-Where a magnetometer is: Earth's field there, what disturbs it, and the robot that carries it.
-
-A magnetic environment as plain keys and values, as in its YAML file.
+Earth's field is the International Geomagnetic Reference Field (IGRF), as the library ppigrf
+evaluates it: Alken et al., International Geomagnetic Reference Field: the thirteenth generation,
+Earth, Planets and Space 73, 49 (2021), and IGRF-14, doi 10.5281/zenodo.14012302. Between its
+models, five years apart, the coefficients go along straight lines.
 """
 
 from __future__ import annotations
 
 import datetime
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, Callable, Mapping
+from typing import Any, Callable
 
 import numpy as np
 
 from imu_simulation_framework.core.checked_values import (
     Axes,
-    checked_fields,
     checked_number,
     checked_numbers,
 )
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.core.settings import Settings, declared
 from imu_simulation_framework.sensors.magnetism.bodies import (
     Bar,
     BarFields,
@@ -154,7 +148,7 @@ _AT_ONCE = 256
 
 
 @dataclass(frozen=True)
-class Place:
+class Place(Settings):
     """A place on Earth and a date.
 
     Parameters
@@ -191,7 +185,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class MagneticEnvironment:
+class MagneticEnvironment(Settings):
     """All that makes a magnetic field where the robot drives; nothing of it is random.
 
     Parameters
@@ -202,40 +196,19 @@ class MagneticEnvironment:
         Earth's field as it was measured, along the world's axes [T], in place of the model's.
     turned : float
         How far the world's x axis is turned from east, counter-clockwise [rad].
-    dipoles : sequence of Dipole
-    ellipsoids : sequence of Ellipsoid
     bars : sequence of Bar
         Those three are fixed in the world.
     motors : MotorField
         The robot's own.
-
-    Raises
-    ------
-    ConfigurationError
-        A value is not what it must be.
     """
 
-    place: Place = field(default_factory=Place)
-    earth: Axes | None = None
-    turned: float = 0.0
-    dipoles: tuple[Dipole, ...] = ()
-    ellipsoids: tuple[Ellipsoid, ...] = ()
-    bars: tuple[Bar, ...] = ()
-    motors: MotorField = field(default_factory=MotorField)
-
-    def __post_init__(self) -> None:
-        if self.earth is not None:
-            earth = checked_numbers("earth", self.earth, 3, maximum=1.0)
-            object.__setattr__(self, "earth", earth)
-        object.__setattr__(self, "turned", checked_number("turned", self.turned))
-        kinds = {"dipoles": Dipole, "ellipsoids": Ellipsoid, "bars": Bar}
-        for name, kind in kinds.items():
-            bodies = tuple(getattr(self, name))
-            object.__setattr__(self, name, bodies)
-            if len(bodies) > MOST_BODIES or not all(type(body) is kind for body in bodies):
-                raise ConfigurationError(
-                    f"{name} must be at most {MOST_BODIES}, each a {kind.__name__}."
-                )
+    place: Place = declared(Place, part=Place)
+    earth: Axes | None = declared(None, checked_numbers, count=3, maximum=1.0)
+    turned: float = declared(0.0)
+    dipoles: tuple[Dipole, ...] = declared((), part=Dipole, most=MOST_BODIES)
+    ellipsoids: tuple[Ellipsoid, ...] = declared((), part=Ellipsoid, most=MOST_BODIES)
+    bars: tuple[Bar, ...] = declared((), part=Bar, most=MOST_BODIES)
+    motors: MotorField = declared(MotorField(), part=MotorField)
 
     @property
     def has_bodies(self) -> bool:
@@ -342,28 +315,3 @@ def turned(orientation: np.ndarray, vectors: np.ndarray) -> np.ndarray:
 
 
 _AXES_TWICE = [0, 1, 2, 0, 1]
-
-
-_ONE = {"place": Place, "motors": MotorField}
-_MANY = {"dipoles": Dipole, "ellipsoids": Ellipsoid, "bars": Bar}
-_NEEDED = {"dipoles": ("position", "moment"), "ellipsoids": ("position", "size")}
-_NEEDED["bars"] = _NEEDED["ellipsoids"]
-
-
-def magnetic_environment_from_mapping(content: Mapping[str, Any]) -> MagneticEnvironment:
-    """Return the environment that keys and values describe; what is left out has its default.
-
-    Parameters
-    ----------
-    content : mapping
-        Fields of :class:`.MagneticEnvironment`; ``place`` and ``motors`` are mappings in turn,
-        ``dipoles``, ``ellipsoids`` and ``bars`` lists of such.
-
-    Raises
-    ------
-    ConfigurationError
-        A key is unknown or missing, or a value is not what it must be.
-    """
-    what = "the magnetic environment"
-    values = checked_fields(MagneticEnvironment, content, what, _ONE, _MANY, _NEEDED)
-    return MagneticEnvironment(**values)
