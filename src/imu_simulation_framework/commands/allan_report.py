@@ -28,6 +28,7 @@ from imu_simulation_framework.core.whole_files import (
     refuse_overwriting,
     write_whole,
 )
+from imu_simulation_framework.report.drawing import drawing
 from imu_simulation_framework.sensors.files import imu_specification_text
 from imu_simulation_framework.sensors.triads import TRIADS
 
@@ -251,10 +252,10 @@ def write_allan_results(identification, folder, name, inputs=()) -> list[str]:
     except ConfigurationError as error:
         remarks.append(f"kalibr_imu.yaml is not written: {error}")
     for sensor in identification.sensors:
-        contents[f"allan_{sensor}.png"] = picture(allan_figure(identification, sensor))
+        contents[f"allan_{sensor}.png"] = picture(drawing(allan_figure(identification, sensor)))
         for number, recording in enumerate(identification.recordings, 1):
             ending = f"_{number}" if len(identification.recordings) > 1 else ""
-            contents[f"raw_{sensor}{ending}.png"] = picture(raw_figure(recording, sensor))
+            contents[f"raw_{sensor}{ending}.png"] = picture(drawing(raw_figure(recording, sensor)))
     folder = make_folder(folder)
     for file_name in contents:
         refuse_overwriting(folder / file_name, inputs)

@@ -1,9 +1,4 @@
-"""How far an IMU is from the truth: errors, limits to them, and a figure.
-
-How far an IMU is from the truth: errors of each axis, their statistics, and limits to them.
-
-Figure of an IMU's errors: over time, and their Allan deviation.
-"""
+"""How far an IMU is from the truth: errors of each axis, limits to them, and a figure."""
 
 from __future__ import annotations
 
@@ -53,17 +48,10 @@ _GAP = 3.0
 
 @dataclass(frozen=True)
 class AxisError:
-    """The error of one axis: truth minus IMU.
+    """The error of one axis, truth minus IMU, (n,) in the unit of :data:`UNITS`.
 
-    Attributes
-    ----------
-    quantity, axis : str
-        Of :data:`QUANTITIES`, and of :data:`AXES` or :data:`NORM`.
-    error : ndarray, shape (n,)
-        In the unit of :data:`UNITS`.
-    statistics : ErrorStatistics
-    tau, allan_deviation : ndarray, shape (taus,)
-        Averaging times [s], and the overlapping Allan deviation of the error.
+    ``axis`` is of :data:`AXES` or :data:`NORM`; ``allan_deviation`` is the overlapping one at the
+    averaging times ``tau`` [s], (taus,) each.
     """
 
     quantity: str
@@ -94,17 +82,10 @@ class AxisError:
 
 @dataclass(frozen=True)
 class ImuValidation:
-    """The errors of an IMU.
+    """The errors of an IMU at the times [s], (n,), of its samples that were compared.
 
-    Attributes
-    ----------
-    time : ndarray, shape (n,)
-        Of the IMU's samples that were compared [s].
-    axes : list of AxisError
-    shift : float
-        By which the IMU's stamps were moved back [s].
-    remarks : list of str
-        How times were put together, and what was left out.
+    Its stamps were moved back by ``shift`` [s]; ``remarks`` say how times were put together, and
+    what was left out.
     """
 
     time: np.ndarray

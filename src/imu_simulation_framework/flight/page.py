@@ -22,29 +22,11 @@ _UNITS = ("mrad", "m", "m", "m", "m/s", "m/s", "m/s")
 class ShownFlight(NamedTuple):
     """What the page tells.
 
-    Attributes
-    ----------
-    title : str
-    summary : sequence of str
-    time : ndarray, shape (n,)
-        [s]
-    position : ndarray, shape (n, 3)
-        East and north of the start, and higher on the ellipsoid than it [m].
-    speed : ndarray, shape (n,)
-        Over ground [m/s].
-    joints : ndarray, shape (n, 3)
-        [rad]
-    instants : Mapping of str to float
-        [s]
-    alone : Mapping of str to tuple
-        Joint -> time, measured and true, as :func:`.imu_figure` takes them.
-    in_flight : tuple
-        The same of the take-off, or of all.
-    navigated : Mapping of str to tuple
-        Name -> errors and the table of their rmse.
-    settings : Mapping
-    remarks : sequence of str
-    footer : str
+    At ``time`` (n,) [s]: ``position`` (n, 3) east and north of the start, and higher on the
+    ellipsoid than it [m]; ``speed`` (n,) over ground [m/s]; ``joints`` (n, 3) [rad]. ``instants``
+    [s] by name. ``alone``: joint -> time, measured and true, as :func:`.imu_figure` takes them;
+    ``in_flight``: the same of the take-off, or of all. ``navigated``: name -> errors and the table
+    of their rmse.
     """
 
     title: str
@@ -65,6 +47,7 @@ class ShownFlight(NamedTuple):
 def flight_page(shown: ShownFlight) -> Page:
     """Return the page."""
     instants = shown.instants
+    height = shown.position[:, 2]
     sections = [
         Section(
             "The flight from above",
@@ -74,37 +57,32 @@ def flight_page(shown: ShownFlight) -> Page:
         ),
         Section(
             "Height, speed and gimbal",
-            figure=profile_figure(
-                shown.time, shown.position[:, 2], shown.speed, shown.joints, instants
-            ),
+            figure=profile_figure(shown.time, height, shown.speed, shown.joints, instants),
             how_to_read="A positive pan turns to the left, a positive tilt the nose down.",
         ),
-    ]
-    for joint, (time, measured, true) in shown.alone.items():
-        sections.append(
+        *(
             Section(
                 f"Platform at rest, {joint} alone",
-                figure=imu_figure(time, measured, true),
+                figure=imu_figure(*sensed),
                 how_to_read="Pale and wide is the truth; what is measured should lie upon it.",
             )
-        )
-    time, measured, true = shown.in_flight
-    sections.append(
+            for joint, sensed in shown.alone.items()
+        ),
         Section(
             "The IMU during take-off",
-            figure=imu_figure(time, measured, true, instants),
+            figure=imu_figure(*shown.in_flight, instants),
             how_to_read="All joints move; axes are those of the IMU: forward, left, up.",
-        )
-    )
-    for name, (errors, _) in shown.navigated.items():
-        sections.append(
+        ),
+        *(
             Section(
                 f"Errors of the navigator, {name}",
                 figure=navigation_figure({"": errors}, instants),
                 how_to_read="Estimate less truth of a filter with 15 states, whose receiver is "
                 "beside the IMU; errors grow where the motion changes.",
             )
-        )
+            for name, (errors, _) in shown.navigated.items()
+        ),
+    ]
     if shown.navigated:
         sections.append(Section("How wrong the navigator is", table=_rmse(shown.navigated)))
     if shown.remarks:

@@ -20,23 +20,11 @@ def budget_page(
     remarks: Sequence[str] = (),
     footer: str = "",
 ) -> Page:
-    """Return the page of budgets on one motion.
+    """Return the page of budgets on one motion; of none, where only requirements were asked for.
 
-    Parameters
-    ----------
-    motion : str
-        What moves, and for how long.
-    budgets : sequence of ShownBudget
-        None, where only requirements were asked for.
-    limit : float
-        Whose probability was asked for [rad].
-    answers : sequence of Section
-        Tables, the first of them before the figures.
-    settings : Mapping
-        What was asked, versions, and the parameters of each IMU.
-    remarks : sequence of str
-        What limits the answer.
-    footer : str
+    ``motion`` says what moves, and for how long; ``limit`` is that whose probability was asked for
+    [rad]; ``answers`` are tables, the first of them before the figures; ``settings`` what was
+    asked, versions, and the parameters of each IMU; ``remarks`` what limits the answer.
     """
     answer, *others = answers
     sections = [answer]

@@ -190,10 +190,10 @@ class _Chart:
                 **({"fillpattern": pattern} if hatch else {}),
             )  # fmt: skip
 
-    def bars(self, edges, counts, colour, name):
+    def bars(self, edges, y, colour, name):
         edges = np.asarray(edges, dtype=float)
         self._add(
-            0.5 * (edges[1:] + edges[:-1]), counts, name, type="bar",
+            0.5 * (edges[1:] + edges[:-1]), y, name, type="bar",
             width=_numbers(np.diff(edges)),
             marker={"color": colour, "line": {"width": 0.5, "color": "white"}},
         )  # fmt: skip
@@ -208,7 +208,7 @@ class _Chart:
         """Draw nothing: an axis of plotly has its own."""
 
     def text(self, x, y, text, colour):
-        places = {"xanchor": "left", "yanchor": "bottom", "font": {"color": colour}}
+        places = {"xanchor": "center", "yanchor": "bottom", "font": {"color": colour}}
         self._write(_said(text), float(x), float(y), *self._axes(), **places)
 
     def words(self, text):

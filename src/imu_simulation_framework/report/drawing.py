@@ -7,6 +7,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure as Picture
+from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
@@ -33,7 +34,7 @@ _COLOURED_POINTS = 800
 """Along the longer side of the path's box; each is an object of its own in a PDF or SVG."""
 _PIXELS = 100.0
 """Of a page, for an inch of a picture."""
-_MARKERS = {"circle": "o", "circle-open": "o", "square-open": "s"}
+_MARKERS = {"circle": "o", "circle-open": "o", "square-open": "s", "x": "x"}
 
 
 def drawing(figure: Figure, footer: str = "") -> Picture:
@@ -139,9 +140,9 @@ def _path(axis, x, y, look, name):
 
 def _points(axis, x, y, colour, name, size, symbol):
     if symbol.endswith("open"):
-        look = {"markerfacecolor": "white", "markeredgecolor": colour, "markeredgewidth": 1.4}
+        look = {"color": colour, "markerfacecolor": "white", "markeredgewidth": 1.4}
     else:
-        look = {"color": colour, "markeredgewidth": 0.0}
+        look = {"color": colour, "markeredgewidth": 1.0 if symbol == "x" else 0.0}
     axis.plot(
         x, y, linestyle="none", marker=_MARKERS[symbol], markersize=0.8 * size, label=name,
         zorder=5 if symbol.endswith("open") else 2.5, **look,
@@ -199,10 +200,10 @@ def _stack(axis, x, parts, looks):
         area.set_hatch(looks[name][1])
 
 
-def _bars(axis, edges, counts, colour, name):
+def _bars(axis, edges, y, colour, name):
     edges = np.asarray(edges, dtype=float)
     axis.bar(
-        edges[:-1], counts, np.diff(edges), align="edge", color=colour, edgecolor="white",
+        edges[:-1], y, np.diff(edges), align="edge", color=colour, edgecolor="white",
         linewidth=0.2, label=name,
     )  # fmt: skip
 
@@ -221,8 +222,9 @@ def _zero(axis):
 
 def _text(axis, x, y, text, colour):
     axis.annotate(
-        plain(text), (x, y), fontsize=9, color=colour, xytext=(4, 5), textcoords="offset points"
-    )
+        plain(text), (x, y), fontsize=9, color=colour, xytext=(0, 4), textcoords="offset points",
+        ha="center",
+    )  # fmt: skip
 
 
 def _words(axis, text):
@@ -307,8 +309,8 @@ def label(axis, x=None, y=None, title=None):
 def outside_legend(figure, axes, columns=3):
     """One legend above all axes of a figure, each name once; in fewer columns if it is too wide.
 
-    If one column is too wide still, its font shrinks until it fits. Areas of several colours that
-    have one name are grey in it.
+    If one column is too wide still, its font shrinks until it fits. What has one name and several
+    colours is grey in it.
     """
     handles: dict = {}
     for axis in axes:
@@ -339,9 +341,11 @@ def outside_legend(figure, axes, columns=3):
 
 def _handle(same):
     first = same[0]
-    colours_of = {tuple(np.ravel(one.get_facecolor())) for one in same if hasattr(one, "get_hatch")}
-    if len(colours_of) > 1:
+    areas = {tuple(np.ravel(one.get_facecolor())) for one in same if hasattr(one, "get_hatch")}
+    if len(areas) > 1:
         return Patch(color=colours.BAND_GREY, alpha=0.3, linewidth=0.0)
+    if len({one.get_color() for one in same if isinstance(one, Line2D)}) > 1:
+        return Line2D([], [], color=colours.DARK_GREY, linewidth=first.get_linewidth())
     return first
 
 

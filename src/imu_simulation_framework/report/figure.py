@@ -117,7 +117,7 @@ class Figure:
         return self._add("path", x=x, y=y, look=look, name=name)
 
     def points(self, x, y, colour, name="", size=4.0, symbol="circle") -> Figure:
-        """Draw points: ``circle``, ``circle-open``, ``square-open``; of very many an even choice.
+        """Draw points: ``circle``, ``circle-open``, ``square-open``, ``x``; of many an even choice.
 
         On a page ``size`` is in pixels.
         """
@@ -158,9 +158,9 @@ class Figure:
         """
         return self._add("stack", x=x, parts=parts, looks=looks)
 
-    def bars(self, edges, counts, colour, name="") -> Figure:
-        """Draw a histogram: ``edges`` (n + 1,) and ``counts`` (n,)."""
-        return self._add("bars", edges=edges, counts=counts, colour=colour, name=name)
+    def bars(self, edges, y, colour, name="") -> Figure:
+        """Draw a histogram: ``edges`` (n + 1,) and heights ``y`` (n,)."""
+        return self._add("bars", edges=edges, y=y, colour=colour, name=name)
 
     def level(self, value, look, name="") -> Figure:
         """Draw a horizontal line through the panel."""
@@ -175,7 +175,7 @@ class Figure:
         return self._add("zero")
 
     def text(self, x, y, text, colour) -> Figure:
-        """Write beside a place."""
+        """Write above a place."""
         return self._add("text", x=x, y=y, text=text, colour=colour)
 
     def words(self, text) -> Figure:

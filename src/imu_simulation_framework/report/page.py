@@ -135,7 +135,7 @@ def page_html(page: Page) -> str:
     twice = {name for name in names if names.count(name) > 1}
     if twice:
         raise ConfigurationError(f"a page has two sections '{min(twice)}'")
-    has_figures = any(section.figure is not None for section in page.sections)
+    has_figures = any(section.figure and section.figure.panels for section in page.sections)
     scripts = [_script_of_plotly(), _beside("page.js")] if has_figures else []
     lines = [
         "<!DOCTYPE html>",
@@ -187,7 +187,9 @@ def _section(name, section: Section) -> str:
     parts = [f"<p>{escape(text)}</p>" for text in section.text]
     if section.how_to_read:
         parts.append(f'<p class="how">{escape(section.how_to_read)}</p>')
-    if section.figure is not None:
+    if section.figure is not None and section.figure.empty:
+        parts.append(f"<p>{escape(section.figure.nothing)}</p>")
+    elif section.figure is not None:
         figure = chart(section.figure)
         parts += [
             # The figure takes its height from here, also when the window changes.

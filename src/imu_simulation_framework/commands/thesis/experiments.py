@@ -54,22 +54,10 @@ HECTOR, HECTOR_SLOW = _hector(0.5, 0.005), _hector(1.118, 0.001)
 
 
 class Experiment(NamedTuple):
-    """A drive with a simulated IMU.
+    """A drive, by its letter, with a simulated IMU.
 
-    Attributes
-    ----------
-    drive : str
-        A letter.
-    imu : Imu
-    seed : int
-        Added to that of all experiments.
-    run : int
-        From 1.
-    until : float or None
-        Where it ends [s]; None is the drive's end.
-    window : float
-        Of the trend's median [s].
-    controller : str
+    ``seed`` is added to that of all experiments; ``until`` is its end [s], None the drive's;
+    ``window`` that of the trend's median [s].
     """
 
     drive: str
@@ -112,19 +100,9 @@ REPEATED = {
 class Experiments:
     """All experiments, driven once each.
 
-    Parameters
-    ----------
-    recordings : Mapping of str to sequence of str
-        Letter -> a recording or its config.ini, and perhaps its IMU's file, instead of the bundled
-        drive of that letter.
-    seed : int
-
-    Attributes
-    ----------
-    say : callable
-        Called with a few words before something that lasts.
-    driven : float
-        How long all experiments were [s].
+    ``recordings``: letter -> a recording or its config.ini, and perhaps its IMU's file, instead of
+    the bundled drive of that letter. ``say`` is called with a few words before something that
+    lasts; ``driven`` is how long all experiments were [s].
     """
 
     def __init__(self, recordings: Mapping[str, Sequence[str]], seed: int = 1):

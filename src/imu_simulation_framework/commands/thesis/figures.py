@@ -349,44 +349,28 @@ def _controlled(number, name, controller, picture, thesis):
 
 ITEMS: tuple[Item, ...] = (
     _controlled(
-        "9",
-        "open loop: path",
-        "open_loop",
-        "trajectory",
+        "9", "open loop: path", "open_loop", "trajectory",
         "Too slow in sharp bends and drawn to one side by its front wheels, the robot leaves the "
         "path more and more.",
     ),
     _controlled(
-        "10a",
-        "control of yaw and distance: path",
-        "yaw_distance_pid",
-        "trajectory",
+        "10a", "control of yaw and distance: path", "yaw_distance_pid", "trajectory",
         "Held to be the best by the average errors of distance and yaw.",
     ),
     _controlled(
-        "10b",
-        "control of yaw and distance: errors",
-        "yaw_distance_pid",
-        "control_error",
+        "10b", "control of yaw and distance: errors", "yaw_distance_pid", "control_error",
         "The distance's controller brings small oscillations into the yaw.",
     ),
     _controlled(
-        "11a",
-        "control of yaw only: path",
-        "yaw_pid",
-        "trajectory",
+        "11a", "control of yaw only: path", "yaw_pid", "trajectory",
         "Nothing steers to the path, which is held to be unnecessary for judging a yaw.",
     ),
     _controlled(
-        "11b",
-        "control of yaw only: errors",
-        "yaw_pid",
-        "control_error",
+        "11b", "control of yaw only: errors", "yaw_pid", "control_error",
         "The best for the yaw, which is what is compared; so all experiments use it.",
     ),
     Item(
-        ("4.1",),
-        "The four trajectories",
+        ("4.1",), "The four trajectories",
         "Paths of four recorded drives of about ten minutes. A, C and D repeat a round, B does "
         "not.",
         "Other recordings, of the same kind: A, C and D repeat a round here, too. No robot has "
@@ -394,8 +378,7 @@ ITEMS: tuple[Item, ...] = (
         _paths,
     ),
     Item(
-        ("4.2", "4.4"),
-        "Trajectory A, one round: yaw",
+        ("4.2", "4.4"), "Trajectory A, one round: yaw",
         "The simulated yaw lies on the truth but for white noise; the recorded one has drifted a "
         "little after a minute, and comes far less often than 100 times a second.",
         "The bundled recording has 100 readings in a second; those repeat that the resolution of "
@@ -403,22 +386,17 @@ ITEMS: tuple[Item, ...] = (
         _yaw_of_one_round,
     ),
     Item(
-        ("4.3",),
-        "Trajectory A, one round",
+        ("4.3",), "Trajectory A, one round",
         "Not known: the text that we have lacks the figure and its caption, and never mentions it.",
-        "What it showed is not known.",
-        None,
+        "What it showed is not known.", None,
     ),
     Item(
-        ("4.5",),
-        "Trajectory A, one round: yaw errors, median over 101 samples",
+        ("4.5",), "Trajectory A, one round: yaw errors, median over 101 samples",
         "The recorded error reaches about 1.5 deg, the simulated one stays at its noise.",
-        f"{_DATA} Errors are signed here, in the thesis they are sizes.",
-        _error_of_one_round,
+        f"{_DATA} Errors are signed here, in the thesis they are sizes.", _error_of_one_round,
     ),
     Item(
-        ("4.6", "4.7"),
-        "Trajectory A, all rounds: yaw, and its end enlarged",
+        ("4.6", "4.7"), "Trajectory A, all rounds: yaw, and its end enlarged",
         "The recorded yaw ends 0.25 rad (about 15 deg) off. The simulated robot turns a few "
         "seconds late.",
         "In lock-step no command is late, so that the simulated robot keeps the recorded one's "
@@ -426,16 +404,14 @@ ITEMS: tuple[Item, ...] = (
         _yaw_of_all_rounds,
     ),
     Item(
-        ("4.8",),
-        "Trajectory A, all rounds: tracking error",
+        ("4.8",), "Trajectory A, all rounds: tracking error",
         "The yaw's tracking error grows, with oscillations in sharp bends, as the loop falls "
         "behind.",
         "Lock-step; and a controller whose parts are signed each, with a limited integral.",
         _tracking_error,
     ),
     Item(
-        ("4.9",),
-        "Trajectory A, all rounds: yaw errors, median over 519 samples",
+        ("4.9",), "Trajectory A, all rounds: yaw errors, median over 519 samples",
         "The recorded error grows steadily to about 15 deg; the simulated one, with white noise "
         "only, does not grow.",
         f"{_DATA} The yaw's noise is twice what the plug-in is told: it is added to the components "
@@ -443,83 +419,50 @@ ITEMS: tuple[Item, ...] = (
         _error_of_all_rounds,
     ),
     Item(
-        ("4.10",),
-        "Trajectory A, all rounds: spectra of the yaw",
+        ("4.10",), "Trajectory A, all rounds: spectra of the yaw",
         "Recorded and simulated yaw look alike: the rounds' peaks hide the drift.",
         "The linear trend is taken out here, which full turns would leave in each spectrum.",
         _spectrum_of_yaw,
     ),
     Item(
-        ("4.11",),
-        "Trajectory A, all rounds: spectra of the yaw errors",
-        "At low frequency the simulated error has less power by some orders of magnitude.",
-        _RAW,
+        ("4.11",), "Trajectory A, all rounds: spectra of the yaw errors",
+        "At low frequency the simulated error has less power by some orders of magnitude.", _RAW,
         _spectrum_of_errors,
     ),
     Item(
-        ("4.12",),
-        "Recorded yaw errors of all trajectories, median over 591 samples",
+        ("4.12",), "Recorded yaw errors of all trajectories, median over 591 samples",
         "Errors of four drives, from which steps of up to about 0.05 rad (2.9 deg) are read off.",
         f"{_DATA} Their IMU has a rate bias and a scale factor, so that its error grows with time "
         "and with the turns to one side, and is not made of steps.",
         _recorded_errors,
     ),
     Item(
-        ("4.13",),
-        "Recorded yaw errors: spectra at low frequency",
+        ("4.13",), "Recorded yaw errors: spectra at low frequency",
         "A peak at 0.015 Hz, a round of about 70 s; below 0.01 Hz too few values to tell.",
         f"{_DATA} Their rounds last 60 s (A), 40 s (C) and 75 s (D), and peaks are at a round's "
         f"frequency or a multiple of it. {_RAW}",
         _recorded_spectra,
     ),
     *_with_hector(
-        "a",
-        HECTOR,
-        14,
+        "a", HECTOR, 14,
         "Three runs with drift; found much better than the generic plug-in, and realistic to the "
         "eye.",
         "Found much better than the generic plug-in here, too.",
     ),
     *_with_hector(
-        "a",
-        HECTOR_SLOW,
-        16,
+        "a", HECTOR_SLOW, 16,
         "Three runs with a slower and larger drift, as steps seemed to come from the robot's "
         "turns.",
         _SAME,
     ),
-    *_with_hector(
-        "b",
-        HECTOR_SLOW,
-        18,
-        _SAME,
-        _SAME,
-    ),
+    *_with_hector("b", HECTOR_SLOW, 18, _SAME, _SAME),
     Item(
-        ("4.20",),
-        f"Trajectory B, {HECTOR_SLOW.name}: yaw, and its end enlarged",
+        ("4.20",), f"Trajectory B, {HECTOR_SLOW.name}: yaw, and its end enlarged",
         "After ten minutes both IMUs are off what is right for them, as both drift.",
         f"{_DATA} Each pair of lines has a zero of its own.",
         partial(_yaw_with_hector, "b", HECTOR_SLOW),
     ),
-    *_with_hector(
-        "c",
-        HECTOR_SLOW,
-        21,
-        _SAME,
-        _SAME,
-    ),
-    *_with_hector(
-        "d",
-        HECTOR_SLOW,
-        23,
-        _SAME,
-        _SAME,
-    ),
-)
+    *_with_hector("c", HECTOR_SLOW, 21, _SAME, _SAME),
+    *_with_hector("d", HECTOR_SLOW, 23, _SAME, _SAME),
+)  # fmt: skip
 """All figures, in their order."""
-
-NO_TABLES = (
-    "Chapter 4 has no table. Its numbers, which stand in the text and in equations 4.1 to 4.17, "
-    "are in the table of numbers."
-)

@@ -50,95 +50,68 @@ _PERIOD = 0.01
 
 def numbers_table(experiments: Experiments) -> pd.DataFrame:
     """Return a row for each number of the chapter, with the keys of :data:`NUMBERS`."""
-    rows = [*_white_noise(), *_errors(experiments), *_drift()]
-    return pd.DataFrame(rows, columns=[column.key for column in NUMBERS])
-
-
-def _white_noise():
     imu = read_imu_specification("bno055")
     velocity = float(np.mean(imu.accelerometer.white_noise))
     angle = math.degrees(float(np.mean(imu.gyroscope.white_noise)))
-    yield (
-        "(4.1)",
-        "velocity random walk, mean of the axes",
-        "7e-4 m/s²/√Hz",
-        f"{velocity:.1e} m/s²/√Hz",
-        "The mean of the thesis's table 3.2, in which ours is.",
-    )
-    yield (
-        "(4.2)",
-        "angle random walk, mean of the axes",
-        "5e-2 deg/s/√Hz",
-        f"{angle:.1e} deg/s/√Hz",
-        "The mean of table 3.2 is a tenth of what stands there.",
-    )
-    yield (
-        "(4.4), (4.5)",
-        "noise of the gyroscope in 116 Hz",
-        "0.06 deg/s = 0.00105 rad/s",
-        f"{angle * math.sqrt(116.0):.2f} deg/s",
-        "The result is that of table 3.2 and not that of (4.2), which would give 0.54 deg/s.",
-    )
-
-
-def _errors(experiments):
     short, long = experiments.comparison(ONE_ROUND), experiments.comparison(LONG)
-    for place, comparison, told in (
-        ("(4.5)", short, "0.00105"),
-        ("(4.6)", long, "0.00215"),
-    ):
-        noise = comparison.simulated.statistics.standard_deviation
-        yield (
-            place,
-            "noise of the generic plug-in, and that of the yaw",
-            f"{told} rad/s",
-            f"{noise:.5f} rad of yaw",
-            "A rate's noise becomes that of a quaternion's components: twice as much of yaw.",
-        )
-    yield (
-        "4.1.1",
-        "largest recorded error in one round of A, smoothed",
-        "1.5 deg",
-        f"{np.degrees(short.real.trend_statistics.maximum_absolute):.2f} deg",
-        "Another recording.",
-    )
-    yield (
-        "4.1.1",
-        "recorded error at the end of A",
-        "0.25 rad, said to be 15 deg (it is 14.3)",
-        f"{np.degrees(abs(long.real.statistics.final)):.1f} deg",
-        "Another recording.",
-    )
-    yield (
-        "4.3",
-        "speed of the simulation",
-        "real time",
-        "tens of times faster",
-        "Lock-step in one process; the terminal says how fast it was.",
-    )
+    rows = [
+        (
+            "(4.1)", "velocity random walk, mean of the axes", "7e-4 m/s²/√Hz",
+            f"{velocity:.1e} m/s²/√Hz", "The mean of the thesis's table 3.2, in which ours is.",
+        ),
+        (
+            "(4.2)", "angle random walk, mean of the axes", "5e-2 deg/s/√Hz",
+            f"{angle:.1e} deg/s/√Hz", "The mean of table 3.2 is a tenth of what stands there.",
+        ),
+        (
+            "(4.4), (4.5)", "noise of the gyroscope in 116 Hz", "0.06 deg/s = 0.00105 rad/s",
+            f"{angle * math.sqrt(116.0):.2f} deg/s",
+            "The result is that of table 3.2 and not that of (4.2), which would give 0.54 deg/s.",
+        ),
+        *(
+            (
+                place, "noise of the generic plug-in, and that of the yaw", f"{stated} rad/s",
+                f"{comparison.simulated.statistics.standard_deviation:.5f} rad of yaw",
+                "A rate's noise becomes that of a quaternion's components: twice as much of yaw.",
+            )
+            for place, comparison, stated in (
+                ("(4.5)", short, "0.00105"), ("(4.6)", long, "0.00215"),
+            )
+        ),
+        (
+            "4.1.1", "largest recorded error in one round of A, smoothed", "1.5 deg",
+            f"{np.degrees(short.real.trend_statistics.maximum_absolute):.2f} deg",
+            "Another recording.",
+        ),
+        (
+            "4.1.1", "recorded error at the end of A", "0.25 rad, said to be 15 deg (it is 14.3)",
+            f"{np.degrees(abs(long.real.statistics.final)):.1f} deg", "Another recording.",
+        ),
+        (
+            "4.3", "speed of the simulation", "real time", "tens of times faster",
+            "Lock-step in one process; the terminal says how fast it was.",
+        ),
+        _drift("(4.10), (4.13)", HECTOR),
+        _drift("(4.14), (4.15)", HECTOR_SLOW),
+        (
+            "(4.16), (4.17)", "frequencies that are held to be reasonable", "0.0008 to 0.007 Hz",
+            "see the judgement",
+            "Both settings are inside; what the recorded drives say of them is tested here.",
+        ),
+    ]  # fmt: skip
+    return pd.DataFrame(rows, columns=[column.key for column in NUMBERS])
 
 
-def _drift():
-    for place, imu in (("(4.10), (4.13)", HECTOR), ("(4.14), (4.15)", HECTOR_SLOW)):
-        told = imu.settings["imu_hector"]
-        drift, frequency = told["yaw_drift"], told["yaw_drift_frequency"]
-        size = float(drift_stationary_std(drift, frequency, _PERIOD))
-        yield (
-            place,
-            f"drift of {imu.name}: standard deviation in the long run",
-            f"{drift:g} rad, by (4.12)",
-            f"{size:.3f} rad, {math.degrees(size):.1f} deg",
-            "The plug-in scales each step with dt instead of its root, so that the size hangs on "
-            "the sample rate. By (4.12) it would be 0.05 rad, which it is at 0.005 Hz and 100 Hz "
-            "only.",
-        )
-    yield (
-        "(4.16), (4.17)",
-        "frequencies that are held to be reasonable",
-        "0.0008 to 0.007 Hz",
-        "see the judgement",
-        "Both settings are inside; what the recorded drives say of them is tested here.",
-    )
+def _drift(place, imu):
+    stated = imu.settings["imu_hector"]
+    drift, frequency = stated["yaw_drift"], stated["yaw_drift_frequency"]
+    size = float(drift_stationary_std(drift, frequency, _PERIOD))
+    return (
+        place, f"drift of {imu.name}: standard deviation in the long run",
+        f"{drift:g} rad, by (4.12)", f"{size:.3f} rad, {math.degrees(size):.1f} deg",
+        "The plug-in scales each step with dt instead of its root, so that the size hangs on the "
+        "sample rate. By (4.12) it would be 0.05 rad, which it is at 0.005 Hz and 100 Hz only.",
+    )  # fmt: skip
 
 
 DRAWN = 2000
@@ -205,10 +178,6 @@ def _final(judgement) -> float:
     return next(look.observed for look in judgement.statistics if look.name == "final")
 
 
-_SHORT = ("figure", "title", "ours")
-"""Columns of the page's table of figures; the others stand at each figure."""
-
-
 class MadeItem(NamedTuple):
     """``item`` of the catalogue; ``shown``, None for what cannot be made."""
 
@@ -217,33 +186,23 @@ class MadeItem(NamedTuple):
 
 
 def thesis_page(made, table, columns, experiments: Experiments, found=None) -> Page:
-    """Return the page.
+    """Return the page of the items that were made.
 
-    Parameters
-    ----------
-    made : sequence of MadeItem
-    table : DataFrame
-        Of the figures.
-    columns : sequence of Column
-        Of that table.
-    experiments : Experiments
-    found : tuple, optional
-        Table of numbers, judgements, and their table; only of the whole chapter.
+    ``table`` is that of the figures, with its ``columns``; ``found`` of the whole chapter the table
+    of numbers, the judgements, and their table.
     """
-    short = [column for column in columns if column.key in _SHORT]
+    short = [column for column in columns if column.key in ("figure", "title", "ours")]
     sections = [
         Section("Table of figures", table=page_table(table, short, texts=len(short))),
         *(_section(one) for one in made),
     ]
+    summary = _summary(experiments)
     if found is not None:
         sections += _found(*found)
+        summary.append(_answer(found[1]))
     sections.append(Section("Settings", table=facts(_settings(experiments)), folded=True))
-    return Page(
-        title="Figures of the thesis, with our drives",
-        summary=[*_summary(experiments), *([] if found is None else [_answer(found[1])])],
-        sections=sections,
-        footer=f"{experiments.described}, imu_simulation_framework {__version__}",
-    )
+    footer = f"{experiments.described}, imu_simulation_framework {__version__}"
+    return Page("Figures of the thesis, with our drives", summary, sections, footer)
 
 
 def _summary(experiments):
@@ -253,8 +212,8 @@ def _summary(experiments):
         "The thesis behind this package compares the yaw error of a BNO055 on four drives with "
         "that of Gazebo's IMU plug-ins. Here its figures of control and of chapter 4 are made "
         "again, with our models of the plug-ins and a robot in MuJoCo. The recordings are not "
-        "those of the thesis but "
-        f"{whose} of a program: what can be compared is what a figure tells, not its course.",
+        f"those of the thesis but {whose} of a program: what can be compared is what a figure "
+        "tells, not its course.",
         *([f"What is said of bundled recordings below does not hold for {own}."] if own else []),
         "Chapter 4 has no table. Its numbers, which stand in the text and in equations 4.1 to "
         "4.17, are in the table of numbers.",
@@ -281,10 +240,7 @@ def _section(made: MadeItem) -> Section:
 
 
 def _found(told, judgements, table):
-    yield Section(
-        "Numbers of the chapter",
-        table=page_table(told, NUMBERS, texts=len(NUMBERS)),
-    )
+    yield Section("Numbers of the chapter", table=page_table(told, NUMBERS, texts=len(NUMBERS)))
     yield Section(
         "Are the recorded errors those of Hector's model?",
         text=[

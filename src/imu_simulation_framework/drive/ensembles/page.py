@@ -43,22 +43,10 @@ def ensemble_page(
 ) -> Page:
     """Return the page of an ensemble.
 
-    Parameters
-    ----------
-    title : str
-        Which drive and IMU.
-    ensemble : ShownEnsemble
-    limit : float
-        Whose probability is asked for [rad].
-    settings : Mapping
-        Seed, versions, parameters of the IMU.
-    remarks : sequence of str
-        What limits the answer.
-    statistics : Table, optional
-        Of all runs; by default one is made of the ensemble.
-    judgement : Judgement, optional
-        Of a recorded yaw error [rad] by this ensemble.
-    footer : str
+    ``title`` says which drive and IMU; ``limit`` is that whose probability is asked for [rad];
+    ``settings`` are seed, versions, parameters of the IMU; ``remarks`` what limits the answer;
+    ``statistics`` a table of all runs, by default made of the ensemble; ``judgement`` that of a
+    recorded yaw error [rad] by this ensemble.
     """
     observed = {}
     summary, sections = [], []

@@ -16,22 +16,8 @@ def write_report(
 ):
     """Write an experiment's CSV files, its summary and its figures, in this order.
 
-    Parameters
-    ----------
-    folder : ResultFolder
-    tables : ExperimentTables
-        Complete, or as far as they came.
-    settings : ComparisonSettings, optional
-    run : RunDescription, optional
-    save_tables : bool
-        False leaves the CSV files alone.
-    formats : sequence of str
-        Of the figures: ``png``, ``pdf``, ``svg``.
-
-    Returns
-    -------
-    dict
-        The summary.
+    The tables may be complete, or as far as they came; without ``save_tables`` the CSV files are
+    left alone. ``formats`` of the figures are ``png``, ``pdf`` and ``svg``. Returns the summary.
 
     Raises
     ------

@@ -43,21 +43,10 @@ def identification_page(
     sentences: Sequence[str] = (),
     footer: str = "",
 ) -> Page:
-    """Return the page of an identification.
+    """Return the page of an identification of an IMU by its name, of drives whose names differ.
 
-    Parameters
-    ----------
-    name : str
-        Of the IMU.
-    drives : sequence of FittedDrive
-        With names that differ.
-    answers : sequence of Section
-        Tables: the estimates, the models that were tried, the checks.
-    settings : Mapping
-        What was asked, and versions.
-    sentences : sequence of str
-        What was found, and what the drives do not tell.
-    footer : str
+    ``answers`` are tables: the estimates, the models that were tried, the checks; ``settings`` what
+    was asked, and versions; ``sentences`` what was found, and what the drives do not tell.
     """
     sections = list(answers)
     for drive in drives:
@@ -86,15 +75,8 @@ def identification_report(
 ) -> bytes:
     """Return an identification as the content of a web page.
 
-    Parameters
-    ----------
-    identification : YawErrorIdentification
-    sentences : sequence of str
-        What another format of the model cannot say, and the like.
-    sources : sequence of path-like
-        What was read.
-    options : argparse.Namespace
-        ``name``, ``step`` and ``rate``.
+    ``sentences`` are what another format of the model cannot say, and the like; ``sources`` what
+    was read; ``options`` have ``name``, ``step`` and ``rate``.
     """
     names = [drive.name for drive in identification.drives]
     drives = [
