@@ -97,10 +97,7 @@ class Interpretation:
 
     Attributes
     ----------
-    reference : Samples
     imu : Samples or None
-    reference_conventions : ReferenceConventions
-    imu_conventions : ImuConventions
     offsets : tuple of float
         Added to the times of reference and IMU [s].
     fixes : pandas.DataFrame or None
@@ -286,8 +283,6 @@ def _axes_changes(samples, conventions, axes):
 
     Parameters
     ----------
-    samples : Samples
-    conventions : ReferenceConventions
     axes : str or None
         Of the sensors, None for a reference.
     """
@@ -510,10 +505,7 @@ def _too_fast(error) -> Finding:
 def judge(check, interpretation) -> None:
     """Add to a check what is found in a recording that can be read.
 
-    Raises
-    ------
-    RecordingError
-        It cannot be read in the way that the interpretation says.
+    Raises RecordingError: it cannot be read in the way that the interpretation says.
     """
     observations = interpretation.observe()
     check.as_configured = check.as_understood = observations
@@ -601,14 +593,8 @@ def _no_overlap(observations, present) -> list[Finding]:
 def ensure_plausible(configuration: Configuration) -> RecordingCheck:
     """Check the recording, and refuse one that gives no answer.
 
-    A bundled drive is not looked at.
-
-    Raises
-    ------
-    RecordingError
-        It cannot be read or used.
-    ImplausibleRecordingError
-        A grave finding, unless the configuration accepts such.
+    A bundled drive is not looked at. Raises RecordingError: it cannot be read or used. Raises
+    ImplausibleRecordingError: a grave finding, unless the configuration accepts such.
     """
     if is_bundled(configuration):
         return RecordingCheck()
@@ -660,20 +646,15 @@ class RecordingSetup:
 def set_up(config, reference="", imu="") -> RecordingSetup:
     """Find out how to read a recording.
 
-    What the config.ini says stays; topics that it leaves open are chosen, and the columns of
-    CSV files that it does not map are guessed.
+    What the config.ini says stays; topics that it leaves open are chosen, and the columns of CSV
+    files that it does not map are guessed. Raises FrameworkError: the config.ini or a recording
+    cannot be read.
 
     Parameters
     ----------
-    config : path-like
     reference, imu : str
         Paths of the recording, and of the IMU's if it is in a file of its own; empty for
         those of the config.ini.
-
-    Raises
-    ------
-    FrameworkError
-        The config.ini or a recording cannot be read.
     """
     setup = RecordingSetup(str(config))
     if reference and imu:
@@ -697,6 +678,8 @@ def set_up(config, reference="", imu="") -> RecordingSetup:
 def set_up_named(text: str, imu: str = "", config=None) -> RecordingSetup:
     """Find out how to read what a person names.
 
+    Raises FrameworkError: there is no such recording, or it cannot be read.
+
     Parameters
     ----------
     text : str
@@ -705,11 +688,6 @@ def set_up_named(text: str, imu: str = "", config=None) -> RecordingSetup:
         Path of the recorded IMU, if it is in a file of its own.
     config : path-like, optional
         A config.ini that describes recordings, by default the package's own.
-
-    Raises
-    ------
-    FrameworkError
-        There is no such recording, or it cannot be read.
     """
     base = config or default_configuration_path()
     if text in DRIVES and not os.path.exists(text):
@@ -755,7 +733,6 @@ def config_text(setup, findings, folder) -> str:
 
     Parameters
     ----------
-    setup : RecordingSetup
     findings : sequence of findings.Finding
         Their settings are in it, each with its finding as a comment.
     folder : path-like

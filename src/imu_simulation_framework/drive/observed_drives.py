@@ -43,7 +43,6 @@ class ReadDrive:
 
     Attributes
     ----------
-    observed : ObservedYawError
     begin : float
         Of the yaw error, after the drive's start [s].
     path : pandas.DataFrame
@@ -68,15 +67,12 @@ class ReadDrive:
     def motion(self, rate: float = motions.RATE) -> Motion:
         """Return the true motion while the yaw error was observed, taken for level, from time 0.
 
+        Raises MotionError: there is too little of it.
+
         Parameters
         ----------
         rate : float
             Samples per second [Hz].
-
-        Raises
-        ------
-        MotionError
-            There is too little of it.
         """
         end = min(self.begin + float(self.observed.time[-1]), float(self.path.index[-1]))
         samples = int((end - self.begin) * rate + 1e-6) + 1
@@ -91,6 +87,8 @@ def read_drives(
     settings: Mapping[str, Mapping[str, str]] = NO_SETTINGS,
 ) -> tuple[list[ReadDrive], list[str]]:
     """Read what a person names; drives of one name get numbers.
+
+    Raises FrameworkError: one cannot be read, or has no recorded IMU.
 
     Parameters
     ----------
@@ -109,11 +107,6 @@ def read_drives(
         Each once.
     remarks : list of str
         Which ones were left out, as they are the same as another.
-
-    Raises
-    ------
-    FrameworkError
-        One cannot be read, or has no recorded IMU.
     """
     drives: list[ReadDrive] = []
     left_out = []

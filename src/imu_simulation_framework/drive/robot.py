@@ -131,6 +131,9 @@ class RobotParameters:
 def load_robot_parameters(path=None, simulator: str = "mujoco") -> RobotParameters:
     """Read a robot's parameters.
 
+    Raises ConfigurationError: the file cannot be read, a key is missing or unknown, or a value is
+    none that the robot could have.
+
     Parameters
     ----------
     path : str or Path, optional
@@ -138,12 +141,6 @@ def load_robot_parameters(path=None, simulator: str = "mujoco") -> RobotParamete
         wheels on each side, as that of urdf/robot_four_wheels.yaml, may lack casters.
     simulator : str
         Where the robot turns; in Gazebo wheels slide otherwise than in MuJoCo.
-
-    Raises
-    ------
-    ConfigurationError
-        The file cannot be read, a key is missing or unknown, or a value is none that the
-        robot could have.
     """
     path = urdf_path("robot.yaml") if path is None else Path(os.path.abspath(path))
     values = _check(read_yaml(path, "the robot's parameters"), path)
@@ -255,6 +252,8 @@ def _check_balance(values, path):
 def expand_xacro(path, arguments: Mapping[str, Any] | None = None) -> str:
     """Return the URDF that a xacro file describes.
 
+    Raises ConfigurationError: the file cannot be read or evaluated, or xacro is not installed.
+
     Parameters
     ----------
     path : str or Path
@@ -262,11 +261,6 @@ def expand_xacro(path, arguments: Mapping[str, Any] | None = None) -> str:
     arguments : mapping, optional
         Values of its ``xacro:arg``. A mapping stays one, for ``xacro.arg(...)``; anything else
         becomes text, as on the command line.
-
-    Raises
-    ------
-    ConfigurationError
-        The file cannot be read or evaluated, or xacro is not installed.
     """
     mappings = {
         name: value if isinstance(value, Mapping) else str(value)
@@ -287,7 +281,6 @@ def robot_description(parameters: RobotParameters, **arguments) -> str:
 
     Parameters
     ----------
-    parameters : RobotParameters
     **arguments
         Of urdf/robot.xacro.
     """

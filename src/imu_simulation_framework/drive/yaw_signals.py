@@ -71,6 +71,8 @@ class YawSignal:
 def read_yaw_signals(text) -> list[YawSignal]:
     """Read what a person names.
 
+    Raises RecordingError, ResultError: there is no such thing, it cannot be read, or it has no yaw.
+
     Parameters
     ----------
     text : str
@@ -83,11 +85,6 @@ def read_yaw_signals(text) -> list[YawSignal]:
     -------
     list of YawSignal
         At least one.
-
-    Raises
-    ------
-    RecordingError, ResultError
-        There is no such thing, it cannot be read, or it has no yaw.
     """
     signals = _signals(*split_name(text))
     for signal in signals:

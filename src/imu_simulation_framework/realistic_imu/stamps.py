@@ -114,8 +114,9 @@ def usual_period(stamps, sensor_rate: float | None = None) -> float:
     """Return the time from one sample to the next that was meant, of stamps that may be irregular.
 
     The mean of the steps that are near their median, as it was before it was rounded to
-    nanoseconds: that of a whole part of the sensor's period, or of a whole number of samples
-    a second, if it is one to a part in a thousand.
+    nanoseconds: that of a whole part of the sensor's period, or of a whole number of samples a
+    second, if it is one to a part in a thousand. Raises RecordingError: no two stamps follow each
+    other.
 
     Parameters
     ----------
@@ -128,11 +129,6 @@ def usual_period(stamps, sensor_rate: float | None = None) -> float:
     -------
     float
         [s]
-
-    Raises
-    ------
-    RecordingError
-        No two stamps follow each other.
     """
     steps = np.diff(np.asarray(stamps, dtype=np.int64))
     steps = steps[steps > 0]

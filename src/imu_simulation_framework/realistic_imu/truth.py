@@ -123,16 +123,11 @@ class ImuInput:
         """Return the truths that are known by a message, with their stamps [ns].
 
         Those of the first messages wait until one of them has an orientation, or
-        :data:`FIRST_MESSAGES` have none.
+        :data:`FIRST_MESSAGES` have none. Raises RecordingError: as for :meth:`truth`.
 
         Parameters
         ----------
         stamp, numbers
-            As for :meth:`truth`.
-
-        Raises
-        ------
-        RecordingError
             As for :meth:`truth`.
         """
         if self.has_orientation is not None:
@@ -146,10 +141,7 @@ class ImuInput:
     def finish(self) -> list[tuple[int, ImuTruth | None]]:
         """Return the truths of messages that wait, as no more will come.
 
-        Raises
-        ------
-        RecordingError
-            As for :meth:`truth`.
+        Raises RecordingError: as for :meth:`truth`.
         """
         self.has_orientation = bool(self.has_orientation)
         waiting, self._waiting = self._waiting, []
@@ -157,6 +149,10 @@ class ImuInput:
 
     def truth(self, stamp: int, numbers: np.ndarray) -> ImuTruth | None:
         """Return the truth of a message of an IMU of which it is known what it has.
+
+        Raises RecordingError: the first message says that it has no angular velocity or
+        acceleration, or there is no orientation by which gravity could be added, or vectors turned
+        back.
 
         Parameters
         ----------
@@ -170,12 +166,6 @@ class ImuInput:
         ImuTruth or None
             None, and counted, if a number of it cannot be used, or it lacks what others have.
             Of an IMU without an orientation the quaternion is that of no turn.
-
-        Raises
-        ------
-        RecordingError
-            The first message says that it has no angular velocity or acceleration, or there is no
-            orientation by which gravity could be added, or vectors turned back.
         """
         # As floats: a simulator may send a thousand of these a second.
         values = numbers.tolist()
@@ -257,18 +247,13 @@ def check_frames(truths, has_orientation: bool) -> None:
     """Refuse an ideal IMU whose acceleration is not what REP-103 and REP-145 want.
 
     The mean of the specific force in the world's axes is gravity, upwards, whatever the robot does
-    for long enough: +9.8 m/s^2 on z. Without an orientation only its size can be judged.
+    for long enough: +9.8 m/s^2 on z. Without an orientation only its size can be judged. Raises
+    RecordingError: gravity is missing, upside down, or along another axis.
 
     Parameters
     ----------
     truths : sequence of ImuTruth
         Of single samples.
-    has_orientation : bool
-
-    Raises
-    ------
-    RecordingError
-        Gravity is missing, upside down, or along another axis.
     """
     if not len(truths):
         return

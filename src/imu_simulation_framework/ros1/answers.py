@@ -44,12 +44,7 @@ class _Transport(xmlrpc.client.Transport):
 
 
 def _ask(uri: str, method: str, arguments, timeout: float):
-    """Return the code and the value of an XML-RPC answer in ROS's form.
-
-    Raises
-    ------
-    NoAnswerError
-    """
+    """Return the code and the value of an XML-RPC answer in ROS's form. Raises NoAnswerError."""
     try:
         with xmlrpc.client.ServerProxy(uri, transport=_Transport(timeout)) as server:
             code, _, value = getattr(server, method)(*arguments)
@@ -61,10 +56,7 @@ def _ask(uri: str, method: str, arguments, timeout: float):
 def ask_master(method: str, *arguments, timeout: float = MASTER_TIMEOUT):
     """Ask the ROS master; return its answer, None when it knows none.
 
-    Raises
-    ------
-    NoAnswerError
-        It has not answered within ``timeout`` seconds of wall clock.
+    Raises NoAnswerError: it has not answered within ``timeout`` seconds of wall clock.
     """
     try:
         uri = rosgraph.get_master_uri()
@@ -86,10 +78,7 @@ def master_answers() -> bool:
 def is_node_alive(name: str, timeout: float) -> bool:
     """Return whether a node that the master knows by this name answers.
 
-    Raises
-    ------
-    NoAnswerError
-        The master does not.
+    Raises NoAnswerError: the master does not.
     """
     uri = ask_master("lookupNode", name, timeout=timeout)
     return uri is not None and answers(uri, timeout)
@@ -162,19 +151,16 @@ class Background:
 def wait_while_alive(call: Background, node: str, silence: float, what: str) -> None:
     """Wait for work that another node does, for as long as that node shows life.
 
+    Raises SimulatorError.
+
     Parameters
     ----------
-    call : Background
     node : str
         Its name.
     silence : float
         Wall-clock seconds without a sign of life, after which it is not waited for.
     what : str
         For the sentence: ``service /a/start``.
-
-    Raises
-    ------
-    SimulatorError
     """
     deadline = time.monotonic() + LONGEST_CALL
     uri = None

@@ -52,10 +52,8 @@ class Apart:
     def call(self, method: str, *arguments) -> Any:
         """Call a method of the object and return what it returns.
 
-        Raises
-        ------
-        FrameworkError
-            As the method has raised it, with its sentence; or the process has ended.
+        Raises FrameworkError: as the method has raised it, with its sentence; or the process has
+        ended.
         """
         try:
             self._pipe.send((method, arguments))

@@ -57,7 +57,6 @@ class CalibrationPublisher:
 
     Parameters
     ----------
-    topic : str
     mode : str
         One of :data:`.BNO055_MODES`.
     """
@@ -101,7 +100,6 @@ class GnssPublisher:
 
     Parameters
     ----------
-    gnss : GnssSpecification
     on_robot : bool
         Whether the antenna is on a robot that drives; where it is on anything else is for others to
         say, as a frame of tf can have one parent only.

@@ -40,6 +40,8 @@ def node_configuration(
 ) -> Configuration:
     """Return the experiment's config.ini, overridden by the shared settings, then by private ones.
 
+    Raises ConfigurationError: the settings are not what config.ini accepts.
+
     Parameters
     ----------
     node : str
@@ -48,11 +50,6 @@ def node_configuration(
         The parameters below ``experiment``.
     private : mapping
         The node's own parameters, ``{section: {key: value}}``.
-
-    Raises
-    ------
-    ConfigurationError
-        The settings are not what config.ini accepts.
     """
     overrides: dict = {}
     text = experiment.get("settings_text", "")
@@ -81,10 +78,7 @@ def node_configuration(
 def folder_of_call(parameters: Mapping[str, Any]) -> Path:
     """Return the folder in which a launch file was called, where relative paths start.
 
-    Raises
-    ------
-    ConfigurationError
-        It was removed; the shell still has its name, or none.
+    Raises ConfigurationError: it was removed; the shell still has its name, or none.
     """
     folder = str(parameters.get("working_directory", "."))
     if not os.path.isdir(folder):
@@ -275,11 +269,8 @@ class Node:
     def wait_until(self, condition, timeout: float, what: str | Callable[[], str]) -> None:
         """Wait for ``condition()``, at most ``timeout`` seconds of wall clock.
 
-        Raises
-        ------
-        SimulatorError
-            On time-out, or when the experiment ends meanwhile; names ``what``, or what that
-            returns by then.
+        Raises SimulatorError: on time-out, or when the experiment ends meanwhile; names ``what``,
+        or what that returns by then.
         """
         deadline = time.monotonic() + timeout
         reported = time.monotonic()

@@ -100,8 +100,8 @@ def true_motion_rows(messages) -> tuple[np.ndarray, ...]:
 def wheel_rows(messages, joints) -> tuple[np.ndarray, np.ndarray]:
     """Read sensor_msgs/JointState: how fast the wheels turn [rad/s].
 
-    They are few, and whoever publishes them chooses the order of the joints, so they are read as
-    a whole.
+    They are few, and whoever publishes them chooses the order of the joints, so they are read as a
+    whole. Raises SimulatorError: the velocity of a wheel is not in a message.
 
     Parameters
     ----------
@@ -116,11 +116,6 @@ def wheel_rows(messages, joints) -> tuple[np.ndarray, np.ndarray]:
         [ns]
     rows : ndarray, shape (n, w)
         In the order of the joints.
-
-    Raises
-    ------
-    SimulatorError
-        The velocity of a wheel is not in a message.
     """
     rows = []
     for data in messages:
@@ -216,12 +211,8 @@ def _template(message: genpy.Message, numbers: int) -> np.ndarray:
 def publish_packed(publisher: rospy.Publisher, messages: np.ndarray) -> None:
     """Hand packed messages to the network, all of them in one write for each subscriber.
 
-    As :func:`.node.advertise`'s publisher does it with one message, which costs as much.
-
-    Raises
-    ------
-    rospy.ROSException
-        The publisher is closed, though the node has not ended.
+    As :func:`.node.advertise`'s publisher does it with one message, which costs as much. Raises
+    rospy.ROSException: the publisher is closed, though the node has not ended.
     """
     topic = publisher.impl
     if topic is None or topic.closed:

@@ -44,10 +44,8 @@ def pack(reduction: Reduction, job: str, first_run: int) -> bytes:
 
     Parameters
     ----------
-    reduction : Reduction
     job : str
         Hash of the job.
-    first_run : int
     """
     body = io.BytesIO()
     arrays: dict[str, Any] = {"job": job, "first_run": first_run, **reduction.arrays()}
@@ -59,12 +57,8 @@ def pack(reduction: Reduction, job: str, first_run: int) -> bytes:
 def unpack(content: bytes, time: np.ndarray, job: str, first_run: int) -> Reduction:
     """Return what a chunk's file holds.
 
-    Raises
-    ------
-    DamagedChunkError
-        It is damaged; the sentence has no subject.
-    EnsembleError
-        It is of another job or another place in it; likewise.
+    Raises DamagedChunkError: it is damaged; the sentence has no subject. Raises EnsembleError: it
+    is of another job or another place in it; likewise.
     """
     head, _, body = content.partition(b"\n")
     if not head.startswith(_FORMAT):
@@ -89,17 +83,14 @@ def unpack(content: bytes, time: np.ndarray, job: str, first_run: int) -> Reduct
 class ChunkFolder:
     """The folder of a job.
 
+    Raises ResultError: the folder belongs to another job, or cannot be used.
+
     Parameters
     ----------
     folder : path-like
         Made if it is not there.
     job : mapping
         What the chunks are of, as values that JSON knows.
-
-    Raises
-    ------
-    ResultError
-        The folder belongs to another job, or cannot be used.
     """
 
     def __init__(self, folder, job: Mapping[str, Any]):
@@ -144,24 +135,14 @@ class ChunkFolder:
         return self._folder / CHUNKS / f"runs_{first_run:09d}.chunk"
 
     def write(self, first_run: int, content: bytes) -> None:
-        """Write a chunk as a whole.
-
-        Raises
-        ------
-        ResultError
-            It cannot be written.
-        """
+        """Write a chunk as a whole. Raises ResultError: it cannot be written."""
         write_whole(self.path(first_run), content)
 
     def read(self, first_run: int, runs: int, time: np.ndarray) -> Reduction | None:
         """Return a chunk, or None if it is not there, or was of fewer or more runs.
 
-        Raises
-        ------
-        DamagedChunkError
-            It is not what was written; the sentence names the file.
-        ResultError
-            It is of another job, or cannot be read.
+        Raises DamagedChunkError: it is not what was written; the sentence names the file. Raises
+        ResultError: it is of another job, or cannot be read.
         """
         path = self.path(first_run)
         try:

@@ -44,21 +44,16 @@ def draw_chunk(
 ) -> bytes:
     """Return what is kept of a chunk, as the content of its file.
 
+    Raises ClusterError: this process has other versions.
+
     Parameters
     ----------
-    drawing : Drawing
     job : str
         Hash of the job.
-    first_run, runs : int
     keep : int
         Up to which run whole curves are kept.
     needed : dict
         :func:`versions` of the program that puts the chunks together.
-
-    Raises
-    ------
-    ClusterError
-        This process has other versions.
     """
     own = versions()
     if own != needed:
@@ -90,11 +85,13 @@ def monte_carlo(
     """Draw many runs and return what is kept of them.
 
     The result is the same to the bit whatever the number of workers, and whether it was drawn at
-    once or the job was interrupted. More runs go on from those that are there.
+    once or the job was interrupted. More runs go on from those that are there. Raises
+    EnsembleError: there shall be less than one run, or too many. Raises ClusterError: the workers
+    do not answer or cannot do it. Raises ResultError: the folder is of another ensemble, or cannot
+    be used.
 
     Parameters
     ----------
-    drawing : Drawing
     runs : int
         How many.
     folder : path-like, optional
@@ -110,15 +107,6 @@ def monte_carlo(
         Called with a number of runs when they are there.
     on_remark : callable
         Called with a sentence on what was done anew.
-
-    Raises
-    ------
-    EnsembleError
-        There shall be less than one run, or too many.
-    ClusterError
-        The workers do not answer or cannot do it.
-    ResultError
-        The folder is of another ensemble, or cannot be used.
     """
     if not 1 <= runs <= MOST_RUNS:
         raise EnsembleError(

@@ -55,10 +55,7 @@ class ResultFolder:
     def from_prefix(cls, prefix_path) -> ResultFolder:
         """Return the folder behind ``"<folder>/<prefix>"``, as nodes hand it to each other.
 
-        Raises
-        ------
-        ResultError
-            There is no such folder.
+        Raises ResultError: there is no such folder.
         """
         path = Path(prefix_path)
         if not path.name or not path.parent.is_dir():
@@ -91,7 +88,6 @@ class ResultFolder:
 
         Parameters
         ----------
-        name : str
         parts : iterable of DataFrame
             At least one, following each other.
         """
@@ -104,22 +100,15 @@ class ResultFolder:
     def read_table(self, name, columns=None) -> pd.DataFrame:
         """Read a table that :meth:`write_table` wrote, the same to the last bit.
 
-        ``columns`` are those that are wanted beside the time; by default all.
-
-        Raises
-        ------
-        ResultError
-            The file is missing or broken; says which line and column.
+        ``columns`` are those that are wanted beside the time; by default all. Raises ResultError:
+        the file is missing or broken; says which line and column.
         """
         return read_csv(self.path(f"{name}.csv"), columns)
 
     def read_column(self, name, column) -> tuple[np.ndarray, np.ndarray]:
         """Return the time and one column of a table, without pandas, which takes 40 MB.
 
-        Raises
-        ------
-        ResultError
-            The file is missing or broken, or lacks the column.
+        Raises ResultError: the file is missing or broken, or lacks the column.
         """
         path = self.path(f"{name}.csv")
         try:
@@ -168,6 +157,8 @@ def safe_name(text) -> str:
 def create_result_folder(output, trajectory_name, imu_label, start) -> ResultFolder:
     """Make the folder ``<output>/<trajectory>/<IMU>/<run>`` of a new experiment.
 
+    Raises ResultError: the folder cannot be made or written to.
+
     Parameters
     ----------
     output : str or Path
@@ -182,11 +173,6 @@ def create_result_folder(output, trajectory_name, imu_label, start) -> ResultFol
     ResultFolder
         Its run is one more than the largest there is; experiments that start at the same
         time never share one.
-
-    Raises
-    ------
-    ResultError
-        The folder cannot be made or written to.
     """
     parent = _parent(output, trajectory_name, imu_label)
     try:
@@ -210,15 +196,7 @@ def create_result_folder(output, trajectory_name, imu_label, start) -> ResultFol
 def check_result_folder(output, trajectory_name, imu_label) -> None:
     """Refuse what :func:`create_result_folder` could not make, before anything is done for it.
 
-    Parameters
-    ----------
-    output : str or Path
-    trajectory_name, imu_label : str
-
-    Raises
-    ------
-    ResultError
-        Names what is in its way.
+    Raises ResultError: names what is in its way.
     """
     parent = _parent(output, trajectory_name, imu_label).absolute()
     try:
@@ -248,15 +226,12 @@ def _parent(output, trajectory_name, imu_label) -> Path:
 def find_result(path) -> ResultFolder:
     """Find the result that a person means.
 
+    Raises ResultError: there is none, or more than one.
+
     Parameters
     ----------
     path : str or Path
         A run's folder, ``<folder>/<prefix>`` or any file of the result.
-
-    Raises
-    ------
-    ResultError
-        There is none, or more than one.
     """
     path = Path(path)
     if path.is_dir():
@@ -286,19 +261,12 @@ def find_result(path) -> ResultFolder:
 def find_results(path) -> list[ResultFolder]:
     """Find the result that a person means, or all of those in a folder and the folders in it.
 
-    Parameters
-    ----------
-    path : str or Path
+    Raises ResultError: there is none.
 
     Returns
     -------
     list of ResultFolder
         In the order of their folders, numbers as numbers.
-
-    Raises
-    ------
-    ResultError
-        There is none.
     """
     path = Path(path)
     found = path.glob(f"**/[!.]*_{MARKER}") if path.is_dir() else []

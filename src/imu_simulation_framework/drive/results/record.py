@@ -81,10 +81,7 @@ class SampleStore:
     def open(cls, path) -> SampleStore:
         """Open what a process has left that did not come to its end.
 
-        Raises
-        ------
-        ResultError
-            It is not there or no such file.
+        Raises ResultError: it is not there or no such file.
         """
         try:
             file = open_regular(path)
@@ -104,13 +101,7 @@ class SampleStore:
         return store
 
     def keep_in(self, path) -> None:
-        """Write what there is and will be to a new file.
-
-        Raises
-        ------
-        ResultError
-            It cannot be made.
-        """
+        """Write what there is and will be to a new file. Raises ResultError: it cannot be made."""
         header = json.dumps({"columns": self.columns}).encode() + b"\n"
         try:
             # Unbuffered: how much of it is on the disk is known.
@@ -201,16 +192,13 @@ class SampleStore:
     def rows(self, first: int, last: int):
         """Return rows from number ``first`` to before ``last``.
 
+        Raises ResultError: they cannot be read any more.
+
         Returns
         -------
         stamps : ndarray of int64, shape (n,)
             [ns]
         values : ndarray, shape (n, columns)
-
-        Raises
-        ------
-        ResultError
-            They cannot be read any more.
         """
         size = self._row.size
         with self._lock:
@@ -467,10 +455,7 @@ class ExperimentRecord:
     def left_behind(cls, folder) -> ExperimentRecord | None:
         """Return what an experiment has left that was killed, None if it has left nothing.
 
-        Raises
-        ------
-        ResultError
-            Files are missing or not what they should be.
+        Raises ResultError: files are missing or not what they should be.
         """
         paths = {name: folder.path(f"{name}.{ENDING}") for name in STORED}
         if not any(path.exists() for path in paths.values()):

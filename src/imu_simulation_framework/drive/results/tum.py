@@ -41,7 +41,6 @@ def tum_of_comparison(comparison, poses) -> dict[str, str]:
 
     Parameters
     ----------
-    comparison : YawComparison
     poses : DataFrame
         Where the robot was: x, y [m] by time [s].
 

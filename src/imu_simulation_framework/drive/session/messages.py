@@ -79,10 +79,8 @@ class MessageSession:
 
         Parameters
         ----------
-        topic : str
         stamp : int or None
             [ns]; None for a message without one, which is of the time that the clock says.
-        content : object
         """
         is_static = topic == topics.STATIC_TRANSFORMS
         if is_static or (topic in _LATCHED and self._first is None):

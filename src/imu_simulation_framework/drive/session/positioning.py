@@ -23,7 +23,6 @@ class PositioningSession:
 
     Parameters
     ----------
-    gnss : GnssSpecification
     seed : int
         Of the experiment.
     """

@@ -54,7 +54,6 @@ class RecordingSession:
 
     Attributes
     ----------
-    record : ExperimentRecord
     zero : int or None
         Stamp of the drive's beginning [ns], which the first tracking error tells.
     over : bool
@@ -130,17 +129,14 @@ class RecordingSession:
     def add_imu(self, stamps, rows) -> None:
         """Record samples of the IMU.
 
+        Raises SimulatorError: a stamp is far from the one before; what is before it is recorded.
+
         Parameters
         ----------
         stamps : ndarray of int, shape (n,)
             [ns]
         rows : ndarray, shape (n, 10)
             As :class:`.ExperimentRecord` takes them.
-
-        Raises
-        ------
-        SimulatorError
-            A stamp is far from the one before; what is before it is recorded.
         """
         self._add(self.record.imu, topics.IMU, stamps, rows)
 

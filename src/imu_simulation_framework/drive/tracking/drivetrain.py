@@ -16,10 +16,10 @@ def _require_positive(instance):
 class DifferentialDrivetrain:
     """Two driven wheels on one axle that roll without slip.
 
-    Rolling gives each wheel's centre the speed ``wheel_radius * w``; the axle's middle
-    moves with their mean and turns with their difference over the track (for instance
-    Siegwart, Nourbakhsh, Scaramuzza: Introduction to Autonomous Mobile Robots,
-    section 3.2).
+    Rolling gives each wheel's centre the speed ``wheel_radius * w``; the axle's middle moves with
+    their mean and turns with their difference over the track (for instance Siegwart, Nourbakhsh,
+    Scaramuzza: Introduction to Autonomous Mobile Robots, section 3.2). Raises ConfigurationError:
+    if a length is not a positive number.
 
     Parameters
     ----------
@@ -27,11 +27,6 @@ class DifferentialDrivetrain:
         Radius R of both wheels [m].
     half_track : float
         Distance L from the axle's middle to a wheel [m].
-
-    Raises
-    ------
-    ConfigurationError
-        If a length is not a positive number.
     """
 
     wheel_radius: float
@@ -84,17 +79,14 @@ class DifferentialDrivetrain:
 class RobotLimits:
     """What each wheel can do.
 
+    Raises ConfigurationError: if a limit is not a positive number.
+
     Parameters
     ----------
     max_wheel_velocity : float
         [rad/s]
     max_wheel_acceleration : float
         [rad/s^2]
-
-    Raises
-    ------
-    ConfigurationError
-        If a limit is not a positive number.
     """
 
     max_wheel_velocity: float

@@ -57,10 +57,8 @@ OWN_ADDRESS_TIMEOUT = 2.0
 def check_environment() -> None:
     """Refuse what the environment says if no experiment can run with it.
 
-    Raises
-    ------
-    FrameworkError
-        ROS_MASTER_URI is no address, ROS_NAMESPACE is set, or this machine does not reach itself.
+    Raises FrameworkError: ROS_MASTER_URI is no address, ROS_NAMESPACE is set, or this machine does
+    not reach itself.
     """
     _check_master_uri(os.environ.get(MASTER_URI, ""))
     namespace = os.environ.get(NAMESPACE, "")
@@ -103,15 +101,12 @@ def _check_own_address(host) -> None:
 def check_installation(values) -> None:
     """Refuse arguments that need what is not installed, or a display where there is none.
 
+    Raises FrameworkError: names the argument and what is missing.
+
     Parameters
     ----------
     values : mapping
         All arguments of experiment.launch, by name.
-
-    Raises
-    ------
-    FrameworkError
-        Names the argument and what is missing.
     """
     if values["simulator"] == "gazebo":
         hector = () if values["imu"] == "generic" else (HECTOR_PACKAGE,)

@@ -32,15 +32,12 @@ _HERE = "$(find imu_simulation_framework)"
 def check_arguments(launch_file, given) -> dict:
     """Refuse what experiment.launch does not know.
 
+    Raises ConfigurationError: an argument is none, or its value not among the choices.
+
     Returns
     -------
     dict of str
         Every argument's value by its name, its default where none is given.
-
-    Raises
-    ------
-    ConfigurationError
-        An argument is none, or its value not among the choices.
     """
     known = _documented(launch_file)
     for argument in given:
@@ -63,7 +60,6 @@ def experiment_parameters(launch_file, values) -> dict:
 
     Parameters
     ----------
-    launch_file : str
     values : mapping of str
         Every argument's value by its name.
 
@@ -116,22 +112,13 @@ def load_launch_file(launch_file, arguments):
     """Load a launch file with arguments and the current folder as they stand.
 
     roslaunch replaces ``$(...)`` also in what an argument says, so that a path with these
-    characters would be another one, or an error. Such a value is put in when that is over.
+    characters would be another one, or an error. Such a value is put in when that is over. Raises
+    roslaunch.RLException: the file and the arguments do not go together.
 
     Parameters
     ----------
-    launch_file : str
     arguments : list of str
         Each ``name:=value``.
-
-    Returns
-    -------
-    roslaunch.config.ROSLaunchConfig
-
-    Raises
-    ------
-    roslaunch.RLException
-        The file and the arguments do not go together.
     """
     kept = {}
 

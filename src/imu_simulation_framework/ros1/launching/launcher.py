@@ -38,6 +38,9 @@ ROBOT_DESCRIPTION = "/robot_description"
 def main(arguments) -> int:
     """Run one experiment.
 
+    Raises FrameworkError: an argument or a setting is unknown, malformed or out of range, the
+    recording cannot be used, or something is missing on this machine; nothing was started.
+
     Parameters
     ----------
     arguments : list of str
@@ -48,12 +51,6 @@ def main(arguments) -> int:
     int
         0 when the drive was recorded to its end, 1 when it was not, 130 when it was
         interrupted; whatever was recorded is saved in each case.
-
-    Raises
-    ------
-    FrameworkError
-        An argument or a setting is unknown, malformed or out of range, the recording cannot be
-        used, or something is missing on this machine; nothing was started.
     """
     launch_file = str(package_share() / "launch" / "experiment.launch")
     parser = ArgumentParser(

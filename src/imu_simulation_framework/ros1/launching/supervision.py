@@ -118,19 +118,15 @@ def _node_name(process_name) -> str:
 def run(config, patience: float, verbose: bool = True) -> Outcome:
     """Run the nodes until one of them ends.
 
+    Raises FrameworkError: nothing was started.
+
     Parameters
     ----------
-    config : roslaunch.config.ROSLaunchConfig
     patience : float
         Wall-clock seconds that a node which was stopped, or a master that is silent, is waited for.
     verbose : bool
         Whether roslaunch and the nodes print more than warnings; otherwise it is in their logs, and
         a terminal shows a progress bar.
-
-    Raises
-    ------
-    FrameworkError
-        Nothing was started.
     """
     config.nodes = [node for node in config.nodes if node.name != GUARDIAN]
     for node in config.nodes if not verbose else ():
@@ -157,12 +153,7 @@ def run(config, patience: float, verbose: bool = True) -> Outcome:
 
 
 def _ensure_alone(names) -> None:
-    """Refuse to start nodes that run already: the master would end those.
-
-    Raises
-    ------
-    FrameworkError
-    """
+    """Refuse to start nodes that run already: the master would end those. Raises FrameworkError."""
     uri = rosgraph.get_master_uri()
     try:
         publishers, subscribers, services = ask_master("getSystemState")

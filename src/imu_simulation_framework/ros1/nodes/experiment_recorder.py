@@ -155,9 +155,7 @@ class ExperimentRecorder(Participant):
     def _whole_or_not_at_all(self):
         """Remove the bag when it cannot be written; the other results may need its space.
 
-        Raises
-        ------
-        ResultError
+        Raises ResultError.
         """
         try:
             yield

@@ -45,30 +45,21 @@ class SimulatorInterface(ABC):
     def wait_until_ready(self, timeout: float) -> None:
         """Return when the robot stands in the world and its topics and services are there.
 
-        Raises
-        ------
-        SimulatorError
-            After ``timeout`` seconds of wall clock; says what is missing.
+        Raises SimulatorError: after ``timeout`` seconds of wall clock; says what is missing.
         """
 
     @abstractmethod
     def set_pose(self, x: float, y: float, yaw: float) -> None:
         """Put the robot at rest at (x, y) [m], yaw [rad] of the world frame.
 
-        Raises
-        ------
-        SimulatorError
-            The simulator refuses, or does not answer.
+        Raises SimulatorError: the simulator refuses, or does not answer.
         """
 
     @abstractmethod
     def set_imu_parameters(self, model: str, parameters: Mapping[str, float], seed: int) -> None:
         """Give the simulated IMU its error model; its drift starts anew.
 
-        Raises
-        ------
-        SimulatorError
-            The simulator refuses, or does not answer.
+        Raises SimulatorError: the simulator refuses, or does not answer.
         """
 
     def is_imu_regular(self, model: str) -> bool:
@@ -82,10 +73,7 @@ class SimulatorInterface(ABC):
     def why_stopped(self) -> str:
         """Return what somebody has done to stop simulated time for good; else empty.
 
-        Raises
-        ------
-        SimulatorError
-            The simulator does not answer, as one that is merely slow may not.
+        Raises SimulatorError: the simulator does not answer, as one that is merely slow may not.
         """
         return ""
 
@@ -102,7 +90,8 @@ class SimulatorInterface(ABC):
     ) -> None:
         """Learn that the first command follows; who waits for nobody has to be held back.
 
-        Simulated time then stands still until :meth:`.SimulatorInterface.commanded`.
+        Simulated time then stands still until :meth:`.SimulatorInterface.commanded`. Raises
+        SimulatorError: the simulator refuses, or does not answer.
 
         Parameters
         ----------
@@ -114,11 +103,6 @@ class SimulatorInterface(ABC):
             Simulated seconds from one sample to the next.
         participants : sequence of str
             Nodes that have taken in all that was measured when this returns.
-
-        Raises
-        ------
-        SimulatorError
-            The simulator refuses, or does not answer.
         """
 
     def commanded(self) -> None:  # noqa: B027
@@ -134,12 +118,8 @@ class SimulatorInterface(ABC):
 def call(service: rospy.ServiceProxy, *arguments, timeout: float = CALL_TIMEOUT):
     """Call a service, and return its answer.
 
-    rospy itself would wait for ever.
-
-    Raises
-    ------
-    SimulatorError
-        It is not there, breaks off, or has not answered after ``timeout`` seconds of wall clock.
+    rospy itself would wait for ever. Raises SimulatorError: it is not there, breaks off, or has not
+    answered after ``timeout`` seconds of wall clock.
     """
     name = service.resolved_name
     try:
@@ -154,20 +134,15 @@ def call(service: rospy.ServiceProxy, *arguments, timeout: float = CALL_TIMEOUT)
 def call_service(service: rospy.ServiceProxy, *arguments, silence: float = CALL_TIMEOUT) -> None:
     """Call a service ``<node>/...`` that answers with ``success`` and ``message``.
 
-    It may take long: it is waited for as long as its node lives.
+    It may take long: it is waited for as long as its node lives. Raises SimulatorError: it is not
+    there, breaks off, shows no life, or answers with a failure.
 
     Parameters
     ----------
-    service : rospy.ServiceProxy
     *arguments
         Of the service.
     silence : float
         Wall-clock seconds without a sign of life.
-
-    Raises
-    ------
-    SimulatorError
-        It is not there, breaks off, shows no life, or answers with a failure.
     """
     name = service.resolved_name
     asked = Background(service, *arguments)
@@ -182,10 +157,7 @@ def call_service(service: rospy.ServiceProxy, *arguments, silence: float = CALL_
 def wait_for_service(name: str, timeout: float) -> None:
     """Wait for a service to be advertised.
 
-    Raises
-    ------
-    SimulatorError
-        After ``timeout`` seconds of wall clock.
+    Raises SimulatorError: after ``timeout`` seconds of wall clock.
     """
     try:
         # The master may be silent, too.
