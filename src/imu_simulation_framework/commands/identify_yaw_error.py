@@ -31,7 +31,7 @@ from imu_simulation_framework.commands.heading_choices import add_setting_option
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.whole_files import make_folder, refuse_overwriting, write_whole
 from imu_simulation_framework.drive.configuration import FIGURE_FORMATS
-from imu_simulation_framework.drive.observed_drives import read_drives
+from imu_simulation_framework.drive.yaw_signals import read_drives
 from imu_simulation_framework.heading.identification.conversions import hector_of, specification_of
 from imu_simulation_framework.heading.identification.files import (
     ESTIMATES,

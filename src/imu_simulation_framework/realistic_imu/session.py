@@ -14,13 +14,14 @@ import numpy as np
 
 from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
 from imu_simulation_framework.motion.stamps import NANOSECONDS
-from imu_simulation_framework.realistic_imu.stamps import (
+from imu_simulation_framework.realistic_imu.truth import (
     FIRST_AGAIN,
+    FIRST_MESSAGES,
     LONGEST_GAP,
     StreamReport,
+    check_frames,
     usual_period,
 )
-from imu_simulation_framework.realistic_imu.truth import FIRST_MESSAGES, check_frames
 from imu_simulation_framework.sensors.imu_models.base import ImuModel, ImuReading, ImuTruth
 from imu_simulation_framework.sensors.imu_models.plugins import IdealParameters
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification

@@ -21,8 +21,12 @@ from imu_simulation_framework.core.robot_names import SIDES
 from imu_simulation_framework.core.sentences import listed
 from imu_simulation_framework.drive.session.along_the_way import AlongTheWay
 from imu_simulation_framework.motion.stamps import NANOSECONDS
-from imu_simulation_framework.realistic_imu.stamps import FIRST_AGAIN, LONGEST_GAP, StreamReport
-from imu_simulation_framework.realistic_imu.truth import turned_back
+from imu_simulation_framework.realistic_imu.truth import (
+    FIRST_AGAIN,
+    LONGEST_GAP,
+    StreamReport,
+    turned_back,
+)
 from imu_simulation_framework.recordings.cleaning import ZERO_NORM
 from imu_simulation_framework.sensors.imu_models.base import ImuTruth
 from imu_simulation_framework.sensors.magnetism.environment import MagneticEnvironment

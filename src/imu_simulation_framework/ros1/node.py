@@ -1,9 +1,4 @@
-"""What every node of an experiment shares: settings, waiting, ending.
-
-From ROS parameters to the settings of one node; no ROS is asked here.
-
-What every node of an experiment shares: settings, waiting, ending.
-"""
+"""What every node of an experiment shares: settings, waiting, ending."""
 
 from __future__ import annotations
 
@@ -231,7 +226,7 @@ class Node:
 
         What it sends would be mixed with the experiment's own. So does what a callback cannot take.
 
-        ``raw`` hands over the bytes of each message instead; :mod:`.raw_messages` reads them.
+        ``raw`` hands over the bytes of each message instead; :mod:`.messages` reads them.
         """
         publishers: list[str] = []
         headers: list[dict] = []  # of the connections whose messages are taken

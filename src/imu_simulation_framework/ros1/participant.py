@@ -15,7 +15,7 @@ from imu_simulation_framework.drive.results.files import ResultFolder
 from imu_simulation_framework.motion.stamps import NANOSECONDS
 from imu_simulation_framework.msg import ReferenceTrajectory
 from imu_simulation_framework.ros1.node import Node, advertise
-from imu_simulation_framework.ros1.simulators.choice import make_simulator_interface
+from imu_simulation_framework.ros1.simulators.interface import make_simulator_interface
 from imu_simulation_framework.srv import StartStopTime, StartStopTimeResponse
 
 LAST_MESSAGES_TIMEOUT = 20.0

@@ -3,7 +3,7 @@
 import pytest
 
 from imu_simulation_framework.core import topics
-from imu_simulation_framework.drive.session.messages import MessageSession
+from imu_simulation_framework.drive.session.recording import MessageSession
 from imu_simulation_framework.motion.stamps import NANOSECONDS
 
 ZERO = 100 * NANOSECONDS

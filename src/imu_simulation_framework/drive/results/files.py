@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import re
+import shutil
 import unicodedata
 from datetime import datetime
 from pathlib import Path
@@ -12,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from imu_simulation_framework.core.angles import quaternion_from_roll_pitch_yaw
 from imu_simulation_framework.core.csv_tables import csv_of, read_csv
 from imu_simulation_framework.core.errors import ResultError
 from imu_simulation_framework.core.files import open_regular, read_settings
@@ -19,6 +22,7 @@ from imu_simulation_framework.core.whole_files import picture, reason_of, write_
 
 if TYPE_CHECKING:
     import pandas as pd
+
 
 PREFIX_FORMAT = "%Y%m%d-%H%M%S"
 MARKER = "trajectory_data.csv"
@@ -286,3 +290,81 @@ def _in_order(path):
 def _listed(names) -> str:
     more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
     return ", ".join(names[:_LISTED]) + more
+
+
+BAG = "experiment.bag"
+
+ACTIVE = ".active"
+"""Ending of the bag's name while it is written."""
+
+
+def tidy(folder: ResultFolder) -> None:
+    """Complete the bag that a killed recorder has left, remove what was half written.
+
+    To be called when nobody writes there any more.
+    """
+    bag = folder.path(BAG)
+    active = Path(f"{bag}{ACTIVE}")
+    if active.exists():
+        if _has_been_completed(active):
+            os.replace(active, bag)
+        else:
+            active.unlink()
+    for path in folder.folder.glob(".*.part"):
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _has_been_completed(path) -> bool:
+    """Return whether a bag could be given the index that it lacks, and holds any message."""
+    # Imported late: hardly any experiment leaves such a bag.
+    import rosbag
+
+    with contextlib.suppress(rosbag.ROSBagException, OSError, ValueError, KeyError, IndexError):
+        with rosbag.Bag(str(path), "a", allow_unindexed=True) as bag:
+            for _ in bag.reindex():
+                pass
+        with rosbag.Bag(str(path)) as bag:
+            return bag.get_message_count() > 0
+    return False
+
+
+def tum_text(time, x, y, yaw) -> str:
+    """Return a planar trajectory as the content of a TUM file.
+
+    Parameters
+    ----------
+    time, x, y, yaw : array_like, shape (n,)
+        [s, m, m, rad]
+
+    Returns
+    -------
+    str
+        Numbers that read back the same to the last bit.
+    """
+    yaw = np.asarray(yaw, dtype=float)
+    zero = np.zeros_like(yaw)
+    quaternions = quaternion_from_roll_pitch_yaw(np.column_stack([zero, zero, yaw]))
+    rows = np.column_stack([time, x, y, zero, quaternions])
+    return "".join(" ".join(map(repr, row)) + "\n" for row in rows.tolist())
+
+
+def tum_of_comparison(comparison, poses) -> dict[str, str]:
+    """Return an IMU and what is right for it as TUM.
+
+    Parameters
+    ----------
+    poses : DataFrame
+        Where the robot was: x, y [m] by time [s].
+
+    Returns
+    -------
+    dict of str to str
+        ``truth`` and ``imu``.
+    """
+    time = comparison.error.index.to_numpy(dtype=float)
+    known = poses.index.to_numpy(dtype=float)
+    x, y = (np.interp(time, known, poses[name].to_numpy(dtype=float)) for name in ("x", "y"))
+    return {
+        "truth": tum_text(time, x, y, comparison.reference_yaw),
+        "imu": tum_text(time, x, y, comparison.imu_yaw),
+    }

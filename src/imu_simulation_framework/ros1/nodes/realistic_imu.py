@@ -40,19 +40,19 @@ from imu_simulation_framework.realistic_imu.truth import (
     OdometryTruth,
 )
 from imu_simulation_framework.recordings.formats.written_bags import read_imu_message
-from imu_simulation_framework.ros1.messages import CalibrationPublisher
+from imu_simulation_framework.ros1.messages import (
+    CalibrationPublisher,
+    Packer,
+    imu_packer,
+    magnetic_packer,
+    publish_packed,
+)
 from imu_simulation_framework.ros1.node import (
     Node,
     advertise,
     folder_of_call,
     node_configuration,
     subscribe,
-)
-from imu_simulation_framework.ros1.raw_messages import (
-    Packer,
-    imu_packer,
-    magnetic_packer,
-    publish_packed,
 )
 from imu_simulation_framework.sensors.files import read_magnetic_environment
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification

@@ -7,19 +7,33 @@ whoever starts it, to its own nodes and to no other.
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 from abc import ABC, abstractmethod
 from typing import Mapping, Sequence
 
 import rospy
+import yaml
+from geometry_msgs.msg import Pose2D
+from std_srvs.srv import Empty
 
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.errors import SimulatorError
+from imu_simulation_framework.core.settings import to_mapping
+from imu_simulation_framework.drive.configuration import Configuration
+from imu_simulation_framework.drive.from_configuration import (
+    SPECIFICATION,
+    make_experiment_imu,
+    measures_magnetic_field,
+)
 from imu_simulation_framework.ros1.answers import (
     MASTER_TIMEOUT,
     Background,
     wait_while_alive,
     within,
 )
+from imu_simulation_framework.sensors.imu_specification import ImuSpecification
+from imu_simulation_framework.srv import SetImuParameters, SetPose
 
 CALL_TIMEOUT = 30.0
 """Wall-clock seconds that a simulator has for an answer."""
@@ -166,3 +180,96 @@ def wait_for_service(name: str, timeout: float) -> None:
     except rospy.ROSException:
         pass
     raise SimulatorError(f"service {rospy.resolve_name(name)} was not there after {timeout:g} s")
+
+
+SET_POSE = "mujoco_simulator/set_pose"
+SET_IMU_PARAMETERS = "mujoco_simulator/set_imu_parameters"
+END_DRIVE = "mujoco_simulator/end_drive"
+
+END_DRIVE_TIMEOUT = 2.0
+"""Wall-clock seconds that the simulator has to learn that no command follows."""
+
+
+class MujocoSimulatorInterface(SimulatorInterface):
+    """Speaks to ``mujoco_simulator.py`` through its services."""
+
+    lock_step = True
+    applies_specification = True
+
+    _drives = False
+
+    def wait_until_ready(self, timeout):
+        for name in (SET_POSE, SET_IMU_PARAMETERS):
+            wait_for_service(name, timeout)
+
+    def set_pose(self, x, y, yaw):
+        proxy = rospy.ServiceProxy(SET_POSE, SetPose)
+        call_service(proxy, Pose2D(x, y, yaw), silence=self.silence)
+
+    def set_imu_parameters(self, model, parameters, seed):
+        call_service(
+            rospy.ServiceProxy(SET_IMU_PARAMETERS, SetImuParameters),
+            model,
+            yaml.safe_dump(_plain(parameters)),
+            seed,
+            silence=self.silence,
+        )
+
+    def begin_drive(self, control_period, real_time_factor, sampling_period, participants=()):
+        self._drives = True
+
+    def end_drive(self):
+        # A simulator that is silent is not waited for.
+        if self._drives:
+            self._drives = False
+            with contextlib.suppress(SimulatorError):
+                call(rospy.ServiceProxy(END_DRIVE, Empty), timeout=END_DRIVE_TIMEOUT)
+
+
+def _plain(parameters):
+    """Parameters as values that YAML knows; numbers are written so that they read back equal."""
+    return {
+        name: to_mapping(value) if isinstance(value, ImuSpecification) else value
+        for name, value in parameters.items()
+    }
+
+
+SIMULATOR_INTERFACES = {
+    "mujoco": ("interface", "MujocoSimulatorInterface"),
+    "gazebo": ("gazebo", "GazeboInterface"),
+}
+"""Name in config.ini -> module and class; imported only when it is used, since Gazebo's messages
+are only where it is."""
+
+LIFELESS = 3.0
+"""Command time-outs without a sign of life, after which a node is given up: it may compute."""
+
+
+def make_simulator_interface(configuration: Configuration) -> SimulatorInterface:
+    """Return the interface of the simulator that the configuration names."""
+    module, class_name = SIMULATOR_INTERFACES[configuration.simulation.simulator]
+    simulator = getattr(importlib.import_module(f"{__package__}.{module}"), class_name)()
+    simulator.silence = LIFELESS * configuration.simulation.command_timeout
+    if needs_error_model(configuration, simulator):
+        simulator.imu_topic = topics.IMU_IDEAL
+    return simulator
+
+
+def needs_error_model(configuration: Configuration, simulator: SimulatorInterface) -> bool:
+    """Whether the simulator's IMU is an ideal one that imu_error_model turns into another."""
+    return configuration.imu.model == SPECIFICATION and not simulator.applies_specification
+
+
+def publishes_magnetic_field(configuration: Configuration, simulator: SimulatorInterface) -> bool:
+    """Return whether there is a topic with what a magnetometer measures.
+
+    A simulator with plug-ins of its own has none but that of a specification.
+    """
+    ours = simulator.applies_specification or needs_error_model(configuration, simulator)
+    return ours and measures_magnetic_field(configuration)
+
+
+def publishes_calibration(configuration: Configuration, simulator: SimulatorInterface) -> bool:
+    """Return whether there is a topic on which a BNO055 says how far it is calibrated."""
+    ours = simulator.applies_specification or needs_error_model(configuration, simulator)
+    return ours and bool(make_experiment_imu(configuration).bno055_mode)
