@@ -25,14 +25,28 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.mathjax",
     "sphinx.ext.napoleon",
+    "sphinx_gallery.gen_gallery",
 ]
+# Every example is run, and shown with the picture that it draws.
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "examples",
+    "filename_pattern": "",
+    "copyfile_regex": "",
+    "download_all_examples": False,
+    "show_signature": False,
+    "show_memory": False,
+    "run_stale_examples": True,
+    "min_reported_time": 1e6,
+    "abort_on_example_error": True,
+}
 html_theme = "furo"
 html_title = project
 html_static_path = ["_static"]
 html_css_files = ["guide.css"]
 html_show_sphinx = False
 html_copy_source = False
-exclude_patterns = ["README.md"]
+exclude_patterns = ["README.md", "**sg_execution_times.rst"]
 pygments_style = "friendly"
 root_doc = "index"
 

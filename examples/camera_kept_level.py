@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
-"""How level a stabilised gimbal keeps a camera on a platform that rolls, by two gyroscopes.
+"""
+A camera that is kept level
+===========================
 
-Nothing tells the gimbal of a gyroscope's bias, so it follows it.
+A gimbal on a platform that rolls; it does not know its gyroscope's bias, and follows it.
 """
 
+import matplotlib.pyplot as plt
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 import imu_simulation_framework as isf
 
@@ -15,6 +19,11 @@ turned = np.column_stack([np.sin(0.5 * roll), 0.0 * roll, 0.0 * roll, np.cos(0.5
 platform = isf.Motion.from_poses(time, place, turned)
 
 for name in ("stim300", "icm42688p"):
-    imu = isf.read_imu_specification(name)
-    carried = isf.simulate_gimbal(platform, isf.read_gimbal("level"), imu)
+    carried = isf.simulate_gimbal(platform, "level", name)
     print(f"{name}: {carried.remarks[0]}")
+    orientation = Rotation.from_quat(carried.motion.orientation)
+    plt.plot(carried.motion.time, orientation.as_euler("ZYX", degrees=True)[:, 2], label=name)
+plt.xlabel("time [s]")
+plt.ylabel("the camera's roll [deg]")
+plt.legend()
+plt.show()

@@ -1,6 +1,12 @@
 #!/usr/bin/env python3
-"""Let the robot follow a drive in MuJoCo, and two IMUs of other kinds ride along."""
+"""
+The robot in MuJoCo
+===================
 
+The robot follows thirty seconds of drive A in MuJoCo, and two IMUs of other kinds ride along.
+"""
+
+import matplotlib.pyplot as plt
 import numpy as np
 
 import imu_simulation_framework as isf
@@ -8,6 +14,11 @@ import imu_simulation_framework as isf
 configuration = isf.load_configuration(overrides={"trajectory": {"stop": 30.0}})
 motion = isf.robot_motion(configuration)
 
-for imu in (isf.read_imu_specification("bno055"), isf.HectorParameters()):
-    error = isf.yaw_error(isf.simulate_imu(motion, imu), motion)
-    print(f"{type(imu).__name__:16}  {np.degrees(error.iloc[-1]):+.3f} deg after 30 s")
+for name, imu in (("BNO055", "bno055"), ("Hector's plug-in", isf.HectorParameters())):
+    error = np.degrees(isf.yaw_error(isf.simulate_imu(motion, imu), motion))
+    print(f"{name:16}  {error.iloc[-1]:+.3f} deg after 30 s")
+    plt.plot(error, label=name)
+plt.xlabel("time [s]")
+plt.ylabel("true yaw less the IMU's [deg]")
+plt.legend()
+plt.show()

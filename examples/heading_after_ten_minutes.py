@@ -1,6 +1,12 @@
 #!/usr/bin/env python3
-"""Show how far the heading of a BNO055 drifts in ten minutes of straight driving."""
+"""
+How far a heading drifts
+========================
 
+Twenty runs of a BNO055 during ten minutes of straight driving.
+"""
+
+import matplotlib.pyplot as plt
 import numpy as np
 
 import imu_simulation_framework as isf
@@ -11,6 +17,11 @@ imu = isf.read_imu_specification("bno055")
 ends = []
 for run in range(20):
     samples = isf.simulate_imu(motion, imu, seed=1, run=run)
-    ends.append(isf.yaw_error(samples, motion).iloc[-1])
+    error = np.degrees(isf.yaw_error(samples, motion))
+    plt.plot(error.index / 60.0, error, linewidth=0.8)
+    ends.append(error.iloc[-1])
 
-print(f"mean {np.degrees(np.mean(ends)):+.2f} deg, spread {np.degrees(np.std(ends)):.2f} deg")
+print(f"mean {np.mean(ends):+.2f} deg, spread {np.std(ends):.2f} deg")
+plt.xlabel("time [min]")
+plt.ylabel("true yaw less the IMU's [deg]")
+plt.show()

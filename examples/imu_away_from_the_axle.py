@@ -1,5 +1,12 @@
 #!/usr/bin/env python3
-"""What an accelerometer feels in a circle, in the middle of a robot and half a metre ahead."""
+"""
+Away from the axle
+==================
+
+What an accelerometer measures in a circle, in the middle of a robot and half a metre ahead of it.
+"""
+
+import matplotlib.pyplot as plt
 
 import imu_simulation_framework as isf
 
@@ -10,3 +17,8 @@ for name, motion in (("middle", middle), ("ahead", ahead)):
     samples = isf.simulate_imu(motion, "ideal")
     x, y, z = samples[["accel_x", "accel_y", "accel_z"]].mean()
     print(f"{name:6}  x {x:+.3f}  y {y:+.3f}  z {z:+.3f} m/s^2")
+    plt.plot(samples["accel_x"], label=name)
+plt.xlabel("time [s]")
+plt.ylabel("specific force along the robot [m/s²]")
+plt.legend()
+plt.show()

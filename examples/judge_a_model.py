@@ -1,6 +1,12 @@
 #!/usr/bin/env python3
-"""Whether the drift seen on a drive may be that of Hector's plug-in."""
+"""
+A model judged by a drive
+=========================
 
+Whether a drift of 0.02 deg/s may be that of Hector's plug-in with its default parameters.
+"""
+
+import matplotlib.pyplot as plt
 import numpy as np
 
 import imu_simulation_framework as isf
@@ -8,12 +14,17 @@ import imu_simulation_framework as isf
 motion = isf.read_drive("a")
 seconds = np.arange(0.0, 661.0)
 # In place of a recorded IMU: one that turns 0.02 deg/s too little, and is noisy.
-rate = np.radians(-0.02)
 noise = np.random.default_rng(1).normal(0.0, np.radians(0.2), len(seconds))
-observed = rate * seconds + noise
+observed = np.radians(-0.02) * seconds + noise
 
-model = isf.yaw_error_model(isf.HectorParameters(), motion, period=1.0)
-judgement = isf.judge(seconds, observed, model.realisations(2000, seed=1))
+runs = isf.yaw_error_model(isf.HectorParameters(), motion, period=1.0).realisations(2000, seed=1)
+judgement = isf.judge(seconds, observed, runs)
 print(judgement.sentence)
-for look in judgement.statistics:
-    print(f"{look.name:24} p = {look.p_value:.3f}, corrected {look.adjusted:.3f}")
+
+low, high = np.degrees(np.quantile(runs, (0.025, 0.975), axis=0))
+plt.fill_between(seconds / 60.0, low, high, alpha=0.3, label="95 % of the model's runs")
+plt.plot(seconds / 60.0, np.degrees(observed), label="observed")
+plt.xlabel("time [min]")
+plt.ylabel("yaw error [deg]")
+plt.legend()
+plt.show()

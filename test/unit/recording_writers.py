@@ -11,7 +11,7 @@ from rosbags import rosbag2 as ros2
 from rosbags.rosbag1 import Writer
 from rosbags.typesys import Stores, get_typestore
 
-from imu_simulation_framework.recordings.formats.rosbags_versions import READS_FILES
+from imu_simulation_framework.recordings.formats.ros2_bag import READS_FILES
 
 STORE = get_typestore(Stores.ROS1_NOETIC)
 ROS2_STORE = get_typestore(Stores.ROS2_HUMBLE)

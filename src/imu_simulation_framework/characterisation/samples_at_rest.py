@@ -22,7 +22,7 @@ import numpy as np
 
 from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
 from imu_simulation_framework.core.settings import Settings, setting
-from imu_simulation_framework.motion.stamps import Occurrences, find_places
+from imu_simulation_framework.core.stamps import Occurrences, find_places
 
 _BLOCK = 1.0  # s
 _LEAST_SAMPLES = 5

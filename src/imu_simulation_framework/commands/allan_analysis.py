@@ -39,10 +39,9 @@ from imu_simulation_framework.commands.allan_report import (
     write_allan_results,
 )
 from imu_simulation_framework.commands.command_line import ArgumentParser
-from imu_simulation_framework.commands.guessed_columns import guessed_columns
+from imu_simulation_framework.commands.guessed_columns import guessed_columns, named_column
 from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
-from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.motion.stamps import StampLimits
+from imu_simulation_framework.core.stamps import StampLimits
 
 LEAVES_THE_BAND = 3
 """Exit code where the identified sensor is not what was measured."""
@@ -62,7 +61,7 @@ def main(arguments):
     if options.rate is not None and not 1e-3 <= options.rate <= 1e7:
         raise ConfigurationError(f"--rate is {options.rate:g} Hz, expected from 0.001 to 1e7")
     settings = RestSettings(outlier_range=options.outliers)
-    columns = dict(_column(text) for text in options.column) or None
+    columns = dict(named_column(text) for text in options.column) or None
     recordings, sentences = [], []
     axes = None
     for path in options.recordings:
@@ -203,12 +202,3 @@ def _parser():
     )
     parser.add_argument("--quiet", action="store_true", help="no progress bar, even on a terminal")
     return parser
-
-
-def _column(text):
-    quantity, separator, column = text.partition("=")
-    if not separator or not quantity.strip() or not column.strip():
-        raise ConfigurationError(
-            f"--column {shown(text)} is not understood, expected for instance 'gyro_x=wx [deg/s]'"
-        )
-    return quantity.strip(), column.strip()

@@ -28,10 +28,7 @@ from imu_simulation_framework.core.whole_files import (
     refuse_overwriting,
     write_whole,
 )
-from imu_simulation_framework.heading.model.of_imu import yaw_error_model
-from imu_simulation_framework.motion.sources import straight
 from imu_simulation_framework.sensors.files import imu_specification_text
-from imu_simulation_framework.sensors.formats.registry import write_imu_parameters
 from imu_simulation_framework.sensors.triads import TRIADS
 
 NOT_IDENTIFIABLE = "not identifiable from this recording"
@@ -162,6 +159,10 @@ def heading_drift(identification) -> list[str]:
     """Return a sentence on how far a heading drifts by the noise that was found about z."""
     if "gyro_z" not in identification.axes:
         return []
+    # Imported here, since only what is written of it takes the model and the formats.
+    from imu_simulation_framework.heading.model.of_imu import yaw_error_model
+    from imu_simulation_framework.motion.sources import straight
+
     motion = straight(_DRIFTS[-1], rate=1.0 / _DRIFT_STEP)
     shown = []
     for walk_limit in (False, True):
@@ -301,6 +302,8 @@ def _comment(identification) -> str:
 
 def _kalibr(identification, name):
     """Return the content of Kalibr's file, and what of the slow drift it cannot say."""
+    from imu_simulation_framework.sensors.formats.registry import write_imu_parameters
+
     missing = [
         axis for axes in SENSORS.values() for axis in axes if axis not in identification.axes
     ]

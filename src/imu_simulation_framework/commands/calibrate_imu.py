@@ -55,7 +55,7 @@ from imu_simulation_framework.characterisation.calibration.text import (
 )
 from imu_simulation_framework.characterisation.calibration.triad_fit import TriadCalibration
 from imu_simulation_framework.commands.command_line import ArgumentParser
-from imu_simulation_framework.commands.guessed_columns import guessed_columns
+from imu_simulation_framework.commands.guessed_columns import guessed_columns, named_column
 from imu_simulation_framework.core.checked_values import AXES
 from imu_simulation_framework.core.columns import ACCEL, GYRO, MAG
 from imu_simulation_framework.core.constants import STANDARD_GRAVITY
@@ -375,7 +375,7 @@ def main(arguments):
     wishes = Wishes(
         recording=options.recording,
         topic=options.topic,
-        columns=dict(_column(text) for text in options.column),
+        columns=dict(named_column(text) for text in options.column),
         six_positions=options.six_positions,
         free_positions=options.free_positions,
         turns=_turns_wanted(options.turns),
@@ -435,15 +435,6 @@ def _turns_wanted(text):
     if not set(found) <= set(AXES):
         raise ConfigurationError(f"--turns {shown(text)}: axes are x, y and z")
     return found
-
-
-def _column(text):
-    quantity, separator, column = text.partition("=")
-    if not separator or not quantity.strip() or not column.strip():
-        raise ConfigurationError(
-            f"--column {shown(text)} is not understood, expected for instance 'gyro_x=wx [deg/s]'"
-        )
-    return quantity.strip(), column.strip()
 
 
 def _parser():

@@ -7,22 +7,17 @@ Writes drive_<name>_gps.csv.gz and drive_<name>_imu.csv.gz, in the format of
 import argparse
 from dataclasses import replace
 
-from imu_simulation_framework.commands.command_line import whole_number
+from imu_simulation_framework.commands.command_line import ArgumentParser, whole_number
 from imu_simulation_framework.core.files import drive_folder
 from imu_simulation_framework.motion.drives import DRIVES, get_drive, with_laps
 from imu_simulation_framework.recordings.bundled_drives import write_drive
-
-
-class _Parser(argparse.ArgumentParser):
-    def error(self, message):
-        self.exit(2, f"{self.prog}: {message}\n")
 
 
 def _parse(arguments):
     drives = "\n".join(
         f"  {drive.name}  {drive.description} ({drive.duration:g} s)" for drive in DRIVES.values()
     )
-    parser = _Parser(
+    parser = ArgumentParser(
         description=__doc__,
         epilog=f"drives:\n{drives}",
         formatter_class=argparse.RawDescriptionHelpFormatter,

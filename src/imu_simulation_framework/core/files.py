@@ -1,10 +1,6 @@
 """Files: where the package's own are, and reading those that anybody may have put there.
 
-Reading files that anybody may have put there: regular ones only, and not without a limit.
-
-Where the package keeps what it reads at run time, in a source, devel or install space.
-
-Values of any kind as JSON.
+Those are read only if they are regular ones, and not without a limit.
 """
 
 from __future__ import annotations

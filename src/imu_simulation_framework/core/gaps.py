@@ -24,10 +24,6 @@ def behind_gaps(time) -> np.ndarray:
     ----------
     time : array_like, shape (n,)
         Strictly ascending [s].
-
-    Returns
-    -------
-    ndarray of int, shape (gaps,)
     """
     steps = np.diff(np.asarray(time, dtype=float))
     if len(steps) == 0:
@@ -45,10 +41,6 @@ def value_at(time, values, when) -> np.ndarray:
         Times strictly ascending [s].
     when : array_like, shape (m,)
         [s]
-
-    Returns
-    -------
-    ndarray, shape (m,)
     """
     time, when = np.asarray(time, dtype=float), np.asarray(when, dtype=float)
     if len(time) == 0:

@@ -162,7 +162,6 @@ def read_yaml(path: str | os.PathLike[str], what: str) -> Any:
 
     Parameters
     ----------
-    path : str or Path
     what : str
         What it holds, for the sentence: "the GNSS receiver".
 
@@ -220,7 +219,6 @@ def find_description(name: str | os.PathLike[str], folder: str, kind: str) -> Pa
 
     Parameters
     ----------
-    name : str or Path
     folder : str
         Of the package's config.
     kind : str
@@ -255,7 +253,6 @@ def read_described(
 
     Parameters
     ----------
-    path : str or Path
     what : str
         What it describes, for the sentence: "the GNSS receiver".
     make : callable

@@ -12,7 +12,7 @@ from imu_simulation_framework.core.whole_files import (
     write_whole,
 )
 from imu_simulation_framework.drive.check import config_text
-from imu_simulation_framework.recordings.figures import recording_figure
+from imu_simulation_framework.drive.check_figures import recording_figure
 
 
 def report_lines(setup, check) -> list[str]:

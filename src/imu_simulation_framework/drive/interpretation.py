@@ -14,8 +14,8 @@ from imu_simulation_framework.core.columns import ACCEL, EULER, GYRO, QUATERNION
 from imu_simulation_framework.core.errors import (
     RecordingError,
 )
+from imu_simulation_framework.core.stamps import StampLimits
 from imu_simulation_framework.core.units import factor
-from imu_simulation_framework.motion.stamps import StampLimits
 from imu_simulation_framework.recordings.cleaning import POSITION, Samples
 from imu_simulation_framework.recordings.frames import (
     ACCEL_CONVENTIONS,

@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass, field
 
 import numpy as np
 
+from imu_simulation_framework.core.stamps import Occurrences
 from imu_simulation_framework.motion.course import CourseCheck
-from imu_simulation_framework.motion.stamps import Occurrences
 
 _NOTABLE_SCALE = 4.0
 _NOTABLE_RESIDUAL = 2.0

@@ -19,6 +19,7 @@ import numpy as np
 
 from imu_simulation_framework.core.angles import wrap
 from imu_simulation_framework.core.settings import Settings, setting
+from imu_simulation_framework.core.stamps import find
 from imu_simulation_framework.motion.course import (
     SIGNIFICANT_SPEED,
     CourseCheck,
@@ -37,7 +38,6 @@ from imu_simulation_framework.motion.smoothing import (
     velocity_scale,
     white_variances,
 )
-from imu_simulation_framework.motion.stamps import find
 
 if TYPE_CHECKING:
     import pandas as pd

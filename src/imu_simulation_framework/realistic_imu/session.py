@@ -13,7 +13,7 @@ from typing import Any, Iterator, NamedTuple
 import numpy as np
 
 from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
-from imu_simulation_framework.motion.stamps import NANOSECONDS
+from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.realistic_imu.truth import (
     FIRST_AGAIN,
     FIRST_MESSAGES,

@@ -19,8 +19,8 @@ import numpy as np
 from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
 from imu_simulation_framework.core.robot_names import SIDES
 from imu_simulation_framework.core.sentences import listed
+from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.drive.session.along_the_way import AlongTheWay
-from imu_simulation_framework.motion.stamps import NANOSECONDS
 from imu_simulation_framework.realistic_imu.truth import (
     FIRST_AGAIN,
     LONGEST_GAP,

@@ -11,8 +11,8 @@ from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.core.constants import STANDARD_GRAVITY, WORLD_GRAVITY
 from imu_simulation_framework.core.errors import RecordingError
+from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.motion.motion import Motion
-from imu_simulation_framework.motion.stamps import NANOSECONDS
 from imu_simulation_framework.recordings.cleaning import LARGEST_VALUE, ZERO_NORM
 from imu_simulation_framework.sensors.imu_models.base import ImuReading, ImuTruth
 

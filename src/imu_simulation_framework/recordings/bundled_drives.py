@@ -16,6 +16,7 @@ from imu_simulation_framework.core.angles import quaternion_from_roll_pitch_yaw
 from imu_simulation_framework.core.errors import ResultError
 from imu_simulation_framework.core.whole_files import write_whole
 from imu_simulation_framework.motion.drives import DRIVES, get_drive
+from imu_simulation_framework.recordings.messages import IMU, POSE_STAMPED
 from imu_simulation_framework.sensors.drive_sensors import (
     DRIVE_IMU,
     IMU_RATE,
@@ -30,28 +31,10 @@ FIRST_STAMP = 1_546_300_800_000_000_000
 _HEADER_FIELDS = ["%time", "field.header.seq", "field.header.stamp", "field.header.frame_id"]
 
 
-def _vector(name, axes="xyz"):
-    return [f"field.{name}.{axis}" for axis in axes]
-
-
-def _covariance(name):
-    return [f"field.{name}_covariance{index}" for index in range(9)]
-
-
-GPS_FIELDS = [
-    *_HEADER_FIELDS,
-    *_vector("pose.position"),
-    *_vector("pose.orientation", "xyzw"),
-]
-IMU_FIELDS = [
-    *_HEADER_FIELDS,
-    *_vector("orientation", "xyzw"),
-    *_covariance("orientation"),
-    *_vector("angular_velocity"),
-    *_covariance("angular_velocity"),
-    *_vector("linear_acceleration"),
-    *_covariance("linear_acceleration"),
-]
+GPS_FIELDS, IMU_FIELDS = (
+    [*_HEADER_FIELDS, *(f"field.{name}" for name in message.payload.names)]
+    for message in (POSE_STAMPED, IMU)
+)
 
 
 def _csv(fields, rate, frame, values, line_format):
@@ -113,8 +96,7 @@ def imu_csv(drive, samples, imu=DRIVE_IMU):
 def drive_paths(drive, directory):
     """Return the paths (reference, IMU) of a drive's two files.
 
-    A drive that differs from the one of `DRIVES` in laps or seed has these in its name, so
-    that it is never taken for that one.
+    A drive that differs from the one of `DRIVES` in laps or seed has these in its name.
     """
     standard = get_drive(drive.name)
     stem = f"drive_{drive.name}"
@@ -126,22 +108,9 @@ def drive_paths(drive, directory):
 
 
 def write_drive(drive, directory):
-    """Simulate a drive and write its two files, each as a whole or not at all.
+    """Simulate a drive and write its two files, each as a whole or not at all; return their paths.
 
-    Parameters
-    ----------
-    drive : Drive
-    directory : str or Path
-        Made if missing.
-
-    Returns
-    -------
-    reference_path, imu_path : Path
-
-    Raises
-    ------
-    ResultError
-        If they cannot be written.
+    The folder is made if missing. Raises ResultError if they cannot be written.
     """
     directory = Path(directory)
     try:
@@ -160,25 +129,12 @@ def write_drive(drive, directory):
 
 
 def ensure_drive(name, directory):
-    """Return the files of a drive of `DRIVES`, made at the first use.
-
-    Parameters
-    ----------
-    name : str
-        a, b, c or d.
-    directory : str or Path
-        Where they are, or will be.
-
-    Returns
-    -------
-    reference_path, imu_path : Path
+    """Return the files (reference, IMU) of the drive ``a`` to ``d``, made at the first use.
 
     Raises
     ------
-    ConfigurationError
-        If there is no drive of that name.
-    ResultError
-        If they cannot be written.
+    ConfigurationError, ResultError
+        There is no drive of that name, or they cannot be written.
     """
     paths = drive_paths(get_drive(name), directory)
     if not all(path.is_file() for path in paths):

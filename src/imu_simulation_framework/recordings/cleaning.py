@@ -1,9 +1,4 @@
-"""From samples as recorded to samples that can be computed with.
-
-What every reader returns: columns of numbers as recorded, nothing cleaned yet.
-
-From samples as recorded to samples that can be computed with, and a report on the way.
-"""
+"""From samples as recorded to samples that can be computed with, and a report on the way."""
 
 from __future__ import annotations
 
@@ -13,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from imu_simulation_framework.core.errors import RecordingError
-from imu_simulation_framework.motion.stamps import StampLimits, examine_stamps, find
+from imu_simulation_framework.core.stamps import StampLimits, examine_stamps, find
 from imu_simulation_framework.recordings.report import RecordingReport
 
 POSITION = ("x", "y")
@@ -33,8 +28,6 @@ class Samples:
 
     Attributes
     ----------
-    path : str
-        File they come from.
     format : str
         ``bag``, ``rostopic_csv``, ``csv`` or ``tum``.
     columns : dict of str to ndarray, shape (n,)
@@ -44,7 +37,7 @@ class Samples:
         variance_north position_error hdop status covariance_type speed course velocity_east
         velocity_north``, and ``orientation_covariance gyro_covariance accel_covariance``, the
         first element of each matrix. Axes, senses of rotation and orders are the recording's;
-        :mod:`~imu_simulation_framework.recordings.conventions` turns them.
+        :mod:`~imu_simulation_framework.recordings.frames` turns them.
     places : ndarray of int, shape (n,)
         Number of each sample in the file, as a person counts.
     place_name : str
@@ -114,16 +107,7 @@ ZERO_NORM = 1e-6
 class Cleaner:
     """Leaves out step by step what cannot be used, and counts it.
 
-    Parameters
-    ----------
-    samples : Samples
-    time_offset : float
-        Added to all times [s].
-
-    Raises
-    ------
-    RecordingError
-        No sample has a time.
+    ``time_offset`` [s] is added to all times. Raises RecordingError if no sample has a time.
     """
 
     def __init__(self, samples: Samples, time_offset=0.0):
@@ -143,10 +127,7 @@ class Cleaner:
     def drop(self, mask, name, reason):
         """Leave out samples that are still in and in the mask.
 
-        Raises
-        ------
-        RecordingError
-            None would remain; ``reason`` ends its sentence.
+        Raises RecordingError if none would remain; ``reason`` ends its sentence.
         """
         mask = mask & self.keep
         self.keep &= ~mask
@@ -163,10 +144,7 @@ class Cleaner:
     def drop_nan(self, names):
         """Leave out samples of which one of these columns is not finite.
 
-        Raises
-        ------
-        RecordingError
-            None would remain, or one holds a number that no sensor says.
+        Raises RecordingError if none would remain, or one holds a number that no sensor says.
         """
         values = self.samples.matrix(names)
         finite = np.isfinite(values).all(axis=1)
@@ -176,10 +154,7 @@ class Cleaner:
     def unit_quaternions(self, names) -> np.ndarray:
         """Normalise quaternions and leave out those of length zero; shape (n, 4).
 
-        Raises
-        ------
-        RecordingError
-            They are all of length zero, or usually of one far from 1.
+        Raises RecordingError if they are all of length zero, or usually of one far from 1.
         """
         quaternions = self.samples.matrix(names)
         norms = np.linalg.norm(quaternions, axis=1)
@@ -201,24 +176,17 @@ class Cleaner:
     def finish(self, limits: StampLimits, minimum_samples, absent=()):
         """Put the remaining samples in order.
 
-        Parameters
-        ----------
-        limits : StampLimits
-        minimum_samples : int
-            Fewer cannot be used.
-        absent : sequence of str
-            For the report.
-
         Returns
         -------
         order : ndarray of int
             Indices of the remaining samples, in the order of their times.
         report : RecordingReport
+            With what is ``absent``.
 
         Raises
         ------
         RecordingError
-            The clock runs backwards, or too few samples remain.
+            The clock runs backwards, or fewer than ``minimum_samples`` remain.
         """
         samples = self.samples
         with np.errstate(invalid="ignore"):
@@ -257,15 +225,7 @@ class Cleaner:
 
 
 def refuse_absurd(samples: Samples, names, keep) -> None:
-    """Raise RecordingError where one of these columns holds a number that no sensor says.
-
-    Parameters
-    ----------
-    samples : Samples
-    names : sequence of str
-    keep : ndarray of bool, shape (n,)
-        Samples that count.
-    """
+    """Raise RecordingError where a column, as far as kept, holds a number that no sensor says."""
     values = samples.matrix(names)
     absurd = np.argwhere(keep[:, None] & (np.abs(values) > LARGEST_VALUE))
     if len(absurd):

@@ -1,20 +1,12 @@
-"""Column maps of text files: quantities, units, times, and which of them are used.
+"""Column maps of text files: ``yaw = (raw - 512) * 0.0625 [deg cw from north]``.
 
-The quantities that a column map can name, and the units in which they can be.
-
-One table, from which files are read and the list in the documentation is made.
-
-What the values of a column map mean: ``yaw = (raw - 512) * 0.0625 [deg cw from north]``.
-
-A value is a column with its unit in brackets behind it; without brackets it is in SI units. If
-the file's own header has the brackets in it, they may be written once or twice. A column is named
-as the file's header names it, or by its place, ``#3`` or ``col3``, counted from 1. It may have a
-factor and an offset, which give the number that is in that unit. Times may stand in two columns,
-``sec [s] + nsec [ns]`` or ``date + clock [iso8601]``.
-
-Times in text files: in any unit, as dates, in two columns, and without a unit.
-
-Which mapped columns a recording can use; what is mapped and of no use is refused by name.
+One table of quantities and units, from which files are read and the list in the documentation is
+made. A value is a column with its unit in brackets behind it; without brackets it is in SI units.
+If the file's own header has the brackets in it, they may be written once or twice. A column is
+named as the file's header names it, or by its place, ``#3`` or ``col3``, counted from 1. It may
+have a factor and an offset, which give the number that is in that unit. Times may stand in two
+columns, ``sec [s] + nsec [ns]`` or ``date + clock [iso8601]``, in any unit, as dates, or without a
+unit. What is mapped and of no use is refused by name.
 """
 
 from __future__ import annotations
@@ -30,8 +22,8 @@ import pandas as pd
 from imu_simulation_framework.core.columns import ACCEL, EULER, GYRO, MAG, QUATERNION
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.core.sentences import listed, shown
+from imu_simulation_framework.core.stamps import seconds_from_counts, seconds_from_nanoseconds
 from imu_simulation_framework.core.units import factor, factors
-from imu_simulation_framework.motion.stamps import seconds_from_counts, seconds_from_nanoseconds
 from imu_simulation_framework.recordings.cleaning import (
     GLOBAL_POSITION,
     POSITION,
@@ -61,13 +53,10 @@ _NUMBER = factors("1", "")
 
 @dataclass(frozen=True)
 class Quantity:
-    """What a column can hold.
+    """What a column can hold; ``name`` is its key in column maps.
 
     Attributes
     ----------
-    name : str
-        Key of the column map.
-    meaning : str
     units : mapping of str to float
         Unit -> factor to the first one, which is this package's.
     column : str
@@ -240,15 +229,9 @@ class Term:
 
 @dataclass(frozen=True)
 class MappedColumn:
-    """What one line of a column map says.
+    """What one line of a column map says; of a time there may be two ``terms``.
 
-    Attributes
-    ----------
-    quantity : Quantity
-    terms : tuple of Term
-        One; for a time perhaps two.
-    yaw_convention : str
-        Sense and zero of an angle in the horizontal; empty if nothing is said.
+    ``yaw_convention`` is sense and zero of an angle in the horizontal; empty if nothing is said.
     """
 
     quantity: Quantity
@@ -257,16 +240,7 @@ class MappedColumn:
 
 
 def parse_map(path, columns, present) -> list[MappedColumn]:
-    """Understand a column map.
-
-    Parameters
-    ----------
-    path : path-like
-        For messages.
-    columns : mapping of str to str
-        Quantity -> description.
-    present : sequence of str
-        The file's columns.
+    """Understand a column map, quantity -> description, of a file with the columns ``present``.
 
     Raises
     ------
@@ -396,17 +370,7 @@ _USUAL_RATES = (0.5, 2000.0)  # Hz
 
 
 def read_times(table, column) -> np.ndarray:
-    """Read the column or columns of a time.
-
-    Parameters
-    ----------
-    table : TextTable
-    column : MappedColumn
-
-    Returns
-    -------
-    ndarray, shape (n,)
-        [s]; nan where there is none.
+    """Read the column or columns of a time, shape (n,) [s]; nan where there is none.
 
     Raises
     ------
@@ -423,14 +387,7 @@ def read_times(table, column) -> np.ndarray:
 
 
 def settled_times(table, column):
-    """Return the column of a time with the unit that it turned out to have in a part of its file.
-
-    Parameters
-    ----------
-    table : TextTable
-        The first part, which :func:`read_times` has read.
-    column : MappedColumn
-    """
+    """Return the column of a time with the unit that it has in the first part of its file."""
     unit = {}
     if not column.terms[0].stated and _is_date(table, column.terms[0].name):
         unit = {"unit": ISO_TIME}
@@ -438,19 +395,9 @@ def settled_times(table, column):
 
 
 def refuse_other_unit(path, times, setting):
-    """Refuse times that are called seconds and can hardly be.
+    """Refuse times that are called seconds and look like another unit.
 
-    Parameters
-    ----------
-    path : path-like
-    times : ndarray
-    setting : str
-        What to write, less the unit.
-
-    Raises
-    ------
-    RecordingError
-        They look like milliseconds, microseconds or nanoseconds.
+    ``setting`` is what to write instead, less the unit.
     """
     times = times[np.isfinite(times)]
     steps = np.abs(np.diff(times))

@@ -45,10 +45,7 @@ _TUM_NUMBERS = 8
 def read_start(path, size=65536) -> bytes:
     """Return the first bytes of a file, unpacked.
 
-    Raises
-    ------
-    RecordingError
-        It is not there, no file, not readable, empty, or damaged.
+    Raises RecordingError if it is not there, no file, not readable, empty, or damaged.
     """
     if not os.path.exists(path):
         raise RecordingError(f"{path}: there is no such recording")
@@ -67,10 +64,7 @@ def read_start(path, size=65536) -> bytes:
 def storage_files(path) -> list[Path]:
     """Return the files of a ROS 2 bag, one file or a folder, in the order of their numbers.
 
-    Raises
-    ------
-    RecordingError
-        It is a folder without such files.
+    Raises RecordingError for a folder without such files.
     """
     path = Path(path)
     if not path.is_dir():
@@ -94,10 +88,7 @@ def is_ros2_bag(path) -> bool:
 def detect_format(path, start) -> str:
     """Tell the format from the first bytes and, where they do not say, the name.
 
-    Raises
-    ------
-    RecordingError
-        It is none of those that can be read.
+    Raises RecordingError if it is none of those that can be read.
     """
     if start.startswith(BAG_MAGIC):
         return "bag"
@@ -137,16 +128,8 @@ def _is_tum(line) -> bool:
 def text_blocks(path, progress=None):
     """Yield the content of a text file, unpacked, block by block.
 
-    Parameters
-    ----------
-    path : path-like
-    progress : callable, optional
-        Called with the number of bytes of each block.
-
-    Raises
-    ------
-    RecordingError
-        It is damaged, not text, or too large.
+    ``progress`` is called with the number of bytes of each. Raises RecordingError if the file is
+    damaged, not text, or too large.
     """
     decoder = codecs.getincrementaldecoder("utf-8-sig")()
     size, lines = 0, 1
@@ -181,10 +164,7 @@ def read_text(path) -> str:
 def unpacked(path):
     """Give the path of a file without gzip; a temporary one, removed afterwards, if it has it.
 
-    Raises
-    ------
-    RecordingError
-        It is damaged, too large, or there is no room for it.
+    Raises RecordingError if it is damaged, too large, or there is no room for it.
     """
     with _reading(path), _opened(path) as (_, packed):
         pass
@@ -200,13 +180,7 @@ def unpacked(path):
 
 
 def unpacked_blocks(path):
-    """Yield the content of a file, without gzip, block by block.
-
-    Raises
-    ------
-    RecordingError
-        It unpacks to more than a recording would.
-    """
+    """Yield the content of a file, without gzip, block by block, :func:`limited`."""
     with _opened(path) as (blocks, packed):
         yield from limited(path, blocks) if packed else blocks
 
@@ -214,18 +188,8 @@ def unpacked_blocks(path):
 def limited(path, blocks, packed=None):
     """Yield what is unpacked from a file, as long as it is not more than a recording would be.
 
-    Parameters
-    ----------
-    path : path-like
-        The packed file.
-    blocks : iterable of bytes
-    packed : int, optional
-        How many bytes are unpacked, by default all of the file.
-
-    Raises
-    ------
-    RecordingError
-        It is; see ``RATIO_LIMIT``.
+    ``packed`` is how many bytes are unpacked, by default all of the file ``path``. Raises
+    RecordingError where it is more; see ``RATIO_LIMIT``.
     """
     packed, size = os.stat(path).st_size if packed is None else packed, 0
     for block in blocks:
@@ -248,10 +212,7 @@ def _opened(path):
 
 
 def _gunzipped(file):
-    """Return what is in a gzip file; zeros behind it, which fill a device's block, do not count.
-
-    Python's own reader takes such zeros one by one.
-    """
+    """Return what is in a gzip file; zeros behind it, which fill a device's block, do not count."""
     packed = file.read(_PACKED_BLOCK)
     while packed:
         unpacker = zlib.decompressobj(wbits=_GZIP)

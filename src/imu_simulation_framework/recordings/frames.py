@@ -4,17 +4,19 @@ Recordings differ in the world's axes (east-north-up or north-east-down), in the
 of the yaw, in the order of a quaternion and in its direction. Here everything becomes ENU, body
 axes forward-left-up, and yaw counter-clockwise from east (REP-103). A world of north-east-down
 goes with body axes forward-right-down; in both, roll, pitch and yaw are rotations about x, then
-y, then z of the world.
+y, then z of the world. A column map's own words (``yaw = heading [deg cw from north]``) win over
+the conventions given.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from imu_simulation_framework.core.angles import quaternion_product
+from imu_simulation_framework.core.columns import ACCEL, GYRO, QUATERNION
 from imu_simulation_framework.core.settings import Settings, setting
 from imu_simulation_framework.core.units import factors
 from imu_simulation_framework.sensors.imu_specification import (
@@ -142,20 +144,9 @@ def yaw_from_convention(yaw, convention):
 
 
 def quaternions_from_convention(quaternions, conventions):
-    """Return quaternions that take vectors from body axes forward-left-up to ENU.
+    """Return quaternions x, y, z, w, shape (n, 4), from body axes forward-left-up to ENU.
 
-    Lengths stay what they are, zero and not-a-number too: recordings have such.
-
-    Parameters
-    ----------
-    quaternions : array_like, shape (n, 4)
-        As recorded.
-    conventions : ReferenceConventions
-
-    Returns
-    -------
-    ndarray, shape (n, 4)
-        Order x, y, z, w.
+    ``quaternions`` (n, 4) are as recorded. Lengths stay what they are, zero and not-a-number too.
     """
     quaternions = np.asarray(quaternions, dtype=float)
     if conventions.quaternion_order == "wxyz":
@@ -193,16 +184,8 @@ def positions_from_frame(positions, frame):
 def levelling_roll_pitch(up) -> tuple[float, float]:
     """Return the mounting that puts an IMU at rest upright, quarter turns where it nearly is one.
 
-    Parameters
-    ----------
-    up : array_like, shape (3,)
-        What the accelerometer shows at rest, of any length.
-
-    Returns
-    -------
-    roll, pitch : float
-        [rad], applied in the order of ``ImuConventions.mounting``: roll first. The turn about the
-        vertical, yaw, does not show in gravity.
+    ``up`` (3,) is what the accelerometer shows at rest, of any length. Roll and pitch [rad] are
+    those of ``ImuConventions.mounting``; the turn about the vertical does not show in gravity.
     """
     x, y, z = np.asarray(up, dtype=float) / np.linalg.norm(up)
     pitch = _quarter_turns(math.atan2(-x, math.hypot(y, z)))
@@ -213,3 +196,63 @@ def levelling_roll_pitch(up) -> tuple[float, float]:
 def _quarter_turns(angle) -> float:
     nearest = round(angle / (math.pi / 2.0)) * (math.pi / 2.0)
     return nearest if abs(angle - nearest) < _NEARLY else angle
+
+
+COURSE_CONVENTION = "cw_from_north"
+"""A course is what a compass shows, whatever the yaw is."""
+
+
+def conventional_imu(samples, conventions: ImuConventions):
+    """Return samples of an IMU in ENU, forward-left-up, rad/s and m/s^2; not mounted yet."""
+    columns = dict(samples.columns)
+    _turn_orientation(columns, samples, conventions)
+    signs = vectors_from_axes(np.ones(3), conventions.axes)
+    units = (GYRO_UNITS[conventions.gyro_unit], ACCEL_UNITS[conventions.accel_unit])
+    for names, unit in zip((GYRO, ACCEL), units):
+        for name, sign in zip(names, signs):
+            if name in columns:
+                columns[name] = columns[name] * (
+                    sign if name in samples.stated_units else sign * unit
+                )
+    for name in ACCEL:
+        if name in columns:
+            columns[name] = ACCEL_CONVENTIONS[conventions.accel_convention] * columns[name]
+    return replace(samples, columns=columns)
+
+
+def conventional_reference(samples, conventions: ReferenceConventions):
+    """Return samples of a reference in ENU, yaw and course counter-clockwise from east.
+
+    Where both speed and course are there they become ``velocity_east`` and ``velocity_north``.
+    """
+    columns = dict(samples.columns)
+    _turn_orientation(columns, samples, conventions)
+    if samples.has(("x", "y")):
+        height = columns.get("z", np.zeros(len(samples)))
+        positions = np.column_stack([columns["x"], columns["y"], height])
+        positions = positions_from_frame(positions, conventions.frame)
+        columns.update(x=positions[:, 0], y=positions[:, 1])
+        if "z" in columns:
+            columns["z"] = positions[:, 2]
+    if "course" in columns:
+        convention = samples.yaw_conventions.get("course", COURSE_CONVENTION)
+        columns["course"] = yaw_from_convention(columns["course"], convention)
+        if "speed" in columns:
+            speed, course = columns.pop("speed"), columns.pop("course")
+            # Below zero a telephone says that it does not know.
+            speed = np.where(speed < 0.0, np.nan, speed)
+            columns["velocity_east"] = speed * np.cos(course)
+            columns["velocity_north"] = speed * np.sin(course)
+    return replace(samples, columns=columns)
+
+
+def _turn_orientation(columns, samples, conventions):
+    if samples.has(QUATERNION):
+        turned = quaternions_from_convention(samples.matrix(QUATERNION), conventions)
+        columns.update(zip(QUATERNION, turned.T))
+    if "pitch" in columns and conventions.frame == "ned":
+        # Nose up is positive about right, and negative about left.
+        columns["pitch"] = -columns["pitch"]
+    if "yaw" in columns:
+        convention = samples.yaw_conventions.get("yaw", conventions.yaw)
+        columns["yaw"] = yaw_from_convention(columns["yaw"], convention)

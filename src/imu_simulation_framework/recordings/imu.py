@@ -1,4 +1,4 @@
-"""A recorded IMU from samples."""
+"""A recorded IMU from samples, and an orientation for one that gives none."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
-from scipy.spatial.transform import Rotation
+from scipy.spatial.transform import Rotation, Slerp
 
 from imu_simulation_framework.core.angles import (
     quaternion_from_roll_pitch_yaw,
@@ -15,16 +15,28 @@ from imu_simulation_framework.core.angles import (
 )
 from imu_simulation_framework.core.columns import ACCEL, EULER, GYRO, QUATERNION
 from imu_simulation_framework.core.errors import RecordingError
-from imu_simulation_framework.motion.stamps import StampLimits
+from imu_simulation_framework.core.stamps import StampLimits
 from imu_simulation_framework.recordings.cleaning import MINIMUM_SAMPLES, Cleaner
-from imu_simulation_framework.recordings.conventions import conventional_imu
-from imu_simulation_framework.recordings.frames import ImuConventions, levelling_roll_pitch
-from imu_simulation_framework.recordings.orientation import GRAVITY_SHOWS, made_orientation
+from imu_simulation_framework.recordings.frames import (
+    ImuConventions,
+    conventional_imu,
+    levelling_roll_pitch,
+)
+from imu_simulation_framework.sensors.fusion.choice import make_filter
+from imu_simulation_framework.sensors.imu_specification import OutputSpecification
 
 MOUNTED_TURNED = "the IMU is mounted turned"
 """In the remark on gravity beside the z axis, which matters to a heading only."""
 
 _UPRIGHT = np.radians(30.0)
+
+_GRAVITY_SHOWS = 5.0
+"""Below it [m/s^2] the accelerometer does not measure gravity; some IMUs subtract it."""
+
+LEVEL_TIME = 0.5
+"""Over this long a beginning the accelerometer is averaged to start level [s]."""
+
+_MAX_GRID = 3.0  # steps of the grid for each sample
 
 
 def imu_table(
@@ -36,21 +48,10 @@ def imu_table(
     minimum_samples=MINIMUM_SAMPLES,
     time_offset=0.0,
 ):
-    """Make an ImuRecord of samples.
+    """Make an ImuRecord, in the robot's axes, of samples as recorded, and a RecordingReport.
 
-    Parameters
-    ----------
-    samples : Samples
-        As recorded.
-    conventions : ImuConventions, optional
-    require, stamp_limits, minimum_samples, time_offset
-        As for :func:`~imu_simulation_framework.recordings.reading.read_imu`.
-
-    Returns
-    -------
-    table : pandas.DataFrame
-        ImuRecord in the robot's axes, without the columns of what the recording lacks.
-    report : RecordingReport
+    The other parameters are those of :func:`.read_imu`. The table is without the columns of what
+    the recording lacks.
 
     Raises
     ------
@@ -70,7 +71,6 @@ def imu_table(
     absent = [name for name in ("orientation", "gyro", "accel") if name not in groups]
     if conventions.orientation == "fused":
         groups.pop("orientation", None)
-    if conventions.orientation == "fused":
         require = ("orientation", *require)
     made = "orientation" in require and "orientation" not in groups
     _check_required(samples, groups, require, conventions.orientation)
@@ -104,18 +104,12 @@ def imu_table(
 
 def _groups(samples):
     """Return what the samples give: ``orientation``, ``gyro`` and ``accel`` with their columns."""
-    groups = {"orientation": _orientation_columns(samples)}
+    # A yaw alone is the orientation of a robot that stays level.
+    given = (columns for columns in (QUATERNION, EULER, ("yaw",)) if samples.has(columns))
+    groups = {"orientation": next(given, QUATERNION)}
     for name, axes in (("gyro", GYRO), ("accel", ACCEL)):
         groups[name] = tuple(axis for axis in axes if axis in samples)
     return {name: group for name, group in groups.items() if _is_given(samples, group)}
-
-
-def _orientation_columns(samples):
-    """Return the columns of an orientation; a yaw alone is that of a robot that stays level."""
-    for columns in (QUATERNION, EULER, ("yaw",)):
-        if samples.has(columns):
-            return columns
-    return QUATERNION
 
 
 def _is_given(samples, columns) -> bool:
@@ -166,7 +160,11 @@ def _check_mountable(samples, groups, turned):
 def _robot_angles(samples, quaternions, order, mounted):
     """Return roll, pitch and yaw of the robot, shape (n, 3)."""
     if quaternions is None:
-        angles = _angles(samples)[order]
+        if samples.has(EULER):
+            angles = samples.matrix(EULER)[order]
+        else:
+            yaw = samples.columns["yaw"][order]
+            angles = np.column_stack([np.zeros((len(yaw), 2)), yaw])
         if mounted is None:
             return angles
         quaternions = quaternion_from_roll_pitch_yaw(angles)
@@ -177,13 +175,6 @@ def _robot_angles(samples, quaternions, order, mounted):
     robot = Rotation.from_quat(quaternions)
     robot = robot if mounted is None else robot * mounted.inv()
     return roll_pitch_yaw_from_quaternion(robot.as_quat())
-
-
-def _angles(samples):
-    if samples.has(EULER):
-        return samples.matrix(EULER)
-    yaw = samples.columns["yaw"]
-    return np.column_stack([np.zeros((len(yaw), 2)), yaw])
 
 
 def without_unknown(samples):
@@ -201,7 +192,7 @@ def _check_upright(cleaner, mounted):
     """Remark if gravity does not lie on the robot's z axis."""
     mean = cleaner.samples.matrix(ACCEL)[cleaner.keep].mean(axis=0)
     length = np.linalg.norm(mean)
-    if length < GRAVITY_SHOWS:
+    if length < _GRAVITY_SHOWS:
         return
     up = mounted.apply(mean / length)
     if up[2] >= np.cos(_UPRIGHT):
@@ -218,3 +209,121 @@ def _check_upright(cleaner, mounted):
         f"gravity lies {where}, so {MOUNTED_TURNED}: [imu_recording] {turn} would put it upright"
         f"{down}; how it is turned about the vertical, mounting_yaw, gravity does not tell"
     )
+
+
+def fused_angles(times, gyro, accel, output: OutputSpecification):
+    """Fuse gyroscope and accelerometer.
+
+    The filters of :mod:`.fusion.choice` want even steps, which stamps of a recording rarely have.
+    The integral of the rate is therefore taken at the recorded times and read off on an even grid:
+    what was turned in all is kept, whatever the stamps' jitter.
+
+    Parameters
+    ----------
+    times : array_like, shape (n,)
+        Strictly growing [s], at least 2.
+    gyro, accel : array_like, shape (n, 3)
+        Angular velocity [rad/s] and specific force [m/s^2] in axes forward-left-up.
+    output : OutputSpecification
+        Of which the filter counts.
+
+    Returns
+    -------
+    ndarray, shape (n, 3)
+        Roll, pitch [rad] and yaw [rad, unwrapped]; the yaw starts at zero, and roll and pitch as
+        the accelerometer has them.
+
+    Raises
+    ------
+    ConfigurationError
+        The filter needs a library that is not installed.
+    """
+    times = np.asarray(times, dtype=float) - times[0]
+    gyro, accel = np.asarray(gyro, dtype=float), np.asarray(accel, dtype=float)
+    # The median step, unless stamps came in bursts, when the grid would be far too fine.
+    period = max(float(np.median(np.diff(times))), times[-1] / (_MAX_GRID * len(times)))
+    # The last sample lasts until the grid ends.
+    grid = period * np.arange(int(times[-1] / period) + 2)
+    lasting = np.append(times, grid[-1])
+    turned = integral(lasting, np.vstack([gyro, gyro[-1]]))
+    rates = np.diff(_on_grid(grid, lasting, turned), axis=0) / period
+    forces = _on_grid(grid, times, accel)
+
+    filter = make_filter(output, period)
+    beginning = accel[times <= LEVEL_TIME].mean(axis=0)
+    first = filter.start(np.array([0.0, 0.0, 0.0, 1.0]), beginning)
+    quaternions = np.vstack([first, filter.update_all(rates, forces[1:])])
+    fused = Slerp(grid, Rotation.from_quat(quaternions))(times)
+    angles = roll_pitch_yaw_from_quaternion(fused.as_quat())
+    yaw = unwrap(angles[:, 2])
+    return np.column_stack([angles[:, :2], yaw - yaw[0]])
+
+
+def integral(times, values):
+    """Return integral from the first time to each, by the trapezoidal rule; shape of the values."""
+    values = np.asarray(values, dtype=float)
+    steps = np.diff(times).reshape((-1,) + (1,) * (values.ndim - 1))
+    parts = 0.5 * steps * (values[1:] + values[:-1])
+    return np.concatenate([np.zeros_like(values[:1]), np.cumsum(parts, axis=0)])
+
+
+def _on_grid(grid, times, columns):
+    return np.column_stack([np.interp(grid, times, column) for column in columns.T])
+
+
+def made_orientation(table, conventions, stamps):
+    """Make an orientation of an IMU's gyroscope and, if it shows gravity, accelerometer.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        ImuRecord in the robot's axes with at least ``gyro_z``.
+    conventions : ImuConventions
+    stamps : StampReport
+
+    Returns
+    -------
+    angles : ndarray, shape (n, 3)
+        Roll, pitch, yaw [rad]; the yaw starts at zero.
+    about : dict
+        Fields ``orientation_source``, ``fusion`` and ``remarks`` of a RecordingReport.
+    """
+    times = table.index.to_numpy()
+    complete = all(name in table for name in GYRO + ACCEL)
+    size = 0.0
+    if complete:
+        size = float(np.median(np.linalg.norm(table[list(ACCEL)].to_numpy(), axis=1)))
+    if size >= _GRAVITY_SHOWS:
+        names = ("filter", "filter_time_constant", "filter_rate_bias")
+        settings = {name: getattr(conventions, name) for name in names}
+        output = OutputSpecification(**settings)
+        angles = fused_angles(times, table[list(GYRO)], table[list(ACCEL)], output)
+        bias = "with" if output.filter_rate_bias else "without"
+        remark = (
+            "the orientation is made of gyroscope and accelerometer, by the filter "
+            f"{output.filter} with a time constant of {output.filter_time_constant:g} s {bias} "
+            "an estimate of the gyroscope's bias; its yaw starts at 0"
+        )
+        source = "fused"
+    else:
+        yaw = integral(times, table["gyro_z"].to_numpy())
+        angles = np.column_stack([np.zeros((len(yaw), 2)), yaw])
+        why = "there is no accelerometer"
+        if complete:
+            why = (
+                f"the accelerometer does not show gravity (usually {size:.2f} m/s^2; is "
+                "accel_unit right?)"
+            )
+        remark = (
+            f"{why}: the yaw is the integral of the rate about the robot's z axis, which is taken "
+            "for vertical; roll and pitch are taken for 0"
+        )
+        source, settings = "integrated", {}
+    remarks = [remark]
+    if stamps.gaps:
+        remarks.append(
+            f"across gaps, the longest of {stamps.longest_gap:.3f} s, the rate is interpolated, so "
+            "that the yaw is uncertain by what the robot turned there"
+        )
+    about = {"orientation_source": source, "fusion": settings, "remarks": tuple(remarks)}
+    return angles, about

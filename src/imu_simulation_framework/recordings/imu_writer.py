@@ -20,6 +20,7 @@ from imu_simulation_framework.core.robot_names import IMU_FRAME
 from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.whole_files import written_aside
 from imu_simulation_framework.recordings.bundled_drives import FIRST_STAMP, IMU_FIELDS
+from imu_simulation_framework.recordings.formats.written_bags import Messages, packed_messages
 from imu_simulation_framework.recordings.messages import IMU
 from imu_simulation_framework.sensors.imu_models.base import ImuSamples
 
@@ -32,17 +33,8 @@ TOPIC = topics.in_root(topics.IMU)
 def format_of(path, format="") -> str:
     """Return the format of a recording that will have this name.
 
-    Parameters
-    ----------
-    path : str or Path
-    format : str
-        One of :data:`FORMATS`; by default ``bag`` for names with ``.bag`` and ``csv`` for names
-        with ``.csv`` or ``.csv.gz``.
-
-    Raises
-    ------
-    ConfigurationError
-        The name does not tell, or contradicts.
+    By default ``bag`` for names with ``.bag`` and ``csv`` for names with ``.csv`` or ``.csv.gz``.
+    Raises ConfigurationError if the name does not tell, or contradicts.
     """
     name = Path(path).name.lower()
     by_name = "bag" if name.endswith(".bag") else ""
@@ -74,10 +66,8 @@ def write_imu_recording(path, blocks: Iterable[ImuSamples], covariances, format=
 
     Raises
     ------
-    ConfigurationError
-        Name and format do not go together.
-    ResultError
-        The file cannot be written.
+    ConfigurationError, ResultError
+        Name and format do not go together, or the file cannot be written.
     """
     kind = format_of(path, format)
     write = {"bag": _write_bag, "rostopic_csv": _write_rostopic_csv, "csv": _write_table}[kind]
@@ -87,26 +77,14 @@ def write_imu_recording(path, blocks: Iterable[ImuSamples], covariances, format=
 
 def _write_bag(path, blocks, covariances, packed):
     store = get_typestore(Stores.ROS1_NOETIC)
-    frame = IMU_FRAME.encode()
-    message = np.dtype(
-        [("sequence", "<u4"), ("seconds", "<u4"), ("nanoseconds", "<u4"), ("length", "<u4")]
-        + [("frame", f"S{len(frame)}"), ("payload", IMU.payload)]
-    )
     sequence = 0
     with Writer(path) as writer:
         connection = writer.add_connection(TOPIC, "sensor_msgs/msg/Imu", typestore=store)
         for block in blocks:
-            # All messages of a block at once: a message is its bytes in a row, as IMU says.
-            messages = np.zeros(len(block.time), message)
             stamps = _stamps(block.time)
-            messages["sequence"] = np.arange(sequence, sequence + len(stamps))
-            messages["seconds"], messages["nanoseconds"] = np.divmod(stamps, 10**9)
-            messages["length"] = len(frame)
-            messages["frame"] = frame
-            for name, column in zip(IMU.payload.names, _columns(block, covariances).T):
-                messages["payload"][name] = column
-            content = messages.tobytes()
-            size = message.itemsize
+            fields = dict(zip(IMU.payload.names, _columns(block, covariances).T))
+            messages = Messages(TOPIC, IMU, stamps, fields, [IMU_FRAME])
+            content, size = packed_messages(messages, sequence)
             for index, stamp in enumerate(stamps.tolist()):
                 writer.write(connection, stamp, content[index * size : (index + 1) * size])
             sequence += len(stamps)

@@ -1,15 +1,9 @@
-"""The ROS messages that can be read, and the topics among which to choose.
-
-The ROS messages that can be read: how they lie in a bag and in ``rostopic echo -p``.
+"""The ROS messages that can be read, how they are laid out, and among which topics to choose.
 
 Each of them is a std_msgs/Header, perhaps a string, and a payload of fixed size
 (little-endian, packed, as http://wiki.ros.org/msg says; ROS 2 has the same fields, see
 :mod:`~imu_simulation_framework.recordings.formats.ros2_bag`). The payload's fields are named as
 ``rostopic echo -p`` names them, less its prefix ``field.``, so that one table serves all.
-
-Which topic of a bag to read.
-
-A receiver's velocity and heading, in topics of their own, put beside its positions.
 """
 
 from __future__ import annotations
@@ -30,8 +24,8 @@ def _vector(name, parts=VECTOR):
     return [(f"{name}.{part}", "<f8") for part in parts]
 
 
-def _array(name, length):
-    return [(f"{name}{index}", "<f8") for index in range(length)]
+def _covariance(name, length=9):
+    return [(f"{name}covariance{index}", "<f8") for index in range(length)]
 
 
 def _pose(name):
@@ -39,9 +33,10 @@ def _pose(name):
 
 
 def _pose_quantities(name):
-    quantities = {axis: f"{name}position.{axis}" for axis in VECTOR}
-    quantities.update({f"q{axis}": f"{name}orientation.{axis}" for axis in QUATERNION})
-    return quantities
+    return {
+        **{axis: f"{name}position.{axis}" for axis in VECTOR},
+        **{f"q{axis}": f"{name}orientation.{axis}" for axis in QUATERNION},
+    }
 
 
 @dataclass(frozen=True)
@@ -66,33 +61,31 @@ class MessageType:
     quantities: dict[str, str]
 
 
-def _message(name, strings, fields, quantities):
+def _message(name, fields, quantities, strings=0):
     return MessageType(name, strings, np.dtype(fields), quantities)
 
 
 ODOMETRY = _message(
     "nav_msgs/Odometry",
-    1,
     _pose("pose.pose.")
-    + _array("pose.covariance", 36)
+    + _covariance("pose.", 36)
     + _vector("twist.twist.linear")
     + _vector("twist.twist.angular")
-    + _array("twist.covariance", 36),
+    + _covariance("twist.", 36),
     _pose_quantities("pose.pose."),
+    strings=1,
 )
-POSE_STAMPED = _message("geometry_msgs/PoseStamped", 0, _pose("pose."), _pose_quantities("pose."))
+POSE_STAMPED = _message("geometry_msgs/PoseStamped", _pose("pose."), _pose_quantities("pose."))
 POSE_WITH_COVARIANCE_STAMPED = _message(
     "geometry_msgs/PoseWithCovarianceStamped",
-    0,
-    _pose("pose.pose.") + _array("pose.covariance", 36),
+    _pose("pose.pose.") + _covariance("pose.", 36),
     _pose_quantities("pose.pose."),
 )
 NAV_SAT_FIX = _message(
     "sensor_msgs/NavSatFix",
-    0,
     [("status.status", "i1"), ("status.service", "<u2")]
     + [(name, "<f8") for name in ("latitude", "longitude", "altitude")]
-    + _array("position_covariance", 9)
+    + _covariance("position_")
     + [("position_covariance_type", "u1")],
     {
         "status": "status.status",
@@ -107,13 +100,12 @@ NAV_SAT_FIX = _message(
 )
 IMU = _message(
     "sensor_msgs/Imu",
-    0,
     _vector("orientation", QUATERNION)
-    + _array("orientation_covariance", 9)
+    + _covariance("orientation_")
     + _vector("angular_velocity")
-    + _array("angular_velocity_covariance", 9)
+    + _covariance("angular_velocity_")
     + _vector("linear_acceleration")
-    + _array("linear_acceleration_covariance", 9),
+    + _covariance("linear_acceleration_"),
     {
         **{f"q{axis}": f"orientation.{axis}" for axis in QUATERNION},
         **{f"gyro_{axis}": f"angular_velocity.{axis}" for axis in VECTOR},
@@ -130,29 +122,25 @@ _LINEAR = {
     "velocity_north": "twist.linear.y",
     "velocity_up": "twist.linear.z",
 }
-TWIST_STAMPED = _message("geometry_msgs/TwistStamped", 0, _TWIST, _LINEAR)
+TWIST_STAMPED = _message("geometry_msgs/TwistStamped", _TWIST, _LINEAR)
 TWIST_WITH_COVARIANCE_STAMPED = _message(
     "geometry_msgs/TwistWithCovarianceStamped",
-    0,
-    _vector("twist.twist.linear") + _vector("twist.twist.angular") + _array("twist.covariance", 36),
+    _vector("twist.twist.linear") + _vector("twist.twist.angular") + _covariance("twist.", 36),
     {name: f"twist.{field}" for name, field in _LINEAR.items()},
 )
 QUATERNION_STAMPED = _message(
     "geometry_msgs/QuaternionStamped",
-    0,
     _vector("quaternion", QUATERNION),
     {f"q{axis}": f"quaternion.{axis}" for axis in QUATERNION},
 )
 
 MAGNETIC_FIELD = _message(
     "sensor_msgs/MagneticField",
-    0,
-    _vector("magnetic_field") + _array("magnetic_field_covariance", 9),
+    _vector("magnetic_field") + _covariance("magnetic_field_"),
     {f"mag_{axis}": f"magnetic_field.{axis}" for axis in VECTOR},
 )
 TEMPERATURE = _message(
     "sensor_msgs/Temperature",
-    0,
     [("temperature", "<f8"), ("variance", "<f8")],
     {"temperature": "temperature"},
 )
@@ -162,13 +150,7 @@ IMU_TYPES = (IMU,)
 # Of a receiver, beside its NavSatFix; its velocity is one to the east and north, as
 # nmea_navsat_driver has it.
 VELOCITY_TYPES = (TWIST_STAMPED, TWIST_WITH_COVARIANCE_STAMPED)
-HEADING_TYPES = (
-    QUATERNION_STAMPED,
-    IMU,
-    POSE_STAMPED,
-    POSE_WITH_COVARIANCE_STAMPED,
-    ODOMETRY,
-)
+HEADING_TYPES = (QUATERNION_STAMPED, IMU, POSE_STAMPED, POSE_WITH_COVARIANCE_STAMPED, ODOMETRY)
 OTHER_TYPES = {"magnetometer": (MAGNETIC_FIELD,), "thermometer": (TEMPERATURE,)}
 
 
@@ -219,16 +201,7 @@ def choose_topic(path, topic, topics, types) -> str:
 def join_topic(samples, other, names):
     """Put columns of another topic beside satellite positions, each the nearest in time.
 
-    Parameters
-    ----------
-    samples, other : Samples
-        Positions, and what the other topic holds.
-    names : sequence of str
-        Columns to take over; not a number where none is near.
-
-    Returns
-    -------
-    Samples
+    Returns the samples with the columns ``names`` of ``other``, not a number where none is near.
 
     Raises
     ------
@@ -240,7 +213,10 @@ def join_topic(samples, other, names):
             f"{other.source}: it is of use only beside positions in sensor_msgs/NavSatFix, but "
             f"{samples.topic} is of type {samples.message_type}"
         )
-    times, theirs = _times(samples, other)
+    # Stamps, or times of reception if one of the two has none.
+    both = (samples, other)
+    stamped = all(np.isfinite(one.columns["stamp"]).any() for one in both)
+    times, theirs = (one.columns["stamp" if stamped else "receipt"] for one in both)
     order = np.argsort(theirs, kind="stable")
     order = order[np.isfinite(theirs[order])]
     nearest = order[_nearest(theirs[order], times)]
@@ -256,12 +232,6 @@ def join_topic(samples, other, names):
     for name in names:
         columns[name] = np.where(near, other.columns[name][nearest], np.nan)
     return replace(samples, columns=columns)
-
-
-def _times(*both):
-    """Return stamps, or times of reception if one of the two has none."""
-    stamped = all(np.isfinite(samples.columns["stamp"]).any() for samples in both)
-    return [samples.columns["stamp" if stamped else "receipt"] for samples in both]
 
 
 def _nearest(grid, times):

@@ -1,11 +1,10 @@
 """Recordings of a drive: reference trajectories and IMUs, from bags and text files.
 
-:func:`read_reference` and :func:`read_imu` do all at once. Both go the same way: find out the
-format, read samples as they were recorded (one module per format), turn them into this package's
-conventions, leave out and report what cannot be used, and make one of the package's tables. Who
-wants to see the same samples under several conventions takes the two halves:
-:func:`read_reference_samples` and :func:`.reference_table`, :func:`read_imu_samples` and
-:func:`.imu_table`.
+:func:`read_reference` and :func:`read_imu` find out the format, read samples as they were recorded
+(one module per format), turn them into this package's conventions, leave out and report what cannot
+be used, and make one of the package's tables. Who wants to see the same samples under several
+conventions takes the two halves: :func:`read_reference_samples` and :func:`.reference_table`,
+:func:`read_imu_samples` and :func:`.imu_table`.
 """
 
 from __future__ import annotations
@@ -19,8 +18,8 @@ import pandas as pd
 
 from imu_simulation_framework.core.columns import QUATERNION
 from imu_simulation_framework.core.errors import RecordingError
+from imu_simulation_framework.core.stamps import StampLimits
 from imu_simulation_framework.motion.positioning import FixSettings
-from imu_simulation_framework.motion.stamps import StampLimits
 from imu_simulation_framework.recordings import messages
 from imu_simulation_framework.recordings.cleaning import MINIMUM_SAMPLES, VELOCITY, Cleaner, Samples
 from imu_simulation_framework.recordings.formats.any_format import read_any_bag, read_samples
@@ -49,14 +48,7 @@ class RecordedImu:
 
 @dataclass(frozen=True)
 class RecordedSensor:
-    """A magnetometer or a thermometer.
-
-    Attributes
-    ----------
-    table : pandas.DataFrame
-        mag_x, mag_y, mag_z [T] or temperature [degC], over the recording's time [s].
-    report : RecordingReport
-    """
+    """``table`` has mag_x, mag_y, mag_z [T] or temperature [degC] over the recording's time [s]."""
 
     table: pd.DataFrame
     report: RecordingReport
@@ -92,33 +84,16 @@ def read_reference(
     fix_settings : FixSettings, optional
         How satellite positions become a path.
 
-    Returns
-    -------
-    RecordedReference
-
     Raises
     ------
     RecordingError
         The recording cannot be read, or its data cannot be used.
     """
-    samples = read_reference_samples(
-        path,
-        topic,
-        format,
-        columns,
-        velocity_topic=velocity_topic,
-        heading_topic=heading_topic,
-    )
-    return RecordedReference(
-        *reference_table(
-            samples,
-            conventions,
-            fix_settings,
-            stamp_limits=stamp_limits,
-            minimum_samples=minimum_samples,
-            time_offset=time_offset,
-        )
-    )
+    beside = {"velocity_topic": velocity_topic, "heading_topic": heading_topic}
+    samples = read_reference_samples(path, topic, format, columns, **beside)
+    limits = {"stamp_limits": stamp_limits, "minimum_samples": minimum_samples}
+    made = reference_table(samples, conventions, fix_settings, time_offset=time_offset, **limits)
+    return RecordedReference(*made)
 
 
 def read_reference_samples(
@@ -149,10 +124,6 @@ def read_reference_samples(
         variance_north altitude status`` if known).
     velocity_topic, heading_topic : str
         In a bag, beside satellite positions: the receiver's velocity and heading.
-
-    Returns
-    -------
-    Samples
 
     Raises
     ------
@@ -196,28 +167,12 @@ def read_imu(
     require : sequence of str
         What the IMU must give, of ``orientation``, ``gyro`` and ``accel``.
     time_offset, minimum_samples, stamp_limits
-        As for :func:`read_reference`.
-
-    Returns
-    -------
-    RecordedImu
-
-    Raises
-    ------
-    RecordingError
-        The recording cannot be read, or its data cannot be used.
+        As for :func:`read_reference`, which raises the same.
     """
     samples = read_imu_samples(path, topic, format, columns, rate=rate)
-    return RecordedImu(
-        *imu_table(
-            samples,
-            conventions,
-            require=require,
-            stamp_limits=stamp_limits,
-            minimum_samples=minimum_samples,
-            time_offset=time_offset,
-        )
-    )
+    limits = {"stamp_limits": stamp_limits, "minimum_samples": minimum_samples}
+    made = imu_table(samples, conventions, require=require, time_offset=time_offset, **limits)
+    return RecordedImu(*made)
 
 
 def read_imu_samples(
@@ -228,7 +183,7 @@ def read_imu_samples(
     *,
     rate: float | None = None,
 ) -> Samples:
-    """Read the samples of an IMU as they were recorded.
+    """Read the samples of an IMU as they were recorded; raises as :func:`read_reference_samples`.
 
     Parameters
     ----------
@@ -243,20 +198,8 @@ def read_imu_samples(
     rate : float, optional
         Samples per second, for a recording without times (CSV then needs no ``time``) or with
         useless ones: the samples then follow each other evenly from time 0.
-
-    Returns
-    -------
-    Samples
-
-    Raises
-    ------
-    RecordingError
-        The recording cannot be read.
     """
-    samples = read_samples(
-        path, topic, format, columns, messages.IMU_TYPES, "IMU", timed=rate is None
-    )
-    return _evenly_timed(samples, rate)
+    return _evenly_timed(path, topic, format, columns, messages.IMU_TYPES, "IMU", rate)
 
 
 def read_other_sensor(
@@ -274,8 +217,8 @@ def read_other_sensor(
 
     Parameters
     ----------
-    path : path-like
-        As for :func:`read_reference_samples`.
+    path, rate
+        As for :func:`read_imu_samples`.
     sensor : str
         ``magnetometer`` or ``thermometer``.
     topic : str
@@ -283,12 +226,6 @@ def read_other_sensor(
     columns : mapping of str to str, optional
         For CSV: quantity -> ``"column [unit]"``: ``time``, and ``mag_x mag_y mag_z`` or
         ``temperature``.
-    rate : float, optional
-        As for :func:`read_imu_samples`.
-
-    Returns
-    -------
-    RecordedSensor
 
     Raises
     ------
@@ -296,8 +233,7 @@ def read_other_sensor(
         The recording cannot be read, or has no such samples that can be used.
     """
     types = messages.OTHER_TYPES[sensor]
-    samples = read_samples(path, topic, "auto", columns, types, sensor, timed=rate is None)
-    samples = _evenly_timed(samples, rate)
+    samples = _evenly_timed(path, topic, "auto", columns, types, sensor, rate)
     if len(samples) == 0:
         raise RecordingError(f"{samples.source}: has no sample of a {sensor}")
     names = [quantity for quantity in types[0].quantities if quantity in samples]
@@ -313,8 +249,9 @@ def read_other_sensor(
     return RecordedSensor(table, report)
 
 
-def _evenly_timed(samples, rate) -> Samples:
-    """Return samples at a rate from time 0 on, if one is given."""
+def _evenly_timed(path, topic, format, columns, types, purpose, rate) -> Samples:
+    """Read samples, and put them at a rate from time 0 on, if one is given."""
+    samples = read_samples(path, topic, format, columns, types, purpose, timed=rate is None)
     if rate is None:
         return samples
     timed = {**samples.columns, "stamp": np.arange(len(samples)) / rate}

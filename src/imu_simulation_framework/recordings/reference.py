@@ -10,6 +10,7 @@ import pandas as pd
 from imu_simulation_framework.core.angles import unwrap, yaw_from_quaternion
 from imu_simulation_framework.core.columns import QUATERNION
 from imu_simulation_framework.core.errors import RecordingError
+from imu_simulation_framework.core.stamps import StampLimits
 from imu_simulation_framework.motion.course import NoHeadingError
 from imu_simulation_framework.motion.positioning import (
     UNKNOWN_VARIANCE,
@@ -19,7 +20,6 @@ from imu_simulation_framework.motion.positioning import (
     variances_from_quality,
 )
 from imu_simulation_framework.motion.smoothing import jitter
-from imu_simulation_framework.motion.stamps import StampLimits
 from imu_simulation_framework.recordings.cleaning import (
     GLOBAL_POSITION,
     MINIMUM_SAMPLES,
@@ -27,8 +27,7 @@ from imu_simulation_framework.recordings.cleaning import (
     VARIANCES,
     Cleaner,
 )
-from imu_simulation_framework.recordings.conventions import conventional_reference
-from imu_simulation_framework.recordings.frames import ReferenceConventions
+from imu_simulation_framework.recordings.frames import ReferenceConventions, conventional_reference
 
 _NO_FIX = -1
 _UNKNOWN_COVARIANCE = 0
@@ -43,23 +42,10 @@ def reference_table(
     minimum_samples=MINIMUM_SAMPLES,
     time_offset=0.0,
 ):
-    """Make Poses of samples.
+    """Make Poses, and a RecordingReport, of samples as recorded.
 
-    Parameters
-    ----------
-    samples : Samples
-        As recorded.
-    conventions : ReferenceConventions, optional
-    settings : FixSettings, optional
-        For satellite positions.
-    stamp_limits, minimum_samples, time_offset
-        As for :func:`~imu_simulation_framework.recordings.reading.read_reference`.
-
-    Returns
-    -------
-    table : pandas.DataFrame
-        Poses.
-    report : RecordingReport
+    ``settings`` are for satellite positions; the other parameters are those of
+    :func:`.read_reference`.
 
     Raises
     ------
@@ -170,8 +156,8 @@ def _usual_variance(fix, settings):
     """Return the variance of a position [m^2] that nothing tells, and a sentence on it.
 
     Latitude and longitude are a receiver's, with a receiver's errors. Positions in metres may be a
-    total station's as well, whose drive of some metres were all error if it were taken for a
-    receiver: they are as good as they jitter.
+    total station's, whose drive of some metres were all error if it were taken for a receiver: they
+    are as good as they jitter.
     """
     if "x" not in fix:
         return UNKNOWN_VARIANCE, (

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field, replace
 
 import pandas as pd
 
-from imu_simulation_framework.motion.stamps import Occurrences, StampReport
+from imu_simulation_framework.core.stamps import Occurrences, StampReport
 
 
 @dataclass(frozen=True)

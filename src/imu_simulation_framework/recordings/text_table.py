@@ -37,15 +37,9 @@ _MISSING = ("", "nan", "NaN", "NAN", "-nan", "NA", "N/A", "null", "None")
 class TextTable:
     """Cells of a text file as text, read into numbers column by column.
 
-    Attributes
-    ----------
-    path : str
-    cells : pandas.DataFrame
-        What is a number in all its column is one already; all else is text.
-    lines : ndarray of int
-        Line number of each row.
-    namesakes : dict of str to list of str
-        Names that stand more than once in the header, and how the others are called in ``cells``.
+    ``cells`` are numbers already where all of a column is; ``lines`` has the line number of each
+    row. ``namesakes`` says of names that stand more than once in the header how the others are
+    called in ``cells``.
     """
 
     path: str
@@ -56,10 +50,7 @@ class TextTable:
     def texts(self, column) -> pd.Series:
         """Return a column as text, without blanks around it; what is missing is empty.
 
-        Raises
-        ------
-        RecordingError
-            Another column of that name says something else.
+        Raises RecordingError if another column of that name says something else.
         """
         self._refuse_ambiguous(column)
         text = self.cells[column].astype(str).str.strip()
@@ -68,10 +59,8 @@ class TextTable:
     def numbers(self, column) -> np.ndarray:
         """Return a column as numbers; whole ones stay whole, empty and ``nan`` cells are nan.
 
-        Raises
-        ------
-        RecordingError
-            One of its cells is no number, or another column of that name says something else.
+        Raises RecordingError if a cell is no number, or another column of that name says something
+        else.
         """
         self._refuse_ambiguous(column)
         cells = self.cells[column]
@@ -139,12 +128,7 @@ def parse_table(
 def table_blocks(path, blocks, names=None, rows_at_once=ROWS_AT_ONCE) -> Iterator[TextTable]:
     """Yield a table in parts of so many rows, none of which holds any text that is read later.
 
-    Parameters
-    ----------
-    path, names, rows_at_once
-        As for :func:`parse_table`, which raises the same.
-    blocks : iterable of str
-        The text.
+    ``blocks`` are the text; all else is as for :func:`parse_table`.
     """
     comment, lines = "", _logical_lines(path, blocks)
     for first in lines:
@@ -192,10 +176,7 @@ def table_blocks(path, blocks, names=None, rows_at_once=ROWS_AT_ONCE) -> Iterato
 
 
 def _decimal(lines, separator) -> str:
-    """Return the sign before a number's fraction, as these lines have it; empty if there is none.
-
-    Whole numbers may come first, of a robot that is at rest.
-    """
+    """Return the sign before a number's fraction in these lines; empty if there is none."""
     if separator not in _BETWEEN_COMMAS:
         return "."
     telling = lines[:_FIRST_LINES]

@@ -32,9 +32,9 @@ from imu_simulation_framework.core.robot_names import (
     WHEEL_JOINTS,
     WORLD_FRAME,
 )
+from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.drive.session.driving import TruePose
 from imu_simulation_framework.drive.tracking.reference import TrackingError
-from imu_simulation_framework.motion.stamps import NANOSECONDS
 from imu_simulation_framework.ros1.node import advertise
 from imu_simulation_framework.sensors.gnss.messages import STATUS, Told, heading_quaternion
 from imu_simulation_framework.sensors.gnss.specification import GnssSpecification

@@ -11,8 +11,8 @@ from std_msgs.msg import Header
 
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.errors import FrameworkError, SimulatorError
+from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.drive.results.files import ResultFolder
-from imu_simulation_framework.motion.stamps import NANOSECONDS
 from imu_simulation_framework.msg import ReferenceTrajectory
 from imu_simulation_framework.ros1.node import Node, advertise
 from imu_simulation_framework.ros1.simulators.interface import make_simulator_interface

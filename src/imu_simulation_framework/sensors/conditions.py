@@ -297,7 +297,6 @@ class VibrationNoise:
 
     Parameters
     ----------
-    vibration : Vibration
     rate : float
         Samples per second [Hz].
     bandwidth : float or None

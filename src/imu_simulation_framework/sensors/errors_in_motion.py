@@ -22,10 +22,6 @@ def understated_in_motion(specification: ImuSpecification) -> str | None:
     misalignment and g-sensitivity nor the bias that stays after a calibration, and on a drive
     these are mostly what turns the heading. Data sheets state some of them and not the others. A
     g-sensitivity that is missing alone is not remarked on.
-
-    Parameters
-    ----------
-    specification : ImuSpecification
     """
     gyroscope = specification.gyroscope
     if specification.output.orientation_reference == "truth":
@@ -54,10 +50,6 @@ def without_earth_turning(specification: ImuSpecification) -> str | None:
 
     For what moves in a flat world that stands still. 15 deg/h are compared with what the gyroscope
     is wrong by for long.
-
-    Parameters
-    ----------
-    specification : ImuSpecification
     """
     gyroscope, output = specification.gyroscope, specification.output
     if output.orientation_reference != "fusion" or output.fuses_magnetometer:
@@ -83,10 +75,6 @@ def without_wandering_bias(specification: ImuSpecification) -> str | None:
 
     Data sheets of cheap sensors state noise density and offset, and neither bias instability nor
     random walk. No real bias stands still.
-
-    Parameters
-    ----------
-    specification : ImuSpecification
     """
     gyroscope = specification.gyroscope
     wandering = (gyroscope.bias_instability, gyroscope.random_walk, gyroscope.gauss_markov_sigma)
@@ -107,7 +95,6 @@ def inflated(specification: ImuSpecification, factor: float) -> ImuSpecification
 
     Parameters
     ----------
-    specification : ImuSpecification
     factor : float
         Of all noise densities and drifts of gyroscope and accelerometer.
 

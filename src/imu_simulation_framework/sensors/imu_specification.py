@@ -21,7 +21,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, Tuple
 
 import numpy as np
 
@@ -34,17 +34,20 @@ from imu_simulation_framework.core.checked_values import (
     checked_flag,
     checked_matrix,
 )
+from imu_simulation_framework.core.constants import STANDARD_GRAVITY
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.settings import Settings, declared
-from imu_simulation_framework.sensors.conditions import SupplyVoltage, TemperatureProfile, Vibration
-from imu_simulation_framework.sensors.published_variances import (
-    Covariance,
-    diagonal,
-    orientation_variances,
-    sample_variances,
+from imu_simulation_framework.sensors.conditions import (
+    BandLimit,
+    SupplyVoltage,
+    TemperatureProfile,
+    Vibration,
 )
 from imu_simulation_framework.sensors.triads import TRIADS
+
+Covariance = Tuple[float, ...]
+"""Nine numbers, row by row."""
 
 ORIENTATION_REFERENCES = ("fusion", "truth")
 GYROSCOPE_FILTERS = ("mahony", "vqf")
@@ -289,11 +292,6 @@ class ImuSpecification(Settings):
     ----------
     name : str
         Of the sensor; without a slash, as it becomes part of the names of folders.
-    gyroscope, accelerometer : TriadSpecification
-    temperature : TemperatureProfile
-    supply : SupplyVoltage
-    vibration : Vibration
-    output : OutputSpecification
     magnetometer : MagnetometerSpecification, optional
         None for an IMU that has none.
     """
@@ -357,9 +355,9 @@ class ImuSpecification(Settings):
         """
         period = 1.0 / self.output.rate if period is None else period
         return (
-            diagonal(orientation_variances(self, duration)),
-            diagonal(sample_variances(self.gyroscope, period)),
-            diagonal(sample_variances(self.accelerometer, period)),
+            diagonal(_orientation_variances(self, duration)),
+            diagonal(_sample_variances(self.gyroscope, period)),
+            diagonal(_sample_variances(self.accelerometer, period)),
         )
 
     def magnetic_covariance(self, period: float | None = None) -> Covariance:
@@ -380,7 +378,7 @@ class ImuSpecification(Settings):
         period = 1.0 / self.output.rate if period is None else period
         if self.magnetometer is None:
             return diagonal(_ZERO)
-        return diagonal(sample_variances(self.magnetometer, period))
+        return diagonal(_sample_variances(self.magnetometer, period))
 
 
 PARTS: dict[str, Any] = {
@@ -391,3 +389,69 @@ CONDITIONS = ("temperature", "supply", "vibration")
 """Those of them that say what the sensor is exposed to."""
 IMU_TRIADS = tuple(name for name, kind in PARTS.items() if kind is TriadSpecification)
 """The triads that every IMU has; what they measure is in :data:`.triads.TRIADS`."""
+
+_LEVEL_FIELD = 20e-6  # T
+
+
+def _orientation_variances(specification: ImuSpecification, duration: float) -> Axes:
+    """Variances of roll, pitch and yaw [rad^2], the yaw's after a duration [s]."""
+    if specification.output.orientation_reference == "truth":
+        return _ZERO
+    gyroscope, accelerometer = specification.gyroscope, specification.accelerometer
+    constant = specification.output.filter_time_constant
+    # A turn about x shows on y, and the other way round.
+    roll, pitch = (
+        (
+            accelerometer.white_noise[other] ** 2 / (2.0 * constant)
+            + accelerometer.turn_on_bias_sigma[other] ** 2
+            + accelerometer.gauss_markov_sigma[other] ** 2
+        )
+        / STANDARD_GRAVITY**2
+        + gyroscope.white_noise[axis] ** 2 * constant / 2.0
+        for axis, other in ((0, 1), (1, 0))
+    )
+    # The drift of a Gauss-Markov bias is bounded by that of a constant one.
+    if specification.output.magnetic_heading and specification.magnetometer is not None:
+        constant = specification.output.magnetic_time_constant
+        level = max(specification.magnetometer.white_noise[:2]) / _LEVEL_FIELD
+        return (
+            roll,
+            pitch,
+            gyroscope.white_noise[2] ** 2 * constant / 2.0
+            + (
+                gyroscope.random_walk[2] ** 2 * duration
+                + gyroscope.turn_on_bias_sigma[2] ** 2
+                + gyroscope.gauss_markov_sigma[2] ** 2
+            )
+            * constant**2
+            + level**2 / (2.0 * constant),
+        )
+    yaw = (
+        gyroscope.white_noise[2] ** 2 * duration
+        + gyroscope.random_walk[2] ** 2 * duration**3 / 3.0
+        + (gyroscope.turn_on_bias_sigma[2] ** 2 + gyroscope.gauss_markov_sigma[2] ** 2)
+        * duration**2
+    )
+    return roll, pitch, yaw
+
+
+def _sample_variances(triad: TriadSpecification, period: float) -> Axes:
+    """Variances of what changes from sample to sample, for each axis."""
+    white_gain, difference_gain = 1.0, 1.0
+    if triad.bandwidth is not None and triad.bandwidth < 0.5 / period:
+        white_gain, difference_gain = BandLimit(triad.bandwidth, 1.0 / period).noise_gains()
+    x, y, z = (
+        white_gain * white**2 / period
+        + difference_gain * 2.0 * (quantisation / period) ** 2
+        + resolution**2 / 12.0
+        for white, quantisation, resolution in zip(
+            triad.white_noise, triad.quantisation, triad.resolution
+        )
+    )
+    return x, y, z
+
+
+def diagonal(values: Axes) -> Covariance:
+    """Return a covariance without correlations, row by row."""
+    xx, yy, zz = values
+    return (xx, 0.0, 0.0, 0.0, yy, 0.0, 0.0, 0.0, zz)

@@ -1,7 +1,4 @@
-"""What an IMU says of a motion: from a motion and an IMU's errors to a table of its samples.
-
-What an IMU at rest says for hours, in blocks that fit into memory.
-"""
+"""What an IMU says of a motion: from a motion and an IMU's errors to a table of its samples."""
 
 from __future__ import annotations
 
@@ -96,7 +93,6 @@ def imu_model(imu: ImuErrors, period: float, seed: int | np.random.SeedSequence 
 
     Parameters
     ----------
-    imu : ImuErrors
     period : float
         Time from one sample to the next [s].
     seed : int or numpy.random.SeedSequence

@@ -105,7 +105,6 @@ def compare_with_model(imu: ImuAtRest, model: ImuModel, runs: int, progress=iter
 
     Parameters
     ----------
-    imu : ImuAtRest
     model : ImuModel
         With the recorded IMU's parameters and sample period.
     runs : int

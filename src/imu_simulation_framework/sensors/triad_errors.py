@@ -1,9 +1,5 @@
 r"""The errors of three equal sensors: noise, and how they respond to the truth.
 
-All random errors of three gyroscopes or accelerometers, from their specification.
-
-What three equal sensors say of the truth, with the errors of their specification.
-
 .. math::
 
     y = \mathrm{round}(\mathrm{clip}((I + M + S_T \Delta T + S_V \Delta V) f + G a
@@ -42,7 +38,6 @@ class TriadNoise:
 
     Parameters
     ----------
-    specification : TriadSpecification
     period : float
         Time from one sample to the next [s].
     seed : numpy.random.SeedSequence
@@ -129,7 +124,6 @@ class TriadResponse:
     ----------
     name : str
         Which of :data:`.triads.TRIADS` it is.
-    specification : ImuSpecification
     """
 
     def __init__(self, name: str, specification: ImuSpecification):

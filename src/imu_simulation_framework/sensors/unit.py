@@ -49,8 +49,6 @@ def specimen(
 
     Parameters
     ----------
-    specification : ImuSpecification
-    spread : SpecimenSpread
     seed : int
         Of all runs.
     run : int

@@ -3,8 +3,8 @@
 import pytest
 
 from imu_simulation_framework.core import topics
+from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.drive.session.recording import MessageSession
-from imu_simulation_framework.motion.stamps import NANOSECONDS
 
 ZERO = 100 * NANOSECONDS
 PERIOD = 0.05

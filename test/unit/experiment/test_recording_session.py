@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.drive.session.recording import RecordingSession, ticks_between_wheels
 from imu_simulation_framework.drive.tracking.reference import TrackingError
-from imu_simulation_framework.motion.stamps import NANOSECONDS
 
 PERIOD = 0.05
 TICKS = 18

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from imu_simulation_framework.core import topics
+from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.drive.session.yaws import YawSession
-from imu_simulation_framework.motion.stamps import NANOSECONDS
 
 ZERO = 1000 * NANOSECONDS
 REFERENCE = (np.array([0.0, 6.0]), np.array([0.0, 0.6]))

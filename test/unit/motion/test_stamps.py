@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from imu_simulation_framework.motion.stamps import (
+from imu_simulation_framework.core.stamps import (
     StampLimits,
     examine_stamps,
     find,

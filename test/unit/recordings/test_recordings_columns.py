@@ -8,8 +8,7 @@ import recording_writers as writers
 
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.recordings.column_maps import QUANTITIES, USES
-from imu_simulation_framework.recordings.conventions import conventional_reference
-from imu_simulation_framework.recordings.frames import ReferenceConventions
+from imu_simulation_framework.recordings.frames import ReferenceConventions, conventional_reference
 from imu_simulation_framework.recordings.guessing import guess
 from imu_simulation_framework.recordings.reading import (
     read_imu,

@@ -8,7 +8,7 @@ import recording_writers as writers
 from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.recordings.frames import ImuConventions
-from imu_simulation_framework.recordings.orientation import fused_angles, integral
+from imu_simulation_framework.recordings.imu import fused_angles, integral
 from imu_simulation_framework.recordings.reading import read_imu
 from imu_simulation_framework.sensors.imu_specification import OutputSpecification
 

@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from fused_runs import fuse
 from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.core.angles import (
@@ -15,7 +16,7 @@ from imu_simulation_framework.core.angles import (
     yaw_from_quaternion,
 )
 from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.sensors.fusion.choice import fuse, make_filter
+from imu_simulation_framework.sensors.fusion.choice import make_filter
 from imu_simulation_framework.sensors.fusion.complementary import ComplementaryFilter
 from imu_simulation_framework.sensors.imu_specification import OutputSpecification
 

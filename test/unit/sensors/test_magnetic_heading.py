@@ -4,11 +4,12 @@ import math
 
 import numpy as np
 import pytest
+from fused_runs import fuse
 from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.core.angles import difference, yaw_from_quaternion
 from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.sensors.fusion.choice import fuse, fuse_run, make_filter
+from imu_simulation_framework.sensors.fusion.choice import fuse_run, make_filter
 from imu_simulation_framework.sensors.fusion.magnetic_heading import MagneticHeading
 from imu_simulation_framework.sensors.imu_specification import (
     ImuSpecification,

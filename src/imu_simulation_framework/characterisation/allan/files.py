@@ -14,12 +14,11 @@ import numpy as np
 
 from imu_simulation_framework.core.columns import ACCEL, GYRO
 from imu_simulation_framework.core.errors import RecordingError
-from imu_simulation_framework.motion.stamps import StampLimits
+from imu_simulation_framework.core.stamps import StampLimits
 from imu_simulation_framework.recordings import messages
 from imu_simulation_framework.recordings.cleaning import MINIMUM_SAMPLES, Cleaner, refuse_absurd
-from imu_simulation_framework.recordings.conventions import conventional_imu
 from imu_simulation_framework.recordings.formats.any_format import sample_blocks
-from imu_simulation_framework.recordings.frames import ImuConventions
+from imu_simulation_framework.recordings.frames import ImuConventions, conventional_imu
 from imu_simulation_framework.recordings.imu import without_unknown
 from imu_simulation_framework.recordings.report import RecordingReport
 

@@ -37,8 +37,8 @@ from imu_simulation_framework.core.columns import (
 )
 from imu_simulation_framework.core.errors import ResultError
 from imu_simulation_framework.core.files import open_regular
+from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.core.whole_files import reason_of
-from imu_simulation_framework.motion.stamps import NANOSECONDS
 
 if TYPE_CHECKING:
     import pandas as pd

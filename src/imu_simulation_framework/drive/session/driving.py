@@ -14,6 +14,7 @@ from typing import NamedTuple, Sequence
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.angles import yaw_in_a_loop
 from imu_simulation_framework.core.errors import SimulatorError
+from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.drive.tracking.controllers import Follower
 from imu_simulation_framework.drive.tracking.reference import (
     Pose2D,
@@ -21,7 +22,6 @@ from imu_simulation_framework.drive.tracking.reference import (
     TrackingError,
     tracking_error,
 )
-from imu_simulation_framework.motion.stamps import NANOSECONDS
 
 LONGEST_STEP = 5.0
 """Seconds of the drive from one error to the next; a simulator that hurries may lose some."""

@@ -7,7 +7,7 @@ import pandas as pd
 from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.core.angles import yaw_from_quaternion
-from imu_simulation_framework.motion.stamps import NANOSECONDS
+from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.sensors.gnss.receiver import GnssReceiver, antenna_motion, with_places
 from imu_simulation_framework.sensors.gnss.specification import GnssSpecification
 from imu_simulation_framework.sensors.noise.streams import run_seed

@@ -9,9 +9,9 @@ import numpy as np
 
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.errors import SimulatorError
+from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.drive.results.record import ExperimentRecord, Stream
 from imu_simulation_framework.drive.tracking.reference import TrackingError
-from imu_simulation_framework.motion.stamps import NANOSECONDS
 from imu_simulation_framework.sensors.gnss.specification import GnssSpecification
 
 LONGEST_GAP = 5 * NANOSECONDS

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Mapping, NamedTuple
 
 import numpy as np
 
+from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.drive.configuration import Configuration
 from imu_simulation_framework.drive.from_configuration import (
     experiment_gnss,
@@ -19,7 +20,6 @@ from imu_simulation_framework.drive.mujoco import MujocoSimulator, SimulatorStat
 from imu_simulation_framework.drive.results.record import STORED_OF_RECEIVER
 from imu_simulation_framework.drive.robot import load_robot_parameters
 from imu_simulation_framework.drive.session.recording import ticks_between_wheels
-from imu_simulation_framework.motion.stamps import NANOSECONDS
 from imu_simulation_framework.sensors.imu_models.base import (
     ImuModel,
     ImuReading,

@@ -1,9 +1,4 @@
-"""Samples and topics of a recording in any format.
-
-Samples of a recording in any format, which is found out if it is not said.
-
-What a recording holds, before anything is read from it.
-"""
+"""Samples and topics of a recording in any format, which is found out if it is not said."""
 
 from __future__ import annotations
 
@@ -33,10 +28,7 @@ _TEXT_FORMATS = ("rostopic_csv", "csv", "tum")
 
 
 def read_samples(path, topic, format, columns, message_types, purpose, timed=True) -> Samples:
-    """Read the samples of a recording as they were recorded.
-
-    Parameters and errors are those of :func:`sample_blocks`.
-    """
+    """Read the samples of a recording as they were recorded; see :func:`sample_blocks`."""
     (samples,) = sample_blocks(
         path, topic, format, columns, message_types, purpose, timed, rows_at_once=None
     )
@@ -103,13 +95,7 @@ def sample_blocks(
 
 
 def read_any_bag(path, topic, message_types) -> Samples:
-    """Read a topic of a bag of ROS 1 or ROS 2; parameters as for :func:`read_samples`.
-
-    Raises
-    ------
-    RecordingError
-        The bag cannot be read, or has no such topic.
-    """
+    """Read a topic of a bag of ROS 1 or ROS 2; see :func:`sample_blocks`."""
     if is_ros2_bag(path):
         samples = read_ros2_bag(path, topic, message_types)
     else:
@@ -127,35 +113,19 @@ _FUSED = ("filtered", "fused", "ekf", "ukf", "amcl", "combined", "estimate", "na
 
 
 def recording_format(path) -> str:
-    """Return ``bag``, ``rostopic_csv``, ``csv`` or ``tum``.
-
-    Raises
-    ------
-    RecordingError
-        It is not there, or none of these.
-    """
+    """Return ``bag``, ``rostopic_csv``, ``csv`` or ``tum``; raises RecordingError."""
     return "bag" if is_ros2_bag(path) else detect_format(path, read_start(path))
 
 
 def topics_of_bag(path) -> dict:
-    """Return topic -> (type as ROS 1 writes it, number of messages).
-
-    Raises
-    ------
-    RecordingError
-        The bag cannot be read.
-    """
+    """Return topic -> (type as ROS 1 writes it, number of messages)."""
     return ros2_bag_topics(path) if is_ros2_bag(path) else bag_topics(path)
 
 
 def likely_topics(topics, message_types) -> list[str]:
     """Return the topics of some types that have messages, the likeliest to be meant first.
 
-    Parameters
-    ----------
-    topics : dict of str to (str, int)
-    message_types : sequence of MessageType
-        In order of preference.
+    ``message_types`` are in order of preference.
     """
     kinds = [message_type.name for message_type in message_types]
     suitable = [name for name, (kind, count) in topics.items() if kind in kinds and count]

@@ -1,11 +1,4 @@
-"""ROS 1 bags, read without ROS.
-
-Parts of bags that are packed by themselves, unpacked within limits: none is a bomb.
-
-Each function takes the packed bytes and raises ValueError if they are cut off or make more than
-the limit.
-
-ROS 1 bags, without ROS.
+"""ROS 1 bags, read without ROS, and what bags of both versions of ROS have in common.
 
 The library rosbags reads the index; the messages are then decoded a chunk at a time,
 all at once: of a message only its strings vary in length, so the positions of all
@@ -27,7 +20,7 @@ from rosbags.rosbag1 import Reader, ReaderError
 
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.core.sentences import printable
-from imu_simulation_framework.motion.stamps import seconds_from_nanoseconds
+from imu_simulation_framework.core.stamps import seconds_from_nanoseconds
 from imu_simulation_framework.recordings.cleaning import Samples
 from imu_simulation_framework.recordings.file_access import unpacked
 from imu_simulation_framework.recordings.messages import choose_topic
@@ -35,29 +28,49 @@ from imu_simulation_framework.recordings.messages import choose_topic
 LARGEST_CHUNK = 2**28
 """Bytes; recorders fill chunks to some MB, and a message stays in one."""
 
-LARGEST_MESSAGE = 2**20
-"""Bytes of a message that is packed by itself, of the types that are read here: some hundred."""
+# http://wiki.ros.org/Bags/Format/2.0: a message record's header has the fields op, conn and
+# time in any order, each with its length and name.
+_MESSAGE_HEADER_LENGTH = 8 + 13 + 17
+_OP_MESSAGE, _OP_CONNECTION = 2, 7
+DAMAGE = (
+    AssertionError,
+    EOFError,
+    IndexError,
+    KeyError,
+    OSError,
+    RuntimeError,
+    UnicodeDecodeError,
+    ValueError,
+    struct.error,
+)
+"""What the libraries raise of a damaged bag."""
 
 
-def unpack_bz2(packed, limit=None) -> bytes:
-    """Return what bzip2 has packed."""
-    return _unpacked(bz2.BZ2Decompressor(), packed, limit)
+def unpack_bz2(packed) -> bytes:
+    """Return what bzip2 has packed, within limits as all functions here: none is a bomb.
+
+    Raises
+    ------
+    ValueError
+        The bytes are cut off, or make more than the limit.
+    """
+    return _unpacked(bz2.BZ2Decompressor(), packed)
 
 
-def unpack_lz4(packed, limit=None) -> bytes:
-    """Return what is in a frame of LZ4."""
-    return _unpacked(LZ4FrameDecompressor(), packed, limit)
+def unpack_lz4(packed) -> bytes:
+    """Return what is in a frame of LZ4; raises as :func:`unpack_bz2`."""
+    return _unpacked(LZ4FrameDecompressor(), packed)
 
 
-def _unpacked(unpacker, packed, limit):
-    data = unpacker.decompress(packed, LARGEST_CHUNK if limit is None else limit)
+def _unpacked(unpacker, packed):
+    data = unpacker.decompress(packed, LARGEST_CHUNK)
     if not unpacker.eof:
         raise ValueError("a chunk that is cut off, or unpacks to more than a bag's chunks hold")
     return data
 
 
 def unpack_zstd(packed, limit=None) -> bytes:
-    """Return what is in a frame of zstd."""
+    """Return what is in a frame of zstd; raises as :func:`unpack_bz2`."""
     limit = LARGEST_CHUNK if limit is None else limit
     # The buffer is made before anything is read, so it is not larger than the frame says.
     size = zstandard.get_frame_parameters(packed).content_size
@@ -80,56 +93,45 @@ def unpack_mcap(kind, packed, size) -> bytes:
     return data
 
 
-_MCAP: dict[str, Callable[..., bytes]] = {
-    "": lambda packed: packed,
-    "lz4": unpack_lz4,
-    "zstd": unpack_zstd,
-}
-
-
-# http://wiki.ros.org/Bags/Format/2.0: a message record's header has the fields op, conn and
-# time in any order, each with its length and name.
-_MESSAGE_HEADER_LENGTH = 8 + 13 + 17
-_OP_MESSAGE, _OP_CONNECTION = 2, 7
+_MCAP: dict[str, Callable[..., bytes]] = {"": bytes, "lz4": unpack_lz4, "zstd": unpack_zstd}
 # What the library unpacks with has no limit.
 _UNPACK = {bz2.decompress: unpack_bz2, lz4.frame.decompress: unpack_lz4}
-_DAMAGE = (
-    AssertionError,
-    EOFError,
-    IndexError,
-    KeyError,
-    OSError,
-    RuntimeError,
-    UnicodeDecodeError,
-    ValueError,
-    struct.error,
-)
 
 
 def read_bag(path, topic, message_types) -> Samples:
-    """Read one topic.
+    """Read one topic of a bag, or of one packed by gzip.
 
-    Parameters
-    ----------
-    path : path-like
-        A bag, or one packed by gzip.
-    topic : str
-        Empty for the only one with a suitable type.
-    message_types : sequence of MessageType
-        Those that can be used.
+    ``topic`` is empty for the only one of one of the ``message_types``.
 
     Raises
     ------
     RecordingError
         The bag cannot be read, or has no such topic.
     """
-    with unpacked(path) as plain, _opened(plain, path) as reader:
-        types = {message_type.name: message_type for message_type in message_types}
-        topics = topics_of(reader.connections)
-        topic = choose_topic(path, topic, topics, types)
-        message_type = types[topics[topic][0]]
+    with _opened(path) as reader:
+        topic, message_type = chosen_topic(
+            path, topic, topics_of(reader.connections), message_types
+        )
         connections = [c for c in reader.connections if printable(c.topic) == topic]
         columns = _read_messages(reader, path, topic, connections, message_type)
+    return samples_of_messages(path, topic, message_type, columns)
+
+
+def bag_topics(path) -> dict:
+    """Return topic -> (type, number of messages) of a bag; raises as :func:`read_bag`."""
+    with _opened(path) as reader:
+        return topics_of(reader.connections)
+
+
+def chosen_topic(path, topic, topics, message_types):
+    """Return the name and the MessageType of the topic to read; see :func:`.choose_topic`."""
+    types = {message_type.name: message_type for message_type in message_types}
+    topic = choose_topic(path, topic, topics, types)
+    return topic, types[topics[topic][0]]
+
+
+def samples_of_messages(path, topic, message_type, columns) -> Samples:
+    """Return columns of all messages of a topic, in their order, as Samples."""
     return Samples(
         path=str(path),
         format="bag",
@@ -141,23 +143,11 @@ def read_bag(path, topic, message_types) -> Samples:
     )
 
 
-def bag_topics(path) -> dict:
-    """Return topic -> (type, number of messages) of a bag.
-
-    Raises
-    ------
-    RecordingError
-        The bag cannot be read.
-    """
-    with unpacked(path) as plain, _opened(plain, path) as reader:
-        return topics_of(reader.connections)
-
-
 @contextmanager
-def _opened(plain, path):
+def _opened(path):
     """Open a reader; whatever a damaged bag makes the library raise becomes one sentence."""
     reader = None
-    with damage_told(path):
+    with unpacked(path) as plain, damage_told(path):
         try:
             reader = Reader(plain)
             reader.open()
@@ -170,12 +160,7 @@ def _opened(plain, path):
 def limited_reader(plain, path) -> Reader:
     """Return an open reader of a ROS 1 bag, to be closed, that unpacks chunks within limits.
 
-    Parameters
-    ----------
-    plain : path-like
-        The file, not packed.
-    path : path-like
-        As a person knows it.
+    ``plain`` is the file, not packed, and ``path`` what a person knows it by.
 
     Raises
     ------
@@ -206,7 +191,7 @@ def damage_told(path):
         if "not supported" in reason or "magic is invalid" in reason:
             raise RecordingError(f"{path}: cannot be read as a ROS 1 bag: {reason}") from None
         raise _damaged(path) from None
-    except _DAMAGE:
+    except DAMAGE:
         raise _damaged(path) from None
 
 
@@ -262,12 +247,12 @@ def _read_messages(reader, path, topic, connections, message_type) -> dict:
 
 def _message_bounds(data, offsets):
     """Return where the messages behind some records of a chunk begin, and how long they are."""
-    header_lengths = _uint32(data, offsets)
+    header_lengths = uint32(data, offsets)
     if (header_lengths != _MESSAGE_HEADER_LENGTH).any():
         offsets = np.array([_skip_connections(data, int(offset)) for offset in offsets])
-        header_lengths = _uint32(data, offsets)
+        header_lengths = uint32(data, offsets)
     lengths_at = offsets + 4 + header_lengths
-    return lengths_at + 4, _uint32(data, lengths_at)
+    return lengths_at + 4, uint32(data, lengths_at)
 
 
 def _skip_connections(data, offset) -> int:
@@ -296,12 +281,9 @@ def _operation(header) -> int:
 
 
 def _decode(data, starts, lengths, message_type, columns, rows):
-    """Decode messages of one chunk into the rows of the columns.
+    """Decode messages of one chunk into the rows of the columns, if all have the right length.
 
-    Returns
-    -------
-    ndarray of bool
-        Which messages have the length that they should have; without all, nothing is decoded.
+    Returns which of them have it.
     """
     ends = starts + lengths
     minimum = 16 + 4 * message_type.strings + message_type.payload.itemsize
@@ -310,7 +292,7 @@ def _decode(data, starts, lengths, message_type, columns, rows):
         return good
     position = starts + 12
     for _ in range(1 + message_type.strings):
-        position = np.minimum(position + 4 + _uint32(data, position), ends - 4)
+        position = np.minimum(position + 4 + uint32(data, position), ends - 4)
     good = position + message_type.payload.itemsize == ends
     if not good.all():
         return good
@@ -318,13 +300,17 @@ def _decode(data, starts, lengths, message_type, columns, rows):
     payload = data[position[:, None] + np.arange(size)].view(message_type.payload)[:, 0]
     for quantity, name in message_type.quantities.items():
         columns[quantity][rows] = payload[name]
-    seconds, nanoseconds = _uint32(data, starts + 4), _uint32(data, starts + 8)
-    stamp = seconds + nanoseconds / 1e9
-    # ROS has no other way to say that a stamp was not set.
-    columns["stamp"][rows] = np.where((seconds == 0) & (nanoseconds == 0), np.nan, stamp)
+    columns["stamp"][rows] = stamps_at(data, starts + 4)
     return good
 
 
-def _uint32(data, positions):
+def stamps_at(data, positions):
+    """Return stamps of ROS at any positions [s]; nan where they are not set."""
+    seconds, nanoseconds = uint32(data, positions), uint32(data, positions + 4)
+    # ROS has no other way to say that a stamp was not set.
+    return np.where((seconds == 0) & (nanoseconds == 0), np.nan, seconds + nanoseconds / 1e9)
+
+
+def uint32(data, positions):
     """Return little-endian unsigned numbers at any positions, as int64."""
     return data[np.asarray(positions)[:, None] + np.arange(4)].view("<u4")[:, 0].astype(np.int64)

@@ -1,16 +1,12 @@
-"""ROS 2 bags, read without ROS: folders, .db3 and .mcap.
-
-Messages as ROS 2 lays them out (CDR), decoded all at once.
-
-As in a ROS 1 bag only strings vary in length. Unlike there a number begins at a multiple of its
-size, counted from behind the four bytes that say how the message is written
-(OMG, Common Object Request Broker Architecture 3.0, section 15.3): messages whose payloads begin
-alike are laid out alike.
-
-ROS 2 bags, without ROS: a folder as ``ros2 bag record`` makes it, or one of the files in it.
+"""ROS 2 bags, read without ROS: a folder as ``ros2 bag record`` makes it, or a file in it.
 
 The library rosbags reads MCAP; its reader of sqlite3 wants a folder with its description, so the
-two tables are read directly here. Messages are decoded all at once.
+two tables are read directly here.
+
+Messages as ROS 2 lays them out (CDR) are decoded all at once. As in a ROS 1 bag only strings vary
+in length. Unlike there a number begins at a multiple of its size, counted from behind the four
+bytes that say how the message is written (OMG, Common Object Request Broker Architecture 3.0,
+section 15.3): messages whose payloads begin alike are laid out alike.
 """
 
 from __future__ import annotations
@@ -20,20 +16,22 @@ import os
 import sqlite3
 import struct
 import tempfile
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import zstandard
+from rosbags import rosbag2
 from rosbags.interfaces import Connection
 from rosbags.rosbag2 import Reader, ReaderError, storage_mcap
 
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.core.files import BLOCK
 from imu_simulation_framework.core.sentences import printable, shown
-from imu_simulation_framework.motion.stamps import seconds_from_nanoseconds
+from imu_simulation_framework.core.stamps import seconds_from_nanoseconds
 from imu_simulation_framework.recordings.cleaning import Samples
 from imu_simulation_framework.recordings.file_access import (
     MCAP_MAGIC,
@@ -43,25 +41,22 @@ from imu_simulation_framework.recordings.file_access import (
     storage_files,
     unpacked,
 )
-from imu_simulation_framework.recordings.formats import rosbags_versions
 from imu_simulation_framework.recordings.formats.bag import (
-    LARGEST_MESSAGE,
+    DAMAGE,
+    chosen_topic,
+    samples_of_messages,
+    stamps_at,
+    uint32,
     unpack_mcap,
     unpack_zstd,
 )
-from imu_simulation_framework.recordings.messages import choose_topic
 
 _HEADER = 4
 _LITTLE_ENDIAN = 1
 
 
 def decode_cdr(messages, message_type):
-    """Decode messages of one type.
-
-    Parameters
-    ----------
-    messages : list of bytes
-    message_type : MessageType
+    """Decode messages (bytes) of one type.
 
     Returns
     -------
@@ -72,7 +67,8 @@ def decode_cdr(messages, message_type):
     """
     lengths = np.fromiter(map(len, messages), np.int64, len(messages))
     # Room behind the last message, so that a broken one is found and not run into.
-    data = np.frombuffer(b"".join(messages) + bytes(_room(message_type)), np.uint8)
+    room = bytes(_HEADER + 16 + 2 * message_type.payload.itemsize)
+    data = np.frombuffer(b"".join(messages) + room, np.uint8)
     starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
     sizes = lengths - _HEADER
     good = sizes >= 8
@@ -84,7 +80,7 @@ def decode_cdr(messages, message_type):
         position = _aligned(position, 4)
         good &= position + 4 <= sizes
         position = np.where(good, position, 0)
-        position = position + 4 + _uint32(data, starts + position)
+        position = position + 4 + uint32(data, starts + position)
         good &= position <= sizes
         position = np.where(good, position, 8)
 
@@ -100,14 +96,8 @@ def decode_cdr(messages, message_type):
         payload = data[begin[:, None] + np.arange(layout.itemsize)].view(layout)[:, 0]
         for quantity, name in message_type.quantities.items():
             columns[quantity][rows] = payload[name]
-    seconds, nanoseconds = _uint32(data, starts), _uint32(data, starts + 4)
-    stamp = seconds + nanoseconds / 1e9
-    columns["stamp"] = np.where((seconds == 0) & (nanoseconds == 0), np.nan, stamp)
+    columns["stamp"] = stamps_at(data, starts)
     return columns, good
-
-
-def _room(message_type):
-    return _HEADER + 16 + 2 * message_type.payload.itemsize
 
 
 def _aligned(position, size):
@@ -122,71 +112,59 @@ def _layout(payload, phase):
         end = _aligned(end, size)
         offsets.append(end - phase)
         end += size
-    formats = [payload[name] for name in payload.names]
+    names = list(payload.names)
+    formats = [payload[name] for name in names]
     return np.dtype(
-        {
-            "names": list(payload.names),
-            "formats": formats,
-            "offsets": offsets,
-            "itemsize": end - phase,
-        }
+        {"names": names, "formats": formats, "offsets": offsets, "itemsize": end - phase}
     )
-
-
-def _uint32(data, positions):
-    """Return little-endian unsigned numbers at any positions, as int64."""
-    return data[np.asarray(positions)[:, None] + np.arange(4)].view("<u4")[:, 0].astype(np.int64)
 
 
 _STEPS_PER_BYTE, _STEPS_AT_ONCE, _SMALL = 100, 10**5, 10**5
 """Of SQLite's machine for a file of so many bytes and more. Reading and sorting a message, which
 has 30 bytes at least, takes some twenty."""
 
+_LARGEST_MESSAGE = 2**20
+"""Bytes of a message that is packed by itself, of the types that are read here: some hundred."""
+
+READS_FILES = hasattr(rosbag2, "StoragePlugin")
+"""Whether the library's reader of ROS 2 bags also takes a single file: from rosbags 0.11 on, not
+yet in 0.9, its last for Python 3.8 and 3.9."""
+
+
+def _errors_of_newer_libraries():
+    for module in ("apsw", "backports.zstd", "compression.zstd"):
+        with suppress(ImportError):
+            yield getattr(import_module(module), "Error" if module == "apsw" else "ZstdError")
+
+
 _DAMAGE = (
-    AssertionError,
-    EOFError,
-    IndexError,
-    KeyError,
+    *DAMAGE,
     MemoryError,  # a length that is damaged asks for more than there is
-    OSError,
     OverflowError,
-    RuntimeError,
     TypeError,
-    UnicodeDecodeError,
-    ValueError,
     sqlite3.Error,
-    struct.error,
     zstandard.ZstdError,
-    *rosbags_versions.ERRORS,
+    *_errors_of_newer_libraries(),
 )
 
 
 def read_ros2_bag(path, topic, message_types) -> Samples:
-    """Read one topic.
+    """Read one topic of a folder with files of kind .db3 or .mcap, or of such a file.
 
-    Parameters
-    ----------
-    path : path-like
-        A folder with files of kind .db3 or .mcap, or such a file; also packed by zstd or gzip.
-    topic : str
-        Empty for the only one with a suitable type.
-    message_types : sequence of MessageType
-        Those that can be used.
+    They may be packed by zstd or gzip. ``topic`` is empty for the only one of one of the
+    ``message_types``.
 
     Raises
     ------
     RecordingError
         The bag cannot be read, or has no such topic.
     """
-    types = {message_type.name: message_type for message_type in message_types}
     with damage_told(path), ExitStack() as stack:
         parts = [_opened(file, path, stack) for file in storage_files(path)]
-        topics = _topics(parts)
-        topic = choose_topic(path, topic, topics, types)
-        message_type = types[topics[topic][0]]
+        topic, message_type = chosen_topic(path, topic, _topics(parts), message_types)
         rows = [row for part in parts if topic in part.topics for row in part.messages(topic)]
         packed = sum(len(message) for _, message in rows)
-        plain = (plain_message(message, LARGEST_MESSAGE) for _, message in rows)
+        plain = (plain_message(message, _LARGEST_MESSAGE) for _, message in rows)
         messages = list(limited(path, plain, packed))
     columns, good = decode_cdr(messages, message_type)
     if not good.all():
@@ -197,25 +175,12 @@ def read_ros2_bag(path, topic, message_types) -> Samples:
     receipt = np.fromiter((time for time, _ in rows), np.int64, len(rows))
     columns["receipt"] = seconds_from_nanoseconds(receipt)
     order = np.argsort(receipt, kind="stable")
-    return Samples(
-        path=str(path),
-        format="bag",
-        columns={name: values[order] for name, values in columns.items()},
-        places=np.arange(1, len(order) + 1),
-        place_name="message",
-        topic=topic,
-        message_type=message_type.name,
-    )
+    columns = {name: values[order] for name, values in columns.items()}
+    return samples_of_messages(path, topic, message_type, columns)
 
 
 def ros2_bag_topics(path) -> dict:
-    """Return topic -> (type as ROS 1 writes it, number of messages) of a bag.
-
-    Raises
-    ------
-    RecordingError
-        The bag cannot be read.
-    """
+    """Return topic -> (type as ROS 1 writes it, number of messages); raises as reading does."""
     with damage_told(path), ExitStack() as stack:
         return _topics([_opened(file, path, stack) for file in storage_files(path)])
 
@@ -294,16 +259,9 @@ class StoredTopic(NamedTuple):
 
 
 class SqliteFile:
-    """A .db3 file of a bag, which may have been made to harm.
+    """A .db3 file of a bag, which may have been made to harm; ``topics`` is name -> StoredTopic.
 
-    Attributes
-    ----------
-    topics : dict of str to StoredTopic
-
-    Raises
-    ------
-    EOFError, ValueError, sqlite3.Error
-        It is cut off, or its tables are not those of a bag.
+    Raises EOFError, ValueError or sqlite3.Error if it is cut off, or no bag's.
     """
 
     def __init__(self, stack, plain):
@@ -345,10 +303,7 @@ class SqliteFile:
     def messages(self, topics):
         """Yield name of the topic, time [ns] and bytes of the messages of some topics, in order.
 
-        Raises
-        ------
-        ValueError
-            A time is no whole number, or a message is not bytes.
+        Raises ValueError if a time is no whole number, or a message is not bytes.
         """
         names = {key: name for name in topics for key in self._keys.get(name, ())}
         rows = self._database.execute(
@@ -393,14 +348,10 @@ class SqliteFile:
 
 
 def _require_all_pages(plain) -> None:
-    """Notice a database that was cut off: SQLite does so only when it needs what is missing.
+    """Raise EOFError for a database that was cut off; SQLite only notices what it needs.
 
     The header has the page's size at byte 16 and the number of pages at byte 28
     (https://www.sqlite.org/fileformat.html, section 1.3).
-
-    Raises
-    ------
-    EOFError
     """
     with open(plain, "rb") as file:
         header = file.read(32)
@@ -413,7 +364,7 @@ def _require_all_pages(plain) -> None:
 
 def _mcap(stack, plain):
     stack.enter_context(chunks_limited())
-    if rosbags_versions.READS_FILES:
+    if READS_FILES:
         return _mcap_by_public_reader(stack, plain)
     file = storage_mcap.MCAPFile(Path(plain))
     # Also when opening fails half-way.
@@ -477,3 +428,8 @@ def plain_message(message, limit=None):
     if message[:4] == ZSTD_MAGIC:
         return unpack_zstd(message, limit)
     return message
+
+
+def definition_of(connection) -> str:
+    """Return the definition of a connection's messages, also as newer versions keep it."""
+    return getattr(connection.msgdef, "data", connection.msgdef)

@@ -1,10 +1,6 @@
-"""Recordings as text: plain CSV, ``rostopic echo -p``, TUM.
+"""Recordings as text: CSV by a column map, what ``rostopic echo -p`` writes, and TUM.
 
-CSV with columns of any name and unit, as told by a column map.
-
-What ``rostopic echo -p TOPIC > FILE`` writes.
-
-Trajectories in the format of the TUM RGB-D benchmark: ``time x y z qx qy qz qw`` a line.
+TUM is the format of the TUM RGB-D benchmark: ``time x y z qx qy qz qw`` a line.
 """
 
 from __future__ import annotations
@@ -16,7 +12,7 @@ import numpy as np
 
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.core.sentences import listed
-from imu_simulation_framework.motion.stamps import seconds_from_nanoseconds
+from imu_simulation_framework.core.stamps import seconds_from_nanoseconds
 from imu_simulation_framework.recordings.cleaning import Samples
 from imu_simulation_framework.recordings.column_maps import (
     NMEA_DEGREES,
@@ -113,18 +109,10 @@ _RECEIPT, _STAMP, _PREFIX = "%time", "field.header.stamp", "field."
 def read_rostopic_csv(path, tables: Iterable[TextTable], message_types) -> Iterator[Samples]:
     """Yield the messages of one topic from each part of a table; their type shows in the columns.
 
-    Parameters
-    ----------
-    path : path-like
-    tables : iterable of TextTable
-        Parts of the file.
-    message_types : sequence of MessageType
-        Those that can be used.
-
     Raises
     ------
     RecordingError
-        The table cannot be parsed, or is not of such a type.
+        The table cannot be parsed, or is not of one of the ``message_types``.
     """
     for table in tables:
         yield _rostopic_samples(path, table, message_types)
@@ -172,13 +160,7 @@ COLUMNS = ("time", "x", "y", "z", "qx", "qy", "qz", "qw")
 
 
 def read_tum(path, text) -> Samples:
-    """Read a trajectory.
-
-    Parameters
-    ----------
-    path : path-like
-    text : str or callable
-        Content of the file, as for :func:`.parse_table`.
+    """Read a trajectory from its ``text``, as for :func:`.parse_table`.
 
     Raises
     ------

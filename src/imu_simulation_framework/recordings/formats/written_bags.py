@@ -1,10 +1,7 @@
-"""ROS 1 bags as they are written: many messages at once, or copied byte by byte.
+"""Bags of ROS 1 and ROS 2 as they are written: of many messages at once, or copied byte by byte.
 
-Bags of many messages at once: each topic an array of fields, see :mod:`.recordings.messages`.
-
-Bags as the bytes of their messages: what is not understood can be copied as it is.
-
-ROS 1 bags, also packed by gzip, and ROS 2 bags as folders with their ``metadata.yaml``.
+What is not understood of a bag can be copied as it is. A ROS 1 bag may be packed by gzip, a ROS 2
+bag is a folder with its ``metadata.yaml``.
 """
 
 from __future__ import annotations
@@ -24,24 +21,15 @@ from imu_simulation_framework.core.sentences import printable
 from imu_simulation_framework.core.whole_files import written_aside
 from imu_simulation_framework.recordings.file_access import is_ros2_bag, read_start, unpacked
 from imu_simulation_framework.recordings.formats import bag, ros2_bag
-from imu_simulation_framework.recordings.formats.rosbags_versions import definition_of
 from imu_simulation_framework.recordings.formats.written_ros2_bags import Ros2Folder, Ros2Writer
 from imu_simulation_framework.recordings.messages import IMU, MessageType
 
 
 class Messages(NamedTuple):
-    """The messages of a topic.
+    """The messages of a topic, with ``stamps`` (n,) [ns since 1970].
 
-    Attributes
-    ----------
-    topic : str
-    kind : MessageType
-    stamps : ndarray of int, shape (n,)
-        [ns since 1970]
-    fields : Mapping of str to array_like, shape (n,) or ()
-        Of the payload, by their names there; what is not named is zero.
-    frames : sequence of str
-        Of the header, and what other texts the message begins with.
+    ``fields`` (n,) or () are those of the payload, by their names there; what is not named is
+    zero. ``frames`` are the header's, and what other texts the message begins with.
     """
 
     topic: str
@@ -54,16 +42,7 @@ class Messages(NamedTuple):
 def write_message_bag(path, topics: Iterable[Messages]) -> None:
     """Write a bag of ROS 1, as a whole or not at all; messages are in the order of their stamps.
 
-    Parameters
-    ----------
-    path : path-like
-        An existing file is replaced.
-    topics : iterable of Messages
-
-    Raises
-    ------
-    ResultError
-        It cannot be written.
+    An existing file is replaced. Raises ResultError if it cannot be written.
     """
     store = get_typestore(Stores.ROS1_NOETIC)
     with written_aside(path) as aside, Writer(aside) as writer:
@@ -71,7 +50,7 @@ def write_message_bag(path, topics: Iterable[Messages]) -> None:
         for messages in topics:
             kind = messages.kind.name.replace("/", "/msg/")
             connection = writer.add_connection(messages.topic, kind, typestore=store)
-            waiting.append((connection, messages.stamps, *_packed(messages)))
+            waiting.append((connection, messages.stamps, *packed_messages(messages)))
         if not waiting:
             return
         stamps = np.concatenate([one[1] for one in waiting])
@@ -83,14 +62,14 @@ def write_message_bag(path, topics: Iterable[Messages]) -> None:
             writer.write(connection, int(stamps[place]), content[begin : begin + size])
 
 
-def _packed(messages) -> tuple[bytes, int]:
-    """Return the bytes of all messages in a row, and how many one has."""
+def packed_messages(messages: Messages, first=0) -> tuple[bytes, int]:
+    """Return the bytes of all messages in a row, counted from ``first``, and how many one has."""
     texts = [text.encode() for text in messages.frames]
     layout = [("sequence", "<u4"), ("seconds", "<u4"), ("nanoseconds", "<u4")]
     for number, text in enumerate(texts):
         layout += [(f"length{number}", "<u4"), (f"text{number}", f"S{len(text)}")]
     packed = np.zeros(len(messages.stamps), np.dtype([*layout, ("payload", messages.kind.payload)]))
-    packed["sequence"] = np.arange(len(packed))
+    packed["sequence"] = np.arange(first, first + len(packed))
     packed["seconds"], packed["nanoseconds"] = np.divmod(messages.stamps, 10**9)
     for number, text in enumerate(texts):
         packed[f"length{number}"], packed[f"text{number}"] = len(text), text
@@ -118,16 +97,7 @@ class RawMessage(NamedTuple):
 
 
 class RawBag:
-    """An open bag.
-
-    Attributes
-    ----------
-    path : path-like
-    ros2 : bool
-        Whether it is one of ROS 2.
-    connections : list
-        Of the library rosbags.
-    """
+    """An open bag of ROS 1 or ``ros2``; its ``connections`` are those of the library rosbags."""
 
     def __init__(self, path, reader, ros2: bool):
         self.path, self.ros2 = path, ros2
@@ -145,31 +115,19 @@ class RawBag:
     def messages(self, topic: str | None = None) -> Iterator[RawMessage]:
         """Yield messages in the order in which they were recorded, of one topic or of all.
 
-        Raises
-        ------
-        RecordingError
-            The bag is damaged.
+        Raises RecordingError if the bag is damaged.
         """
         wanted = [known for known in self.connections if topic in (None, printable(known.topic))]
         if not wanted:
             return
-        with self._damage_told():
+        with (ros2_bag if self.ros2 else bag).damage_told(self.path):
             for message in self._reader.messages(connections=wanted):
                 yield RawMessage(*message)
-
-    def _damage_told(self):
-        return (ros2_bag if self.ros2 else bag).damage_told(self.path)
 
 
 @contextmanager
 def opened_bag(path) -> Iterator[RawBag]:
-    """Open a bag of either kind.
-
-    Raises
-    ------
-    RecordingError
-        It is none, or damaged.
-    """
+    """Open a bag of either kind; raises RecordingError if it is none, or damaged."""
     with ExitStack() as stack:
         if is_ros2_bag(path):
             if not os.path.isdir(path):
@@ -180,7 +138,7 @@ def opened_bag(path) -> Iterator[RawBag]:
                 folder = Ros2Folder(path, stack)
             yield RawBag(path, folder, ros2=True)
             return
-        if not read_start(path).startswith(b"\x1f\x8b") and not _is_ros1(path):
+        if not read_start(path).startswith((b"\x1f\x8b", b"#ROSBAG")):
             raise RecordingError(f"{path}: this is no bag of ROS 1 or ROS 2")
         plain = stack.enter_context(unpacked(path))
         reader = bag.limited_reader(plain, path)
@@ -188,19 +146,9 @@ def opened_bag(path) -> Iterator[RawBag]:
         yield RawBag(path, reader, ros2=False)
 
 
-def _is_ros1(path) -> bool:
-    return read_start(path).startswith(b"#ROSBAG")
-
-
 @contextmanager
 def bag_like(source: RawBag, path) -> Iterator[BagCopy]:
-    """Write a bag of the same kind, as a whole or not at all.
-
-    Raises
-    ------
-    ResultError
-        It cannot be written.
-    """
+    """Write a bag of the same kind, as a whole or not at all, or raise ResultError."""
     with written_aside(path) as aside:
         # A ROS 2 bag's files have the name of its folder.
         place = aside.parent / Path(path).name
@@ -223,21 +171,12 @@ class BagCopy:
     def write(self, message: RawMessage, topic: str | None = None, data: bytes | None = None):
         """Write a message of another bag; under another topic, or with other bytes, if said."""
         connection = message.connection
-        topic = connection.topic if topic is None else topic
-        ext = connection.ext
+        topic, ext = connection.topic if topic is None else topic, connection.ext
         if self._ros2:
-            more = {
-                "rihs01": connection.digest or "",
-                "serialization_format": ext.serialization_format,
-                "offered_qos_profiles": ext.offered_qos_profiles,
-            }
+            more = {"rihs01": connection.digest or "", **ext._asdict()}
         else:
-            more = {
-                "md5sum": connection.digest,
-                "callerid": ext.callerid,
-                "latching": ext.latching,
-            }
-        definition = definition_of(connection)
+            more = {"md5sum": connection.digest, "callerid": ext.callerid, "latching": ext.latching}
+        definition = ros2_bag.definition_of(connection)
         target = self._connection(topic, connection.msgtype, msgdef=definition, **more)
         self._writer.write(target, message.receipt, message.data if data is None else data)
 
@@ -266,17 +205,8 @@ class BagCopy:
 class NumbersMessage(NamedTuple):
     """A message of header, perhaps a text, and numbers, in its bytes.
 
-    Attributes
-    ----------
-    stamp : int
-        [ns]
-    frame : str
-    numbers : ndarray, shape (n,)
-        What is behind the header and the text, as :mod:`.recordings.messages` has it.
-    place : int
-        Where these begin.
-    child : str
-        The text, if there is one: an odometry's child_frame_id.
+    ``stamp`` [ns]; ``numbers`` (n,) are what is behind the header and the text and begin at
+    ``place``; ``child`` is the text, if there is one: an odometry's child_frame_id.
     """
 
     stamp: int
@@ -294,16 +224,8 @@ def read_imu_message(data: bytes, ros2: bool) -> NumbersMessage | None:
 def read_numbers_message(data: bytes, kind: MessageType, ros2: bool) -> NumbersMessage | None:
     """Return what a message says; None if it is not laid out as it should be.
 
-    ROS 2 aligns numbers to their size, counted from behind four bytes, and ends a text with a
-    NUL; see :mod:`.recordings.formats.ros2_bag`.
-
-    Parameters
-    ----------
-    data : bytes
-    kind : MessageType
-        One whose payload is numbers of eight bytes.
-    ros2 : bool
-        Whether it is one of ROS 2.
+    The payload of ``kind`` is numbers of eight bytes. ROS 2 aligns numbers to their size, counted
+    from behind four bytes, and ends a text with a NUL; see :mod:`.recordings.formats.ros2_bag`.
     """
     begin, spare = (4, 8) if ros2 else (4, 1)
     if len(data) < begin + 12 or (ros2 and data[1] != 1):

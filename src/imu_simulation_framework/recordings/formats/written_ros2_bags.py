@@ -68,13 +68,7 @@ class StoredConnection(NamedTuple):
 
 
 class Ros2Folder:
-    """An open bag, as :class:`.RawBag` wants it.
-
-    Attributes
-    ----------
-    metadata : dict
-        What ``metadata.yaml`` says.
-    connections : list of StoredConnection
+    """An open bag, as :class:`.RawBag` wants it; ``metadata`` are what ``metadata.yaml`` says.
 
     Raises
     ------
@@ -103,7 +97,8 @@ class Ros2Folder:
         else:
             self._reader = self._mcap_reader(files, stack)
             definitions.update(
-                (printable(c.topic), _text_of(c.msgdef)) for c in self._reader.connections
+                (printable(c.topic), str(ros2_bag.definition_of(c) or ""))
+                for c in self._reader.connections
             )
             definitions.update((printable(name), "") for name in _channels(files) - {*definitions})
         for name in definitions.keys() - set(map(printable, described)):
@@ -170,19 +165,8 @@ def _channels(files) -> set[str]:
     return topics
 
 
-def _text_of(definition) -> str:
-    """Return the text of a definition, which newer versions of the library keep with its format."""
-    return str(getattr(definition, "data", definition) or "")
-
-
 def _read_metadata(path) -> dict:
-    """Return what a bag's description says, as far as it is used here checked.
-
-    Raises
-    ------
-    ConfigurationError, RecordingError
-        It cannot be read, or says something else.
-    """
+    """Return what a bag's description says, as far as it is used here checked."""
     file = Path(path) / METADATA
     content = read_yaml(file, "the description of the ROS 2 bag")
     information = content.get(_INFORMATION) if isinstance(content, dict) else None
@@ -226,14 +210,7 @@ class Ros2Writer:
     """Writes a folder in the storage and with the description's version of another bag.
 
     It is used as a context, and has the methods of the library's writer that are used here; that
-    one writes sqlite3 and one version only.
-
-    Parameters
-    ----------
-    folder : Path
-        Is made.
-    metadata : dict
-        Of the other bag.
+    one writes sqlite3 and one version only. ``metadata`` are those of the other bag.
     """
 
     def __init__(self, folder, metadata):

@@ -1,25 +1,15 @@
-"""Guessing the columns of a text file: a reference's and an IMU's.
-
-The whole guess: column maps of a reference and of an IMU from names and numbers.
-
-Guessing which columns of somebody's table are what.
+"""Guessing the columns of a text file, from rows spread over it: a reference's and an IMU's.
 
 ==============  ====================================================================
-``names``       what the name of a column says: quantity, axis, unit
-``candidates``  the columns with their meanings, and the best of those that say the same
-``units``       units by the size and the steps of numbers
-``motion``      units and senses by what has to go together in a real motion
-``times``       which column is the time
-``imu``         which columns are an IMU's
-``reference``   which columns are a reference's
-``shapes``      the few things that can be told without names
+``candidates``  the columns with what their names say, and the best of several
+``measures``    units and senses by numbers, and by what goes together in a motion
+``maps``        which columns are an IMU's, and which are a reference's
+``shapes``      which column is the time, and the few things to be told without names
 ``guess``       all of it together
 ==============  ====================================================================
 
 What cannot be told is left out: a column that a map lacks is asked for by name, one that is mapped
 wrongly gives a wrong result without a word.
-
-A guess of the column maps of a text file, from rows spread over it.
 """
 
 from __future__ import annotations
@@ -34,15 +24,12 @@ from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.recordings.file_access import read_start, text_blocks
 from imu_simulation_framework.recordings.formats.any_format import sample_blocks
 from imu_simulation_framework.recordings.guessing.candidates import (
-    FIX_STEPS,
-    IMU_STEPS,
-    angle_unit,
     best_scalar,
     candidates_of,
     vectors,
 )
-from imu_simulation_framework.recordings.guessing.imu import guess_imu
-from imu_simulation_framework.recordings.guessing.reference import guess_reference
+from imu_simulation_framework.recordings.guessing.maps import guess_imu, guess_reference
+from imu_simulation_framework.recordings.guessing.measures import FIX_STEPS, IMU_STEPS, angle_unit
 from imu_simulation_framework.recordings.guessing.shapes import find_time, guess_from_shapes
 from imu_simulation_framework.recordings.messages import IMU_TYPES, REFERENCE_TYPES
 from imu_simulation_framework.recordings.text_table import ROWS_AT_ONCE, parse_table, text_lines
@@ -140,12 +127,7 @@ _ROWS = 1000
 
 
 def guess_columns(path) -> ColumnGuess:
-    """Guess what the columns of a text file are.
-
-    Parameters
-    ----------
-    path : path-like
-        CSV or a table with white space, with a header or without, perhaps packed by gzip.
+    """Guess what the columns of a text file are: CSV or white space, perhaps packed by gzip.
 
     Raises
     ------
@@ -159,21 +141,8 @@ def guess_columns(path) -> ColumnGuess:
 def guess_angle(path, column) -> str:
     """Tell in which unit, and perhaps in which sense, a column of a text file has its angles.
 
-    Parameters
-    ----------
-    path : path-like
-    column : str
-        As the file's header names it.
-
-    Returns
-    -------
-    str
-        The column as a column map has it, ``yaw [deg]``; only its name if nothing can be told.
-
-    Raises
-    ------
-    RecordingError
-        The file cannot be read, or is no table.
+    Returns the column as a column map has it, ``yaw [deg]``; only its name if nothing can be told.
+    Raises as :func:`guess_columns`.
     """
     names, values, pieces = _table(path)
     guess = guess_from_table(names, values, pieces)

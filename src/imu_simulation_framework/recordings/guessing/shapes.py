@@ -1,11 +1,7 @@
 """Guessing columns by their numbers alone: quantities and times.
 
-Which columns of a table without names are what, by their numbers alone.
-
-Few can be told: a time that grows, gravity, an angular velocity beside it, and a longitude beyond
-90 degrees, which tells it from the latitude.
-
-Which column of a table is its time, and in which unit.
+Few can be told without names: a time that grows, gravity, an angular velocity beside it, and a
+longitude beyond 90 degrees, which tells it from the latitude.
 """
 
 from __future__ import annotations
@@ -16,16 +12,16 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from imu_simulation_framework.recordings.guessing.candidates import (
+from imu_simulation_framework.recordings.guessing.candidates import matrix
+from imu_simulation_framework.recordings.guessing.measures import (
     FIX_STEPS,
     IMU_STEPS,
     TIME_MULTIPLES,
     accel_unit,
     gyro_unit,
-    matrix,
+    steps_within,
     time_unit,
 )
-from imu_simulation_framework.recordings.guessing.motion import steps_within
 
 _STEADY = 0.1
 """Spread of the length of a vector that holds gravity, of its length."""
@@ -35,20 +31,7 @@ _FINE = 1e-4  # deg, steps of positions that are of use
 
 
 def guess_from_shapes(guess, candidates, pieces):
-    """Guess the maps of a table without names.
-
-    Parameters
-    ----------
-    guess : ColumnGuess
-        To be filled.
-    candidates : list of Candidate
-    pieces : ndarray of int, shape (n,)
-
-    Returns
-    -------
-    set of Candidate
-        Those used.
-    """
+    """Fill the ColumnGuess of a table without names; return the set of the candidates used."""
     numbers = [c for c in candidates if c.texts is None and c.filled == 1.0]
     imu, used = _inertial(numbers, guess.reasons)
     reference, places = _place(numbers, guess.reasons)
@@ -172,15 +155,7 @@ _SAME_CLOCK = 60.0  # s
 
 @dataclass(frozen=True, eq=False)
 class TimeColumn:
-    """A time as a column map has it.
-
-    Attributes
-    ----------
-    written : str
-    columns : tuple of Candidate
-    seconds : ndarray, shape (n,)
-    reason : str
-    """
+    """A time as a column map has it, and in seconds (n,)."""
 
     written: str
     columns: tuple
@@ -193,20 +168,9 @@ class TimeColumn:
 
 
 def find_time(candidates, pieces, usual):
-    """Find the time among columns.
+    """Find the time among columns, with its ``usual`` steps [s].
 
-    Parameters
-    ----------
-    candidates : list of Candidate
-    pieces : ndarray of int
-    usual : tuple of float
-        Usual steps [s].
-
-    Returns
-    -------
-    time : TimeColumn or None
-    remarks : list of str
-        Why columns that are named as times are none.
+    Returns a TimeColumn or None, and why columns that are named as times are none.
     """
     named = [c for c in candidates if c.meaning and c.meaning.kind == "time" and c.filled > 0.5]
     found, remarks = [], []

@@ -68,22 +68,10 @@ class Alternative:
 
 
 def explain(observations, alternatives):
-    """Look for the ways of reading under which everything goes together.
+    """Look for the ways of reading, the likeliest first, under which everything goes together.
 
-    Parameters
-    ----------
-    observations : Observations
-        Of the recording as it was to be read.
-    alternatives : sequence of Alternative
-        The likeliest first.
-
-    Returns
-    -------
-    findings : list of Finding
-        One for each alternative that was taken; empty if the recording is well as it is, or if
-        nothing helps.
-    observations : Observations
-        Of the recording read so.
+    Returns a Finding for each alternative that was taken, none if the recording is well as it is or
+    nothing helps, and the Observations of the recording read so.
     """
     findings = []
     for _ in range(_MOST):

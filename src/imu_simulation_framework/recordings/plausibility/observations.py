@@ -20,20 +20,16 @@ from imu_simulation_framework.recordings.plausibility.relation import (
     vertical_gyro_heading,
 )
 
-"""Of the place where a drive was recorded, good enough to tell a unit by [m/s^2]."""
-
 GOOD = 0.8
 """A mark (see :meth:`Observations.marks`) from here on needs no explanation."""
 
 
 @dataclass(frozen=True)
 class Observations:
-    """What was measured of a reference and an IMU.
+    """What was measured of a reference and an IMU, or None, on one clock.
 
     Attributes
     ----------
-    reference, imu : pandas.DataFrame
-        Poses, and an ImuRecord or None, on one clock.
     path : PathDirection or None
         None where the yaw is the course of the path itself.
     reference_imu, reference_gyro, imu_gyro : Relation or None
@@ -92,18 +88,10 @@ def relation_mark(relation) -> float:
 
 
 def observe(reference, imu, course_is_yaw=False, shortest_window=1.0) -> Observations:
-    """Measure a recording.
+    """Measure a recording: Poses, and an ImuRecord or None.
 
-    Parameters
-    ----------
-    reference : pandas.DataFrame
-        Poses.
-    imu : pandas.DataFrame or None
-        ImuRecord.
-    course_is_yaw : bool
-        Whether the reference's yaw was made of its path.
-    shortest_window : float
-        Turns are compared over windows of at least this length [s].
+    ``course_is_yaw`` says whether the reference's yaw was made of its path; turns are compared over
+    windows of at least ``shortest_window`` [s].
     """
     turns = {"reference": reference_heading(reference)}
     if imu is not None:

@@ -1,13 +1,4 @@
-"""How two headings, clocks and paths of a recording go together.
-
-What each part of a recording says about how the robot turned.
-
-How two headings go together.
-
-Clocks of reference and IMU that differ: shifted, of another rate, of another epoch.
-
-Whether a reference's yaw is the direction in which its positions move.
-"""
+"""How two headings of a recording go together, and its path with its yaw."""
 
 from __future__ import annotations
 
@@ -18,22 +9,14 @@ import numpy as np
 from imu_simulation_framework.core.columns import ACCEL, GYRO
 from imu_simulation_framework.core.spectrum import uniform_grid
 from imu_simulation_framework.core.time_alignment import normalised_correlation, parabola_peak
-from imu_simulation_framework.recordings.plausibility import findings as faults
-from imu_simulation_framework.recordings.plausibility.findings import Finding
+from imu_simulation_framework.recordings.imu import integral
 
 
 @dataclass(frozen=True)
 class Heading:
-    """An angle over time, of which only differences count.
+    """An angle over ``time`` (n,), strictly increasing [s], of which only differences count.
 
-    Attributes
-    ----------
-    name : str
-        As a person reads it.
-    time : ndarray, shape (n,)
-        Strictly increasing [s].
-    angle : ndarray, shape (n,)
-        [rad, unwrapped]
+    ``angle`` (n,) is unwrapped [rad]; ``name`` is how a person reads it.
     """
 
     name: str
@@ -76,7 +59,7 @@ def gyro_heading(imu, axis="gyro_z"):
     if axis not in imu:
         return None
     name = "the gyroscope" if axis == "gyro_z" else f"the gyroscope's {axis[-1]} axis"
-    return Heading(name, _times(imu), _integral(_times(imu), imu[axis].to_numpy()))
+    return Heading(name, _times(imu), integral(_times(imu), imu[axis].to_numpy()))
 
 
 def vertical_gyro_heading(imu):
@@ -89,7 +72,7 @@ def vertical_gyro_heading(imu):
     if up is None or not set(GYRO) <= set(imu):
         return None
     rate = imu[list(GYRO)].to_numpy() @ (up / np.linalg.norm(up))
-    return Heading("the gyroscope about the vertical", _times(imu), _integral(_times(imu), rate))
+    return Heading("the gyroscope about the vertical", _times(imu), integral(_times(imu), rate))
 
 
 def mean_specific_force(imu):
@@ -107,12 +90,6 @@ def mean_specific_force(imu):
 
 def _times(table):
     return table.index.to_numpy(dtype=float)
-
-
-def _integral(times, values):
-    """Return the trapezoidal integral, zero at the beginning."""
-    steps = 0.5 * (values[1:] + values[:-1]) * np.diff(times)
-    return np.concatenate([[0.0], np.cumsum(steps)])
 
 
 SHORTEST_WINDOW = 1.0
@@ -146,12 +123,10 @@ SAME_SIZE = 3.0
 
 @dataclass(frozen=True)
 class Relation:
-    """The turns of two headings over the same windows.
+    """The turns of two headings, ``first`` and ``second``, over the same windows.
 
     Attributes
     ----------
-    first, second : str
-        Names of the headings.
     correlation : float
         Of the turns, at the delay that fits best, nan if one of them does not turn.
     correlation_as_recorded : float
@@ -161,14 +136,10 @@ class Relation:
         the sign only, unless it is far from one: a bias cannot be told from a scale there.
     delay : float
         How late the second is against the first [s].
-    windows : int
-        Independent windows compared.
-    window : float
-        Their length [s].
-    turned : tuple of float
-        Sum of the absolute turns of each [rad].
-    net : tuple of float
-        Net turn of each over the time that they share [rad].
+    windows, window : int, float
+        Independent windows compared, and their length [s].
+    turned, net : tuple of float
+        Sum of the absolute turns of each, and its net turn over the time that they share [rad].
     disagreement : float
         Sum of the absolute differences of the turns [rad].
     rates : tuple of float
@@ -219,23 +190,12 @@ class Relation:
 
 
 def relate(first, second, shortest_window=SHORTEST_WINDOW):
-    """Compare two headings.
+    """Compare two headings; None if they do not overlap in time for some windows.
 
     The turn over a window is the difference of the angle between its ends. Windows overlap; they
     are compared at every delay for which enough of them remain, and the delay with the largest
     correlation, of either sign, is refined by a parabola. A delay that hardly fits better than
     none is none: headings that repeat themselves fit again a round later.
-
-    Parameters
-    ----------
-    first, second : Heading
-    shortest_window : float
-        [s]
-
-    Returns
-    -------
-    Relation or None
-        None if they do not overlap in time for some windows.
     """
     start = max(first.time[0], second.time[0])
     stop = min(first.time[-1], second.time[-1])
@@ -311,95 +271,11 @@ def _delay(turns, step, as_recorded, longest):
     return float((lags[best] + offset) * step), float(correlations[best])
 
 
-NOTICED_DELAY = 0.15
-GRAVE_DELAY = 1.0
-"""Of a clock against the other [s]."""
-
-PART = 40.0
-"""Delays of clocks of another rate are looked for in parts of about this length [s]."""
-
-NOTICED_RATE = 1e-3
-"""Of a clock against the other [s/s]."""
-
-
-def clock_faults(observations, course_is_yaw, offsets) -> list[Finding]:
-    """Find a clock that is shifted against the other, or of another rate; see symptoms()."""
-    best = None
-    for relation in (observations.reference_gyro, observations.reference_imu):
-        if relation is not None and relation.conclusive and relation.correlation > 0.4:
-            best = best or relation
-    if best is None:
-        return []
-    rate, ends = _clock_rate(observations, best)
-    if rate:
-        return [
-            Finding(
-                faults.CLOCK_RATE,
-                f"{best.second} is {ends[0]:.2f} s late at first and {ends[1]:.2f} s at last: "
-                f"its clock runs {abs(100.0 * rate):.2f} % too {'slow' if rate < 0.0 else 'fast'}",
-                "correct the stamps, no setting does",
-                abs(ends[1] - ends[0]) > GRAVE_DELAY and not course_is_yaw,
-            )
-        ]
-    trusted = best.correlation > (0.9 if course_is_yaw else 0.8) and 0.5 < best.scale < 2.0
-    if abs(best.delay) < NOTICED_DELAY or not trusted:
-        return []
-    evidence = (
-        f"{best.second} is {abs(best.delay):.2f} s {'late' if best.delay > 0.0 else 'early'} "
-        f"against {best.first} (correlation {best.correlation:.2f}, "
-        f"{best.correlation_as_recorded:.2f} as recorded)"
-    )
-    # It is the receiver that tells late where it was.
-    setting = ("imu_recording", offsets[1] - best.delay)
-    if course_is_yaw and best.delay < 0.0:
-        setting = ("reference", offsets[0] + best.delay)
-    section, value = setting
-    return [
-        Finding(
-            faults.SHIFTED_CLOCK,
-            evidence,
-            grave=abs(best.delay) > GRAVE_DELAY,
-            settings=((section, "time_offset", f"{value:.2f}"),),
-        )
-    ]
-
-
-def _clock_rate(observations, relation):
-    """How much faster [s/s] the IMU's clock runs, 0 if not noticed, and delays at both ends."""
-    first = reference_heading(observations.reference)
-    gyro = observations.reference_gyro is relation
-    second = (gyro_heading if gyro else imu_heading)(observations.imu)
-    start = max(first.time[0], second.time[0])
-    stop = min(first.time[-1], second.time[-1])
-    edges = np.linspace(start, stop, 1 + int(np.clip((stop - start) / PART, 3, 12)))
-    middles, delays = [], []
-    for begin, end in zip(edges[:-1], edges[1:]):
-        parts = [part_of(heading, begin, end) for heading in (first, second)]
-        if min(len(heading.time) for heading in parts) < 3:
-            continue
-        part = relate(*parts)
-        if part is not None and part.conclusive and part.correlation > 0.9:
-            middles.append(0.5 * (begin + end) - start)
-            delays.append(part.delay)
-    if len(delays) < 3:
-        return 0.0, (0.0, 0.0)
-    rate, at_start = np.polyfit(middles, delays, 1)
-    grown = rate * (middles[-1] - middles[0])
-    scatter = np.std(np.array(delays) - np.polyval((rate, at_start), middles))
-    if abs(grown) < max(2.0 * NOTICED_DELAY, 4.0 * scatter) or abs(rate) < NOTICED_RATE:
-        return 0.0, (0.0, 0.0)
-    return rate, (at_start, at_start + rate * (stop - start))
-
-
 def clock_offset(first, second):
     """Find by how much two headings on different clocks are apart.
 
-    Returns
-    -------
-    offset : float
-        To be added to the times of the second [s].
-    correlation : float
-        Of the rates of turn there; 0 where one is too short against the other's steps.
+    Returns what is to be added to the times of the second [s], and the correlation of the rates of
+    turn there; 0 where one is too short against the other's steps.
     """
     period = max(0.1, first.period, second.period)
     rates = []

@@ -10,7 +10,6 @@ from imu_simulation_framework.recordings.plausibility.findings import Finding, d
 from imu_simulation_framework.recordings.plausibility.observations import mean_up
 from imu_simulation_framework.recordings.plausibility.relation import (
     MINIMUM_STEPS,
-    clock_faults,
     gyro_heading,
     imu_heading,
     part_of,
@@ -56,13 +55,8 @@ LARGEST_DRIFT = np.radians(3.0)
 def symptoms(observations, course_is_yaw=False, offsets=(0.0, 0.0)) -> list[Finding]:
     """Look for faults in what was measured.
 
-    Parameters
-    ----------
-    observations : Observations
-    course_is_yaw : bool
-        Whether the reference's yaw was made of its path; then no wheels can spin.
-    offsets : pair of float
-        What was added already to the times of reference and IMU [s].
+    ``course_is_yaw`` says whether the reference's yaw was made of its path; then no wheels can
+    spin. ``offsets`` were added already to the times of reference and IMU [s].
     """
     found = _reference_itself(observations) + _frozen(observations) + _off_its_path(observations)
     found += _hardly_known(observations)
@@ -71,26 +65,19 @@ def symptoms(observations, course_is_yaw=False, offsets=(0.0, 0.0)) -> list[Find
     if any(finding.grave for finding in found):
         # What stands still disagrees with all else, for which there is a name now.
         return found + _wrong_axis(observations)
-    found += clock_faults(observations, course_is_yaw, offsets)
+    found += _clock_faults(observations, course_is_yaw, offsets)
     axis = _wrong_axis(observations)
     slip = _slip(observations, course_is_yaw)
     found += axis + slip + _yaw_of_another_size(observations)
     rate = any(finding.fault == faults.CLOCK_RATE for finding in found)
     if not slip and not rate:
-        found += _unrelated(observations, course_is_yaw, gyro=not axis and not _dead(found))
+        dead = any(finding.fault == faults.DROPPED_AXIS for finding in found)
+        found += _unrelated(observations, course_is_yaw, gyro=not axis and not dead)
     return found
 
 
-def _dead(found) -> bool:
-    """Return whether it was said already that the gyroscope's axis measures nothing."""
-    return any(finding.fault == faults.DROPPED_AXIS for finding in found)
-
-
 def _yaw_is_trusted(observations) -> bool:
-    """Return whether the IMU's own yaw goes with the reference, whatever its gyroscope says.
-
-    The yaw error is the yaw's, so that a fault of the gyroscope alone costs no answer.
-    """
+    """Return whether the IMU's own yaw goes with the reference, whatever its gyroscope says."""
     relation = observations.reference_imu
     return (
         relation is not None and relation.conclusive and relation.related and not (relation.opposed)
@@ -261,10 +248,7 @@ def _frozen(observations):
 
 
 def _range(heading, start, stop) -> float:
-    """Return the largest less smallest angle between two times [rad], but for a steady drift.
-
-    A robot at rest whose odometry stays the same while its gyroscope's bias adds up is no fault.
-    """
+    """Return the largest less smallest angle between two times [rad], but for a steady drift."""
     inside = part_of(heading, start, stop)
     if len(inside.time) < 2:
         return 0.0
@@ -340,3 +324,83 @@ def _unrelated(observations, course_is_yaw, gyro=True):
                 return [*found, Finding(faults.UNVERIFIED, evidence)]
             return [*found, Finding(faults.UNRELATED, evidence, grave=True)]
     return found
+
+
+NOTICED_DELAY = 0.15
+GRAVE_DELAY = 1.0
+"""Of a clock against the other [s]."""
+
+PART = 40.0
+"""Delays of clocks of another rate are looked for in parts of about this length [s]."""
+
+NOTICED_RATE = 1e-3
+"""Of a clock against the other [s/s]."""
+
+
+def _clock_faults(observations, course_is_yaw, offsets) -> list[Finding]:
+    """Find a clock that is shifted against the other, or of another rate; see symptoms()."""
+    best = None
+    for relation in (observations.reference_gyro, observations.reference_imu):
+        if relation is not None and relation.conclusive and relation.correlation > 0.4:
+            best = best or relation
+    if best is None:
+        return []
+    rate, ends = _clock_rate(observations, best)
+    if rate:
+        return [
+            Finding(
+                faults.CLOCK_RATE,
+                f"{best.second} is {ends[0]:.2f} s late at first and {ends[1]:.2f} s at last: "
+                f"its clock runs {abs(100.0 * rate):.2f} % too {'slow' if rate < 0.0 else 'fast'}",
+                "correct the stamps, no setting does",
+                abs(ends[1] - ends[0]) > GRAVE_DELAY and not course_is_yaw,
+            )
+        ]
+    trusted = best.correlation > (0.9 if course_is_yaw else 0.8) and 0.5 < best.scale < 2.0
+    if abs(best.delay) < NOTICED_DELAY or not trusted:
+        return []
+    evidence = (
+        f"{best.second} is {abs(best.delay):.2f} s {'late' if best.delay > 0.0 else 'early'} "
+        f"against {best.first} (correlation {best.correlation:.2f}, "
+        f"{best.correlation_as_recorded:.2f} as recorded)"
+    )
+    # It is the receiver that tells late where it was.
+    setting = ("imu_recording", offsets[1] - best.delay)
+    if course_is_yaw and best.delay < 0.0:
+        setting = ("reference", offsets[0] + best.delay)
+    section, value = setting
+    return [
+        Finding(
+            faults.SHIFTED_CLOCK,
+            evidence,
+            grave=abs(best.delay) > GRAVE_DELAY,
+            settings=((section, "time_offset", f"{value:.2f}"),),
+        )
+    ]
+
+
+def _clock_rate(observations, relation):
+    """How much faster [s/s] the IMU's clock runs, 0 if not noticed, and delays at both ends."""
+    first = reference_heading(observations.reference)
+    gyro = observations.reference_gyro is relation
+    second = (gyro_heading if gyro else imu_heading)(observations.imu)
+    start = max(first.time[0], second.time[0])
+    stop = min(first.time[-1], second.time[-1])
+    edges = np.linspace(start, stop, 1 + int(np.clip((stop - start) / PART, 3, 12)))
+    middles, delays = [], []
+    for begin, end in zip(edges[:-1], edges[1:]):
+        parts = [part_of(heading, begin, end) for heading in (first, second)]
+        if min(len(heading.time) for heading in parts) < 3:
+            continue
+        part = relate(*parts)
+        if part is not None and part.conclusive and part.correlation > 0.9:
+            middles.append(0.5 * (begin + end) - start)
+            delays.append(part.delay)
+    if len(delays) < 3:
+        return 0.0, (0.0, 0.0)
+    rate, at_start = np.polyfit(middles, delays, 1)
+    grown = rate * (middles[-1] - middles[0])
+    scatter = np.std(np.array(delays) - np.polyval((rate, at_start), middles))
+    if abs(grown) < max(2.0 * NOTICED_DELAY, 4.0 * scatter) or abs(rate) < NOTICED_RATE:
+        return 0.0, (0.0, 0.0)
+    return rate, (at_start, at_start + rate * (stop - start))

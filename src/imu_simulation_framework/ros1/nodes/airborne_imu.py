@@ -34,10 +34,10 @@ from imu_simulation_framework.core.robot_names import (
     WORLD_FRAME,
 )
 from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.flight.airborne import AirborneImu
 from imu_simulation_framework.flight.gimbal.files import read_gimbal
 from imu_simulation_framework.flight.source import find_flight
-from imu_simulation_framework.motion.stamps import NANOSECONDS
 from imu_simulation_framework.ros1.messages import (
     GnssPublisher,
     ImuMessages,

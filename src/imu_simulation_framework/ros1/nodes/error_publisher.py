@@ -9,9 +9,9 @@ from std_msgs.msg import Float64MultiArray
 
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.robot_names import WORLD_FRAME
+from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.drive.session.driving import TrackedPose, TrackingSession
 from imu_simulation_framework.drive.tracking.reference import Reference
-from imu_simulation_framework.motion.stamps import NANOSECONDS
 from imu_simulation_framework.msg import ErrorCoordinates2
 from imu_simulation_framework.ros1.messages import true_pose
 from imu_simulation_framework.ros1.node import advertise

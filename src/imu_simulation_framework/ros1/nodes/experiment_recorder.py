@@ -15,11 +15,11 @@ from std_srvs.srv import Trigger, TriggerResponse
 
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.errors import FrameworkError, ResultError, SimulatorError
+from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.core.whole_files import reason_of
 from imu_simulation_framework.drive.from_configuration import experiment_gnss
 from imu_simulation_framework.drive.results.files import ACTIVE, BAG
 from imu_simulation_framework.drive.session.recording import MessageSession
-from imu_simulation_framework.motion.stamps import NANOSECONDS
 from imu_simulation_framework.ros1.messages import tracking_error
 from imu_simulation_framework.ros1.node import subscribe
 from imu_simulation_framework.ros1.participant import EARLY_END_TIMEOUT, Participant

@@ -14,6 +14,7 @@ from sensor_msgs.msg import Imu, JointState, MagneticField
 from std_srvs.srv import Trigger, TriggerResponse
 
 from imu_simulation_framework.core import topics
+from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.drive.from_configuration import (
     make_experiment_imu,
     make_magnetic_environment,
@@ -21,7 +22,6 @@ from imu_simulation_framework.drive.from_configuration import (
 )
 from imu_simulation_framework.drive.robot import load_robot_parameters
 from imu_simulation_framework.drive.session.along_the_way import AlongTheWay
-from imu_simulation_framework.motion.stamps import NANOSECONDS
 from imu_simulation_framework.ros1.messages import CalibrationPublisher, ImuMessages
 from imu_simulation_framework.ros1.node import advertise, subscribe
 from imu_simulation_framework.ros1.participant import Participant

@@ -10,8 +10,8 @@ from sensor_msgs.msg import Imu
 
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.angles import yaw_from_quaternion
+from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.drive.session.yaws import YawSession
-from imu_simulation_framework.motion.stamps import NANOSECONDS
 from imu_simulation_framework.msg import ErrorCoordinates2, ImuYaw
 from imu_simulation_framework.ros1.node import advertise, subscribe
 from imu_simulation_framework.ros1.participant import Participant

@@ -30,7 +30,7 @@ from imu_simulation_framework.core.constants import WORLD_GRAVITY
 from imu_simulation_framework.core.errors import ConfigurationError, FrameworkError, SimulatorError
 from imu_simulation_framework.core.robot_names import SIDES
 from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.motion.stamps import NANOSECONDS
+from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.realistic_imu.session import RealisticImu
 from imu_simulation_framework.realistic_imu.surroundings import Surroundings, WheelEfforts
 from imu_simulation_framework.realistic_imu.truth import (

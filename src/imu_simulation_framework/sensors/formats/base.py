@@ -1,13 +1,12 @@
 """What all formats of IMU parameters share: reading, writing, and what is unsaid.
 
-What all formats of IMU parameters share: what reading and writing gives, and what is unsaid.
-
 No format but our own can say everything. Whoever reads gets remarks on what was in the file and has
 no place in a specification; whoever writes gets the list of what the format cannot say.
 
-What a wrong name was perhaps meant to be, and of which format a file is instead.
-
-Writing numbers, comments and XML tags so that they read back as what they were.
+Each format has ``read(path, rate) -> Reading``; ``rate`` is the samples' [Hz] where the file does
+not state it, and :class:`.ConfigurationError` is raised with file and line where a value is
+missing, no number or out of range, or where nobody states the rate. Unless it is only read it also
+has ``write(specification, rate, options) -> Writing``, with the rate for which it is written.
 """
 
 from __future__ import annotations
@@ -15,8 +14,10 @@ from __future__ import annotations
 import difflib
 import re
 from dataclasses import fields
-from typing import Iterable, NamedTuple, Sequence
+from typing import Any, Iterable, Mapping, NamedTuple, Sequence
 from xml.sax.saxutils import escape
+
+import numpy as np
 
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.sentences import printable
@@ -26,6 +27,7 @@ from imu_simulation_framework.sensors.imu_specification import (
     CONDITIONS,
     IMU_TRIADS,
     ImuSpecification,
+    OutputSpecification,
     is_topic,
 )
 
@@ -78,14 +80,18 @@ class WriteOptions(NamedTuple):
 NO_OPTIONS = WriteOptions()
 
 
-def read_rate(stated: float | None, given: float | None, where: str) -> float:
-    """Return the rate that a file states, or the one that was given because it states none.
+def read_imu(
+    rate: float, triads: Mapping[str, Any], remarks: list[str], name: str = "imu", **output
+) -> Reading:
+    """Return the reading of these triads by their names, at this rate, with these outputs."""
+    return Reading(
+        ImuSpecification(name=name, output=OutputSpecification(rate=rate, **output), **triads),
+        remarks,
+    )
 
-    Raises
-    ------
-    ConfigurationError
-        There is neither.
-    """
+
+def read_rate(stated: float | None, given: float | None, where: str) -> float:
+    """Return the rate that a file states, or the one that was given because it states none."""
     rate = given if stated is None else stated
     if rate is None:
         raise ConfigurationError(f"{where}; state the samples' rate.")
@@ -105,12 +111,8 @@ def topic_of(tag: Tag | None, remarks: list[str]) -> str:
 def unsaid(specification: ImuSpecification, said: Iterable[str]) -> list[str]:
     """Return a sentence for each parameter with an effect that a format does not say.
 
-    Parameters
-    ----------
-    specification : ImuSpecification
-    said : iterable of str
-        Names of the parameters that it says: ``gyroscope.white_noise``, ``output.rate``; those of
-        both triads may be called ``white_noise``.
+    ``said`` are the parameters that it says: ``gyroscope.white_noise``, ``output.rate``; those of
+    both triads may be called ``white_noise``.
     """
     said = set(said)
     sentences = []
@@ -128,8 +130,9 @@ def unsaid(specification: ImuSpecification, said: Iterable[str]) -> list[str]:
     return sentences
 
 
-def without_fusion(specification: ImuSpecification, simulator: str) -> list[str]:
+def without_fusion(specification: ImuSpecification, simulator: str, said: set[str]) -> list[str]:
     """Return a sentence if a specification has a fused orientation, for one that has the truth."""
+    said.add("output.orientation_reference")
     if specification.output.orientation_reference == "truth":
         return []
     return [
@@ -192,7 +195,6 @@ def unknown_tag(tag, known: Iterable[str], fault: str, meant: str | None = None)
     Parameters
     ----------
     tag : Tag
-    known : iterable of str
     fault : str
         With ``{}`` where the tag shall stand.
     meant : str, optional
@@ -214,11 +216,6 @@ def number(value) -> str:
     return repr(float(value))
 
 
-def numbers(values: Iterable) -> str:
-    """Return several numbers with spaces between them."""
-    return " ".join(map(number, values))
-
-
 def yaml_comment(lines: Sequence[str]) -> str:
     """Return lines as comments of a YAML file."""
     return "".join(f"# {printable(line)}\n" for line in lines)
@@ -228,13 +225,17 @@ def xml_comment(lines: Sequence[str]) -> str:
     """Return lines as one comment of an XML file, in which two hyphens may not touch."""
     if not lines:
         return ""
-    inside = "\n".join(f"  {_without_double_hyphen(printable(line))}" for line in lines)
-    return f"<!--\n{inside}\n-->\n"
+    inside = ""
+    for line in map(printable, lines):
+        while "--" in line:
+            line = line.replace("--", "- -")
+        inside += f"  {line.rstrip('-')}\n"
+    return f"<!--\n{inside}-->\n"
 
 
-def tag(name: str, content, indent: int = 0) -> str:
-    """Return a line with a tag around a text or a number."""
-    text = content if isinstance(content, str) else number(content)
+def tag(name: str, content, indent: int = 1) -> str:
+    """Return a line with a tag around a text, a number, or several with spaces between them."""
+    text = content if isinstance(content, str) else " ".join(map(number, np.ravel(content)))
     return f"{'  ' * indent}<{name}>{escape(text)}</{name}>\n"
 
 
@@ -245,9 +246,3 @@ def heading(specification, format_name: str, remarks: Sequence[str]) -> list[str
         lines.append("Not said here, or not as it was:")
         lines.extend(f"- {sentence}" for sentence in remarks)
     return lines
-
-
-def _without_double_hyphen(text):
-    while "--" in text:
-        text = text.replace("--", "- -")
-    return text.rstrip("-")

@@ -44,7 +44,7 @@ annex C; for one- and two-sided densities any text on the estimation of spectra.
 
 from __future__ import annotations
 
-from typing import Any
+import numpy as np
 
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.sensors.formats.base import (
@@ -54,6 +54,7 @@ from imu_simulation_framework.sensors.formats.base import (
     Writing,
     heading,
     number,
+    read_imu,
     read_rate,
     unsaid,
     yaml_comment,
@@ -62,7 +63,6 @@ from imu_simulation_framework.sensors.formats.yaml import YamlMapping, read_mapp
 from imu_simulation_framework.sensors.imu_specification import (
     IMU_TRIADS,
     ImuSpecification,
-    OutputSpecification,
     TriadSpecification,
 )
 from imu_simulation_framework.sensors.noise.densities import (
@@ -99,30 +99,15 @@ _WRITTEN_UNITS = {
 
 
 def read(path, rate: float | None = None) -> Reading:
-    """Read a datasheet form.
-
-    Parameters
-    ----------
-    path : str or Path
-    rate : float, optional
-        The sensor's rate where the file does not state it [Hz].
-
-    Raises
-    ------
-    ConfigurationError
-        A key is unknown, something leaves open what it means, a value is no number or out of
-        range, or nobody states the rate.
-    """
+    """Read a datasheet form; what leaves open what it means is refused."""
     sheet = read_mapping(path)
     sheet.refuse_others(("name", "rate", *IMU_TRIADS))
     stated = sheet.positive("rate") if "rate" in sheet else None
-    output = OutputSpecification(rate=read_rate(stated, rate, f"{path}: there is no rate"))
-    triads: dict[str, Any] = {
-        name: _read_triad(sheet.mapping(name), name) for name in IMU_TRIADS if name in sheet
-    }
+    rate = read_rate(stated, rate, f"{path}: there is no rate")
+    triads = {name: _read_triad(sheet.mapping(name), name) for name in IMU_TRIADS if name in sheet}
     name = sheet.text("name") if "name" in sheet else "imu"
     try:
-        return Reading(ImuSpecification(name=name, output=output, **triads), [])
+        return read_imu(rate, triads, [], name)
     except ConfigurationError as error:
         raise ConfigurationError(f"{path}: {error}") from None
 
@@ -135,10 +120,9 @@ def _read_triad(values: YamlMapping, triad: str) -> TriadSpecification:
     if "bias_instability" in values:
         entry = values.mapping("bias_instability")
         entry.refuse_others(("value", "unit", "meaning"))
-        size = _in_si(entry, "value", triad, "signal")
-        meaning = entry.text("meaning", MEANINGS)
-        factor = FLICKER_PLATEAU if meaning == "allan_minimum" else 1.0
-        parameters["bias_instability"] = tuple(value / factor for value in size)
+        size = np.array(_in_si(entry, "value", triad, "signal"))
+        plateau = entry.text("meaning", MEANINGS) == "allan_minimum"
+        parameters["bias_instability"] = size / (FLICKER_PLATEAU if plateau else 1.0)
     for key, (parameter, kind) in _PLAIN.items():
         if key in values:
             entry = values.mapping(key)
@@ -149,29 +133,34 @@ def _read_triad(values: YamlMapping, triad: str) -> TriadSpecification:
     return TriadSpecification(**parameters)
 
 
+_WAYS = {
+    "density": (
+        "density",
+        "spectrum",
+        "its spectrum, one-sided (as most datasheets mean it) or two-sided",
+    ),
+    "rms": ("signal", "bandwidth", "the bandwidth [Hz] of its rms"),
+    "random_walk": ("white_noise_walk", None, ""),
+}
+"""Of white noise: the kind of its unit, the key it needs, and what that says."""
+
+
 def _noise(values, triad):
     entry = values.mapping("noise")
-    ways = [key for key in ("density", "rms", "random_walk") if key in entry]
+    ways = [way for way in _WAYS if way in entry]
     if len(ways) != 1:
         raise values.error("noise", "must have one of density, rms and random_walk")
     way = ways[0]
-    needed = {"density": ("spectrum",), "rms": ("bandwidth",), "random_walk": ()}[way]
-    entry.refuse_others((way, "unit", *needed))
-    if way == "density":
-        density = _in_si(entry, way, triad, "density")
-        if "spectrum" not in entry:
-            raise values.error(
-                "noise",
-                "does not say its spectrum, one-sided (as most datasheets mean it) or two-sided",
-            )
-        one_sided = entry.text("spectrum", SPECTRA) == "one-sided"
-        return density_of_one_sided(density) if one_sided else density
+    kind, needed, words = _WAYS[way]
+    entry.refuse_others((way, "unit", *filter(None, [needed])))
+    size = _in_si(entry, way, triad, kind)
+    if needed is not None and needed not in entry:
+        raise values.error("noise", f"does not say {words}")
     if way == "rms":
-        rms = _in_si(entry, way, triad, "signal")
-        if "bandwidth" not in entry:
-            raise values.error("noise", "does not say the bandwidth [Hz] of its rms")
-        return density_of_rms(rms, entry.positive("bandwidth"))
-    return _in_si(entry, way, triad, "white_noise_walk")
+        return density_of_rms(size, entry.positive("bandwidth"))
+    if way == "density" and entry.text("spectrum", SPECTRA) == "one-sided":
+        return density_of_one_sided(size)
+    return size
 
 
 def _in_si(entry, key, triad, kind):
@@ -185,10 +174,10 @@ def write(
     specification: ImuSpecification, rate: float, options: WriteOptions = NO_OPTIONS
 ) -> Writing:
     """Return a datasheet form with one-sided densities in the units that datasheets use."""
-    lines = [f"name: {_quoted(specification.name)}\n", f"rate: {number(rate)}  # Hz\n"]
+    name = specification.name.replace("'", "''")
+    lines = [f"name: '{name}'\n", f"rate: {number(rate)}  # Hz\n"]
     said = {"output.rate", "white_noise", "bias_instability"}
     said.update(parameter for parameter, _ in _PLAIN.values() if parameter != "temperature_bias")
-    remarks = []
     for name in IMU_TRIADS:
         triad = getattr(specification, name)
         entries = []
@@ -196,22 +185,21 @@ def write(
             density = one_sided_density(triad.white_noise)
             entries += _entry("noise", "density", density, name, "density", "spectrum: one-sided")
         if any(triad.bias_instability):
-            size = triad.bias_instability
-            meaning = "meaning: coefficient"
-            entries += _entry("bias_instability", "value", size, name, "signal", meaning)
+            entries += _entry(
+                *("bias_instability", "value", triad.bias_instability, name, "signal"),
+                "meaning: coefficient",
+            )
         for key, (parameter, kind) in _PLAIN.items():
             value = getattr(triad, parameter)
-            if value is None or not any(value):
-                continue
-            if min(value) < 0.0:
-                # What a datasheet states is a size.
+            # What a datasheet states is a size.
+            if value is None or not any(value) or min(value) < 0.0:
                 continue
             entries += _entry(key, "value", value, name, kind)
             said.add(f"{name}.{parameter}")
         if entries:
             lines.append(f"{name}:\n")
             lines.extend(f"  {line}\n" for line in entries)
-    remarks.extend(unsaid(specification, said))
+    remarks = unsaid(specification, said)
     comment = yaml_comment(heading(specification, "datasheet", remarks))
     return Writing(comment + "".join(lines), remarks)
 
@@ -222,7 +210,3 @@ def _entry(key, value_key, values, triad, kind, *more):
     text = ", ".join(number(value / factor) for value in values)
     lines = [f"{key}:", f"  {value_key}: [{text}]", f"  unit: {unit}"]
     return lines + [f"  {line}" for line in more]
-
-
-def _quoted(text):
-    return "'" + text.replace("'", "''") + "'"

@@ -1,4 +1,4 @@
-"""Gaussian noise and bias of SDF, and the fewer numbers that a format can say.
+"""Gaussian noise of SDF, and from a specification's axes and processes to the fewer of simulators.
 
 The Gaussian noise of one axis as SDF describes it, and as Gazebo and Unity simulate it.
 
@@ -28,8 +28,6 @@ decides what they mean:
 - A precision of 1e-6 or less has no effect. The sample is rounded for the types ``gaussian`` and
   ``gaussian_quantized`` alike; SDF means the second.
 - Older releases of classic Gazebo do not know the dynamic bias and leave it out.
-
-From the axes and processes of a specification to the fewer ones that simulators have.
 """
 
 from __future__ import annotations
@@ -42,7 +40,7 @@ import numpy as np
 
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.sensors.formats.base import number, quoted, tag, unknown_tag
+from imu_simulation_framework.sensors.formats.base import quoted, tag, unknown_tag
 from imu_simulation_framework.sensors.formats.xml import Tag
 from imu_simulation_framework.sensors.imu_specification import IMU_TRIADS, ImuSpecification
 from imu_simulation_framework.sensors.noise.densities import (
@@ -85,25 +83,15 @@ def read_noise(
     default_type: str = "none",
     bias_sign_is_drawn: bool = True,
 ) -> AxisNoise:
-    """Read a ``<noise>``.
+    """Read a ``<noise>`` of a sensor of this rate [Hz]; remarks are added to.
 
     Parameters
     ----------
-    noise : Tag
-    rate : float
-        The sensor's [Hz].
-    remarks : list of str
-        Is added to.
     default_type : str
         What a missing ``type`` means.
     bias_sign_is_drawn : bool
         Whether the sign of ``bias_mean`` is drawn at the start, as Gazebo does; otherwise it is a
         bias as ``mean`` is.
-
-    Raises
-    ------
-    ConfigurationError
-        A value is no number or out of range, or the type is unknown.
     """
     kind = noise.attributes.get("type", default_type)
     if kind not in NOISE_TYPES:
@@ -137,24 +125,20 @@ def read_noise(
 def noise_text(axis: AxisNoise, rate: float, indent: int) -> str:
     """Return the lines of a ``<noise>``, each with this indentation."""
     kind = "gaussian_quantized" if axis.resolution > 0.0 else "gaussian"
-    lines = [f'{"  " * indent}<noise type="{kind}">\n']
-    for name, value in (
-        ("mean", axis.turn_on_bias),
-        ("stddev", sampled_std(axis.white_noise, rate)),
-        ("bias_mean", 0.0),
-        ("bias_stddev", axis.turn_on_bias_sigma),
-    ):
-        lines.append(tag(name, number(value), indent + 1))
+    values = {
+        "mean": axis.turn_on_bias,
+        "stddev": sampled_std(axis.white_noise, rate),
+        "bias_mean": 0.0,
+        "bias_stddev": axis.turn_on_bias_sigma,
+    }
     if axis.gauss_markov_sigma > 0.0:
         density = driving_density(axis.gauss_markov_sigma, axis.gauss_markov_time)
-        lines.append(tag("dynamic_bias_stddev", number(density), indent + 1))
-        lines.append(
-            tag("dynamic_bias_correlation_time", number(axis.gauss_markov_time), indent + 1)
-        )
+        values["dynamic_bias_stddev"] = density
+        values["dynamic_bias_correlation_time"] = axis.gauss_markov_time
     if axis.resolution > 0.0:
-        lines.append(tag("precision", number(axis.resolution), indent + 1))
-    lines.append(f"{'  ' * indent}</noise>\n")
-    return "".join(lines)
+        values["precision"] = axis.resolution
+    lines = "".join(tag(name, value, indent + 1) for name, value in values.items())
+    return f'{"  " * indent}<noise type="{kind}">\n{lines}{"  " * indent}</noise>\n'
 
 
 def differences(triad, name: str, simulator: str = "Gazebo") -> list[str]:
@@ -188,70 +172,46 @@ def _read_dynamic_bias(noise):
     return float(driven_std(density, time)), time
 
 
-class SlowBias(NamedTuple):
-    """The Gauss-Markov bias to write for a triad.
-
-    ``sigma`` (3,) its standard deviation, ``time`` (3,) its correlation time [s], ``said`` the
-    names of the parameters that it says, ``remarks`` sentences on what it says otherwise.
-    """
-
-    sigma: np.ndarray
-    time: np.ndarray
-    said: tuple[str, ...]
-    remarks: list[str]
-
-
-def slow_bias(triad, name: str, random_walk_time: float | None = None) -> SlowBias:
+def slow_bias(
+    triad, name: str, random_walk_time: float | None, said: set[str], remarks: list[str]
+) -> tuple[np.ndarray, np.ndarray]:
     """Return what a format with one Gauss-Markov process per axis says of a triad's slow errors.
 
     That is the triad's Gauss-Markov process. If it has none, but a random walk, and a correlation
-    time is given, it is the process with that time and the random walk's driving density, which
-    is the random walk for times well below the correlation time.
+    time is given [s], it is the process with that time and the random walk's driving density, which
+    is the random walk for times well below the correlation time. ``said`` and ``remarks`` are
+    added to.
 
-    Parameters
-    ----------
-    triad : TriadSpecification
-    name : str
-        ``gyroscope`` or ``accelerometer``.
-    random_walk_time : float, optional
-        [s]
+    Returns
+    -------
+    sigma, time : ndarray, shape (3,)
+        Standard deviation, and correlation time [s].
     """
-    if any(triad.gauss_markov_sigma):
-        return SlowBias(
-            np.array(triad.gauss_markov_sigma),
-            np.array(triad.gauss_markov_time),
-            ("gauss_markov_sigma", "gauss_markov_time"),
-            [],
-        )
-    time = np.full(3, 1000.0 if random_walk_time is None else random_walk_time)
-    if not any(triad.random_walk):
-        return SlowBias(np.zeros(3), time, ("gauss_markov_sigma", "gauss_markov_time"), [])
+    time: Any = np.full(3, 1000.0 if random_walk_time is None else random_walk_time)
+    if any(triad.gauss_markov_sigma) or not any(triad.random_walk):
+        said.update((f"{name}.gauss_markov_sigma", f"{name}.gauss_markov_time"))
+        if any(triad.gauss_markov_sigma):
+            time = np.array(triad.gauss_markov_time)
+        return np.array(triad.gauss_markov_sigma), time
+    said.add(f"{name}.random_walk")
+    walk = f"{name}.random_walk = {quoted(triad.random_walk)}"
     if random_walk_time is None:
-        remark = (
-            f"{name}.random_walk = {quoted(triad.random_walk)} cannot be said in this format; with "
-            "a correlation time it is said as a bias that begins like it."
+        remarks.append(
+            f"{walk} cannot be said in this format; with a correlation time it is said as a bias "
+            "that begins like it."
         )
-        return SlowBias(np.zeros(3), time, ("random_walk",), [remark])
-    remark = (
-        f"{name}.random_walk = {quoted(triad.random_walk)} is said as a bias with a correlation "
-        f"time of {random_walk_time:g} s, which is the same for times well below that only."
+        return np.zeros(3), time
+    remarks.append(
+        f"{walk} is said as a bias with a correlation time of {random_walk_time:g} s, which is the "
+        "same for times well below that only."
     )
-    sigma = driven_std(triad.random_walk, time)
-    return SlowBias(sigma, time, ("random_walk",), [remark])
+    return driven_std(triad.random_walk, time), time
 
 
 def one_value(values, name: str, remarks: list[str]) -> float:
-    """Return one value for three axes, with a remark where they differ.
+    """Return one value of the parameter of a name for three axes, with a remark where they differ.
 
     That is their root mean square, which keeps the power of all three together.
-
-    Parameters
-    ----------
-    values : 3 float
-    name : str
-        The parameter's.
-    remarks : list of str
-        Is added to.
     """
     values = tuple(float(value) for value in values)
     if len(set(values)) == 1:
@@ -264,22 +224,24 @@ def one_value(values, name: str, remarks: list[str]) -> float:
     return mean
 
 
-def one_slow_bias(bias: SlowBias, name: str, remarks: list[str]) -> tuple[float, float]:
-    """Return one standard deviation and one correlation time [s] for three axes.
+def one_slow_bias(
+    triad, name: str, random_walk_time: float | None, said: set[str], remarks: list[str]
+) -> tuple[float, float]:
+    """Return :func:`slow_bias` as one standard deviation and one correlation time [s].
 
     Where the axes differ the first is the root mean square, the second the mean over the axes
     that have a bias, with a remark.
     """
-    remarks.extend(bias.remarks)
-    times = {float(time) for time, sigma in zip(bias.time, bias.sigma) if sigma > 0.0}
-    if not times:
-        return 0.0, float(bias.time[0])
-    sigma = one_value(bias.sigma, f"{name}.gauss_markov_sigma", remarks)
-    if len(times) == 1:
-        return sigma, times.pop()
-    mean = float(np.mean([time for time, std in zip(bias.time, bias.sigma) if std > 0.0]))
+    sigmas, times = slow_bias(triad, name, random_walk_time, said, remarks)
+    of_biases = times[sigmas > 0.0]
+    if not len(of_biases):
+        return 0.0, float(times[0])
+    sigma = one_value(sigmas, f"{name}.gauss_markov_sigma", remarks)
+    if len(set(of_biases)) == 1:
+        return sigma, float(of_biases[0])
+    mean = float(np.mean(of_biases))
     remarks.append(
-        f"{name}.gauss_markov_time = {quoted(tuple(map(float, bias.time)))} differs between the "
+        f"{name}.gauss_markov_time = {quoted(tuple(map(float, times)))} differs between the "
         f"axes, for which this format has one number: their mean {mean:.6g} is written."
     )
     return sigma, mean
@@ -291,13 +253,7 @@ def with_noise_of_picked_samples(specification: ImuSpecification, rate: float) -
     Of a sensor that filters before it decimates, a sample at the slower rate has less white noise:
     ``N * sqrt(rate)``. Where samples are merely left out, each keeps its standard deviation, and so
     the density is larger by the root of how many there were for each (Kalibr's wiki, IMU Noise
-    Model).
-
-    Parameters
-    ----------
-    specification : ImuSpecification
-    rate : float
-        Of the samples that are kept [Hz].
+    Model). The rate is that of the samples that are kept [Hz].
 
     Raises
     ------
@@ -325,10 +281,6 @@ def with_walk_of_instability(
 
     The walk is that of :func:`.random_walk_of_minimum` for the plateau 0.664 B. A triad that has a
     random walk already, or an axis of a bias instability without white noise, stays what it is.
-
-    Parameters
-    ----------
-    specification : ImuSpecification
     """
     triads: dict[str, Any] = {}
     remarks = []

@@ -36,15 +36,13 @@ from dataclasses import replace
 import numpy as np
 
 from imu_simulation_framework.sensors.formats.base import (
-    AXES,
     NO_OPTIONS,
     Reading,
     WriteOptions,
     Writing,
     heading,
-    number,
-    numbers,
     quoted,
+    read_imu,
     read_rate,
     tag,
     topic_of,
@@ -60,7 +58,6 @@ from imu_simulation_framework.sensors.imu_models.plugins import (
 )
 from imu_simulation_framework.sensors.imu_specification import (
     ImuSpecification,
-    OutputSpecification,
     TriadSpecification,
 )
 from imu_simulation_framework.sensors.noise.densities import density_of_samples, sampled_std
@@ -87,20 +84,7 @@ _OFF_DIAGONAL = ~np.eye(3, dtype=bool)
 
 
 def read(path, rate: float | None = None) -> Reading:
-    """Read the parameters of the one Hector IMU in a URDF or SDF file.
-
-    Parameters
-    ----------
-    path : str or Path
-    rate : float, optional
-        The sensor's rate where the file does not state it [Hz].
-
-    Raises
-    ------
-    ConfigurationError
-        There is no such plug-in or several, a value is no number or out of range, or nobody
-        states the rate.
-    """
+    """Read the parameters of the one Hector IMU in a URDF or SDF file."""
     plugin = find_plugin(read_tags(path), LIBRARY)
     sample_rate = read_rate(
         _stated_rate(plugin),
@@ -117,8 +101,7 @@ def read(path, rate: float | None = None) -> Reading:
         }
     _note_the_rest(plugin, sample_rate, remarks)
     topic = topic_of(plugin.child("topicName"), remarks)
-    output = OutputSpecification(rate=sample_rate, topic=topic)
-    return Reading(ImuSpecification(**triads, output=output), remarks)
+    return read_imu(sample_rate, triads, remarks, topic=topic)
 
 
 def _stated_rate(plugin):
@@ -193,86 +176,55 @@ def write(
     specification: ImuSpecification, rate: float, options: WriteOptions = NO_OPTIONS
 ) -> Writing:
     """Return a ``<plugin>`` with the parameters for this sample rate."""
-    said = {"output.rate", "output.orientation_reference", "white_noise", "turn_on_bias"}
-    said.add("output.topic")
+    said = {"output.rate", "output.topic", "output.orientation_reference"}
+    said.update(("white_noise", "turn_on_bias", "scale_factor_and_misalignment"))
     topic = specification.output.topic
-    remarks = []
-    tags: list[str] = []
+    remarks: list[str] = []
+    tags = (tag("topicName", topic) if topic else "") + tag("updateRate", rate)
     for prefix, name in _SENSORS.items():
         triad = getattr(specification, name)
-        bias = slow_bias(triad, name, options.random_walk_time)
-        said.update(f"{name}.{field}" for field in bias.said)
-        remarks.extend(bias.remarks)
-        drift, frequency = _drift(bias, 1.0 / rate)
+        bias = slow_bias(triad, name, options.random_walk_time, said, remarks)
+        drift, frequency = np.transpose([_drift(*axis, 1.0 / rate) for axis in zip(*bias)])
         errors = np.array(triad.scale_factor_and_misalignment)
-        said.add(f"{name}.scale_factor_and_misalignment")
         if np.any(errors[_OFF_DIAGONAL]):
             remarks.append(
                 f"{name}.scale_factor_and_misalignment = "
                 f"{quoted(triad.scale_factor_and_misalignment)}: only its diagonal can be said in "
                 "this format."
             )
-        tags.extend(
-            (
-                tag(f"{prefix}GaussianNoise", numbers(sampled_std(triad.white_noise, rate)), 1),
-                tag(f"{prefix}Drift", numbers(drift), 1),
-                tag(f"{prefix}DriftFrequency", numbers(frequency), 1),
-                tag(f"{prefix}Offset", numbers(triad.turn_on_bias), 1),
-                tag(f"{prefix}ScaleError", numbers(1.0 + np.diag(errors)), 1),
-            )
+        tags += (
+            tag(f"{prefix}GaussianNoise", sampled_std(triad.white_noise, rate))
+            + tag(f"{prefix}Drift", drift)
+            + tag(f"{prefix}DriftFrequency", frequency)
+            + tag(f"{prefix}Offset", triad.turn_on_bias)
+            + tag(f"{prefix}ScaleError", 1.0 + np.diag(errors))
         )
-    tags.extend(_yaw(options, 1.0 / rate))
-    remarks.append(_orientation(specification, options))
+    yaw = "does not drift unless its drift is stated"
+    if options.yaw_drift is None:
+        tags += tag("yawDrift", 0.0)
+    else:
+        sigma, time = options.yaw_drift
+        yaw = f"drifts by {sigma:g} rad with a correlation time of {time:g} s"
+        of_yaw, frequency = drift_parameters(sigma, time, 1.0 / rate)
+        tags += tag("yawDrift", of_yaw) + tag("yawDriftFrequency", frequency)
+    reference = specification.output.orientation_reference
+    remarks.append(
+        f"output.orientation_reference = {reference} cannot be said: the plug-in turns the true "
+        f"orientation by the accelerometer's bias, and by a yaw of its own that {yaw}."
+    )
     remarks.extend(unsaid(specification, said))
+    missing = "bodyName and frameId" if topic else "bodyName, frameId and topicName"
     comment = [
         *heading(specification, "hector", remarks),
         f"The drifts are for {rate:g} Hz and no other rate. When the plug-in is loaded with them,",
         "drift begins far too large; load it with XDrift 0 and set the drift afterwards through",
-        "dynamic_reconfigure. Add bodyName, frameId and topicName of the robot.",
+        f"dynamic_reconfigure. Add {missing} of the robot.",
     ]
-    if topic:
-        comment[-1] = "dynamic_reconfigure. Add bodyName and frameId of the robot."
-    comment = [
-        *comment,
-    ]
-    text = (
-        xml_comment(comment)
-        + f'<plugin name="imu_hector" filename="{LIBRARY}">\n'
-        + (tag("topicName", topic, 1) if topic else "")
-        + tag("updateRate", number(rate), 1)
-        + "".join(tags)
-        + "</plugin>\n"
-    )
-    return Writing(text, remarks)
+    text = f'<plugin name="imu_hector" filename="{LIBRARY}">\n{tags}</plugin>\n'
+    return Writing(xml_comment(comment) + text, remarks)
 
 
-def _drift(bias, period):
-    drift, frequency = np.zeros(3), np.full(3, _DEFAULT_FREQUENCY)
-    for axis in range(len(AXES)):
-        if bias.sigma[axis] > 0.0:
-            drift[axis], frequency[axis] = drift_parameters(
-                float(bias.sigma[axis]), float(bias.time[axis]), period
-            )
-    return drift, frequency
-
-
-def _yaw(options, period):
-    if options.yaw_drift is None:
-        return [tag("yawDrift", number(0.0), 1)]
-    drift, frequency = drift_parameters(*options.yaw_drift, period)
-    return [
-        tag("yawDrift", number(drift), 1),
-        tag("yawDriftFrequency", number(frequency), 1),
-    ]
-
-
-def _orientation(specification, options):
-    yaw = "does not drift unless its drift is stated"
-    if options.yaw_drift is not None:
-        sigma, time = options.yaw_drift
-        yaw = f"drifts by {sigma:g} rad with a correlation time of {time:g} s"
-    reference = specification.output.orientation_reference
-    return (
-        f"output.orientation_reference = {reference} cannot be said: the plug-in turns the true "
-        f"orientation by the accelerometer's bias, and by a yaw of its own that {yaw}."
-    )
+def _drift(sigma, time, period):
+    if sigma > 0.0:
+        return drift_parameters(float(sigma), float(time), period)
+    return 0.0, _DEFAULT_FREQUENCY

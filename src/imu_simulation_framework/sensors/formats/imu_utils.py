@@ -27,18 +27,12 @@ Source: github.com/gaowenliang/imu_utils. It is read only; the tool writes what 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.sensors.formats.base import AXES, Reading, read_rate
+from imu_simulation_framework.sensors.formats.base import AXES, Reading, read_imu, read_rate
 from imu_simulation_framework.sensors.formats.yaml import read_mapping
-from imu_simulation_framework.sensors.imu_specification import (
-    ImuSpecification,
-    OutputSpecification,
-    TriadSpecification,
-)
+from imu_simulation_framework.sensors.imu_specification import TriadSpecification
 from imu_simulation_framework.sensors.noise.densities import density_of_samples
 from imu_simulation_framework.sensors.noise.processes import FLICKER_PLATEAU
 from imu_simulation_framework.sensors.triads import TRIADS
@@ -53,19 +47,7 @@ _SURELY_BELOW = 0.8
 
 
 def read(path, rate: float | None = None) -> Reading:
-    """Read the parameters that imu_utils found.
-
-    Parameters
-    ----------
-    path : str or Path
-    rate : float, optional
-        That of the recording, which the file does not state [Hz].
-
-    Raises
-    ------
-    ConfigurationError
-        A key is missing, a value is no number above zero, or no rate was given.
-    """
+    """Read the parameters that imu_utils found in a recording of this rate."""
     values = read_mapping(path)
     values.require([key for key, *_ in _SENSORS.values()], ("type", "name"))
     sample_rate = read_rate(
@@ -78,22 +60,19 @@ def read(path, rate: float | None = None) -> Reading:
     }
     root = float(np.sqrt(sample_rate))
     of_samples = all(np.all(n / root >= _SURELY_BELOW * w) for n, w in found.values())
-    if of_samples:
-        remarks.append(
-            f"gyr_n and acc_n were divided by sqrt({sample_rate:g} Hz), the rate of the recording; "
-            "imu_utils from before May 2018 writes them without that factor."
-        )
-    else:
-        remarks.append(
-            "gyr_n and acc_n were taken for densities, as imu_utils wrote them until May 2018: as "
-            f"those of samples at {sample_rate:g} Hz they would be below the lowest point of their "
-            "own Allan deviation, gyr_w or acc_w."
-        )
+    remarks.append(
+        f"gyr_n and acc_n were divided by sqrt({sample_rate:g} Hz), the rate of the recording; "
+        "imu_utils from before May 2018 writes them without that factor."
+        if of_samples
+        else "gyr_n and acc_n were taken for densities, as imu_utils wrote them until May 2018: as "
+        f"those of samples at {sample_rate:g} Hz they would be below the lowest point of their "
+        "own Allan deviation, gyr_w or acc_w."
+    )
     remarks.append(
         "gyr_w and acc_w are the lowest points of the Allan deviations, so bias instabilities and "
         "no random walks; imu_utils states no random walk."
     )
-    triads: dict[str, Any] = {
+    triads = {
         name: TriadSpecification(
             white_noise=density_of_samples(n, sample_rate) if of_samples else n,
             bias_instability=w / FLICKER_PLATEAU,
@@ -101,8 +80,7 @@ def read(path, rate: float | None = None) -> Reading:
         for name, (n, w) in found.items()
     }
     name = values.text("name") if "name" in values else "imu"
-    output = OutputSpecification(rate=sample_rate)
-    return Reading(ImuSpecification(name=name, output=output, **triads), remarks)
+    return read_imu(sample_rate, triads, remarks, name)
 
 
 def _read_sensor(values, unit, key, noise, minimum, remarks):

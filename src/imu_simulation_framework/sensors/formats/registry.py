@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Callable, Sequence
 
@@ -19,17 +19,18 @@ from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.yaml_files import by_name
 from imu_simulation_framework.sensors.errors_in_motion import inflated
-from imu_simulation_framework.sensors.files import read_imu_specification
+from imu_simulation_framework.sensors.files import (
+    imu_specification_text,
+    load_imu_specification,
+    read_imu_specification,
+)
 from imu_simulation_framework.sensors.formats import (
     datasheet,
+    estimators,
     hector,
     imu_utils,
-    kalibr,
     rotors,
     sdf,
-    slam,
-    specification,
-    unity,
 )
 from imu_simulation_framework.sensors.formats.base import (
     NO_OPTIONS,
@@ -50,18 +51,7 @@ from imu_simulation_framework.sensors.imu_specification import ImuSpecification
 
 @dataclass(frozen=True)
 class Format:
-    """A format of IMU parameters.
-
-    Parameters
-    ----------
-    description : str
-    read : callable
-        ``read(path, rate) -> Reading``
-    write : callable or None
-        ``write(specification, rate, options) -> Writing``; None for a format that is only read.
-    options : tuple of str
-        Which fields of :class:`.WriteOptions` have a meaning in it.
-    """
+    """A format: how it is read and written, None if it is only read, with which options."""
 
     description: str
     read: Callable[..., Reading]
@@ -69,21 +59,28 @@ class Format:
     options: tuple[str, ...] = ()
 
 
+def _read_own(path, rate=None) -> Reading:
+    return Reading(load_imu_specification(path), [])
+
+
+def _write_own(specification, rate, options=NO_OPTIONS) -> Writing:
+    output = replace(specification.output, rate=float(rate))
+    return Writing(imu_specification_text(replace(specification, output=output)), [])
+
+
 _FOR_ALL = ("inflation", "subsampled")
 _WALKS = ("random_walk_time", "walk_of_instability")
 FORMATS = {
-    "specification": Format(
-        "our own YAML, which can say everything", specification.read, specification.write
-    ),
+    "specification": Format("our own YAML, which can say everything", _read_own, _write_own),
     "kalibr": Format(
         "Kalibr's imu.yaml, and the files of OpenVINS, EuRoC and Kimera-VIO",
-        kalibr.read,
-        kalibr.write,
+        estimators.read_kalibr,
+        estimators.write_kalibr,
         ("walk_of_instability",),
     ),
     "imu_utils": Format("what imu_utils finds in a recording (read only)", imu_utils.read),
-    "vins": Format("configuration of VINS-Mono or VINS-Fusion (read only)", slam.read_vins),
-    "orb_slam3": Format("configuration of ORB-SLAM3 (read only)", slam.read_orb_slam3),
+    "vins": Format("configuration of VINS-Mono or VINS-Fusion (read only)", estimators.read_vins),
+    "orb_slam3": Format("configuration of ORB-SLAM3 (read only)", estimators.read_orb_slam3),
     "sdf": Format(
         'noise of an SDF <sensor type="imu">, for new Gazebo and classic Gazebo 11',
         sdf.read,
@@ -92,7 +89,7 @@ FORMATS = {
     ),
     "hector": Format("Hector's Gazebo plug-in", hector.read, hector.write, (*_WALKS, "yaw_drift")),
     "rotors": Format("the Gazebo plug-in of RotorS and PX4", rotors.read, rotors.write, _WALKS),
-    "unity": Format("Unity's sensor XML", unity.read, unity.write, _WALKS),
+    "unity": Format("Unity's sensor XML", sdf.read_unity, sdf.write_unity, _WALKS),
     "datasheet": Format(
         "YAML form for a datasheet's numbers in its own units", datasheet.read, datasheet.write
     ),
@@ -109,7 +106,6 @@ def read_imu_parameters(
 
     Parameters
     ----------
-    path : str or Path
     format_name : str
         A key of ``FORMATS``.
     rate : float, optional
@@ -153,12 +149,10 @@ def write_imu_parameters(
 
     Parameters
     ----------
-    values : ImuSpecification
     format_name : str
         A key of ``FORMATS``.
     rate : float, optional
         Rate of the samples for which it is written [Hz]; by default the specification's.
-    options : WriteOptions
     comment : sequence of str
         Lines that the file begins with, as its comment.
 

@@ -41,7 +41,7 @@ from imu_simulation_framework.sensors.formats.base import (
     WriteOptions,
     Writing,
     heading,
-    number,
+    read_imu,
     read_rate,
     tag,
     topic_of,
@@ -53,13 +53,11 @@ from imu_simulation_framework.sensors.formats.base import (
 from imu_simulation_framework.sensors.formats.gaussian_noise import (
     one_slow_bias,
     one_value,
-    slow_bias,
 )
 from imu_simulation_framework.sensors.formats.xml import Tag, find_plugin, read_tags
 from imu_simulation_framework.sensors.imu_specification import (
     IMU_TRIADS,
     ImuSpecification,
-    OutputSpecification,
     TriadSpecification,
 )
 from imu_simulation_framework.sensors.noise.densities import driven_std, driving_density
@@ -108,20 +106,7 @@ _DEFAULTS = {
 
 
 def read(path, rate: float | None = None) -> Reading:
-    """Read the parameters of the one RotorS IMU in a URDF or SDF file.
-
-    Parameters
-    ----------
-    path : str or Path
-    rate : float, optional
-        That of the physics, which is the sensor's and nowhere in the file [Hz].
-
-    Raises
-    ------
-    ConfigurationError
-        There is no such plug-in or several, a value is no number or out of range, or no rate was
-        given.
-    """
+    """Read the parameters of the one RotorS IMU in a URDF or SDF file; the rate is the physics'."""
     plugin = find_plugin(read_tags(path), *LIBRARIES)
     sample_rate = read_rate(
         None,
@@ -141,8 +126,7 @@ def read(path, rate: float | None = None) -> Reading:
         if child.name not in known
     )
     topic = topic_of(plugin.child("imuTopic"), remarks)
-    output = OutputSpecification(rate=sample_rate, orientation_reference="truth", topic=topic)
-    return Reading(ImuSpecification(**triads, output=output), remarks)
+    return read_imu(sample_rate, triads, remarks, orientation_reference="truth", topic=topic)
 
 
 def _read_triad(plugin, name, remarks):
@@ -185,26 +169,21 @@ def write(
     specification: ImuSpecification, rate: float, options: WriteOptions = NO_OPTIONS
 ) -> Writing:
     """Return a ``<plugin>`` with the parameters, which hold for every rate."""
-    said = {"output.rate", "output.orientation_reference", "white_noise", "turn_on_bias_sigma"}
-    said.add("output.topic")
+    said = {"output.rate", "output.topic", "white_noise", "turn_on_bias_sigma"}
     topic = specification.output.topic
     remarks: list[str] = []
-    tags = []
+    tags = tag("imuTopic", topic) if topic else ""
     for name in IMU_TRIADS:
         triad = getattr(specification, name)
-        bias = slow_bias(triad, name, options.random_walk_time)
-        said.update(f"{name}.{field}" for field in bias.said)
-        sigma, time = one_slow_bias(bias, name, remarks)
-        walk = number(driving_density(sigma, time))
+        sigma, time = one_slow_bias(triad, name, options.random_walk_time, said, remarks)
+        walk = driving_density(sigma, time)
         noise = one_value(triad.white_noise, f"{name}.white_noise", remarks)
         turn_on = one_value(triad.turn_on_bias_sigma, f"{name}.turn_on_bias_sigma", remarks)
-        tags.append(tag(f"{name}NoiseDensity", number(noise), 1))
-        tags.append(tag(f"{name}RandomWalk", walk, 1))
+        tags += tag(f"{name}NoiseDensity", noise) + tag(f"{name}RandomWalk", walk)
         if name == "gyroscope":
-            tags.append(tag(_OTHER_GYROSCOPE_WALK, walk, 1))
-        tags.append(tag(f"{name}BiasCorrelationTime", number(time), 1))
-        tags.append(tag(f"{name}TurnOnBiasSigma", number(turn_on), 1))
-    remarks.extend(without_fusion(specification, "RotorS"))
+            tags += tag(_OTHER_GYROSCOPE_WALK, walk)
+        tags += tag(f"{name}BiasCorrelationTime", time) + tag(f"{name}TurnOnBiasSigma", turn_on)
+    remarks.extend(without_fusion(specification, "RotorS", said))
     remarks.extend(unsaid(specification, said))
     comment = [
         *heading(specification, "rotors", remarks),
@@ -214,8 +193,7 @@ def write(
     text = (
         xml_comment(comment)
         + f'<plugin name="rotors_gazebo_imu_plugin" filename="{_ROTORS}">\n'
-        + (tag("imuTopic", topic, 1) if topic else "")
-        + "".join(tags)
+        + tags
         + "</plugin>\n"
     )
     return Writing(text, remarks)

@@ -1,22 +1,13 @@
-"""XML of plug-ins and xacro files, with the lines on which things stand.
-
-Numbers that a xacro file gives by the properties that it defines itself.
-
-``<xacro:property name="noise" value="0.0003"/>`` directly below the root, and ``${2 * noise}``
-anywhere: where an expression has only numbers, such properties, ``pi``, ``+ - * / **`` and
-brackets, the number it makes replaces it. Everything else, parameters and local properties of
-macros and arguments above all, is left as it is, for xacro itself to expand.
-
-XML files as trees of tags that know their lines; nothing in them is executed or fetched.
-
-Numbers that a xacro file computes from its own properties are computed, see
-:mod:`imu_simulation_framework.sensors.formats.xml`; what else macros make is asked for.
+"""XML files of robots and plug-ins as trees of tags that know their lines.
 
 Entities, document type declarations and external references are refused, so that a file can
 neither grow while it is read nor reach for another one: that is defusedxml's work. Its own trees
 know no lines, and lxml's, which do, come of a parser that accepts such declarations.
 
-Finding the one sensor or plug-in that is meant in an XML file of any size.
+Of a xacro file ``<xacro:property name="noise" value="0.0003"/>`` directly below the root is known,
+and ``${2 * noise}`` anywhere: where an expression has only numbers, such properties, ``pi``,
+``+ - * / **`` and brackets, the number it makes replaces it. Everything else, parameters and local
+properties of macros and arguments above all, is left as it is, for xacro itself to expand.
 """
 
 from __future__ import annotations
@@ -52,13 +43,7 @@ _OPERATORS: dict[type, Callable[..., float]] = {
 
 
 def expand_properties(root):
-    """Replace expressions in the texts of a file's tags by the numbers that they are.
-
-    Parameters
-    ----------
-    root : Tag
-        Is changed.
-    """
+    """Replace expressions in the texts of the tags in a root by the numbers that they are."""
     values = {"pi": math.pi}
     again = set()
     for tag in root.children:
@@ -131,20 +116,7 @@ EXPAND_WITH_XACRO = "expand the file with xacro first (xacro FILE.xacro -o FILE.
 
 @dataclass
 class Tag:
-    """A tag of an XML file.
-
-    Parameters
-    ----------
-    name : str
-        As written, with its prefix.
-    attributes : dict of str to str
-    file : Path
-    line : int
-        Where it starts.
-    text : str
-        The text inside it, without that of the tags inside it.
-    children : list of Tag
-    """
+    """A tag of an XML file: its name with the prefix, the line where it starts, its own text."""
 
     name: str
     attributes: dict[str, str]
@@ -168,10 +140,7 @@ class Tag:
     def child(self, name: str) -> Tag | None:
         """Return the tag of that name directly inside this one, None if there is none.
 
-        Raises
-        ------
-        ConfigurationError
-            There are several.
+        Raises :class:`.ConfigurationError` if there are several.
         """
         found = [tag for tag in self.children if tag.name == name]
         if len(found) > 1:
@@ -181,10 +150,7 @@ class Tag:
     def require(self, name: str) -> Tag:
         """Return the tag of that name directly inside this one.
 
-        Raises
-        ------
-        ConfigurationError
-            There is none, or several.
+        Raises :class:`.ConfigurationError` if there is none, or several.
         """
         tag = self.child(name)
         if tag is None:
@@ -192,13 +158,7 @@ class Tag:
         return tag
 
     def numbers(self, count: int) -> tuple[float, ...]:
-        """Return the finite numbers that the tag's text consists of.
-
-        Raises
-        ------
-        ConfigurationError
-            They are not that many, or something is no finite number.
-        """
+        """Return the finite numbers that the tag's text consists of; other texts are refused."""
         parts = self.text.split()
         expected = "a finite number" if count == 1 else f"{count} finite numbers"
         try:
@@ -242,16 +202,7 @@ class Tag:
 
 
 def read_tags(path) -> Tag:
-    """Read an XML file.
-
-    Parameters
-    ----------
-    path : str or Path
-
-    Returns
-    -------
-    Tag
-        The root.
+    """Return the root of an XML file.
 
     Raises
     ------
@@ -352,10 +303,7 @@ class _TreeBuilder(ContentHandler):
 def find_imu_sensor(root: Tag) -> Tag:
     """Return the one ``<sensor type="imu">`` of a file.
 
-    Raises
-    ------
-    ConfigurationError
-        There is none, or several.
+    Raises :class:`.ConfigurationError` if there is none, or several.
     """
     found = [
         tag for tag in root.walk() if tag.name == "sensor" and tag.attributes.get("type") == "imu"
@@ -366,16 +314,7 @@ def find_imu_sensor(root: Tag) -> Tag:
 def find_plugin(root: Tag, *libraries: str) -> Tag:
     """Return the one ``<plugin>`` of a file that loads one of some libraries.
 
-    Parameters
-    ----------
-    root : Tag
-    libraries : str
-        The libraries' file names; the first is the one to ask for.
-
-    Raises
-    ------
-    ConfigurationError
-        There is none, or several.
+    Raises :class:`.ConfigurationError` if there is none, or several.
     """
     found = [
         tag

@@ -77,11 +77,7 @@ class YamlMapping:
     def require(self, keys: Iterable[str], known: Iterable[str] = ()):
         """Refuse a mapping that lacks one of some keys, with the key that may be meant for it.
 
-        Parameters
-        ----------
-        keys : iterable of str
-        known : iterable of str
-            Keys that are not meant for another one.
+        Known ones are not meant for another one.
         """
         keys = tuple(keys)
         for key in keys:
@@ -177,10 +173,6 @@ class YamlMapping:
 
 def read_mapping(path) -> YamlMapping:
     """Read a YAML file whose top level is a mapping.
-
-    Parameters
-    ----------
-    path : str or Path
 
     Raises
     ------

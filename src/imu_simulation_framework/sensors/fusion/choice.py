@@ -1,8 +1,4 @@
-"""Orientation from a sensor's own readings, by the filter that is chosen.
-
-The filter of the library vqf.
-
-Orientation from a sensor's own readings, by the filter that its specification names.
+"""Orientation from a sensor's own readings, by the filter that its specification names.
 
 Gyroscope and accelerometer alone leave the yaw without a reference. With a magnetometer it has one:
 magnetic north. The world's axes are x east, y north, z up, so that the yaw of what heads for the
@@ -156,50 +152,19 @@ def make_filter(output: OutputSpecification, period: float) -> OrientationFilter
     return kind(period, output.filter_time_constant, output.filter_rate_bias, heading)
 
 
-def fuse(
-    output: OutputSpecification,
-    period,
-    orientation,
-    angular_velocity,
-    specific_force,
-    magnetic_field=None,
-):
-    """Return the orientations of whole series of samples.
+def fuse_run(filter, orientation, angular_velocity, specific_force, magnetic_field=None):
+    """Return the orientations (samples, 4) of a whole series, at least one sample.
 
     Parameters
     ----------
-    output : OutputSpecification
-    period : float
-        Time from one sample to the next [s].
+    filter : OrientationFilter
     orientation : array_like (4,)
         The true one at the first sample, of which the yaw counts; with a magnetic heading, nothing.
-    angular_velocity, specific_force : ndarray (runs, samples, 3)
+    angular_velocity, specific_force : ndarray (samples, 3)
         [rad/s], [m/s^2]; of the first sample only the specific force counts.
-    magnetic_field : ndarray (runs, samples, 3), optional
+    magnetic_field : ndarray (samples, 3), optional
         [T]; needed for a magnetic heading.
-
-    Returns
-    -------
-    ndarray (runs, samples, 4)
-
-    Raises
-    ------
-    ConfigurationError
-        The filter needs a library that is not installed, or a magnetic field.
     """
-    orientations = np.empty((*np.shape(angular_velocity)[:2], 4))
-    if orientations.shape[1]:
-        for index, run in enumerate(orientations):
-            signals = [
-                None if signal is None else signal[index]
-                for signal in (angular_velocity, specific_force, magnetic_field)
-            ]
-            run[:] = fuse_run(make_filter(output, period), orientation, *signals)
-    return orientations
-
-
-def fuse_run(filter, orientation, angular_velocity, specific_force, magnetic_field=None):
-    """Return the orientations (samples, 4) of one run, at least one sample; as :func:`fuse`."""
     started, following = (), ()
     if magnetic_field is not None:
         started, following = (magnetic_field[0],), (magnetic_field[1:],)

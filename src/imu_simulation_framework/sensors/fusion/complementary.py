@@ -1,23 +1,16 @@
 r"""Complementary filters of an orientation, and where they start from.
 
-What all filters of an orientation have in common.
+Without a gyroscope, what is up and where north is comes from two directions: the specific force f
+and the field m, in the sensor's axes, pass a low-pass of time constant T each. Up is f, east
+:math:`m \times f`, as magnetic north, east and up are perpendicular and the field has no part to
+the east: the TRIAD of Black (A passive system for determining the attitude of a satellite, AIAA
+Journal 2(7), 1964), with the vertical as the direction that is trusted. Nothing drifts, but what
+turns is followed T late, acceleration tilts it, and in tilting turns it, too.
 
-What the filters have in common: how they start, and what they need.
-
-Orientation without a gyroscope: what is up and where north is, from two directions.
-
-The specific force f and the field m, in the sensor's axes, pass a low-pass of time constant T each.
-Up is f, east :math:`m \times f`, as magnetic north, east and up are perpendicular and the field has
-no part to the east: the TRIAD of Black (A passive system for determining the attitude of a
-satellite, AIAA Journal 2(7), 1964), with the vertical as the direction that is trusted. Nothing
-drifts, but what turns is followed T late, acceleration tilts it, and in tilting turns it, too.
-
-Orientation from gyroscope and accelerometer, and a magnetometer for the yaw where there is one.
-
-The complementary filter is that of Mahony, Hamel and Pflimlin (Nonlinear complementary filters
-on the special orthogonal group, IEEE Transactions on Automatic Control 53(5), 2008; the explicit
-form with bias correction) with the vertical as its only direction. With the measured direction of
-the vertical a, and v that of the orientation, both in the sensor's axes,
+With a gyroscope the complementary filter is that of Mahony, Hamel and Pflimlin (Nonlinear
+complementary filters on the special orthogonal group, IEEE Transactions on Automatic Control 53(5),
+2008; the explicit form with bias correction) with the vertical as its only direction. With the
+measured direction of the vertical a, and v that of the orientation, both in the sensor's axes,
 
 .. math:: \dot q = \tfrac12 q \otimes (\omega - b + k_P e), \quad
           \dot b = -k_I e, \quad e = a \times v.
@@ -214,7 +207,6 @@ def _north(smooth, last):
     return np.where(following[:, np.newaxis] >= 0, quaternions[following], quaternions)
 
 
-# Added to lengths that are divided by: nothing where they are not zero, no warning where they are.
 # sigma: wide enough for the bias of a cheap accelerometer, in which a sensor at rest has to learn.
 _FORCE_SCALE = 0.5  # m/s^2
 # Samples from which a series at once is faster than one after the other.
@@ -270,18 +262,15 @@ class ComplementaryFilter(OrientationFilter):
         return np.array(self._output())
 
     def update_all(self, angular_velocity, specific_force, magnetic_field=None):
-        if self._heading is not None:
-            return self._update_all_with_heading(
-                angular_velocity, specific_force, checked_field(magnetic_field)
-            )
-        return self._update_all(angular_velocity, specific_force)
-
-    def _update_all_with_heading(self, rate, force, field):
+        if self._heading is None:
+            return self._update_all(angular_velocity, specific_force)
+        field = checked_field(magnetic_field)
         if not self._rate_bias:
             # The heading does not act on the rest, and follows in one go.
-            return self._turned_to_north(self._update_all(rate, force), rate, field)
+            orientations = self._update_all(angular_velocity, specific_force)
+            return self._turned_to_north(orientations, angular_velocity, field)
         orientations = []
-        for sample in zip(rate.tolist(), force.tolist(), field.tolist()):
+        for sample in zip(angular_velocity.tolist(), specific_force.tolist(), field.tolist()):
             self._next(*sample)
             orientations.append(self._output())
         return np.array(orientations).reshape(-1, 4)

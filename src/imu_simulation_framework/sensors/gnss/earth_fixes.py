@@ -78,10 +78,8 @@ def simulate_earth_fixes(
         Of the body in whose axes the antenna's lever arm is given, evenly sampled.
     gnss : GnssSpecification
         Its origin is not used.
-    runs : int
     seed : int or numpy.random.SeedSequence
         Of all runs. A run has the same numbers whatever others there are.
-    first_run : int
 
     Raises
     ------
@@ -117,7 +115,6 @@ def record_earth_fixes(
         Of the body in whose axes the antenna's lever arm is given, evenly sampled.
     gnss : GnssSpecification
         Its origin is not used: x, y, z are those of the world of the motion, ECEF.
-    seed : int or numpy.random.SeedSequence
 
     Raises
     ------

@@ -12,7 +12,7 @@ from imu_simulation_framework.core.columns import (
     GNSS_TOLD_VELOCITY,
     LOCAL_VELOCITY,
 )
-from imu_simulation_framework.motion.stamps import NANOSECONDS
+from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.sensors.gnss.specification import QUALITIES
 
 if TYPE_CHECKING:

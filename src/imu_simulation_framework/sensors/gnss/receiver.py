@@ -1,12 +1,6 @@
-"""A GNSS receiver on a motion: when it receives, and what it says.
+"""A GNSS receiver on a motion: when it receives, how well, and what it says.
 
-When a GNSS receiver receives, and how well: outages and qualities of its fixes over time.
-
-Both are drawn as far as they are asked for, so that they are the same in one piece or in many.
-
-A GNSS receiver, fix by fix or many at once, with the same numbers to the bit.
-
-What a GNSS receiver says of a motion: from a motion and its errors to a table of its fixes.
+All is drawn as far as it is asked for, so that it is the same to the bit in one piece or in many.
 """
 
 from __future__ import annotations
@@ -43,7 +37,6 @@ class Outages:
     outages : GnssOutages
         Random ones are a renewal process that begins with reception: exponentially distributed
         times of mean ``1 / rate`` with reception, and of ``mean_duration`` without.
-    generator : numpy.random.Generator
     """
 
     def __init__(self, outages: GnssOutages, generator: np.random.Generator) -> None:
@@ -76,7 +69,6 @@ class Qualities:
     ----------
     gnss : GnssSpecification
         Of two random changes that are possible, that comes which is first.
-    generator : numpy.random.Generator
     """
 
     def __init__(self, gnss: GnssSpecification, generator: np.random.Generator) -> None:
@@ -171,7 +163,6 @@ class GnssReceiver:
 
     Parameters
     ----------
-    gnss : GnssSpecification
     seed : int or numpy.random.SeedSequence
         Of the run. Each quantity draws from a child of it, so that none depends on which others
         are random.
@@ -324,7 +315,6 @@ def simulate_gnss(
     motion : Motion
         Of the robot, to whose axes the antenna's lever arm belongs, evenly sampled. Where its
         rate is no multiple of the receiver's it is interpolated (:meth:`.SampledMotion.resampled`).
-    gnss : GnssSpecification
     seed : int or numpy.random.SeedSequence
         Of all runs.
     run : int

@@ -217,7 +217,6 @@ class GnssSpecification(Settings):
 
     Parameters
     ----------
-    name : str
     rate : float
         Fixes per second [Hz].
     latency : float
@@ -232,9 +231,6 @@ class GnssSpecification(Settings):
         Random changes between them.
     schedule : sequence of (float, str)
         Or changes at given times after the start of the motion: time [s] and quality.
-    outages : GnssOutages
-    heading : GnssHeading
-    origin : GnssOrigin
     """
 
     name: str = declared("gnss", _checked_name, always=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from itertools import repeat
-from typing import Any, Callable, Iterable, Iterator, Mapping, NamedTuple, Tuple
+from typing import Any, Callable, Iterable, Iterator, Mapping, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from imu_simulation_framework.core.checked_values import checked_number
 from imu_simulation_framework.core.constants import WORLD_GRAVITY
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.sensors.imu_specification import Covariance, diagonal
 from imu_simulation_framework.sensors.noise.streams import run_seed
 
 SIGNALS = ("orientation", "angular_velocity", "specific_force")
@@ -64,18 +65,10 @@ class ImuTruth(NamedTuple):
 
 
 class ImuSamples(NamedTuple):
-    """What an IMU says, with times: arrays of samples.
+    """What an IMU says at times (n,) [s].
 
-    Attributes
-    ----------
-    time : ndarray, shape (n,)
-        [s]
-    orientation : ndarray, shape (n, 4)
-        Quaternions x, y, z, w; their length is one only to the resolution.
-    angular_velocity : ndarray, shape (n, 3)
-        [rad/s]
-    specific_force : ndarray, shape (n, 3)
-        [m/s^2]
+    ``orientation`` (n, 4): quaternions x, y, z, w, of length one only to the resolution.
+    ``angular_velocity`` (n, 3) [rad/s], ``specific_force`` (n, 3) [m/s^2].
     """
 
     time: np.ndarray
@@ -224,9 +217,6 @@ _NO_BIAS: Mapping[str, np.ndarray] = {
 }
 
 
-Covariance = Tuple[float, ...]
-
-
 class ImuModel(ABC):
     """An IMU with errors.
 
@@ -253,18 +243,18 @@ class ImuModel(ABC):
         self._seed = seed
         self._run = 0
 
-    @property
-    def has_new_sample(self) -> bool:
-        """Whether the last :meth:`step` gave a new sample of the sensor."""
-        return True
-
-    @property
-    def drop_repeated(self) -> bool:
-        """Whether a sample that is not new shall be left out."""
-        return False
-
     gravity: float = WORLD_GRAVITY
     """Of the world [m/s^2], for what takes an error of the accelerometer for a tilt."""
+    has_new_sample: bool = True
+    """Whether the last :meth:`step` gave a new sample of the sensor."""
+    drop_repeated: bool = False
+    """Whether a sample that is not new shall be left out."""
+    has_magnetometer: bool = False
+    """Whether its readings have the :data:`.base.MAGNETIC_PARTS` where there is a field."""
+    feels_speed: bool = False
+    """Whether its truth must have the speed, as it is shaken by it."""
+    bno055_mode: str = ""
+    """The mode as which it says how far it is calibrated; empty for one that does not."""
 
     def given_away(self, time: np.ndarray, new: np.ndarray) -> np.ndarray | None:
         """Return which samples the sensor gives away, by number, in order; None for each once.
@@ -277,21 +267,6 @@ class ImuModel(ABC):
             Which are new ones of the sensor.
         """
         return np.flatnonzero(new) if self.drop_repeated else None
-
-    @property
-    def has_magnetometer(self) -> bool:
-        """Whether its readings have the :data:`.base.MAGNETIC_PARTS` where there is a field."""
-        return False
-
-    @property
-    def feels_speed(self) -> bool:
-        """Whether its truth must have the speed, as it is shaken by it."""
-        return False
-
-    @property
-    def bno055_mode(self) -> str:
-        """The mode as which it says how far it is calibrated; empty for one that does not."""
-        return ""
 
     @property
     @abstractmethod
@@ -405,7 +380,7 @@ class ImuModel(ABC):
 
     def magnetic_covariance(self) -> Covariance:
         """Return the covariance of a magnetometer's readings, row by row [T^2]; zero is unknown."""
-        return diagonal(0.0, 0.0, 0.0)
+        return diagonal((0.0, 0.0, 0.0))
 
     @abstractmethod
     def covariances(self) -> tuple[Covariance, Covariance, Covariance]:
@@ -420,11 +395,6 @@ class ImuModel(ABC):
 
 def _as_floats(values):
     return np.asarray(values, dtype=float)
-
-
-def diagonal(xx: float, yy: float, zz: float) -> Covariance:
-    """Return a covariance without correlations, row by row."""
-    return (xx, 0.0, 0.0, 0.0, yy, 0.0, 0.0, 0.0, zz)
 
 
 LARGEST_PARAMETER = 1e6

@@ -167,24 +167,18 @@ def bno055_calibration(samples: pd.DataFrame, mode: str) -> pd.DataFrame:
         raise ConfigurationError(
             f"The mode {mode} calibrates a magnetometer, but the samples have no magnetic field."
         )
-    nothing = np.zeros(len(samples), dtype=int)
-    names = ("system", "gyroscope", "accelerometer", "magnetometer")
-    table: dict[str, np.ndarray] = dict.fromkeys(names, nothing)
-    if len(samples):
-        force = samples[list(ACCEL)].to_numpy()
-        resting = _resting(samples.index.to_numpy(), samples[list(GYRO)].to_numpy(), force)
-        table["accelerometer"] = _level(_positions(force, resting), _POSITIONS)
-        if kind.gyroscope:
-            table["gyroscope"] = np.maximum.accumulate(_level(resting, _GYROSCOPE_TIMES))
-        if kind.magnetometer:
-            positive = samples[list(MAG)].to_numpy() > 0.0
-            table["magnetometer"] = _level(_seen(positive @ [1, 2, 4], 8), kind.octants)
-        used = [table["gyroscope"]] * kind.gyroscope + [table["magnetometer"]] * kind.magnetometer
-        table["system"] = np.min(used, axis=0)
     # Imported here, since every node knows the modes, and it takes 40 MB.
     import pandas as pd
 
-    return pd.DataFrame(table, index=samples.index)
+    calibration = Bno055Calibration(mode)
+    signals = [samples[list(columns)].to_numpy() for columns in (GYRO, ACCEL)]
+    signals += [samples[list(MAG)].to_numpy()] * kind.magnetometer
+    rows = [calibration.add(*sample) for sample in zip(samples.index, *signals)]
+    return pd.DataFrame(
+        np.array(rows, dtype=int).reshape(-1, 4),
+        columns=CalibrationStatus._fields,
+        index=samples.index,
+    )
 
 
 class CalibrationStatus(NamedTuple):
@@ -197,18 +191,7 @@ class CalibrationStatus(NamedTuple):
 
 
 class Bno055Calibration:
-    """The same as :func:`bno055_calibration`, sample by sample.
-
-    Parameters
-    ----------
-    mode : str
-        One of :data:`MODES`.
-
-    Raises
-    ------
-    ConfigurationError
-        There is no such mode.
-    """
+    """The same as :func:`bno055_calibration`, sample by sample."""
 
     def __init__(self, mode: str) -> None:
         self._mode = _mode(mode)
@@ -266,31 +249,6 @@ def _mode(mode):
             f"The mode is {shown(mode)}, but those of a BNO055 are {', '.join(MODES)}."
         )
     return MODES[mode]
-
-
-def _resting(time, rate, force):
-    """How long it has been at rest, at each sample [s]."""
-    calm = np.linalg.norm(rate, axis=1) < RESTING_RATE
-    steady = np.zeros(len(time), dtype=bool)
-    steady[1:] = np.linalg.norm(np.diff(force, axis=0), axis=1) < RESTING_FORCE
-    calm &= steady | (np.arange(len(time)) == 0)
-    # Since the last sample that was not.
-    since = np.where(calm, time[0], time)
-    return time - np.maximum.accumulate(since)
-
-
-def _positions(force, resting):
-    """In how many of six positions it has been at rest."""
-    axis = np.argmax(np.abs(force), axis=1)
-    along = force[np.arange(len(force)), axis]
-    known = (np.abs(along) > _UPRIGHT) & (resting >= POSITION_TIME)
-    return _seen(np.where(known, 2 * axis + (along > 0.0), -1), 6)
-
-
-def _seen(number, kinds):
-    """How many of so many kinds have been there, at each sample; a negative number is none."""
-    been = number[:, np.newaxis] == np.arange(kinds)
-    return np.maximum.accumulate(been, axis=0).sum(axis=1)
 
 
 def _level(values, bounds):

@@ -28,10 +28,10 @@ from imu_simulation_framework.sensors.imu_models.base import (
     ImuTruth,
     checked_parameter,
     checked_parts,
-    diagonal,
     untouched,
     without_bias,
 )
+from imu_simulation_framework.sensors.imu_specification import diagonal
 from imu_simulation_framework.sensors.noise.streams import NormalStreams, run_seed
 
 
@@ -43,13 +43,8 @@ class IdealParameters:
 class IdealImu(ImuModel):
     """Says the truth."""
 
-    @property
-    def label(self) -> str:
-        return "ideal"
-
-    @property
-    def has_magnetometer(self) -> bool:
-        return True
+    label = "ideal"
+    has_magnetometer = True
 
     def _begin(self, seed):
         """Nothing is random here."""
@@ -71,7 +66,7 @@ class IdealImu(ImuModel):
         return self.step(truth.each(np.asarray))
 
     def covariances(self):
-        return (diagonal(0.0, 0.0, 0.0),) * 3
+        return (diagonal((0.0, 0.0, 0.0)),) * 3
 
 
 _ORIENTATION, _FORCE, _RATE = slice(0, 4), slice(4, 7), slice(7, 10)
@@ -114,20 +109,17 @@ class GenericImu(ImuModel):
         return NormalStreams(seed, [self.parameters.gaussian_noise > 0.0] * _NUMBERS_PER_SAMPLE)
 
     def step(self, truth: ImuTruth) -> ImuReading:
-        return self._read(truth, self.parameters.gaussian_noise * self._numbers.next())
+        return self._read(truth, self._numbers.next())
 
     def steps(self, truth: ImuTruth) -> tuple[ImuReading, np.ndarray]:
         samples = len(truth.orientation)
-        noise = self.parameters.gaussian_noise * self._numbers.take(samples)
-        return self._read(truth, noise), self.new_samples(samples)
+        return self._read(truth, self._numbers.take(samples)), self.new_samples(samples)
 
     def _realise(self, truth, seed):
-        numbers = self._streams(seed).take(len(truth.orientation))
-        noise = self.parameters.gaussian_noise * numbers
-        return self._read(truth, noise)
+        return self._read(truth, self._streams(seed).take(len(truth.orientation)))
 
-    @staticmethod
-    def _read(truth, noise):
+    def _read(self, truth, numbers):
+        noise = self.parameters.gaussian_noise * numbers
         return ImuReading(
             without_bias,
             orientation=truth.orientation + noise[..., _ORIENTATION],
@@ -137,7 +129,7 @@ class GenericImu(ImuModel):
 
     def covariances(self):
         variance = self.parameters.gaussian_noise**2
-        return (diagonal(variance, variance, variance),) * 3
+        return (diagonal((variance,) * 3),) * 3
 
 
 class DriftParameters(NamedTuple):
@@ -148,30 +140,12 @@ class DriftParameters(NamedTuple):
 
 
 def drift_correlation(drift_frequency, period):
-    """Return the correlation of two successive values, ``exp(-f dt)``.
-
-    Parameters
-    ----------
-    drift_frequency : float or array_like
-        f, the inverse of the correlation time [1/s; the plug-in says Hz].
-    period : float
-        dt [s].
-    """
+    """Return the correlation of two successive values, ``exp(-f dt)``; f [1/s], dt [s]."""
     return np.exp(-np.asarray(drift_frequency, dtype=float) * period)
 
 
 def drift_innovation_std(drift, drift_frequency, period):
-    """Return the standard deviation of what each step adds, ``drift * dt * sqrt(2 f)``.
-
-    Parameters
-    ----------
-    drift : float or array_like
-        The plug-in's parameter [the signal's unit].
-    drift_frequency : float or array_like
-        f [1/s].
-    period : float
-        dt [s].
-    """
+    """Return the standard deviation of what each step adds, ``drift * dt * sqrt(2 f)``."""
     frequency = np.asarray(drift_frequency, dtype=float)
     return np.asarray(drift, dtype=float) * period * np.sqrt(2.0 * frequency)
 
@@ -180,16 +154,8 @@ def drift_stationary_std(drift, drift_frequency, period):
     """Return the standard deviation that the drift approaches after several correlation times.
 
     ``drift * dt * sqrt(2 f / (1 - exp(-2 f dt)))``, about ``drift * sqrt(dt)``: the innovation's
-    over ``sqrt(1 - phi^2)``, as for any first-order autoregressive process.
-
-    Parameters
-    ----------
-    drift : float or array_like
-        The plug-in's parameter [the signal's unit].
-    drift_frequency : float or array_like
-        f, positive [1/s].
-    period : float
-        dt [s].
+    over ``sqrt(1 - phi^2)``, as for any first-order autoregressive process. The parameter drift is
+    in the signal's unit, f is positive [1/s], dt the period [s].
     """
     frequency = np.asarray(drift_frequency, dtype=float)
     forgotten = -np.expm1(-2.0 * frequency * period)
@@ -406,12 +372,10 @@ class HectorImu(ImuModel):
         """
         p = self.parameters
         tilt = (p.accel_gaussian_noise / self.gravity) ** 2
-        rate = p.rate_gaussian_noise**2
-        force = p.accel_gaussian_noise**2
         return (
-            diagonal(tilt, tilt, p.yaw_gaussian_noise**2),
-            diagonal(rate, rate, rate),
-            diagonal(force, force, force),
+            diagonal((tilt, tilt, p.yaw_gaussian_noise**2)),
+            diagonal((p.rate_gaussian_noise**2,) * 3),
+            diagonal((p.accel_gaussian_noise**2,) * 3),
         )
 
 

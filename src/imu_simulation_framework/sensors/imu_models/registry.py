@@ -1,6 +1,4 @@
-"""The IMU models by name.
-
-Error models that turn the true signals of an IMU into what a simulator's plug-in says.
+"""The IMU models by name: error models that turn true signals into what an IMU says of them.
 
 A model is stepped sample by sample in a simulator, or run over a whole drive many times at once;
 both give the same for the same random numbers.
@@ -13,9 +11,7 @@ from typing import Any, Mapping, NamedTuple
 
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.sensors.imu_models.base import (
-    ImuModel,
-)
+from imu_simulation_framework.sensors.imu_models.base import ImuModel
 from imu_simulation_framework.sensors.imu_models.plugins import (
     GenericImu,
     GenericParameters,

@@ -172,21 +172,10 @@ class SampleInstants(NamedTuple):
 
     @classmethod
     def of_output(cls, output: OutputSpecification, period: float, seed) -> SampleInstants:
-        """Return when a sensor takes its samples, in all runs.
+        """Return when a sensor takes its samples, in all runs of a simulation of this period [s].
 
-        Parameters
-        ----------
-        output : OutputSpecification
-            Its rate, and when it begins.
-        period : float
-            Of the simulation [s].
-        seed : int or numpy.random.SeedSequence
-            Of all runs; a random beginning is drawn from a child of the first one's.
-
-        Raises
-        ------
-        ConfigurationError
-            The sensor's rate is below the simulation's, but no whole fraction of it.
+        A random beginning is drawn from a child of the first run's seed. Raises
+        :class:`.ConfigurationError` for a rate below the simulation's, but no whole fraction of it.
         """
         ratio = 1.0 / (output.rate * period)
         stride = max(1, round(ratio))
@@ -213,29 +202,11 @@ class SampleInstants(NamedTuple):
         return among
 
     def last_before(self, samples: int) -> np.ndarray:
-        """Return for each of the simulation's samples from the first one on which one is held.
-
-        Parameters
-        ----------
-        samples : int
-            Of the simulation in all; the first of the sensor's counts as number 0.
-        """
+        """Return which of the sensor's, from 0, is held at each sample from its first one on."""
         return np.arange(max(0, samples - self.first)) // self.stride
 
     def means(self, signal: np.ndarray, due: np.ndarray) -> np.ndarray:
-        """Return means over the samples since the one before each that is due.
-
-        Parameters
-        ----------
-        signal : ndarray, shape (n, 3)
-            Of the simulation.
-        due : ndarray of int, shape (m,)
-            Numbers of the sensor's samples.
-
-        Returns
-        -------
-        ndarray, shape (m, 3)
-        """
+        """Return means (m, 3) of a signal (n, 3) since the sample before each that is due, (m,)."""
         if self.stride == 1:
             return signal[due]
         starts = np.maximum(due - self.stride + 1, 0)
@@ -246,18 +217,7 @@ class SampleInstants(NamedTuple):
 
 @dataclass(frozen=True)
 class SpecificationParameters:
-    """The model's only parameter.
-
-    Parameters
-    ----------
-    specification : ImuSpecification or mapping
-        A mapping holds what the specification's YAML file holds.
-
-    Raises
-    ------
-    ConfigurationError
-        It is not a specification.
-    """
+    """The model's only parameter; a mapping holds what the specification's YAML file holds."""
 
     specification: ImuSpecification | Mapping[str, Any] = field(default_factory=ImuSpecification)
 
@@ -292,7 +252,10 @@ class SpecificationImu(ImuModel):
             for name in TRIADS
             if getattr(specification, name) is not None
         ]
-        self._vibrates = specification.vibration.active
+        self.drop_repeated = output.drop_repeated
+        self.has_magnetometer = len(self._triads) == 3
+        self.feels_speed = specification.vibration.active
+        self.bno055_mode = output.bno055_mode
         self._filter = make_filter(output, self._sensor_period)
         self._fuses = output.orientation_reference == "fusion"
         self._fuses_field = output.fuses_magnetometer
@@ -301,28 +264,6 @@ class SpecificationImu(ImuModel):
     @property
     def label(self) -> str:
         return f"specification_{self._specification.name}"
-
-    @property
-    def has_magnetometer(self) -> bool:
-        return len(self._triads) == 3
-
-    @property
-    def feels_speed(self) -> bool:
-        return self._vibrates
-
-    @property
-    def bno055_mode(self) -> str:
-        return self._specification.output.bno055_mode
-
-    @property
-    def has_new_sample(self) -> bool:
-        """Whether the last :meth:`step` gave a sample of the sensor, or held the one before."""
-        return self._new
-
-    @property
-    def drop_repeated(self) -> bool:
-        """Whether the specification wants samples that are not new to be left out."""
-        return self._specification.output.drop_repeated
 
     def given_away(self, time, new):
         output = self._specification.output
@@ -338,7 +279,7 @@ class SpecificationImu(ImuModel):
 
     def _begin(self, seed):
         self._count = 0
-        self._new = False
+        self.has_new_sample = False
         self._held = None
         self._realised = self._start(seed)
         self._recent = []
@@ -346,9 +287,9 @@ class SpecificationImu(ImuModel):
     def step(self, truth: ImuTruth) -> ImuReading:
         truth = self._measured(truth)
         first, stride = self._instants
-        self._new = self._instants.has(self._count)
+        self.has_new_sample = self._instants.has(self._count)
         self._recent.append((truth.angular_velocity, truth.specific_force))
-        if self._new:
+        if self.has_new_sample:
             self._held = self._sample(truth)
             self._recent = []
         elif self._held is None:
@@ -366,18 +307,7 @@ class SpecificationImu(ImuModel):
         return self.advance(truth), np.ones(len(truth.orientation), dtype=bool)
 
     def advance(self, truth: ImuTruth) -> ImuReading:
-        """Return the readings of the next samples: as stepping through them would, but faster.
-
-        Parameters
-        ----------
-        truth : ImuTruth
-            (samples, ...)
-
-        Returns
-        -------
-        ImuReading
-            Arrays (samples, ...).
-        """
+        """Return the readings of the next samples: as stepping through them would, but faster."""
         truth = self._measured(truth).each(partial(np.asarray, dtype=float))
         samples = len(truth.orientation)
         if samples == 0:
@@ -385,17 +315,13 @@ class SpecificationImu(ImuModel):
         if self._between_samples():
             return joined([self.step(sample) for sample in truth.samples()])
         time = (np.arange(self._count, self._count + samples) * self.period)[:, np.newaxis]
-        reading = self._series(
-            self._series_of(truth, time),
-            self._realised,
-            self._filter,
-            self._count > self._instants.first,
-        )
+        started = self._count > self._instants.first
+        reading = self._series(self._series_of(truth, time), self._realised, self._filter, started)
         _ = reading.orientation  # now, as the filter goes on from here
         if truth.magnetic_field is not None:
             _ = reading.magnetic_field  # and so does the noise
         self._count += samples
-        self._new = True
+        self.has_new_sample = True
         self._held = last_of(reading)
         return reading
 
@@ -432,7 +358,7 @@ class SpecificationImu(ImuModel):
     def _series_of(self, truth, time):
         rectified = [None] * len(self._triads)
         amplitude = None
-        if self._vibrates:
+        if self.feels_speed:
             rectified = [triad.rectified(truth.speed) for triad in self._triads]
             amplitude = self._specification.vibration.amplitude(truth.speed)[:, np.newaxis]
         of_truth = self._of_truth(truth, time)
@@ -488,7 +414,7 @@ class SpecificationImu(ImuModel):
         )
         of_truth = self._of_truth((None, rate, force, *truth[3:]), time)
         realised, vibration = self._realised, None
-        if self._vibrates:
+        if self.feels_speed:
             amplitude = self._specification.vibration.amplitude(truth.speed)
             vibration = amplitude * realised.vibration.advance(1)[0]
         read = []
@@ -496,7 +422,7 @@ class SpecificationImu(ImuModel):
             self._triads, of_truth, realised.noises, realised.limits
         ):
             noise, bias = noises.step()
-            if self._vibrates:
+            if self.feels_speed:
                 bias = bias + triad.rectified(truth.speed)
             read.append(triad.read(values, noise, bias, time, limit, vibration))
         (measured_rate, rate_bias), (measured_force, force_bias) = read[:2]
@@ -530,7 +456,7 @@ class SpecificationImu(ImuModel):
     def _start(self, seed):
         """Begin what changes from sample to sample of a new realisation."""
         vibration = None
-        if self._vibrates:
+        if self.feels_speed:
             vibration = VibrationNoise(
                 self._specification.vibration,
                 1.0 / self._sensor_period,
@@ -548,12 +474,12 @@ class SpecificationImu(ImuModel):
 
     def _measured(self, truth):
         """Return of the truth what this IMU feels: the field with a magnetometer only."""
-        if self._vibrates and truth.speed is None:
+        if self.feels_speed and truth.speed is None:
             raise ConfigurationError(
                 "vibration depends on the speed, which is not known of this motion."
             )
         field = truth.magnetic_field if self.has_magnetometer else None
-        speed = truth.speed if self._vibrates else None
+        speed = truth.speed if self.feels_speed else None
         if field is truth.magnetic_field and speed is truth.speed:
             return truth
         return ImuTruth(*truth[:3], field, speed)

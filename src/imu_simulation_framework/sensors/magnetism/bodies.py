@@ -1,7 +1,5 @@
 r"""Bodies that disturb a magnetic field: bars, ellipsoids, dipoles and motors.
 
-Bodies of iron in Earth's field: what all of them have.
-
 In the field :math:`H_0 = B_0 / \mu_0` and its own, :math:`H_d`, iron of the relative permeability
 :math:`\mu_r` has the magnetisation
 
@@ -11,13 +9,11 @@ with :math:`M_r` what stays of it without any field: straight lines, as in field
 (Jackson: Classical Electrodynamics, 3rd edition, 5.8 to 5.11). What bodies do to each other is left
 out: right where they are farther apart than they are large.
 
-Bars of iron with a rectangular cross-section: beams, rails, plates.
-
-The field of a uniformly magnetised cuboid is its magnetisation times the second derivatives of the
-potential of its volume, :math:`H = U M / 4 \pi` (Poisson's relation; Blakely: Potential Theory in
-Gravity and Magnetic Applications, 1995, chapter 5), which are sums over the eight corners, with
-(u, v, w) from the place to the corner at the distance R, and the corner's sign s (Nagy, Geophysics
-31, 362, 1966):
+Bars have a rectangular cross-section: beams, rails, plates. The field of a uniformly magnetised
+cuboid is its magnetisation times the second derivatives of the potential of its volume, :math:`H =
+U M / 4 \pi` (Poisson's relation; Blakely: Potential Theory in Gravity and Magnetic Applications,
+1995, chapter 5), which are sums over the eight corners, with (u, v, w) from the place to the corner
+at the distance R, and the corner's sign s (Nagy, Geophysics 31, 362, 1966):
 
 .. math::
 
@@ -32,13 +28,11 @@ to a tenth or two, no better than anybody knows the permeability.
 
 A hollow or an H-shaped beam is described by a solid one with as much steel in its cross-section.
 
-Ellipsoids of iron, spheres among them.
-
-In a uniform field they are magnetised uniformly: :math:`H_d = -N M` along each axis, with the
-demagnetising factors N. Outside, the potential of an ellipsoid with half axes a is that of the
-confocal one through the place x (Maxwell: A Treatise on Electricity and Magnetism, articles 437 and
-438; Kellogg: Foundations of Potential Theory, chapter 7; Stoner, Philosophical Magazine 36, 803,
-1945):
+In a uniform field ellipsoids, spheres among them, are magnetised uniformly: :math:`H_d = -N M`
+along each axis, with the demagnetising factors N. Outside, the potential of an ellipsoid with half
+axes a is that of the confocal one through the place x (Maxwell: A Treatise on Electricity and
+Magnetism, articles 437 and 438; Kellogg: Foundations of Potential Theory, chapter 7; Stoner,
+Philosophical Magazine 36, 803, 1945):
 
 .. math::
 
@@ -49,15 +43,12 @@ confocal one through the place x (Maxwell: A Treatise on Electricity and Magneti
 with the largest such :math:`\lambda`; :math:`N_i(0)` are the demagnetising factors. The integral is
 Carlson's :math:`R_D` (Digital Library of Mathematical Functions, 19.16.5).
 
-The field of magnetic dipoles: magnets, loudspeakers, motors at rest, from some way off.
-
-With the place r of who measures as seen from the dipole, and its moment m,
+Magnets, loudspeakers and motors at rest are dipoles from some way off. With the place r of who
+measures as seen from the dipole, and its moment m,
 
 .. math:: B = \frac{\mu_0}{4 \pi} \frac{3 \hat r (\hat r \cdot m) - m}{r^3}
 
 (Jackson: Classical Electrodynamics, 3rd edition, equation 5.56).
-
-The field of the robot's own motors, which turns with the robot.
 """
 
 from __future__ import annotations

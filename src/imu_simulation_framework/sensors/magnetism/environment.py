@@ -196,8 +196,6 @@ class MagneticEnvironment(Settings):
         Earth's field as it was measured, along the world's axes [T], in place of the model's.
     turned : float
         How far the world's x axis is turned from east, counter-clockwise [rad].
-    dipoles : sequence of Dipole
-    ellipsoids : sequence of Ellipsoid
     bars : sequence of Bar
         Those three are fixed in the world.
     motors : MotorField

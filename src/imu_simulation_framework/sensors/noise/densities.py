@@ -30,28 +30,12 @@ from imu_simulation_framework.sensors.noise.processes import FLICKER_PLATEAU
 
 
 def sampled_std(density, rate: float):
-    """Return the standard deviation of white noise in a sample, ``N * sqrt(rate)``.
-
-    Parameters
-    ----------
-    density : float or array_like
-        N, two-sided [unit/sqrt(Hz)].
-    rate : float
-        Samples per second [Hz].
-    """
+    """Return the standard deviation [unit] of white noise in a sample, ``N * sqrt(rate)``."""
     return np.asarray(density, dtype=float) * np.sqrt(rate)
 
 
 def density_of_samples(std, rate: float):
-    """Return N from the standard deviation of white noise in a sample, ``std / sqrt(rate)``.
-
-    Parameters
-    ----------
-    std : float or array_like
-        Standard deviation [unit].
-    rate : float
-        Samples per second [Hz].
-    """
+    """Return N [unit/sqrt(Hz)] from white noise's deviation in a sample, ``std / sqrt(rate)``."""
     return np.asarray(std, dtype=float) / np.sqrt(rate)
 
 
@@ -68,12 +52,7 @@ def one_sided_density(density):
 def density_of_rms(rms, bandwidth: float):
     """Return N from the root mean square within a bandwidth, ``rms / sqrt(2 * bandwidth)``.
 
-    Parameters
-    ----------
-    rms : float or array_like
-        Root mean square [unit].
-    bandwidth : float
-        The noise-equivalent bandwidth, from zero up [Hz].
+    The bandwidth is the noise-equivalent one, from zero up [Hz].
     """
     return np.asarray(rms, dtype=float) / np.sqrt(2.0 * bandwidth)
 
@@ -144,19 +123,9 @@ def flicker_and_walk_of_minimum(minimum, averaging_time: float, white_noise, ran
 
 
 def driving_density(stationary_std, correlation_time):
-    """Return the driving density of a Gauss-Markov process, ``sigma * sqrt(2 / tau)``.
+    """Return the driving density q of a Gauss-Markov process, ``sigma * sqrt(2 / tau)``.
 
-    Parameters
-    ----------
-    stationary_std : float or array_like
-        sigma [unit].
-    correlation_time : float or array_like
-        tau, positive [s].
-
-    Returns
-    -------
-    ndarray
-        q [unit/s/sqrt(Hz)].
+    Of sigma [unit] and tau, positive [s]; q is in unit/s/sqrt(Hz).
     """
     return np.asarray(stationary_std, dtype=float) * np.sqrt(
         2.0 / np.asarray(correlation_time, dtype=float)
@@ -164,20 +133,7 @@ def driving_density(stationary_std, correlation_time):
 
 
 def driven_std(density, correlation_time):
-    """Return the stationary standard deviation of a driven process, ``q * sqrt(tau / 2)``.
-
-    Parameters
-    ----------
-    density : float or array_like
-        q, the driving density [unit/s/sqrt(Hz)].
-    correlation_time : float or array_like
-        tau [s].
-
-    Returns
-    -------
-    ndarray
-        sigma [unit].
-    """
+    """Return the stationary standard deviation of a driven process, ``q * sqrt(tau / 2)``."""
     return np.asarray(density, dtype=float) * np.sqrt(
         0.5 * np.asarray(correlation_time, dtype=float)
     )

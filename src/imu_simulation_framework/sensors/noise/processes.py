@@ -1,16 +1,10 @@
-"""The random processes of sensors: white noise, flicker, random walks, Gauss-Markov.
-
-What every random process on three axes is: samples one by one, in blocks, or of many runs.
+"""The random processes of sensors on three axes: white noise, flicker, random walks, Gauss-Markov.
 
 A process is advanced sample by sample, block by block, or run for many realisations at once. All
 three give the same numbers, to the bit, from generators in the same state, as each draws the same
 random numbers in the same order: at a realisation's start those of the initial state, then for
 each sample those of the axes x, y, z. The state is carried from block to block, so a realisation
 of any length can be made in bounded memory.
-
-Flicker noise as a sum of first-order Gauss-Markov processes.
-
-The random processes that a specification's numbers stand for, sampled at a fixed period.
 
 Formulas: IEEE Std 952-1997, annex C; discrete processes as in Woodman: An introduction to
 inertial navigation (2007), and Quinchia et al.: A comparison between different error modeling of
@@ -50,6 +44,8 @@ class NoiseProcess(ABC):
         The period is not positive, or a parameter is not what it must be.
     """
 
+    _scale: np.ndarray
+    """Size of what is random, or changes, on each axis."""
     _filtered = False
     """Whether a block is made by a filter."""
 
@@ -59,9 +55,9 @@ class NoiseProcess(ABC):
         self._started = False
 
     @property
-    @abstractmethod
     def active(self) -> bool:
         """Whether it is anything but zero."""
+        return bool(self._scale.any())
 
     def restarted(self, generator) -> NoiseProcess:
         """Return the same process at the start of a new realisation, with its own generator."""
@@ -174,12 +170,13 @@ def gauss_markov_allan_variance(correlation_time, averaging_time, period):
     return np.maximum(numerator, 0.0) / (count * forgotten) ** 2
 
 
+@lru_cache(maxsize=64)
 def flicker_processes(band, period):
     """Return the Gauss-Markov processes that sum up to flicker noise with B = 1.
 
     Parameters
     ----------
-    band : 2 float
+    band : tuple of 2 float
         Shortest and longest averaging time [s].
     period : float
         [s]
@@ -189,11 +186,6 @@ def flicker_processes(band, period):
     correlation_times, sigmas : ndarray (n,)
         [s], [unit of B]; they cannot be changed, as they are kept for the next who asks.
     """
-    return _flicker_processes(tuple(band), period)
-
-
-@lru_cache(maxsize=64)
-def _flicker_processes(band, period):
     # Imported here, since every node knows the models, and it takes its time.
     from scipy.optimize import nnls
 
@@ -221,22 +213,16 @@ class WhiteNoise(NoiseProcess):
     ----------
     density : float or 3 float
         N, two-sided [unit/sqrt(Hz)].
-    period, generator
-        As for every :class:`.NoiseProcess`.
     """
 
     def __init__(self, density, period, generator):
         super().__init__(period, generator)
         density = np.array(checked_axes("density", density, minimum=0.0))
-        self._sigma = density / math.sqrt(self._period)
-        self._factors = _Factors(self._sigma)
-
-    @property
-    def active(self) -> bool:
-        return bool(self._sigma.any())
+        self._scale = density / math.sqrt(self._period)
+        self._factors = _Factors(self._scale)
 
     def _step(self):
-        return self._sigma * self._generator.standard_normal(3)
+        return self._scale * self._generator.standard_normal(3)
 
     def _fill(self, block):
         _draw(self._generator, block)
@@ -250,25 +236,19 @@ class RandomWalk(NoiseProcess):
     ----------
     density : float or 3 float
         K, two-sided [unit/s/sqrt(Hz)].
-    period, generator
-        As for every :class:`.NoiseProcess`.
     """
 
     def __init__(self, density, period, generator):
         super().__init__(period, generator)
         density = np.array(checked_axes("density", density, minimum=0.0))
-        self._increment = density * math.sqrt(self._period)
-        self._factors = _Factors(self._increment)
-
-    @property
-    def active(self) -> bool:
-        return bool(self._increment.any())
+        self._scale = density * math.sqrt(self._period)
+        self._factors = _Factors(self._scale)
 
     def _start(self):
         self._value = np.zeros(3)
 
     def _step(self):
-        self._value = self._increment * self._generator.standard_normal(3) + self._value
+        self._value = self._scale * self._generator.standard_normal(3) + self._value
         return self._value.copy()
 
     def _fill(self, block):
@@ -292,26 +272,20 @@ class GaussMarkov(NoiseProcess):
         Stationary standard deviation [unit].
     correlation_time : float or 3 float
         tau_c [s].
-    period, generator
-        As for every :class:`.NoiseProcess`.
     """
 
     _filtered = True
 
     def __init__(self, sigma, correlation_time, period, generator):
         super().__init__(period, generator)
-        self._sigma = np.array(checked_axes("sigma", sigma, minimum=0.0))
+        self._scale = np.array(checked_axes("sigma", sigma, minimum=0.0))
         time = np.array(checked_axes("correlation_time", correlation_time, above=0.0))
         self._phi = np.exp(-self._period / time)
-        self._innovation = self._sigma * np.sqrt(-np.expm1(-2.0 * self._period / time))
+        self._innovation = self._scale * np.sqrt(-np.expm1(-2.0 * self._period / time))
         self._factors = _Factors(self._innovation)
 
-    @property
-    def active(self) -> bool:
-        return bool(self._sigma.any())
-
     def _start(self):
-        self._value = self._sigma * self._generator.standard_normal(3)
+        self._value = self._scale * self._generator.standard_normal(3)
 
     def _step(self):
         innovation = self._innovation * self._generator.standard_normal(3)
@@ -345,8 +319,6 @@ class BiasInstability(NoiseProcess):
         B [unit].
     band : 2 float
         Shortest and longest averaging time [s].
-    period, generator
-        As for every :class:`.NoiseProcess`.
     """
 
     _filtered = True
@@ -356,8 +328,8 @@ class BiasInstability(NoiseProcess):
         coefficient = np.array(checked_axes("coefficient", coefficient, minimum=0.0))
         times, sigmas = flicker_processes(checked_band("band", band), self._period)
         self._phi = np.exp(-self._period / times)[:, np.newaxis]
-        self._sigma = np.outer(sigmas, coefficient)
-        self._innovation = self._sigma * np.sqrt(
+        self._scale = np.outer(sigmas, coefficient)
+        self._innovation = self._scale * np.sqrt(
             -np.expm1(-2.0 * self._period / times)[:, np.newaxis]
         )
 
@@ -366,20 +338,16 @@ class BiasInstability(NoiseProcess):
         """How many Gauss-Markov processes there are."""
         return len(self._phi)
 
-    @property
-    def active(self) -> bool:
-        return bool(self._sigma.any())
-
     def _start(self):
-        self._values = self._sigma * self._generator.standard_normal(self._sigma.shape)
+        self._values = self._scale * self._generator.standard_normal(self._scale.shape)
 
     def _step(self):
-        innovation = self._innovation * self._generator.standard_normal(self._sigma.shape)
+        innovation = self._innovation * self._generator.standard_normal(self._scale.shape)
         self._values = innovation + self._phi * self._values
         return np.add.reduce(self._values, axis=0)
 
     def _fill_few(self, block):
-        innovations = self._generator.standard_normal((len(block), *self._sigma.shape))
+        innovations = self._generator.standard_normal((len(block), *self._scale.shape))
         innovations *= self._innovation
         phi, values = self._phi, self._values
         for row, innovation in zip(block, innovations):
@@ -390,7 +358,7 @@ class BiasInstability(NoiseProcess):
     def _fill(self, block):
         for first in range(0, len(block), BLOCK):
             total = block[first : first + BLOCK]
-            innovations = self._generator.standard_normal((len(total), *self._sigma.shape))
+            innovations = self._generator.standard_normal((len(total), *self._scale.shape))
             innovations *= self._innovation
             last = np.empty(self._values.shape)
             for index, (phi,) in enumerate(self._phi):
@@ -411,28 +379,22 @@ class RateRamp(NoiseProcess):
     ----------
     slope : float or 3 float
         R [unit/s].
-    period, generator
-        As for every :class:`.NoiseProcess`; no random number is drawn.
     """
 
     def __init__(self, slope, period, generator=None):
         super().__init__(period, generator)
-        self._increment = np.array(checked_axes("slope", slope)) * self._period
-
-    @property
-    def active(self) -> bool:
-        return bool(self._increment.any())
+        self._scale = np.array(checked_axes("slope", slope)) * self._period
 
     def _start(self):
         self._count = 0
 
     def _step(self):
         self._count += 1
-        return self._increment * self._count
+        return self._scale * self._count
 
     def _fill(self, block):
         counts = np.arange(self._count + 1, self._count + 1 + len(block))
-        np.multiply(self._increment, counts[:, np.newaxis], out=block)
+        np.multiply(self._scale, counts[:, np.newaxis], out=block)
         self._count += len(block)
 
 
@@ -446,18 +408,12 @@ class Quantisation(NoiseProcess):
     ----------
     coefficient : float or 3 float
         Q [unit s].
-    period, generator
-        As for every :class:`.NoiseProcess`.
     """
 
     def __init__(self, coefficient, period, generator):
         super().__init__(period, generator)
         coefficient = np.array(checked_axes("coefficient", coefficient, minimum=0.0))
         self._scale = coefficient / self._period
-
-    @property
-    def active(self) -> bool:
-        return bool(self._scale.any())
 
     def _start(self):
         self._last = self._generator.standard_normal(3)
@@ -509,16 +465,11 @@ def _draw(generator, block):
 
 def _recursion(phi, innovation, last):
     """Return ``y_k = phi y_(k-1) + innovation_k`` along the first axis after the value last."""
-    feedback, state = np.array([1.0, -phi]), (phi * last)[np.newaxis]
-    return _lfilter()(_ONE, feedback, innovation, axis=0, zi=state)[0]
-
-
-@lru_cache(maxsize=1)
-def _lfilter():
     # Imported here, since every node knows the models, and it takes 40 MB.
     from scipy.signal import lfilter
 
-    return lfilter
+    feedback, state = np.array([1.0, -phi]), (phi * last)[np.newaxis]
+    return lfilter(_ONE, feedback, innovation, axis=0, zi=state)[0]
 
 
 _ONE = np.ones(1)
