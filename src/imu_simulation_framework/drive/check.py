@@ -344,13 +344,8 @@ def set_up(config, reference="", imu="") -> RecordingSetup:
 
     What the config.ini says stays; topics that it leaves open are chosen, and the columns of CSV
     files that it does not map are guessed. Raises FrameworkError: the config.ini or a recording
-    cannot be read.
-
-    Parameters
-    ----------
-    reference, imu : str
-        Paths of the recording, and of the IMU's if it is in a file of its own; empty for
-        those of the config.ini.
+    cannot be read. ``reference``, ``imu``: paths of the recording, and of the IMU's if it is in a
+    file of its own; empty for those of the config.ini.
     """
     setup = RecordingSetup(str(config))
     if reference and imu:
@@ -427,12 +422,8 @@ def _choose_topic(setup, section, path, message_types, what) -> None:
 def config_text(setup, findings, folder) -> str:
     """Return a config.ini that reads the recording as it was understood.
 
-    Parameters
-    ----------
-    findings : sequence of findings.Finding
-        Their settings are in it, each with its finding as a comment.
-    folder : path-like
-        Where it is to be, for relative paths.
+    ``findings`` (sequence of findings.Finding): their settings are in it, each with its finding as
+    a comment; ``folder``: where it is to be, for relative paths.
     """
     configuration = setup.load()
     values = {

@@ -38,10 +38,7 @@ SPECIFICATION = "specification"
 def make_follower(configuration: Configuration, reference: Reference) -> Follower:
     """Return what commands the wheels along a reference, as section control says.
 
-    Parameters
-    ----------
-    reference : Reference
-        With the wheels' velocities.
+    ``reference``: with the wheels' velocities.
     """
     robot = load_robot_parameters(configuration.robot.parameters or None)
     control = configuration.control
@@ -135,12 +132,7 @@ def imu_model_and_parameters(configuration: Configuration):
     """Return the IMU model's name (or its preset's) and the parameters given for it.
 
     Raises ConfigurationError: the specification cannot be read, or the model does not go with a
-    latitude.
-
-    Returns
-    -------
-    name : str
-    parameters : dict
+    latitude. Returns ``name``; ``parameters`` (dict).
     """
     name = configuration.imu.model
     if configuration.simulation.latitude is not None and name != SPECIFICATION:
@@ -164,12 +156,8 @@ def make_experiment_imu(configuration: Configuration):
 def with_earth_turning(truth: ImuTruth, latitude: float | None) -> ImuTruth:
     """Return what an IMU feels in a flat world, with the Earth's turning where a latitude is known.
 
-    Parameters
-    ----------
-    truth : ImuTruth
-        Of one sample or of n, x of the world to the east, y to the north.
-    latitude : float or None
-        [deg]; None where the Earth does not turn.
+    ``truth``: of one sample or of n, x of the world to the east, y to the north; ``latitude``
+    [deg]; None where the Earth does not turn.
     """
     if latitude is None:
         return truth

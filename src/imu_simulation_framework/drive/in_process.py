@@ -33,10 +33,7 @@ def drive_in_process(
 ) -> ExperimentRecord:
     """Let the robot of the MuJoCo simulator follow a prepared drive.
 
-    Parameters
-    ----------
-    observe : callable, optional
-        Called with the simulator's states, those of a control period at a time.
+    ``observe``: called with the simulator's states, those of a control period at a time.
 
     Returns
     -------
@@ -131,12 +128,8 @@ def prepared(configuration: Configuration) -> PreparationSession:
 def run_prepared(configuration: Configuration, preparation: PreparationSession) -> ExperimentTables:
     """Drive a prepared experiment; return what the nodes would write.
 
-    Parameters
-    ----------
-    configuration : Configuration
-        May differ in IMU, controller and seed from the one that it was prepared with.
-    preparation : PreparationSession
-        Which has read the drive.
+    ``configuration``: may differ in IMU, controller and seed from the one that it was prepared
+    with; ``preparation``: which has read the drive.
     """
     drive, recorded_imu = preparation.drive, preparation.recorded_imu
     record = drive_in_process(configuration, drive)

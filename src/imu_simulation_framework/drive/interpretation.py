@@ -233,10 +233,7 @@ rotation that brings it to +z."""
 def _axes_changes(samples, conventions, axes):
     """Name each combination of frame, sensors' axes, order and direction of quaternions.
 
-    Parameters
-    ----------
-    axes : str or None
-        Of the sensors, None for a reference.
+    ``axes``: of the sensors, None for a reference.
     """
     frames = (conventions.frame, *_others(FRAMES, conventions.frame))
     orders, directions = (conventions.quaternion_order,), (conventions.quaternion_inverse,)

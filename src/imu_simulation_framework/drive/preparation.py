@@ -79,12 +79,8 @@ def prepare_drive(configuration: Configuration, recorded=None) -> PreparedDrive:
     """Read the reference trajectory and prepare it for the robot.
 
     Raises RecordingError: the recording cannot be read, or its data cannot be used. Raises
-    TrajectoryError: the chosen part is empty, or the robot cannot follow it.
-
-    Parameters
-    ----------
-    recorded : RecordedReference, optional
-        If it was read already.
+    TrajectoryError: the chosen part is empty, or the robot cannot follow it. ``recorded``: if it
+    was read already.
     """
     robot = load_robot_parameters(
         configuration.robot.parameters or None, configuration.simulation.simulator
@@ -125,21 +121,9 @@ def prepare_drive(configuration: Configuration, recorded=None) -> PreparedDrive:
 def chosen_part(configuration: Configuration, poses, rate):
     """Smooth recorded poses, cut out the configured part and sample it evenly.
 
-    Raises TrajectoryError: the chosen part is empty.
-
-    Parameters
-    ----------
-    poses : pandas.DataFrame
-        Poses as recorded.
-    rate : float
-        Samples per second [Hz].
-
-    Returns
-    -------
-    part : pandas.DataFrame
-        Trajectory on the recording's clock.
-    smoothed : pandas.DataFrame
-        Poses, all of them.
+    Raises TrajectoryError: the chosen part is empty. ``poses`` (pandas.DataFrame): Poses as
+    recorded; ``rate``: samples per second [Hz]. Returns ``part`` (pandas.DataFrame): Trajectory on
+    the recording's clock; ``smoothed`` (pandas.DataFrame): Poses, all of them.
     """
     settings = configuration.trajectory
     # Smoothed where it was recorded and differentiated before it is cut, so that neither an even

@@ -304,12 +304,7 @@ class ReadDrive:
     def motion(self, rate: float = motions.RATE) -> Motion:
         """Return the true motion while the yaw error was observed, taken for level, from time 0.
 
-        Raises MotionError: there is too little of it.
-
-        Parameters
-        ----------
-        rate : float
-            Samples per second [Hz].
+        Raises MotionError: there is too little of it. ``rate``: samples per second [Hz].
         """
         end = min(self.begin + float(self.observed.time[-1]), float(self.path.index[-1]))
         samples = int((end - self.begin) * rate + 1e-6) + 1
@@ -325,7 +320,9 @@ def read_drives(
 ) -> tuple[list[ReadDrive], list[str]]:
     """Read what a person names; drives of one name get numbers.
 
-    Raises FrameworkError: one cannot be read, or has no recorded IMU.
+    Raises FrameworkError: one cannot be read, or has no recorded IMU. Returns ``drives`` (list of
+    ReadDrive): each once; ``remarks`` (list of str): which ones were left out, as they are the same
+    as another.
 
     Parameters
     ----------
@@ -337,13 +334,6 @@ def read_drives(
         Between yaw errors [s].
     settings : mapping
         Of recordings, by section and key of config.ini.
-
-    Returns
-    -------
-    drives : list of ReadDrive
-        Each once.
-    remarks : list of str
-        Which ones were left out, as they are the same as another.
     """
     drives: list[ReadDrive] = []
     left_out = []

@@ -56,14 +56,9 @@ class ImuTable(NamedTuple):
 def read_imu_table(text: str, truth: bool = False) -> ImuTable:
     """Read what a person names.
 
-    Raises RecordingError, ResultError: there is no such thing, or it cannot be read.
-
-    Parameters
-    ----------
-    text : str
-        A path, or ``PATH@WHAT``: a topic of a bag, or one of :data:`TABLES` of a result.
-    truth : bool
-        Whether poses will do, which have a yaw only, and what a result's default is.
+    Raises RecordingError, ResultError: there is no such thing, or it cannot be read. ``text``: a
+    path, or ``PATH@WHAT``: a topic of a bag, or one of :data:`TABLES` of a result; ``truth``:
+    whether poses will do, which have a yaw only, and what a result's default is.
     """
     path, what = split_name(text)
     if not Path(path).exists() and not is_result(path):

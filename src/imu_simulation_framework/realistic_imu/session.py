@@ -174,14 +174,9 @@ class RealisticImu:
         """Take the truth of the next message; return the readings that are known by it.
 
         Raises RecordingError: no stamps are set, or the truth is in other axes than REP-103 says.
-        Raises ConfigurationError: the errors do not go with the period that was measured.
-
-        Parameters
-        ----------
-        stamp : int
-            [ns]
-        truth : ImuTruth or None
-            Of one sample, always of the same kind; None for a message that cannot be used.
+        Raises ConfigurationError: the errors do not go with the period that was measured. ``stamp``
+        [ns]; ``truth``: of one sample, always of the same kind; None for a message that cannot be
+        used.
         """
         if truth is None:
             return []
@@ -291,12 +286,7 @@ def require_feelable(errors, field: bool, speed: bool) -> None:
     """Refuse what a specification makes of a field or a speed that nobody tells.
 
     Raises ConfigurationError: the errors depend on one that is not told, or there is a field and no
-    magnetometer.
-
-    Parameters
-    ----------
-    field, speed : bool
-        Whether they are told.
+    magnetometer. ``field``, ``speed``: whether they are told.
     """
     if not isinstance(errors, ImuSpecification):
         if field and not isinstance(errors, IdealParameters):

@@ -223,17 +223,9 @@ class WheelEfforts:
     def torques(self, names: Sequence[str], efforts: Sequence[float]) -> tuple[float, float] | None:
         """Return the torques of the motors, left and right [N m].
 
-        Raises RecordingError: the joints are there without efforts.
-
-        Parameters
-        ----------
-        names, efforts : sequence
-            As sensor_msgs/JointState has them.
-
-        Returns
-        -------
-        tuple of 2 float
-            None where the message is of other joints, or an effort is no number.
+        Raises RecordingError: the joints are there without efforts. ``names``, ``efforts``
+        (sequence): as sensor_msgs/JointState has them. Returns None where the message is of other
+        joints, or an effort is no number.
         """
         left, right = self._sides
         sides = (left or _wheels(names, *SIDES), right or _wheels(names, *SIDES[::-1]))

@@ -113,10 +113,7 @@ def is_started_by_roslaunch(timeout: float = MASTER_TIMEOUT) -> bool:
 def within(timeout: float, function, *arguments):
     """Call a function that may block, in a thread of its own.
 
-    Returns
-    -------
-    bool, object
-        Whether it has returned within ``timeout`` seconds of wall clock, and what.
+    Returns whether it has returned within ``timeout`` seconds of wall clock, and what.
     """
     call = Background(function, *arguments)
     return call.wait(timeout), call.value

@@ -321,17 +321,8 @@ def stamp_of(data: bytes) -> int:
 def imu_rows(messages) -> tuple[np.ndarray, np.ndarray]:
     """Read sensor_msgs/Imu.
 
-    Parameters
-    ----------
-    messages : sequence of bytes
-        Of n messages.
-
-    Returns
-    -------
-    stamps : ndarray of int, shape (n,)
-        [ns]
-    rows : ndarray, shape (n, 10)
-        As :class:`.ExperimentRecord` takes them.
+    ``messages`` (sequence of bytes): of n messages. Returns ``stamps`` (ndarray of int, shape (n,))
+    [ns]; ``rows`` (ndarray, shape (n, 10)): as :class:`.ExperimentRecord` takes them.
     """
     return _rows(messages, _IMU_NUMBERS, _IMU_SIGNALS)
 
@@ -349,17 +340,9 @@ def ground_truth_rows(messages) -> tuple[np.ndarray, np.ndarray]:
 def true_motion_rows(messages) -> tuple[np.ndarray, ...]:
     """Read nav_msgs/Odometry as a whole.
 
-    Parameters
-    ----------
-    messages : sequence of bytes
-        Of n messages.
-
-    Returns
-    -------
-    stamps : ndarray of int, shape (n,)
-        [ns]
-    position, orientation, linear_velocity, angular_velocity : ndarray
-        (n, 3) or (n, 4)
+    ``messages`` (sequence of bytes): of n messages. Returns ``stamps`` (ndarray of int, shape (n,))
+    [ns]; ``position``, ``orientation``, ``linear_velocity``, ``angular_velocity`` (ndarray): (n, 3)
+    or (n, 4).
     """
     stamps, rows = ground_truth_rows(messages)
     return (stamps, *np.split(rows, (3, 7, 10), axis=1))
@@ -369,21 +352,10 @@ def wheel_rows(messages, joints) -> tuple[np.ndarray, np.ndarray]:
     """Read sensor_msgs/JointState: how fast the wheels turn [rad/s].
 
     They are few, and whoever publishes them chooses the order of the joints, so they are read as a
-    whole. Raises SimulatorError: the velocity of a wheel is not in a message.
-
-    Parameters
-    ----------
-    messages : sequence of bytes
-        Of n messages.
-    joints : sequence of str
-        Of the w wheels.
-
-    Returns
-    -------
-    stamps : ndarray of int, shape (n,)
-        [ns]
-    rows : ndarray, shape (n, w)
-        In the order of the joints.
+    whole. Raises SimulatorError: the velocity of a wheel is not in a message. ``messages``
+    (sequence of bytes): of n messages; ``joints`` (sequence of str): of the w wheels. Returns
+    ``stamps`` (ndarray of int, shape (n,)) [ns]; ``rows`` (ndarray, shape (n, w)): in the order of
+    the joints.
     """
     rows = []
     for data in messages:

@@ -155,12 +155,8 @@ class Participant(Node, ABC):
     def read_what_is_there(self, received, timeout=LAST_MESSAGES_TIMEOUT) -> None:
         """Leave messages that have been sent already, but not yet read, the time for it.
 
-        Parameters
-        ----------
-        received : callable
-            Returns how many messages have come so far.
-        timeout : float
-            Wall-clock seconds after which those that still come are new ones.
+        ``received``: returns how many messages have come so far; ``timeout``: wall-clock seconds
+        after which those that still come are new ones.
         """
         deadline = time.monotonic() + timeout
         before = None

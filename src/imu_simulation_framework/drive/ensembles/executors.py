@@ -92,12 +92,8 @@ def on_cluster(
     """Do tasks on the workers of a Dask scheduler, and give each result as it is there.
 
     Raises ConfigurationError: dask is not installed. Raises ClusterError: the scheduler does not
-    answer, has no worker, or one that cannot do this.
-
-    Parameters
-    ----------
-    address : str
-        Of the scheduler, as ``tcp://10.0.0.1:8786``.
+    answer, has no worker, or one that cannot do this. ``address``: of the scheduler, as
+    ``tcp://10.0.0.1:8786``.
     """
     distributed = _dask()
     _require_listener(address)

@@ -53,10 +53,7 @@ class DamagedChunkError(ResultError):
 def pack(reduction: Reduction, job: str, first_run: int) -> bytes:
     """Return the content of a chunk's file.
 
-    Parameters
-    ----------
-    job : str
-        Hash of the job.
+    ``job``: hash of the job.
     """
     body = io.BytesIO()
     arrays: dict[str, Any] = {"job": job, "first_run": first_run, **reduction.arrays()}

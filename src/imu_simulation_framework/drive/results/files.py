@@ -90,10 +90,7 @@ class ResultFolder:
     def write_table_in_parts(self, name, parts) -> Path:
         """Write a table of which only a part is in memory at a time.
 
-        Parameters
-        ----------
-        parts : iterable of DataFrame
-            At least one, following each other.
+        ``parts`` (iterable of DataFrame): at least one, following each other.
         """
         path = self.path(f"{name}.csv")
         with written_aside(path) as aside, open(aside, "wb") as file:
@@ -230,12 +227,8 @@ def _parent(output, trajectory_name, imu_label) -> Path:
 def find_result(path) -> ResultFolder:
     """Find the result that a person means.
 
-    Raises ResultError: there is none, or more than one.
-
-    Parameters
-    ----------
-    path : str or Path
-        A run's folder, ``<folder>/<prefix>`` or any file of the result.
+    Raises ResultError: there is none, or more than one. ``path``: a run's folder,
+    ``<folder>/<prefix>`` or any file of the result.
     """
     path = Path(path)
     if path.is_dir():
@@ -331,15 +324,8 @@ def _has_been_completed(path) -> bool:
 def tum_text(time, x, y, yaw) -> str:
     """Return a planar trajectory as the content of a TUM file.
 
-    Parameters
-    ----------
-    time, x, y, yaw : array_like, shape (n,)
-        [s, m, m, rad]
-
-    Returns
-    -------
-    str
-        Numbers that read back the same to the last bit.
+    ``time``, ``x``, ``y``, ``yaw`` (array_like, shape (n,)) [s, m, m, rad]. Returns numbers that
+    read back the same to the last bit.
     """
     yaw = np.asarray(yaw, dtype=float)
     zero = np.zeros_like(yaw)
@@ -351,15 +337,7 @@ def tum_text(time, x, y, yaw) -> str:
 def tum_of_comparison(comparison, poses) -> dict[str, str]:
     """Return an IMU and what is right for it as TUM.
 
-    Parameters
-    ----------
-    poses : DataFrame
-        Where the robot was: x, y [m] by time [s].
-
-    Returns
-    -------
-    dict of str to str
-        ``truth`` and ``imu``.
+    ``poses`` (DataFrame): where the robot was: x, y [m] by time [s]. Returns ``truth`` and ``imu``.
     """
     time = comparison.error.index.to_numpy(dtype=float)
     known = poses.index.to_numpy(dtype=float)

@@ -101,12 +101,7 @@ class ExperimentTables:
 def write_recorded_tables(folder, record, zero, end):
     """Write what an experiment has recorded as CSV, a part at a time: a drive may be long.
 
-    Raises ResultError: a file cannot be written.
-
-    Parameters
-    ----------
-    zero, end : int
-        First and last stamp [ns].
+    Raises ResultError: a file cannot be written. ``zero``, ``end``: first and last stamp [ns].
 
     Returns
     -------

@@ -92,14 +92,8 @@ class DriveSession:
     def answer(self, time: float, error: TrackingError) -> tuple[float, float]:
         """Return the command that answers an error; standstill once the drive is over.
 
-        Raises SimulatorError: it is no number, or of another time.
-
-        Parameters
-        ----------
-        time : float
-            After the drive's beginning [s].
-        error : TrackingError
-            Of this moment.
+        Raises SimulatorError: it is no number, or of another time. ``time``: after the drive's
+        beginning [s]; ``error``: of this moment.
         """
         numbers = (time, *error)
         if not all(map(math.isfinite, numbers)):

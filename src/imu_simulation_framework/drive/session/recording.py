@@ -35,10 +35,8 @@ def ticks_between_wheels(control_period: float) -> int:
 def velocities_of_sides(velocities) -> np.ndarray:
     """Return how fast each side turns (n, 2), left and right, as the mean of its wheels.
 
-    Parameters
-    ----------
-    velocities : ndarray, shape (n, w)
-        Of all wheels, in the order of ``wheel_joints`` of :class:`.RobotParameters` [rad/s].
+    ``velocities`` (ndarray, shape (n, w)): of all wheels, in the order of ``wheel_joints`` of
+    :class:`.RobotParameters` [rad/s].
     """
     return velocities.reshape(len(velocities), 2, -1).mean(axis=2)
 
@@ -131,13 +129,8 @@ class RecordingSession:
         """Record samples of the IMU.
 
         Raises SimulatorError: a stamp is far from the one before; what is before it is recorded.
-
-        Parameters
-        ----------
-        stamps : ndarray of int, shape (n,)
-            [ns]
-        rows : ndarray, shape (n, 10)
-            As :class:`.ExperimentRecord` takes them.
+        ``stamps`` (ndarray of int, shape (n,)) [ns]; ``rows`` (ndarray, shape (n, 10)): as
+        :class:`.ExperimentRecord` takes them.
         """
         self._add(self.record.imu, topics.IMU, stamps, rows)
 
@@ -262,10 +255,7 @@ class MessageSession:
     def take(self, topic: str, stamp: int | None, content) -> list[HeardMessage]:
         """Take a message; return those that are certain to count now, and did not before.
 
-        Parameters
-        ----------
-        stamp : int or None
-            [ns]; None for a message without one, which is of the time that the clock says.
+        ``stamp`` [ns]; None for a message without one, which is of the time that the clock says.
         """
         is_static = topic == topics.STATIC_TRANSFORMS
         if is_static or (topic in _LATCHED and self._first is None):

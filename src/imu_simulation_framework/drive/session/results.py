@@ -22,7 +22,7 @@ def write_results(
 ) -> dict:
     """Write what was recorded: tables, summary, figures.
 
-    Raises ResultError: a file cannot be written; what was recorded stays.
+    Raises ResultError: a file cannot be written; what was recorded stays. Returns the summary.
 
     Parameters
     ----------
@@ -34,11 +34,6 @@ def write_results(
         Wall-clock seconds that the drive took.
     imu_is_regular : bool
         Whether the simulated IMU measures at exactly equal intervals.
-
-    Returns
-    -------
-    dict
-        The summary.
     """
     # Imported here: before the drive's end nothing is written and drawn, which takes 150 MB.
     from imu_simulation_framework.drive.results.report import write_report

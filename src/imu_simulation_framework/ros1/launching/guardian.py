@@ -40,10 +40,7 @@ CORE = ("rosmaster", "rosout")
 def end_all(processes) -> None:
     """End processes, in time and by force if need be; return when all have ended.
 
-    Parameters
-    ----------
-    processes : mapping
-        Process number -> what :func:`started` said of it.
+    ``processes`` (mapping): process number -> what :func:`started` said of it.
     """
     core = {pid: at for pid, at in processes.items() if _is_one_of(CORE, pid)}
     others = {pid: at for pid, at in processes.items() if pid not in core}

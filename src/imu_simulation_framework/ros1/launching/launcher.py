@@ -120,12 +120,8 @@ def _check_own_address(host) -> None:
 def check_installation(values) -> None:
     """Refuse arguments that need what is not installed, or a display where there is none.
 
-    Raises FrameworkError: names the argument and what is missing.
-
-    Parameters
-    ----------
-    values : mapping
-        All arguments of experiment.launch, by name.
+    Raises FrameworkError: names the argument and what is missing. ``values`` (mapping): all
+    arguments of experiment.launch, by name.
     """
     if values["simulator"] == "gazebo":
         hector = () if values["imu"] == "generic" else (HECTOR_PACKAGE,)
@@ -216,10 +212,7 @@ def check_arguments(launch_file, given) -> dict:
 def experiment_parameters(launch_file, values) -> dict:
     """Return the parameters that the nodes of an experiment share, as the launch file sets them.
 
-    Parameters
-    ----------
-    values : mapping of str
-        Every argument's value by its name.
+    ``values`` (mapping of str): every argument's value by its name.
 
     Returns
     -------
@@ -271,12 +264,8 @@ def load_launch_file(launch_file, arguments):
 
     roslaunch replaces ``$(...)`` also in what an argument says, so that a path with these
     characters would be another one, or an error. Such a value is put in when that is over. Raises
-    roslaunch.RLException: the file and the arguments do not go together.
-
-    Parameters
-    ----------
-    arguments : list of str
-        Each ``name:=value``.
+    roslaunch.RLException: the file and the arguments do not go together. ``arguments`` (list of
+    str): each ``name:=value``.
     """
     kept = {}
 
@@ -314,17 +303,9 @@ def main(arguments) -> int:
 
     Raises FrameworkError: an argument or a setting is unknown, malformed or out of range, the
     recording cannot be used, or something is missing on this machine; nothing was started.
-
-    Parameters
-    ----------
-    arguments : list of str
-        Arguments of experiment.launch, each ``name:=value``, and options.
-
-    Returns
-    -------
-    int
-        0 when the drive was recorded to its end, 1 when it was not, 130 when it was
-        interrupted; whatever was recorded is saved in each case.
+    ``arguments`` (list of str): arguments of experiment.launch, each ``name:=value``, and options.
+    Returns 0 when the drive was recorded to its end, 1 when it was not, 130 when it was
+    interrupted; whatever was recorded is saved in each case.
     """
     launch_file = str(package_share() / "launch" / "experiment.launch")
     parser = ArgumentParser(

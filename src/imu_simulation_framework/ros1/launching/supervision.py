@@ -97,12 +97,8 @@ def drive_bar(verbose: bool):
 def show_progress(bar, progress) -> None:
     """Show how far the drive is.
 
-    Parameters
-    ----------
-    bar : tqdm
-        As :func:`drive_bar` has made it.
-    progress : sequence of float or None
-        Simulated time and all that is to be simulated [s]; None before the drive.
+    ``bar``: as :func:`drive_bar` has made it; ``progress`` (sequence of float or None): simulated
+    time and all that is to be simulated [s]; None before the drive.
     """
     if progress is not None:
         done, bar.total = progress
@@ -298,15 +294,10 @@ def _node_name(process_name) -> str:
 def run(config, patience: float, verbose: bool = True) -> Outcome:
     """Run the nodes until one of them ends.
 
-    Raises FrameworkError: nothing was started.
-
-    Parameters
-    ----------
-    patience : float
-        Wall-clock seconds that a node which was stopped, or a master that is silent, is waited for.
-    verbose : bool
-        Whether roslaunch and the nodes print more than warnings; otherwise it is in their logs, and
-        a terminal shows a progress bar.
+    Raises FrameworkError: nothing was started. ``patience``: wall-clock seconds that a node which
+    was stopped, or a master that is silent, is waited for; ``verbose``: whether roslaunch and the
+    nodes print more than warnings; otherwise it is in their logs, and a terminal shows a progress
+    bar.
     """
     config.nodes = [node for node in config.nodes if node.name != GUARDIAN]
     for node in config.nodes if not verbose else ():

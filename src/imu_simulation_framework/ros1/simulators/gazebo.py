@@ -239,14 +239,8 @@ def _simulated_time() -> float:
 def set_speed(real_time_factor: float, gravity: float | None = None) -> None:
     """As many physics steps per second of wall clock as the real-time factor wants.
 
-    Raises SimulatorError: Gazebo refuses, or does not answer.
-
-    Parameters
-    ----------
-    real_time_factor : float
-        0: as fast as Gazebo loses no messages.
-    gravity : float, optional
-        [m/s^2]; what it is by default.
+    Raises SimulatorError: Gazebo refuses, or does not answer. ``real_time_factor``: 0: as fast as
+    Gazebo loses no messages; ``gravity`` [m/s^2]; what it is by default.
     """
     current = call(rospy.ServiceProxy("/gazebo/get_physics_properties", GetPhysicsProperties))
     rate = real_time_factor * PHYSICS_RATE if real_time_factor > 0.0 else HIGHEST_UPDATE_RATE

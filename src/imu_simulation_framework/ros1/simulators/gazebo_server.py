@@ -41,15 +41,8 @@ def ensure_no_gazebo_runs() -> None:
 def main(arguments) -> int:
     """Become gazebo_ros' gzserver.
 
-    Parameters
-    ----------
-    arguments : list of str
-        Of gzserver.
-
-    Returns
-    -------
-    int
-        1, when there is a gzserver already, or none that could be started.
+    ``arguments`` (list of str): of gzserver. Returns 1, when there is a gzserver already, or none
+    that could be started.
     """
     parser = ArgumentParser(
         prog="gazebo_server.py",
