@@ -70,7 +70,7 @@ def flight_page(shown: ShownFlight) -> Page:
         ),
         Section(
             "The IMU during take-off",
-            figure=imu_figure(*shown.in_flight, instants),
+            figure=imu_figure(*shown.in_flight, instants=instants),
             how_to_read="All joints move; axes are those of the IMU: forward, left, up.",
         ),
         *(

@@ -106,20 +106,11 @@ _CURVES = 12
 class ShownEnsemble(NamedTuple):
     """An ensemble in few numbers.
 
-    Attributes
-    ----------
-    runs : int
-    time : ndarray, shape (n,)
-        [s]
-    quantiles : Mapping of float to ndarray, shape (n,)
-        Probability -> error [rad]; 0.5 and those at the edges of the bands of 50, 95 and 99 %, as
-        0.025 and 0.975. A band whose edges are missing is left out.
-    statistics : Mapping of str to ndarray, shape (runs,)
-        ``final``, ``maximum``, ``rms`` [rad], ``drift`` [rad/min]; others are left out.
-    frequency, density : ndarray, shape (bands,)
-        [Hz], [rad^2/Hz]; may be empty.
-    curve_time, curves : ndarray, shapes (m,) and (kept, m)
-        Some runs as a whole [s], [rad]; may be empty.
+    ``quantiles``: probability -> error (n,) [rad] at ``time`` (n,) [s], of 0.5 and the edges of the
+    bands of 50, 95 and 99 %, as 0.025 and 0.975; a band whose edges are missing is left out.
+    ``statistics`` (runs,): ``final``, ``maximum``, ``rms`` [rad], ``drift`` [rad/min]; others are
+    left out. ``density`` [rad^2/Hz] at ``frequency`` [Hz], (bands,) each; some runs as a whole,
+    ``curves`` (kept, m) [rad] at ``curve_time`` (m,) [s]; these may be empty.
     """
 
     runs: int

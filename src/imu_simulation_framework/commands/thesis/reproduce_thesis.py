@@ -106,10 +106,7 @@ def _whole_chapter(out, experiments, options):
     """Write what is not of one figure: the chapter's numbers, and the judgement."""
     told, judgements = numbers_table(experiments), judged_drives(experiments)
     table = judgement_table(judgements)
-    for name, rows, columns in (
-        ("numbers", told, NUMBERS),
-        ("judgement", table, JUDGEMENTS),
-    ):
+    for name, rows, columns in (("numbers", told, NUMBERS), ("judgement", table, JUDGEMENTS)):
         for path in table_text.write_tables(out, name, rows, columns, options.table):
             tqdm.write(str(path))
     for one in judgements:
