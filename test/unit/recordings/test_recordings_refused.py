@@ -212,6 +212,10 @@ def test_a_line_that_is_wrong(csv, line, words):
     assert words in refusal(read_imu, csv, columns={"time": "t", "yaw": "heading"})
 
 
+def test_a_folder_without_a_bag(tmp_path):
+    assert "is a folder" in refusal(read_reference, tmp_path)
+
+
 def test_an_unknown_format(csv):
     assert "unknown format 'xml'" in refusal(read_imu, csv, format="xml")
 
