@@ -48,6 +48,7 @@ def flight_page(shown: ShownFlight) -> Page:
     """Return the page."""
     instants = shown.instants
     height = shown.position[:, 2]
+    time, measured, true = shown.in_flight
     sections = [
         Section(
             "The flight from above",
@@ -70,7 +71,7 @@ def flight_page(shown: ShownFlight) -> Page:
         ),
         Section(
             "The IMU during take-off",
-            figure=imu_figure(*shown.in_flight, instants=instants),
+            figure=imu_figure(time, measured, true, instants),
             how_to_read="All joints move; axes are those of the IMU: forward, left, up.",
         ),
         *(
