@@ -132,9 +132,7 @@ def _seconds(text: str) -> float:
 
 
 def _parser():
-    parser = ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = ArgumentParser(__doc__)
     parser.add_argument("imu", metavar="SIMULATED", help="FILE, FILE@TOPIC or RESULT@TABLE")
     parser.add_argument("truth", metavar="TRUTH", help="the same")
     parser.add_argument("--limits", metavar="FILE", help="YAML, as config/imu_limits.yaml")

@@ -53,6 +53,7 @@ _UNREPEATABLE = {
     "svg": {"Creator": None, "Date": None},
 }
 """What would differ between the files of two machines or days: program, version, date."""
+FIGURE_FORMATS = tuple(_UNREPEATABLE)
 
 
 def picture(figure, format="png") -> bytes:

@@ -39,7 +39,7 @@ from imu_simulation_framework.core.settings import (
     setting,
     setting_of_text,
 )
-from imu_simulation_framework.core.whole_files import reason_of
+from imu_simulation_framework.core.whole_files import FIGURE_FORMATS, reason_of
 from imu_simulation_framework.drive.tracking.controllers import CONTROLLERS, ControllerGains
 from imu_simulation_framework.heading.comparison import LONGEST_WINDOW, ComparisonSettings
 from imu_simulation_framework.motion.drives import MOST_LAPS
@@ -48,7 +48,6 @@ from imu_simulation_framework.motion.terrain import Terrain
 from imu_simulation_framework.recordings.frames import ImuConventions, ReferenceConventions
 from imu_simulation_framework.sensors.imu_models.registry import IMU_MODELS, PRESETS
 
-FIGURE_FORMATS = ("png", "pdf", "svg")
 SIMULATORS = ("mujoco", "gazebo")
 DRIVES = ("a", "b", "c", "d")
 FORMATS = ("auto", "bag", "rostopic_csv", "csv", "tum")

@@ -25,7 +25,7 @@ trajectory: ``length_m`` along the path as it was recorded, without its scale, o
 accumulated to either side; how many ``stretches`` were looked at and how many ``independent``
 ones fit into them; and ``mean_rad``,
 ``rms_rad`` and ``maximum_absolute_rad`` of the change of the yaw error from a stretch's
-beginning to its end, see :mod:`~imu_simulation_framework.heading.relative_error`.
+beginning to its end, see :mod:`~imu_simulation_framework.heading.statistics`.
 
 Everything but ``execution`` is the same for two runs with one seed. Units are at the end
 of a key: ``rms_rad``, ``drift_rad_per_s``, ``wall_time_s``; rms, mean, median,

@@ -12,7 +12,7 @@ from imu_simulation_framework.core.errors import RecordingError, ResultError
 from imu_simulation_framework.core.sentences import listed, shown
 from imu_simulation_framework.drive.results.files import MARKER, ResultFolder, find_result
 from imu_simulation_framework.drive.results.tables import OPTIONAL, load_table
-from imu_simulation_framework.heading.differences import FEWEST_COMMON
+from imu_simulation_framework.heading.comparison import FEWEST_COMMON
 from imu_simulation_framework.recordings.file_access import storage_files
 from imu_simulation_framework.recordings.formats.any_format import (
     likely_topics,

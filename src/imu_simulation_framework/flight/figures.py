@@ -25,9 +25,11 @@ import pandas as pd
 
 from imu_simulation_framework.flight.airborne import AirborneImu
 from imu_simulation_framework.flight.gimbal.geometry import JOINTS
-from imu_simulation_framework.flight.gimbal.profiles import SinusoidalJoints
 from imu_simulation_framework.flight.gimbal.simulation import simulate_gimbal
-from imu_simulation_framework.flight.gimbal.specification import GimbalSpecification
+from imu_simulation_framework.flight.gimbal.specification import (
+    GimbalSpecification,
+    SinusoidalJoints,
+)
 from imu_simulation_framework.flight.navigation.runs import NavigationErrors, navigate_runs
 from imu_simulation_framework.motion.earth_motion import EarthMotion, standing
 from imu_simulation_framework.report import colours

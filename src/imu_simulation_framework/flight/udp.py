@@ -120,12 +120,7 @@ class UnusablePacketError(ValueError):
 class TextColumns:
     """Which columns of packets of text are of use.
 
-    Attributes
-    ----------
-    width : int
-        Columns in a packet.
-    places : dict of str to (int, float)
-        Quantity -> its column, and the factor to SI units.
+    ``width``: columns in a packet. ``places``: quantity -> its column, and the factor to SI units.
     """
 
     width: int
@@ -135,10 +130,7 @@ class TextColumns:
     def of_labels(cls, labels: Sequence[str]) -> TextColumns:
         """Understand labels; the first column is the time, whatever it is called.
 
-        Raises
-        ------
-        UnusablePacketError
-            Something that a flight needs is not among them.
+        Raises UnusablePacketError if something that a flight needs is not among them.
         """
         places: dict[str, tuple[int, float]] = {"time": (0, 1.0)}
         for place, label in enumerate(labels[1:], start=1):
@@ -161,10 +153,8 @@ class TextColumns:
     def numbers(self, packet: bytes) -> dict[str, float]:
         """Return the quantities of a packet in SI units.
 
-        Raises
-        ------
-        UnusablePacketError
-            It has another number of columns, or one is not a finite number.
+        Raises UnusablePacketError if it has another number of columns, or one is not a finite
+        number.
         """
         cells = packet.decode("ascii", errors="replace").split(",")
         if len(cells) != self.width:
@@ -193,14 +183,8 @@ class TextColumns:
 
         JSBSim leaves zeros at a number's end out, so that one number alone does not tell.
 
-        Parameters
-        ----------
-        name : str
-            0 is returned for one that is not among the columns.
-        values : ndarray, shape (n,)
-            In SI units.
-        digits : int
-            Significant ones, of all numbers.
+        ``name``: 0 is returned for one that is not among the columns. ``values`` (n,): in SI units.
+        ``digits``: significant ones, of all numbers.
         """
         if name not in self.places:
             return 0.0
@@ -227,22 +211,9 @@ def is_flightgear(packet: bytes) -> bool:
 def flightgear_numbers(packet: bytes, resolution: float | None) -> dict[str, float]:
     """Return the quantities of FlightGear's structure in SI units.
 
-    Parameters
-    ----------
-    packet : bytes
-        Of ``FLIGHTGEAR_SIZE``.
-    resolution : float or None
-        That of the output's ``<time type="simulation">`` [s].
-
-    Returns
-    -------
-    dict
-        Without ``time`` if there is none in it.
-
-    Raises
-    ------
-    UnusablePacketError
-        A number is not finite.
+    ``packet``: of ``FLIGHTGEAR_SIZE``. ``resolution``: that of the output's ``<time
+    type="simulation">`` [s]. Without ``time`` if there is none in it. Raises UnusablePacketError if
+    a number is not finite.
     """
     _, _, longitude, latitude, height, *floats = _FLIGHTGEAR.unpack_from(packet)
     values = {"longitude": longitude, "latitude": latitude, "radial_height": height}
@@ -260,10 +231,7 @@ def flightgear_numbers(packet: bytes, resolution: float | None) -> dict[str, flo
 def _require_plausible(values) -> None:
     """Refuse what no aircraft says; of a damaged packet anything may come.
 
-    Raises
-    ------
-    UnusablePacketError
-        A number is absurd.
+    Raises UnusablePacketError if a number is absurd.
     """
     for name, value in values.items():
         largest = _LARGEST.get(name, _LARGEST_OF_ALL)
@@ -283,16 +251,8 @@ def has_time(packet: bytes) -> bool:
 def ecef_positions(columns: Mapping[str, np.ndarray]) -> np.ndarray:
     """Return positions in ECEF of what packets say.
 
-    Parameters
-    ----------
-    columns : mapping of str to ndarray, shape (n,)
-        ``ecef_x`` ... [m]; or ``latitude`` or ``geocentric_latitude`` and ``longitude`` [rad] with
-        ``height`` or ``radial_height`` [m].
-
-    Returns
-    -------
-    ndarray, shape (n, 3)
-        [m]
+    ``columns`` (n,): ``ecef_x`` ... [m]; or ``latitude`` or ``geocentric_latitude`` and
+    ``longitude`` [rad] with ``height`` or ``radial_height`` [m]. The result is (n, 3) [m].
     """
     if all(name in columns for name in _ECEF):
         return np.column_stack([columns[name] for name in _ECEF])
@@ -346,25 +306,10 @@ _LOOK = 0.1  # s, how often the thread looks whether it shall end
 class PacketReceiver:
     """Receives packets of whoever sends some; use it in a ``with`` statement.
 
-    Parameters
-    ----------
-    port : int
-        0 for any free one, then see ``port``.
-    host : str
-        Address of this computer on which it listens; by default only what itself sends.
-    most_waiting : int
-        Packets for which there is room.
-
-    Attributes
-    ----------
-    port : int
-    dropped : int
-        Packets for which there was no room.
-
-    Raises
-    ------
-    SimulatorError
-        The port is not free, or is none.
+    ``port``: 0 for any free one, then see ``port``. ``host``: address of this computer on which it
+    listens; by default only what itself sends. ``most_waiting``: packets for which there is room.
+    ``dropped``: packets for which there was no room. Raises SimulatorError if the port is not free,
+    or is none.
     """
 
     def __init__(self, port=0, host="127.0.0.1", most_waiting=MOST_WAITING):
@@ -460,12 +405,8 @@ def receive_flight(
     resolution : float
         Of the time in FlightGear's packets, as in the output's ``<time>`` [s].
 
-    Raises
-    ------
-    SimulatorError
-        Nothing came, or nothing of which a flight can be made.
-    ConfigurationError
-        A number is out of range.
+    Raises SimulatorError if nothing came, or nothing of which a flight can be made. Raises
+    ConfigurationError if a number is out of range.
     """
     if duration is not None:
         duration = checked_number("a flight's duration", duration, above=0.0)
@@ -660,10 +601,7 @@ class _Gathered:
     def flight(self, packets: int) -> Flight:
         """Return what came, of so many packets of all senders.
 
-        Raises
-        ------
-        SimulatorError
-            It is not enough.
+        Raises SimulatorError if it is not enough.
         """
         if self._refusal and len(self._rows) < _FEWEST:
             raise SimulatorError(f"{self._source}: {self._refusal}")

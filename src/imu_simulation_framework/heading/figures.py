@@ -19,7 +19,7 @@ from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 from imu_simulation_framework.core.spectrum import variance_interval
 from imu_simulation_framework.heading.ensemble import Reduction
-from imu_simulation_framework.heading.judgement.tests import PSD
+from imu_simulation_framework.heading.judgement import PSD
 from imu_simulation_framework.heading.model.model import YawErrorModel
 from imu_simulation_framework.report import colours, style
 

@@ -9,8 +9,7 @@ import pytest
 from page_examples import drawn_errors, shown_ensemble
 
 from imu_simulation_framework.drive.ensembles.page import ShownEnsemble, ensemble_page
-from imu_simulation_framework.heading.judgement.judge import judge
-from imu_simulation_framework.heading.judgement.tests import curve_statistics
+from imu_simulation_framework.heading.judgement import curve_statistics, judge
 from imu_simulation_framework.report.page import page_html
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from imu_simulation_framework.heading.figures import judgement
-from imu_simulation_framework.heading.judgement.judge import judge
+from imu_simulation_framework.heading.judgement import judge
 
 TIME = np.arange(300.0)
 

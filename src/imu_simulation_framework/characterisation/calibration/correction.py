@@ -127,13 +127,9 @@ class TriadCorrection:
         return bool(self.temperature_bias or self.temperature_scale_factor)
 
     def apply(self, readings: np.ndarray, temperature=None) -> np.ndarray:
-        """Return corrected readings.
+        """Return corrected readings (3,) or (n, 3), at a temperature, () or (n,) [degC].
 
-        Parameters
-        ----------
-        readings : ndarray, shape (3,) or (n, 3)
-        temperature : float or ndarray, shape (n,), optional
-            [degC]; by default the reference.
+        It is the reference's by default.
         """
         readings = np.asarray(readings, dtype=float)
         powers = self._powers(temperature)
@@ -145,13 +141,7 @@ class TriadCorrection:
         return np.linalg.solve(matrices, (readings - bias)[..., None])[..., 0]
 
     def covariance(self, covariance: np.ndarray) -> np.ndarray:
-        """Return the covariance of corrected readings, shape (3, 3).
-
-        Parameters
-        ----------
-        covariance : ndarray, shape (3, 3)
-            Of the readings.
-        """
+        """Return the covariance of corrected readings, (3, 3), of that of the readings."""
         inverse = np.linalg.inv(self.matrix)
         return inverse @ np.asarray(covariance) @ inverse.T
 
@@ -167,16 +157,7 @@ class TriadCorrection:
 class ImuCorrection:
     """The corrections of an IMU's sensors.
 
-    Parameters
-    ----------
-    name : str
-        Of the sensor.
-    gyroscope, accelerometer, magnetometer : TriadCorrection
-
-    Raises
-    ------
-    ConfigurationError
-        A part is no correction, or the name no text in one line.
+    Raises ConfigurationError if a part is no correction, or the name no text in one line.
     """
 
     name: str = "imu"
@@ -199,13 +180,8 @@ def correction_of(
 ) -> TriadCorrection:
     """Return the correction that a calibration gives; what it did not see is not corrected.
 
-    Parameters
-    ----------
-    calibration : TriadCalibration
-    reference : float
-        Of its temperature polynomials [degC].
-    temperature_range : 2 float
-        Lowest and highest temperature [degC].
+    ``reference`` is that of its temperature polynomials, and the range the lowest and the highest
+    temperature [degC].
     """
 
     def values(row):
@@ -241,14 +217,9 @@ def what_is_left(
 
     The bias is drawn with the standard deviation that the calibration left. Scale factors and
     misalignments, which a specification does not draw, are one standard deviation each, all of one
-    sign, so that a budget shows their size; of many sensors they add as squares.
-
-    Parameters
-    ----------
-    correction : ImuCorrection
-    noise : ImuSpecification
-        Of the sensor's noise; its deterministic errors are replaced where the calibration saw them.
-    name : str
+    sign, so that a budget shows their size; of many sensors they add as squares. ``noise`` is the
+    specification of the sensor's noise; its deterministic errors are replaced where the calibration
+    saw them.
     """
 
     def left(triad: TriadSpecification, part: TriadCorrection) -> Any:
@@ -276,12 +247,7 @@ def what_is_left(
 
 
 def correction_from_mapping(content: Mapping[str, Any]) -> ImuCorrection:
-    """Return the correction that keys and values describe.
-
-    Parameters
-    ----------
-    content : mapping
-        Fields of :class:`ImuCorrection` and of :class:`TriadCorrection`.
+    """Return the correction that fields of :class:`ImuCorrection` and their values describe.
 
     Raises
     ------

@@ -33,10 +33,6 @@ _UNITS = {"gyroscope": "rad/s", "accelerometer": "m/s^2", "magnetometer": "T"}
 def read_imu_correction(path: str | os.PathLike[str]) -> ImuCorrection:
     """Read a correction.
 
-    Parameters
-    ----------
-    path : str or Path
-
     Raises
     ------
     ConfigurationError

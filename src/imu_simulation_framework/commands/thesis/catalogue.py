@@ -28,8 +28,7 @@ from imu_simulation_framework.core.columns import POSES
 from imu_simulation_framework.core.versions import versions
 from imu_simulation_framework.drive.ensembles.page import judged_section
 from imu_simulation_framework.heading.identification.terms import observed_yaw_error
-from imu_simulation_framework.heading.judgement.judge import Judgement, judge
-from imu_simulation_framework.heading.judgement.tests import from_zero_where_known
+from imu_simulation_framework.heading.judgement import Judgement, from_zero_where_known, judge
 from imu_simulation_framework.heading.model.of_imu import yaw_error_model
 from imu_simulation_framework.motion import sources
 from imu_simulation_framework.motion.drives import DRIVES

@@ -19,7 +19,7 @@ from imu_simulation_framework.core.whole_files import (
 )
 from imu_simulation_framework.heading.ensemble import RESOLUTION, Reduction
 from imu_simulation_framework.heading.figures import ensemble_figure
-from imu_simulation_framework.heading.judgement.tests import PSD
+from imu_simulation_framework.heading.judgement import PSD
 from imu_simulation_framework.report import table as table_text
 from imu_simulation_framework.report.table import Column
 

@@ -17,8 +17,7 @@ from imu_simulation_framework.core.whole_files import picture
 from imu_simulation_framework.drive.ensembles.page import ShownEnsemble, ensemble_page
 from imu_simulation_framework.drive.observed_drives import ReadDrive
 from imu_simulation_framework.heading.figures import judgement as judgement_figure
-from imu_simulation_framework.heading.judgement.judge import Judgement, shown_looks
-from imu_simulation_framework.heading.judgement.tests import curve_statistics
+from imu_simulation_framework.heading.judgement import Judgement, curve_statistics, shown_looks
 from imu_simulation_framework.heading.model.sources import Source
 from imu_simulation_framework.report import table as table_text
 from imu_simulation_framework.report.page import page_html

@@ -21,7 +21,7 @@ from imu_simulation_framework.drive.ensembles.files import (
     statistics_table,
 )
 from imu_simulation_framework.heading.ensemble import Reduction
-from imu_simulation_framework.heading.judgement.judge import shown_looks
+from imu_simulation_framework.heading.judgement import shown_looks
 from imu_simulation_framework.report import colours, style
 from imu_simulation_framework.report.charts import Chart
 from imu_simulation_framework.report.page import Page, Section, Table, facts, page_html

@@ -55,17 +55,9 @@ right-handed: a positive pan turns to the left, a positive tilt turns the nose d
 class JointMotion:
     """Angles of the joints over time; columns are pan, tilt, roll.
 
-    Parameters
-    ----------
-    time : ndarray, shape (n,)
-        Strictly increasing [s].
-    angle, rate, acceleration : ndarray, shape (n, 3)
-        [rad, rad/s, rad/s^2]
-
-    Raises
-    ------
-    MotionError
-        Shapes do not fit, a number is not finite, or time does not increase.
+    ``time`` (n,): strictly increasing [s]. ``angle``, ``rate``, ``acceleration`` (n, 3) [rad,
+    rad/s, rad/s^2]. Raises MotionError if shapes do not fit, a number is not finite, or time does
+    not increase.
     """
 
     time: np.ndarray
@@ -96,19 +88,9 @@ class JointMotion:
     ) -> JointMotion:
         """Return the joints' motion through given angles; between them they follow cubic splines.
 
-        Parameters
-        ----------
-        time : array_like, shape (n,)
-            At least two, strictly increasing [s].
-        angle : array_like, shape (n, 3)
-            [rad]
-        at : array_like, shape (m,), optional
-            Times of the result, from the first to the last [s]; by default those of the angles.
-
-        Raises
-        ------
-        MotionError
-            As for the class, or there are too few.
+        ``time`` (n,): at least two, strictly increasing [s]. ``angle`` (n, 3) [rad]. ``at`` (m,):
+        times of the result, from the first to the last [s]; by default those of the angles. Raises
+        MotionError as for the class, or there are too few.
         """
         time, angle = np.asarray(time, dtype=float), np.asarray(angle, dtype=float)
         given = cls(time, angle, np.zeros_like(angle), np.zeros_like(angle))
@@ -134,10 +116,7 @@ AnyMotion = Union[Motion, EarthMotion]
 def require_samples(motion: AnyMotion) -> None:
     """Refuse a motion without derivatives.
 
-    Raises
-    ------
-    MotionError
-        It has less than three samples.
+    Raises MotionError if it has less than three samples.
     """
     if len(motion.time) < 3:
         raise MotionError(
@@ -173,18 +152,8 @@ def gravitation_between(motion: AnyMotion, position: np.ndarray) -> np.ndarray:
 def place_on_earth(motion: AnyMotion, latitude: float, longitude: float, height: float):
     """Return a place in the motion's world, (3,) [m].
 
-    Parameters
-    ----------
-    motion : Motion or EarthMotion
-    latitude, longitude : float
-        [deg]
-    height : float
-        [m]
-
-    Raises
-    ------
-    ConfigurationError
-        The motion's world has no latitude and longitude.
+    ``latitude``, ``longitude`` [deg]. ``height`` [m]. Raises ConfigurationError if the motion's
+    world has no latitude and longitude.
     """
     if isinstance(motion, EarthMotion):
         return ecef_of(np.radians(latitude), np.radians(longitude), height)
@@ -201,14 +170,10 @@ _AXES = {"pan": 2, "tilt": 1, "roll": 0}
 class Mount(NamedTuple):
     """Where something is on a platform that it moves on; n samples.
 
-    Attributes
-    ----------
-    lever_arm, lever_arm_rate, lever_arm_acceleration : ndarray, shape (n, 3)
-        Its place in the platform's axes, and the derivatives there [m, m/s, m/s^2].
-    rotation : scipy.spatial.transform.Rotation
-        From its axes to the platform's, n of them.
-    angular_velocity : ndarray, shape (n, 3)
-        Against the platform, in its own axes [rad/s].
+    ``lever_arm``, ``lever_arm_rate``, ``lever_arm_acceleration`` (n, 3): its place in the
+    platform's axes, and the derivatives there [m, m/s, m/s^2]. ``rotation``: from its axes to the
+    platform's, n of them. ``angular_velocity`` (n, 3): against the platform, in its own axes
+    [rad/s].
     """
 
     lever_arm: np.ndarray
@@ -339,16 +304,7 @@ def carried(motion: AnyMotion, mount: Mount) -> AnyMotion:
 
     The platform's angular acceleration alone is taken from a cubic spline through its samples.
 
-    Parameters
-    ----------
-    motion : Motion or EarthMotion
-        Of the platform.
-    mount : Mount
-
-    Raises
-    ------
-    MotionError
-        The motion has less than three samples.
+    ``motion``: of the platform. Raises MotionError if the motion has less than three samples.
     """
     require_samples(motion)
     arm, arm_rate = mount.lever_arm, mount.lever_arm_rate

@@ -178,21 +178,9 @@ def target_orientation(
     A point is seen from where the IMU is then, which is found in two steps. Looking forward, the
     picture's horizon is level; looking down, its x axis is as near to the platform's as it gets.
 
-    Parameters
-    ----------
-    motion : Motion or EarthMotion
-        Of the platform, n samples.
-    stabilisation : Stabilisation
-    geometry : GimbalGeometry
-    limits : sequence of 3 pairs of float
-        Smallest and largest angles of the joints [rad].
-
-    Raises
-    ------
-    ConfigurationError
-        A point of the Earth is to be looked at by what has no place on it.
-    MotionError
-        The motion goes through the point.
+    ``motion``: of the platform, n samples. ``limits`` (sequence of 3 pairs of float): smallest and
+    largest angles of the joints [rad]. Raises ConfigurationError if a point of the Earth is to be
+    looked at by what has no place on it. Raises MotionError if the motion goes through the point.
     """
     level = level_to_world(motion)
     first_yaw = _first_yaw(motion, level)
@@ -224,17 +212,9 @@ def exact_joints(
 ) -> JointMotion:
     """Return the joints, within limits, with which the inner link has the target's orientation.
 
-    Parameters
-    ----------
-    motion : Motion or EarthMotion
-        Of the platform, n samples.
-    target : scipy.spatial.transform.Rotation
-        n, from the inner link to the motion's world.
-    turning : ndarray, shape (n, 3)
-        The target's angular velocity, from :func:`target_rate` [rad/s].
-    geometry : GimbalGeometry
-    limits : sequence of 3 pairs of float
-        [rad]
+    ``motion``: of the platform, n samples. ``target``: n, from the inner link to the motion's
+    world. ``turning`` (n, 3): the target's angular velocity, from :func:`target_rate` [rad/s].
+    ``limits`` (sequence of 3 pairs of float) [rad].
     """
     angle, within = _angles(motion, target, geometry, limits)
     turned = geometry.base_rotation * Rotation.from_euler("ZYX", angle)
@@ -268,12 +248,7 @@ def target_rate(motion: AnyMotion, target: Rotation) -> np.ndarray:
 def joint_rates(angle: np.ndarray, rate: np.ndarray) -> np.ndarray:
     """Return the joints' rates that turn the inner link at a rate against the platform.
 
-    Parameters
-    ----------
-    angle : ndarray, shape (n, 3)
-        Of pan, tilt, roll [rad].
-    rate : ndarray, shape (n, 3)
-        In the inner link's axes [rad/s].
+    ``angle`` (n, 3): of pan, tilt, roll [rad]. ``rate`` (n, 3): in the inner link's axes [rad/s].
     """
     sine, cosine = np.sin(angle), np.cos(angle)
     divisor = cosine[:, 1]
@@ -329,12 +304,8 @@ def _unit(vectors):
 class Servo(NamedTuple):
     """A joint's rate over a period in which one rate is asked for, solved exactly.
 
-    Attributes
-    ----------
-    decay : float
-        How much of the difference from the wanted rate is left.
-    own, wanted : float
-        The angle that it turns per rate that it had and per wanted rate [s].
+    ``decay``: how much of the difference from the wanted rate is left. ``own``, ``wanted``: the
+    angle that it turns per rate that it had and per wanted rate [s].
     """
 
     decay: float
@@ -380,17 +351,7 @@ def residual_gain(stabilisation: Stabilisation, frequency, period: float) -> np.
     angle d, which acts on the error as the joint's does, the residual is d + (1, 0, 0) x; in z it
     is :math:`1 + H (z I - F)^{-1} G`, at :math:`z = \exp(2 \pi i f T)`.
 
-    Parameters
-    ----------
-    stabilisation : Stabilisation
-    frequency : float or array_like, shape (m,)
-        [Hz]
-    period : float
-        Of the gyroscope's samples [s].
-
-    Returns
-    -------
-    ndarray of complex, shape (m,) or ()
+    ``frequency`` (m,) [Hz]. ``period``: of the gyroscope's samples [s]. The result is (m,).
     """
     decay, _, wanted = servo(stabilisation, period)
     proportional, integral = gains(stabilisation)
@@ -405,10 +366,7 @@ def residual_gain(stabilisation: Stabilisation, frequency, period: float) -> np.
 def require_stable(stabilisation: Stabilisation, period: float) -> None:
     """Refuse a loop that shakes itself.
 
-    Raises
-    ------
-    ConfigurationError
-        At this period [s] its disturbances grow.
+    Raises ConfigurationError if at this period [s] its disturbances grow.
     """
     radius = np.max(np.abs(np.linalg.eigvals(transition(stabilisation, period))))
     if not radius < 1.0:
@@ -427,16 +385,9 @@ next terms are below rounding."""
 class GyroscopeErrors(NamedTuple):
     r"""How readings follow from true rates: :math:`y = A \omega + K_2 \omega^2 + e`.
 
-    Attributes
-    ----------
-    matrix : ndarray, shape (3, 3)
-        A, scale factor and misalignment with the identity.
-    nonlinearity : ndarray, shape (3,)
-        K2 [1/(rad/s)].
-    additive : ndarray, shape (n, 3)
-        e of each reading [rad/s].
-    saturation, resolution : ndarray, shape (3,)
-        Largest size and step of readings [rad/s]; infinite and zero for none.
+    ``matrix`` (3, 3): A, scale factor and misalignment with the identity. ``nonlinearity`` (3,): K2
+    [1/(rad/s)]. ``additive`` (n, 3): e of each reading [rad/s]. ``saturation``, ``resolution``
+    (3,): largest size and step of readings [rad/s]; infinite and zero for none.
     """
 
     matrix: np.ndarray
@@ -481,7 +432,6 @@ def run_loop(
         The target's mean rate since the sample before, in its own axes [rad/s].
     gyroscope : GyroscopeErrors
         On the inner link.
-    stabilisation : Stabilisation
     limits : sequence of 3 pairs of float
         Smallest and largest angles [rad].
     period : float
@@ -489,10 +439,7 @@ def run_loop(
     start_angle, start_rate : sequence of 3 float
         Of the joints [rad, rad/s].
 
-    Raises
-    ------
-    ConfigurationError
-        The loop is not stable.
+    Raises ConfigurationError if the loop is not stable.
     """
     require_stable(stabilisation, period)
     sin, cos, sqrt, atan2, copysign = math.sin, math.cos, math.sqrt, math.atan2, math.copysign
@@ -703,18 +650,11 @@ _AT_A_LIMIT = 1e-9
 class Residual:
     """Residual motion of a stabilised gimbal; n samples.
 
-    Attributes
-    ----------
-    time : ndarray, shape (n,)
-        [s]
-    attitude_error : ndarray, shape (n, 3)
-        Rotation vector from the inner link's attitude to the target's, in the link's axes [rad].
-    pointing_error : ndarray, shape (n,)
-        Angle between the line of sight and where it shall be [rad].
-    rate_error : ndarray, shape (n, 3)
-        The inner link's angular velocity less the target's [rad/s].
-    at_angle_limit, at_rate_limit : ndarray of bool, shape (n, 3)
-        Of pan, tilt, roll. A joint that cannot move is never at a limit.
+    ``time`` (n,) [s]. ``attitude_error`` (n, 3): rotation vector from the inner link's attitude to
+    the target's, in the link's axes [rad]. ``pointing_error`` (n,): angle between the line of sight
+    and where it shall be [rad]. ``rate_error`` (n, 3): the inner link's angular velocity less the
+    target's [rad/s]. ``at_angle_limit``, ``at_rate_limit`` (n, 3): of pan, tilt, roll. A joint that
+    cannot move is never at a limit.
     """
 
     time: np.ndarray

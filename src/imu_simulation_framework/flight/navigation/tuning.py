@@ -160,12 +160,7 @@ def tuning_of(
     the three axes, of the turn-on bias, its mean included, and each element of a matrix of scale
     factors, misalignments or g-sensitivities that is not 0 has the root mean square of those.
 
-    Parameters
-    ----------
-    imu : ImuSpecification
-    period : float, optional
-        From one sample to the next [s]; by default 1 / ``output.rate``.
-    initial : InitialUncertainty, optional
+    ``period``: from one sample to the next [s]; by default 1 / ``output.rate``.
     """
     period = 1.0 / imu.output.rate if period is None else period
     gyroscope, accelerometer = imu.gyroscope, imu.accelerometer

@@ -1,7 +1,7 @@
 """The yaw error as a linear Gaussian state-space model: one object, four uses.
 
 Bands and budget come from the covariance, without a random number; realisations and the
-likelihood of an observed error from the same matrices (:mod:`.state_space`). The error is observed
+likelihood of an observed error from the same matrices (:mod:`.sources`). The error is observed
 with the white noise of sensor and reference, if there are such sources.
 """
 
@@ -15,20 +15,22 @@ import numpy as np
 import pandas as pd
 
 from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.heading.model.first_exit import (
+from imu_simulation_framework.heading.model.realisations import (
     SAMPLED_BARRIER,
     bridges_within,
+    draw_runs,
     mean_and_half_width,
+    numbers_per_run,
 )
-from imu_simulation_framework.heading.model.likelihood import ObservedDrive, filter_drives
-from imu_simulation_framework.heading.model.realisations import draw_runs, numbers_per_run
 from imu_simulation_framework.heading.model.sources import (
+    PROCESSES,
     KnownError,
     RandomConstant,
     Source,
+    StateSpace,
     YawNoise,
+    state_space,
 )
-from imu_simulation_framework.heading.model.state_space import PROCESSES, StateSpace, state_space
 
 _DRAWN_AT_ONCE = 512
 """Runs that are in memory when a probability is counted."""
@@ -376,6 +378,8 @@ class YawErrorModel:
         ConfigurationError
             It has another length, or statsmodels is not installed.
         """
+        from imu_simulation_framework.heading.model.likelihood import ObservedDrive, filter_drives
+
         observed = np.asarray(observed, dtype=float)
         if observed.shape != self.time.shape:
             raise ConfigurationError(
@@ -406,11 +410,7 @@ class YawErrorModel:
 def normal_within(mean, std, limit):
     """Return the probability that a normal number lies within plus or minus the limit.
 
-    Parameters
-    ----------
-    mean, std : array_like
-        The standard deviation may be zero.
-    limit : float
+    ``mean``, ``std`` (array_like): the standard deviation may be zero.
     """
     from scipy.special import ndtr
 

@@ -55,10 +55,7 @@ class YawErrorParameters:
     drives : int
         From how many it was identified.
 
-    Raises
-    ------
-    ConfigurationError
-        A value is not what it must be; the sentence begins with its name.
+    Raises ConfigurationError if a value is not what it must be; the sentence begins with its name.
     """
 
     rate_bias: float = 0.0
@@ -103,12 +100,7 @@ class YawErrorParameters:
     ) -> list[Source]:
         """Return the sources of the IMU's own yaw error, which is zero at the start.
 
-        Parameters
-        ----------
-        time : ndarray, shape (n,)
-            From zero [s].
-        net_turn, absolute_turn : ndarray, shape (n,)
-            Since the start [rad].
+        ``time`` (n,): from zero [s]. ``net_turn``, ``absolute_turn`` (n,): since the start [rad].
         """
         made: list[Source] = []
         for name, value, curve in (

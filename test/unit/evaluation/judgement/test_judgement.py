@@ -7,13 +7,14 @@ from scipy import stats
 
 from imu_simulation_framework.core.errors import EnsembleError
 from imu_simulation_framework.core.spectrum import logarithmic_average, power_spectral_density
-from imu_simulation_framework.heading.judgement import tests as ensembles
-from imu_simulation_framework.heading.judgement.judge import judge, shown_looks
-from imu_simulation_framework.heading.judgement.tests import (
+from imu_simulation_framework.heading import judgement as ensembles
+from imu_simulation_framework.heading.judgement import (
     curve_statistics,
     from_zero_where_known,
     holm,
+    judge,
     judge_statistic,
+    shown_looks,
     started_at_zero,
 )
 from imu_simulation_framework.heading.statistics import error_statistics

@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 from imu_simulation_framework.core.errors import EnsembleError
-from imu_simulation_framework.heading.judgement import tests as ensembles
-from imu_simulation_framework.heading.judgement.envelope import global_envelope, pointwise_bands
+from imu_simulation_framework.heading import judgement as ensembles
+from imu_simulation_framework.heading.judgement import global_envelope, pointwise_bands
 
 DRAWS = 500
 RUNS = 199

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from imu_simulation_framework.heading.comparison import ComparisonSettings, compare_yaw
-from imu_simulation_framework.heading.judgement.judge import judge
-from imu_simulation_framework.heading.judgement.tests import started_at_zero
+from imu_simulation_framework.heading.judgement import judge, started_at_zero
 from imu_simulation_framework.heading.model.of_imu import yaw_error_model
 from imu_simulation_framework.motion.sources import read_drive, straight
 from imu_simulation_framework.recordings.reading import read_imu, read_reference
