@@ -16,7 +16,6 @@ from imu_simulation_framework.sensors.imu_specification import (
 )
 
 NAN, INF = math.nan, math.inf
-NOT_NEGATIVE = ("quantisation", "bias_instability", "random_walk", "gauss_markov_sigma")
 
 
 def test_one_number_stands_for_three_axes():
@@ -44,21 +43,14 @@ def test_equal_specifications_are_equal_however_they_were_written():
     [
         ({"white_noise": -1e-4}, "white_noise is -0.0001, but it must not be negative"),
         ({"white_noise": (1.0, -1.0, 1.0)}, "white_noise y is -1.0, but it must not be negative"),
-        ({"white_noise": NAN}, "white_noise is nan"),
-        ({"white_noise": True}, "white_noise is True"),
         ({"white_noise": (1.0, 2.0)}, "white_noise has 2 numbers, but there must be three"),
         ({"random_walk": 10**400}, "random_walk .* 400 digits"),
-        *(({name: -1.0}, name) for name in NOT_NEGATIVE),
         ({"random_walk": 1e200}, "random_walk is 1e.200, which is too large"),
-        ({"bandwidth": 0.0}, "bandwidth is 0.0, but it must be positive"),
-        ({"rate_ramp": INF}, "rate_ramp is inf"),
         ({"gauss_markov_time": 1e-318}, "gauss_markov_time is 1e-318, which is too small"),
-        ({"gauss_markov_time": 0.0}, "gauss_markov_time is 0.0, but it must be positive"),
         ({"gauss_markov_time": (1.0, INF, 1.0)}, "gauss_markov_time y is inf"),
         ({"bias_instability_band": (0.0, 1.0)}, "bias_instability_band is 0.0, but it must be"),
         ({"bias_instability_band": (2.0, 1.0)}, "bias_instability_band is 2 s to 1 s"),
         ({"bias_instability_band": 3.0}, "bias_instability_band is 3.0, but it must be two times"),
-        ({"saturation": 0.0}, "saturation is 0.0, but it must be positive"),
         ({"g_sensitivity": 0.1}, "g_sensitivity must have three rows of three numbers"),
         ({"g_sensitivity": [[1, 2, 3], [1, 2, 3], [1, 2]]}, "three rows of three numbers"),
         ({"scale_factor_and_misalignment": [[0, NAN, 0]] * 3}, "misalignment xy is nan"),
@@ -77,14 +69,10 @@ def test_slopes_and_biases_may_be_negative():
 @pytest.mark.parametrize(
     "kind, values, words",
     [
-        (OutputSpecification, {"rate": 0.0}, "rate is 0.0, but it must be positive"),
-        (OutputSpecification, {"start_offset": -1.0}, "start_offset is -1.0"),
         (OutputSpecification, {"filter": "kalman"}, "filter is 'kalman', but it must be mahony or"),
         (OutputSpecification, {"orientation_reference": 3}, "orientation_reference is 3"),
         (OutputSpecification, {"topic": "two words"}, "topic is 'two words', but it must be the"),
         (OutputSpecification, {"drop_repeated": 1}, "drop_repeated is 1, but it must be false or"),
-        (OutputSpecification, {"filter_time_constant": INF}, "filter_time_constant is inf"),
-        (TemperatureProfile, {"time_constant": 0.0}, "time_constant is 0.0"),
         (TemperatureProfile, {"table": ((0.0, 20.0), (0.0, 21.0))}, "its times must increase"),
         (TemperatureProfile, {"table": (1.0, 2.0)}, "table must be a list of pairs"),
         (ImuSpecification, {"name": "a/b"}, "name is 'a/b'"),
