@@ -44,7 +44,8 @@ setup(
     packages=find_packages("src"),
     package_dir={"": "src"},
     package_data={
-        manifest.findtext("name"): ["__init__.pyi", "py.typed"],
+        "": ["__init__.pyi"],
+        manifest.findtext("name"): ["py.typed"],
         manifest.findtext("name") + ".report": ["page.css", "page.js"],
     },
     data_files=shared_files(),

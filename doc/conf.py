@@ -74,19 +74,10 @@ python_use_unqualified_type_names = True
 
 
 def _modules(package):
-    """Return the dotted names of a package's modules, those of its folder's map first."""
-    if (LIBRARY / f"{package}.py").is_file():
-        files = [LIBRARY / f"{package}.py"]
-    else:
-        folder = LIBRARY / package
-        files = sorted(folder.rglob("*.py"), key=lambda path: (path.parent, path.stem))
-        # A folder's map without a word has nothing to be read.
-        files = [path for path in files if path.stem != "__init__" or _says_more(path)]
+    """Return the dotted names of a package's modules."""
+    files = sorted((LIBRARY / package).rglob("*.py"), key=lambda path: (path.parent, path.stem))
+    files = [path for path in files if path.stem != "__init__"]
     return [".".join(path.relative_to(LIBRARY.parent).with_suffix("").parts) for path in files]
-
-
-def _says_more(path):
-    return len(ast.parse(path.read_text(encoding="utf-8")).body) > 1
 
 
 def _table(rows):
@@ -115,11 +106,8 @@ class Package(Directive):
 
     def run(self):
         package = self.arguments[0]
-        names = [name.replace(".__init__", "") for name in _modules(package)]
-        titles = {name: name.partition(".")[2] for name in names}
-        lines = []
-        if (LIBRARY / package).is_dir():
-            lines += [_summary(_docstring(f"{PACKAGE}.{package}")), ""]
+        titles = {name: name.partition(".")[2] for name in _modules(package)}
+        lines = [_summary(_docstring(f"{PACKAGE}.{package}")), ""]
         lines += _table(
             (f":py:mod:`{title} <{name}>`", _summary(_docstring(name)))
             for name, title in titles.items()
@@ -131,17 +119,22 @@ class Package(Directive):
 
 
 class FrontDoor(Directive):
-    """The names that the package itself has, each with its summary."""
+    """The names that the package has, or one of its packages beside those, with their summaries."""
+
+    optional_arguments = 1
 
     def run(self):
+        isf, inside = imu_simulation_framework, "".join(self.arguments)
+        names = set(getattr(isf, inside).__all__) - set(isf.__all__) if inside else isf.__all__
         things = {
-            name: unwrap(getattr(imu_simulation_framework, name))
-            for name in imu_simulation_framework.__all__
+            name: unwrap(getattr(getattr(isf, inside) if inside else isf, name))
+            for name in sorted(names)
             if not name.startswith("_")
         }
         lines = _table(
             (f":py:obj:`{name} <{thing.__module__}.{thing.__qualname__}>`", _summary(getdoc(thing)))
             for name, thing in things.items()
+            if hasattr(thing, "__qualname__")
         )
         self.state_machine.insert_input(lines, "front door")
         return []

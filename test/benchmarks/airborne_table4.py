@@ -2,7 +2,7 @@
 """How well an aircraft's navigator knows where it is, gimbal off and on: table 4 of AGISim's paper.
 
 200 s of JSBSim's c3104, from its beginning or from its rest on the runway 3 s later, with the IMU
-of the paper's table 2 (each run has another specimen, and other noise) and a receiver beside it:
+of the paper's table 2 (each run has another unit, and other noise) and a receiver beside it:
 
 published  what the paper ran: the filter, receiver and initial errors of the demonstrations of
            Groves's book (JsbSim_loosely_coupled_INS_GNSS.m of McAnanama and Marsden has the same
@@ -14,7 +14,7 @@ consistent what a filter can be held to: white errors of 2.5 m and 0.1 m/s, init
 bias only  that with biases and white noise as the IMU's only errors.
 
 The paper has one run. Here are medians and quartiles over the runs, and a signed-rank test of the
-runs in pairs, gimbal on against off, with the same specimens and noise. The paper's script is not
+runs in pairs, gimbal on against off, with the same units and noise. The paper's script is not
 known, and its velocity is wrong by four times as much to the east and down as here: what is found
 here is so on this flight, and says nothing of theirs. Then the receiver on the airframe, its lever
 arm known and unknown, and the time that 100 runs take.
@@ -37,7 +37,7 @@ from scipy import stats
 import imu_simulation_framework as isf
 from imu_simulation_framework.flight.jsbsim import fly
 from imu_simulation_framework.flight.navigation.tuning import tuning_of
-from imu_simulation_framework.sensors.unit import AGISIM_SPREAD, specimen
+from imu_simulation_framework.sensors.unit import AGISIM_SPREAD, draw_unit
 
 RATE = 100.0
 DURATION, BEGINNING, ON_RUNWAY = 200.0, 0.0, 3.0
@@ -123,7 +123,7 @@ def main():
     parser.add_argument("--runs", type=int, default=50)
     options = parser.parse_args()
     imu = isf.read_imu_specification("agisim")
-    imus = [specimen(imu, AGISIM_SPREAD, run=run) for run in range(options.runs)]
+    imus = [draw_unit(imu, AGISIM_SPREAD, run=run) for run in range(options.runs)]
     simple = [bias_only(imu)] * options.runs
     groves, white = isf.read_gnss_specification("groves"), white_receiver()
     published = {"tuning": PUBLISHED, "initial_errors": WRONG_AT_FIRST}

@@ -25,7 +25,7 @@ from imu_simulation_framework.ros1.messages import (
     velocity_message,
     velocity_row,
 )
-from imu_simulation_framework.sensors.gnss.messages import told_fixes
+from imu_simulation_framework.sensors.gnss.messages import reported_fixes
 
 DURATION = 20.0
 RECEIVER = """
@@ -209,7 +209,7 @@ def test_what_is_recorded_of_a_message_is_what_the_fix_tells():
         heading=isf.GnssHeading("course", minimum_speed=0.0),
     )
     table = isf.simulate_gnss(motion, gnss)
-    told = told_fixes(table)
+    told = reported_fixes(table)
     stamps = [rospy.Time(0, round(time * 1e9)) for time in table.index]
     fixes = table.to_dict("records")
     kinds = (

@@ -1,10 +1,10 @@
 """The examples are short; the guide's gallery and the tests of the wheel run them."""
 
-MOST_LINES = 30
+MAX_LINES = 30
 
 
 def test_examples_are_short(repository):
     examples = sorted((repository / "examples").glob("*.py"))
     assert examples
     for path in examples:
-        assert len(path.read_text(encoding="utf-8").splitlines()) <= MOST_LINES, path
+        assert len(path.read_text(encoding="utf-8").splitlines()) <= MAX_LINES, path

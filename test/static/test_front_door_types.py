@@ -4,6 +4,7 @@ import ast
 import importlib
 import inspect
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -47,9 +48,16 @@ def _unsaid(function):
     return unsaid + ["return"] * (signature.return_annotation is signature.empty)
 
 
-@pytest.mark.parametrize("name", sorted(set(isf.__all__) - {"__version__"}))
+def _names():
+    """Return the public names, as in ``isf.judge`` and ``isf.sensors.draw_unit``."""
+    packages = [name for name in isf.__all__ if inspect.ismodule(getattr(isf, name))]
+    inside = {f"{name}.{one}" for name in packages for one in getattr(isf, name).__all__}
+    return sorted({*isf.__all__, *inside} - {"__version__", *packages})
+
+
+@pytest.mark.parametrize("name", _names())
 def test_types_at_the_front_door_are_complete(name):
-    functions = _functions(getattr(isf, name))
+    functions = _functions(attrgetter(name)(isf))
     gaps = {where: _unsaid(function) for where, function in functions.items()}
     assert not any(gaps.values()), gaps
 
@@ -71,15 +79,12 @@ def test_who_checks_types_is_told_that_there_are_some():
     assert (SOURCE / "py.typed").is_file()
 
 
-def test_who_checks_types_sees_every_name_at_its_home():
-    tree = ast.parse((SOURCE / "__init__.pyi").read_text(encoding="utf-8"))
-    imported = {
-        alias.asname: (node.module, alias.name)
-        for node in tree.body
-        if isinstance(node, ast.ImportFrom)
-        for alias in node.names
-    }
-    assert set(imported) == set(isf.__all__) - {"__version__"}
-    for name, (module, attribute) in imported.items():
-        home = importlib.import_module(f"{isf.__name__}.{module}")
-        assert getattr(isf, name) is vars(home)[attribute]
+@pytest.mark.parametrize("stub", sorted(SOURCE.rglob("__init__.pyi")), ids=lambda p: p.parent.name)
+def test_who_checks_types_sees_every_name_at_its_home(stub):
+    inside = "." + ".".join(stub.parent.relative_to(SOURCE).parts)
+    package = importlib.import_module(f"{isf.__name__}{inside}".rstrip("."))
+    for node in ast.parse(stub.read_text(encoding="utf-8")).body:
+        for alias in node.names if isinstance(node, ast.ImportFrom) and node.module else ():
+            home = importlib.import_module(f"{package.__name__}.{node.module}")
+            assert alias.asname in package.__all__
+            assert getattr(package, alias.asname) is getattr(home, alias.name)

@@ -83,10 +83,10 @@ def test_three_models_are_told_apart_and_written(tmp_path):
         "judgement.csv", "judgement.md", "judgement.json",
         *(f"judgement_{number}.{kind}" for number in (1, 2, 3) for kind in ("png", "html")),
     }  # fmt: skip
-    assert verdicts() == {"right": "not refuted", "small": "too little", "large": "too much"}
+    assert verdicts() == {"right": "not rejected", "small": "too little", "large": "too much"}
     assert "A real error like this occurs in none of 999 simulated drives" in text
-    assert "not refuted is not proven" in text and "at rest" in text
-    assert "small  refuted: too little  0.001" in text
+    assert "not rejected is not proven" in text and "at rest" in text
+    assert "small  rejected: too little  0.001" in text
     assert Path("judgement/judgement_2.png").read_bytes().startswith(PNG)
 
     table = pd.read_csv("judgement/judgement.csv")
@@ -104,7 +104,7 @@ def test_three_models_are_told_apart_and_written(tmp_path):
         "<h2>The recorded error in the ensemble</h2>",
         "<h2>Each look</h2>",
         ">too little</td>",
-        "not refuted is not proven",
+        "not rejected is not proven",
     ):
         assert words in page, words
 
@@ -129,7 +129,7 @@ def test_it_is_the_judgement_of_the_library(tmp_path):
     assert looks[0]["p_value"] == expected.envelope.p_value
     for look, other in zip(looks[1:], expected.statistics):
         assert (look["p_value"], look["percentile"]) == (other.p_value, other.percentile)
-        assert look["refutes"] is False and look["manner"] == ""
+        assert look["rejects"] is False and look["manner"] == ""
 
 
 def test_the_full_sensor_gives_the_same_verdicts(tmp_path):
@@ -138,7 +138,7 @@ def test_the_full_sensor_gives_the_same_verdicts(tmp_path):
         folder, "--imu", "right.yaml", "--imu", "small.yaml", "--runs", 199, "--what", "sensor",
         "--workers", 1,
     )  # fmt: skip
-    assert verdicts() == {"right": "not refuted", "small": "too little"}
+    assert verdicts() == {"right": "not rejected", "small": "too little"}
 
 
 def test_noise_of_the_reference_is_not_the_imus(tmp_path):
@@ -146,12 +146,12 @@ def test_noise_of_the_reference_is_not_the_imus(tmp_path):
     text = judged(folder, "--imu", "right.yaml", "--runs", 999)
     assert verdicts() == {"right": "too little"} and "counts as the IMU's" in text
     text = judged(folder, "--imu", "right.yaml", "--runs", 999, "--reference-noise", "0.5deg")
-    assert verdicts() == {"right": "not refuted"} and "counts as the IMU's" not in text
+    assert verdicts() == {"right": "not rejected"} and "counts as the IMU's" not in text
     judged(folder, "--imu", "right.yaml", "--runs", 999, "--reference-noise", "identified.yaml")
-    assert verdicts() == {"right": "not refuted"}
+    assert verdicts() == {"right": "not rejected"}
     # An identified model knows that of its own drive.
     text = judged(folder, "--imu", "identified.yaml", "--runs", 999)
-    assert verdicts() == {"identified": "not refuted"}
+    assert verdicts() == {"identified": "not rejected"}
     assert "fits it better than it would another one" in text
 
 

@@ -1,1 +1,5 @@
 """From a sensor's own recording to its specification: Allan variance and calibration."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -13,15 +13,17 @@ from __future__ import annotations
 import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
 from imu_simulation_framework.core.settings import Settings, setting
 from imu_simulation_framework.core.stamps import Occurrences, find_places
 
 _BLOCK = 1.0  # s
-_LEAST_SAMPLES = 5
+_MIN_SAMPLES = 5
 _NOISE = 10.0
 CHANGES = {"gyro": 0.02, "accel": 0.3}
 """By how much the median of a second may differ from the next one's at rest, by kind of axis."""
@@ -57,7 +59,7 @@ def check_at_rest(times, values, names, rate, source) -> list[str]:
     RecordingError
         It moves for more than 1 % of the time.
     """
-    size = max(_LEAST_SAMPLES, round(_BLOCK * rate))
+    size = max(_MIN_SAMPLES, round(_BLOCK * rate))
     blocks = len(times) // size
     if blocks < 2:
         return []
@@ -109,7 +111,7 @@ _RATE_BLOCKS = 60
 _RATE_TOLERANCE = 0.1
 _OUTLIER_BLOCK = 10.0  # s
 _MANY_OUTLIERS = 0.01
-_MOST_PARTS = 100
+_MAX_PARTS = 100
 _SAMPLES_AT_ONCE = 8_000_000
 _STRETCHES, _BINS, _DRAWN_OUTLIERS, _DRAWN_SPREADS = 1500, 120, 2000, 4.0
 
@@ -222,7 +224,13 @@ class SamplesAtRest:
         return sum(self.lengths) / self.rate
 
 
-def prepare_at_rest(times, values, names, source, settings=None) -> SamplesAtRest:
+def prepare_at_rest(
+    times: ArrayLike,
+    values: ArrayLike,
+    names: Sequence[str],
+    source: str,
+    settings: RestSettings | None = None,
+) -> SamplesAtRest:
     """Find the rate, cut at gaps, replace outliers.
 
     Parameters
@@ -349,7 +357,7 @@ def _useful(parts, minimum):
     longest = max(stop - start for start, stop in parts)
     kept = [part for part in parts if part[1] - part[0] >= min(minimum, longest)]
     kept.sort(key=lambda part: part[0] - part[1])
-    return sorted(kept[:_MOST_PARTS])
+    return sorted(kept[:_MAX_PARTS])
 
 
 def _gap_remarks(times, gaps, after_gap, used, unused):

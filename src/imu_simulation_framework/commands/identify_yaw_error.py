@@ -48,7 +48,7 @@ from imu_simulation_framework.heading.identification.page import identification_
 from imu_simulation_framework.report.table import table_text
 
 REFUTED = 3
-"""Exit code where the residuals refute the model."""
+"""Exit code where the residuals reject the model."""
 
 
 def main(arguments):

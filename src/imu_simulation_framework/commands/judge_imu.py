@@ -8,7 +8,7 @@ The drive is an experiment's result, a recording with a reference and an IMU, th
 or a bundled drive's name. Each IMU is a bundled one's name, the file of a specification or of an
 identified model, FORMAT:FILE with another tool's parameters, or a plug-in's parameters by name.
 Of each, many runs along the same motion are drawn, and both errors start at zero in the same way.
-Says for each whether it is refuted, with what p-value, and in which way it is wrong; a refuted
+Says for each whether it is rejected, with what p-value, and in which way it is wrong; a rejected
 model is an answer, so the exit code is 0. Writes to DIR:
 
     judgement.png     the recorded error in the ensemble, and where its statistics are
@@ -68,7 +68,7 @@ NO_REFERENCE_NOISE = (
 )
 OF_ONE_DRIVE = (
     "A model that was identified on this very drive fits it better than it would another one: here "
-    "only its being refuted says something."
+    "only its being rejected says something."
 )
 
 

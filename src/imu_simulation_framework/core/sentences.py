@@ -8,7 +8,7 @@ import unicodedata
 LONGEST_VALUE = 200
 """Characters of a value that a sentence shows whole."""
 
-MOST_LISTED = 40
+MAX_LISTED = 40
 """Names that a sentence lists; more are a table, not a sentence."""
 
 
@@ -54,10 +54,10 @@ def _cut(text, form) -> str:
 def listed(names) -> str:
     """Return names with commas between; of very many the first, and how many more there are."""
     names = [as_written(str(name)) for name in names]
-    if len(names) <= MOST_LISTED:
+    if len(names) <= MAX_LISTED:
         return ", ".join(names)
-    first = ", ".join(names[: MOST_LISTED // 2])
-    return f"{first} and {len(names) - MOST_LISTED // 2} more"
+    first = ", ".join(names[: MAX_LISTED // 2])
+    return f"{first} and {len(names) - MAX_LISTED // 2} more"
 
 
 def told_apart(names) -> list[str]:

@@ -26,7 +26,7 @@ DEEPEST = 100
 """Levels of lists and mappings in each other. Parameters have a handful; PyYAML's time grows with
 the square of their number, and some thousands end its recursion."""
 
-MOST_VALUES = 10**6
+MAX_VALUES = 10**6
 """Values of a text with each alias unfolded; ten lines can stand for more than any memory holds."""
 
 Described = TypeVar("Described")
@@ -55,9 +55,9 @@ class PlainLoader(yaml.SafeLoader):
             if event.anchor not in self._values_of_anchor:
                 self._refuse(f"{event.anchor!r} stands within itself", event.start_mark)
             self._values += self._values_of_anchor[event.anchor]
-            if self._values > MOST_VALUES:
+            if self._values > MAX_VALUES:
                 self._refuse(
-                    f"its aliases stand for more than {MOST_VALUES} values", event.start_mark
+                    f"its aliases stand for more than {MAX_VALUES} values", event.start_mark
                 )
         else:
             self._values += 1

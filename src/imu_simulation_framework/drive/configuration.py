@@ -42,7 +42,7 @@ from imu_simulation_framework.core.settings import (
 from imu_simulation_framework.core.whole_files import FIGURE_FORMATS, reason_of
 from imu_simulation_framework.drive.tracking.controllers import CONTROLLERS, ControllerGains
 from imu_simulation_framework.heading.comparison import LONGEST_WINDOW, ComparisonSettings
-from imu_simulation_framework.motion.drives import MOST_LAPS
+from imu_simulation_framework.motion.drives import MAX_LAPS
 from imu_simulation_framework.motion.positioning import FixSettings
 from imu_simulation_framework.motion.terrain import Terrain
 from imu_simulation_framework.recordings.frames import ImuConventions, ReferenceConventions
@@ -76,7 +76,7 @@ class ExperimentSection(Settings):
 class RecordingSection(Settings):
     path: str = setting("", path=True)
     drive: str = setting("a", choices=DRIVES)
-    laps: int = setting(0, minimum=0, maximum=MOST_LAPS)
+    laps: int = setting(0, minimum=0, maximum=MAX_LAPS)
 
 
 @dataclass(frozen=True)

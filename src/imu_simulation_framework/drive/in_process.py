@@ -77,7 +77,7 @@ def _record(samples, recording) -> None:
     magnetic = samples.magnetic_rows()
     if magnetic is not None:
         recording.add_magnetic_field(*magnetic)
-    for told in samples.told_fixes():
+    for told in samples.reported_fixes():
         recording.add_fixes(*told)
 
 

@@ -107,7 +107,7 @@ class RobotLimits:
         _require_positive(self)
 
 
-MOST_WHEELS = 8
+MAX_WHEELS = 8
 """On a side."""
 
 LARGEST_NUMBER = 1e9
@@ -294,9 +294,9 @@ def _checked(name, value, count, bounds):
             raise ConfigurationError(f"{name} is {shown(value)}, which is too small.")
         return numbers
     length = len(value) if isinstance(value, list) else 0
-    if not 1 <= length <= MOST_WHEELS:
+    if not 1 <= length <= MAX_WHEELS:
         raise ConfigurationError(
-            f"{name} is {shown(value)}, but it must be a list of 1 to {MOST_WHEELS} numbers."
+            f"{name} is {shown(value)}, but it must be a list of 1 to {MAX_WHEELS} numbers."
         )
     numbers = checked_numbers(name, value, length, **bounds)
     if len(set(numbers)) < length:

@@ -212,7 +212,7 @@ def _duration(table) -> float:
 DEEPEST = 30
 """Levels of a summary.json; ours has six."""
 
-MOST_MESSAGES = 10**12
+MAX_MESSAGES = 10**12
 
 SETTINGS = {
     "median_window": "median_window_s",
@@ -294,7 +294,7 @@ def described_run(previous, path) -> RunDescription:
             raise unusable(path, f"messages: {name} is {shown(counts)}, expected counts")
         if counts.get("expected_according_to") == "simulator":
             count = counts.get("expected")
-            if not (isinstance(count, int) and 0 <= count < MOST_MESSAGES):
+            if not (isinstance(count, int) and 0 <= count < MAX_MESSAGES):
                 raise unusable(
                     path, f"messages: {name} expects {shown(count)}, expected a whole number"
                 )

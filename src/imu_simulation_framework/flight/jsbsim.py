@@ -291,7 +291,7 @@ SCRAPING = 10.0
 _SUNK = 1.0
 """Depth [m] of the centre of gravity below the ground: seaplanes float with theirs near it."""
 
-_MOST_PARTS = 64
+_MAX_PARTS = 64
 
 
 class Watch:
@@ -304,8 +304,8 @@ class Watch:
         manager = simulator.get_property_manager()
         self._height = manager.get_node("position/h-agl-ft").get_double_value
         self._speed = manager.get_node("velocities/vg-fps").get_double_value
-        self._engines = _nodes(manager, "propulsion/engine[{}]/set-running", range(_MOST_PARTS))
-        self._parts = _nodes(manager, "contact/unit[{}]/WOW", range(_MOST_PARTS))
+        self._engines = _nodes(manager, "propulsion/engine[{}]/set-running", range(_MAX_PARTS))
+        self._parts = _nodes(manager, "contact/unit[{}]/WOW", range(_MAX_PARTS))
         self._ran = [False] * len(self._engines)
 
     def engines(self) -> list[str]:

@@ -68,7 +68,7 @@ def read_flight_samples(
 LONGEST_GAP = 5.0
 """Of usual periods, without a state: across more a spline is no motion."""
 
-LEAST_GAP = 0.25
+MIN_GAP = 0.25
 """So long [s] may always be missing."""
 
 _NO_UNIT = 0.1
@@ -169,7 +169,7 @@ def refuse_gaps(samples, times, places):
     """
     steps = np.diff(times)
     usual = float(np.median(steps))
-    longest = max(LONGEST_GAP * usual, LEAST_GAP)
+    longest = max(LONGEST_GAP * usual, MIN_GAP)
     if len(steps) and np.max(steps) > longest:
         row = int(np.argmax(steps))
         raise RecordingError(

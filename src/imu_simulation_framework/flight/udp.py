@@ -106,7 +106,7 @@ _LARGEST = {
 }
 _LARGEST_OF_ALL = 1e9
 """In SI units: a place further away than the moon, a time of 30 years."""
-_LEAST_RADIUS = 1e6
+_MIN_RADIUS = 1e6
 """From Earth's centre [m]."""
 ANGLES_OF_PLACES = ("latitude", "geocentric_latitude", "longitude")
 PLACES = (*ANGLES_OF_PLACES, "height", "radial_height", *_ECEF)
@@ -239,7 +239,7 @@ def _require_plausible(values) -> None:
             raise UnusablePacketError(f"its {name} is {value:g}, expected at most {largest:.6g}")
     if all(name in values for name in _ECEF):
         radius = math.hypot(*(values[name] for name in _ECEF))
-        if radius < _LEAST_RADIUS:
+        if radius < _MIN_RADIUS:
             raise UnusablePacketError(f"it is {radius:g} m from Earth's centre")
 
 
@@ -292,7 +292,7 @@ def _ellipsoid_radius(direction):
     return 1.0 / np.sqrt(across + direction[..., 2] ** 2 / SEMI_MINOR_AXIS**2)
 
 
-MOST_WAITING = 100_000
+MAX_WAITING = 100_000
 """Packets that wait to be asked for; what comes beyond is dropped and counted."""
 
 Sender = Tuple[str, int]
@@ -312,7 +312,7 @@ class PacketReceiver:
     or is none.
     """
 
-    def __init__(self, port=0, host="127.0.0.1", most_waiting=MOST_WAITING):
+    def __init__(self, port=0, host="127.0.0.1", most_waiting=MAX_WAITING):
         self.dropped = 0
         self._waiting: queue.Queue[tuple[bytes, Sender]] = queue.Queue(maxsize=most_waiting)
         self._stop = threading.Event()
@@ -365,7 +365,7 @@ TIMEOUT = 5.0
 RESOLUTION = 1e-6
 """Of the time in FlightGear's packets that we advise [s]."""
 
-_MOST_PACKETS = 10_000_000
+_MAX_PACKETS = 10_000_000
 _MAX_SENDERS = 64
 _LOOKED_AT = 1000  # packets, for the digits of their numbers
 _COARSE = 1e-3  # m; positions in larger steps are not differentiated
@@ -429,7 +429,7 @@ def receive_flight(
             reached, until = (gathered, gathered.newest), time.monotonic() + timeout
         elif time.monotonic() > until:
             break
-        if gathered.restarted or gathered.lasts(duration) or len(gathered) >= _MOST_PACKETS:
+        if gathered.restarted or gathered.lasts(duration) or len(gathered) >= _MAX_PACKETS:
             break
     if not senders.packets:
         raise SimulatorError(

@@ -412,8 +412,8 @@ def _remark_on_unknown(reference, remarks):
 
 FASTEST_TURN = np.radians(2000.0)
 """Of a yaw [rad/s]: what the gyroscopes of vehicles and hands measure at most."""
-_LEAST_JUMP = np.radians(20.0)
-_LEAST_RMS = np.radians(5.0)
+_MIN_JUMP = np.radians(20.0)
+_MIN_RMS = np.radians(5.0)
 _FAR_BETTER = 3.0
 
 
@@ -429,7 +429,7 @@ def jumps(yaw: pd.Series) -> pd.DataFrame:
     time = yaw.index.to_numpy(dtype=float)
     turn, within = angles.wrap(np.diff(yaw.to_numpy())), np.diff(time)
     size = np.abs(turn)
-    at = np.flatnonzero((size > _LEAST_JUMP) & (size > FASTEST_TURN * within))
+    at = np.flatnonzero((size > _MIN_JUMP) & (size > FASTEST_TURN * within))
     return pd.DataFrame({"turn": turn[at], "within": within[at]}, index=time[at])
 
 
@@ -442,7 +442,7 @@ def rms_with_sign_turned(comparison, yaw, first, settings, first_known=None) -> 
     it is now.
     """
     rms = comparison.statistics.rms
-    if rms < _LEAST_RMS:
+    if rms < _MIN_RMS:
         return None
     turned = compare_yaw(-yaw, first, settings, first_known)
     if turned is None or _FAR_BETTER * turned.statistics.rms > rms:

@@ -128,7 +128,7 @@ def quantiles(counts, probabilities) -> np.ndarray:
     return found
 
 
-MOST_TIMES = 121
+MAX_TIMES = 121
 """Times at which quantiles are known."""
 BANDS_PER_DECADE = 10
 """Of frequency, in which the density is averaged."""
@@ -246,7 +246,7 @@ class Reduction:
 
 def quantile_places(times: int) -> np.ndarray:
     """Return which of so many times have quantiles, evenly and with the last one."""
-    step = -(-times // MOST_TIMES)
+    step = -(-times // MAX_TIMES)
     return np.arange((times - 1) % step, times, step)
 
 

@@ -223,7 +223,7 @@ def judge_statistic(name, observed, simulated) -> StatisticJudgement:
 def holm(p_values) -> np.ndarray:
     """Correct p-values for their number: who looks at many things finds one by chance.
 
-    With all of them at most a level, the probability to refute a true model at any of the looks is
+    With all of them at most a level, the probability to reject a true model at any of the looks is
     at most that level, however the looks depend on each other.
 
     ``p_values`` (looks,). The result is (looks,): in the same order, at most 1.
@@ -239,7 +239,7 @@ def holm(p_values) -> np.ndarray:
     return adjusted
 
 
-NOT_REFUTED = "not refuted"
+NOT_REJECTED = "not rejected"
 TOO_LITTLE = "too little"
 TOO_MUCH = "too much"
 OTHER_DIRECTION = "other direction"
@@ -252,7 +252,7 @@ _NAMES = {
 }
 
 
-def verdict_in_words(observed, median, envelope, adjusted, statistics, refuted):
+def verdict_in_words(observed, median, envelope, adjusted, statistics, rejected):
     """Say how the model drifts, and how often a drive like the observed one occurs.
 
     ``observed``, ``median`` (samples,): the error that is judged, and the ensemble's median.
@@ -260,8 +260,11 @@ def verdict_in_words(observed, median, envelope, adjusted, statistics, refuted):
     (list of StatisticJudgement). Returns ``verdict``, ``sentence`` (str).
     """
     often = how_often(envelope.as_extreme, envelope.runs)
-    if not refuted:
-        return NOT_REFUTED, f"A real error like this occurs in {often}: this model is not refuted."
+    if not rejected:
+        return (
+            NOT_REJECTED,
+            f"A real error like this occurs in {often}: this model is not rejected.",
+        )
     rarest = min(statistics, key=lambda look: look.adjusted)
     if adjusted <= rarest.adjusted:
         manner, name = manner_of_curve(observed, median, envelope, statistics)
@@ -398,13 +401,13 @@ def global_envelope(observed, ensemble, level=0.95) -> GlobalEnvelope:
     Memory: beside the ensemble 2 bytes a value (4 from 32 767 runs on), and some megabytes.
 
     ``observed`` (samples,). ``ensemble`` (runs, samples). ``level``: of the envelope. Raises
-    EnsembleError if there are so few runs that the test could never refute at this level.
+    EnsembleError if there are so few runs that the test could never reject at this level.
     """
     observed, ensemble = np.asarray(observed), np.asarray(ensemble)
     runs = len(ensemble)
     if runs < fewest_runs(level):
         raise EnsembleError(
-            f"{runs} simulated drives cannot refute anything at {100.0 * level:g} %, it takes at "
+            f"{runs} simulated drives cannot reject anything at {100.0 * level:g} %, it takes at "
             f"least {fewest_runs(level)}"
         )
     keys = extreme_rank_lengths(observed, ensemble)
@@ -458,8 +461,8 @@ class Judgement:
     ``time``, ``observed`` (samples,). ``median`` (samples,): of the ensemble at each time.
     ``bands``: each for one time, not for the whole curve. ``envelope``: for the whole curve at
     once, with its p-value. ``adjusted``: the envelope's p-value, corrected for the number of looks.
-    ``statistics``: one look each. ``refuted``: whether any look's corrected p-value is at most ``1
-    - level``. ``verdict``: ``not refuted``, ``too little``, ``too much`` or ``other direction``:
+    ``statistics``: one look each. ``rejected``: whether any look's corrected p-value is at most ``1
+    - level``. ``verdict``: ``not rejected``, ``too little``, ``too much`` or ``other direction``:
     how the model drifts.
     """
 
@@ -471,7 +474,7 @@ class Judgement:
     adjusted: float
     statistics: list[StatisticJudgement]
     level: float
-    refuted: bool
+    rejected: bool
     verdict: str
     sentence: str
 
@@ -521,12 +524,12 @@ def judge(
     statistics = [
         replace(look, adjusted=float(value)) for look, value in zip(statistics, adjusted[1:])
     ]
-    refuted = bool(np.min(adjusted) <= 1.0 - level + 1e-12)
+    rejected = bool(np.min(adjusted) <= 1.0 - level + 1e-12)
     verdict, sentence = verdict_in_words(
-        error, median, envelope, float(adjusted[0]), statistics, refuted
+        error, median, envelope, float(adjusted[0]), statistics, rejected
     )
     needed = fewest_runs(level, len(adjusted))
-    if not refuted and len(simulations) < needed:
+    if not rejected and len(simulations) < needed:
         sentence += (
             f" With {len(simulations)} drives no look can be small enough, as {len(adjusted)} were "
             f"taken; simulate at least {needed}."
@@ -540,7 +543,7 @@ def judge(
         adjusted=float(adjusted[0]),
         statistics=statistics,
         level=level,
-        refuted=refuted,
+        rejected=rejected,
         verdict=verdict,
         sentence=sentence,
     )
@@ -562,8 +565,8 @@ class ShownLook(NamedTuple):
     median and central 95 %, in ``unit``; not a number for the whole curve, which has no such.
     ``percentile``: share of simulated drives whose value is lower, equal ones by half [%]; not a
     number for the whole curve. ``p_value``, ``adjusted``: two-sided, and corrected for the number
-    of looks. ``refutes``: whether the corrected one is small enough. ``manner``: what is wrong with
-    the model where the look refutes it: ``too little``, ``too much`` or ``other direction``; else
+    of looks. ``rejects``: whether the corrected one is small enough. ``manner``: what is wrong with
+    the model where the look rejects it: ``too little``, ``too much`` or ``other direction``; else
     empty.
     """
 
@@ -576,28 +579,28 @@ class ShownLook(NamedTuple):
     percentile: float
     p_value: float
     adjusted: float
-    refutes: bool
+    rejects: bool
     manner: str
 
 
 def shown_looks(judgement: Judgement) -> list[ShownLook]:
     """Return the looks of a judgement of a yaw error [rad]: the whole curve, each statistic."""
     nan, highest = math.nan, 1.0 - judgement.level + 1e-12
-    refutes = judgement.adjusted <= highest
+    rejects = judgement.adjusted <= highest
     manner = manner_of_curve(
         judgement.observed, judgement.median, judgement.envelope, judgement.statistics
     )[0]
     found = [
         ShownLook(
             CURVE, "", nan, nan, nan, nan, nan, judgement.envelope.p_value, judgement.adjusted,
-            refutes, manner if refutes else "",
+            rejects, manner if rejects else "",
         )
     ]  # fmt: skip
     for look in judgement.statistics:
         # A density is that of squares.
         factor = math.degrees(1.0) ** (2 if look.name.startswith(PSD) else 1)
         name, unit = _WORDS.get(look.name, (look.name.replace(PSD, "PSD ", 1), "deg²/Hz"))
-        refutes = look.adjusted <= highest
+        rejects = look.adjusted <= highest
         found.append(
             ShownLook(
                 name,
@@ -609,8 +612,8 @@ def shown_looks(judgement: Judgement) -> list[ShownLook]:
                 look.percentile,
                 look.p_value,
                 look.adjusted,
-                refutes,
-                manner_of_statistic(look) if refutes else "",
+                rejects,
+                manner_of_statistic(look) if rejects else "",
             )
         )
     return found

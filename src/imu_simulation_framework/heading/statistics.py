@@ -130,7 +130,7 @@ STARTS_PER_LENGTH = 100
 FEWEST_INDEPENDENT = 2
 """A length that does not fit at least so many times end to end is left out."""
 
-MOST_LENGTHS = 7
+MAX_LENGTHS = 7
 
 
 @dataclass(frozen=True)
@@ -202,7 +202,7 @@ def turns(total) -> list[float]:
 
 def _that_fit(lengths, total):
     fit = [length for length in lengths if FEWEST_INDEPENDENT * length <= total * (1.0 + 1e-9)]
-    return [float(length) for length in fit[-MOST_LENGTHS:]]
+    return [float(length) for length in fit[-MAX_LENGTHS:]]
 
 
 def relative_errors(error, progress, lengths) -> list[RelativeError]:

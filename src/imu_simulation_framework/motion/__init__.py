@@ -1,1 +1,5 @@
 """Motion over time: trajectories, drives, positioning, stamps; also on the turning Earth."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -343,7 +343,7 @@ def get_drive(name):
     return DRIVES[name]
 
 
-MOST_LAPS = 1000
+MAX_LAPS = 1000
 """Of any drive: about a day."""
 
 
@@ -352,9 +352,9 @@ def with_laps(drive, laps):
 
     Raises ConfigurationError if it is not positive or too large, or the drive has none to repeat.
     """
-    if laps > MOST_LAPS:
+    if laps > MAX_LAPS:
         raise ConfigurationError(
-            f"The number of laps is {laps}, but it must be at most {MOST_LAPS}."
+            f"The number of laps is {laps}, but it must be at most {MAX_LAPS}."
         )
     if laps < 1:
         raise ConfigurationError(f"The number of laps is {laps}, but it must be 1 or more.")

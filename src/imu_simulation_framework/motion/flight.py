@@ -29,16 +29,16 @@ from imu_simulation_framework.motion.earth_motion import EarthMotion
 CLIMB_SHARE = 0.25
 """Of the fastest climb: what is above it is ascending."""
 
-LEAST_CLIMB = 0.5
+MIN_CLIMB = 0.5
 """Of the fastest climb [m/s]: what never climbs faster stays level."""
 
 TURN_RATE = np.radians(1.0)
 """Of the course [rad/s]: what is faster is a turn; a third of a standard rate turn."""
 
-LEAST_TURN = np.radians(20.0)
+MIN_TURN = np.radians(20.0)
 """Change of course [rad] of a turn that counts."""
 
-LEAST_SPEED = 10.0
+MIN_SPEED = 10.0
 """Over ground [m/s]: below, a course says nothing of turns in flight."""
 
 WINDOW = 1.0
@@ -111,7 +111,7 @@ def flight_instants(time, velocity, on_ground=None) -> FlightInstants:
     width = max(1, round(WINDOW / float(np.median(np.diff(time)))))
     smooth = uniform_filter1d(velocity, width, axis=0, mode="nearest")
     ground = np.zeros(len(time), bool) if on_ground is None else np.asarray(on_ground, dtype=bool)
-    fast = np.hypot(smooth[:, 0], smooth[:, 1]) > LEAST_SPEED
+    fast = np.hypot(smooth[:, 0], smooth[:, 1]) > MIN_SPEED
     ascent, cruise, lift_off = _ascent(time, np.where(fast, smooth[:, 2], 0.0), ground)
     turns = _turns(time, smooth, fast & ~ground)
     later = [turn for turn in turns if cruise is not None and turn.start >= cruise]
@@ -130,7 +130,7 @@ def flight_instants(time, velocity, on_ground=None) -> FlightInstants:
 def _ascent(time, climb, ground):
     """Return start of ascent, start of cruise and lift-off; None for what there is not."""
     fastest = float(np.max(climb))
-    if fastest < LEAST_CLIMB:
+    if fastest < MIN_CLIMB:
         return None, None, None
     begin, end = max(_stretches(climb > CLIMB_SHARE * fastest), key=lambda part: part[1] - part[0])
     # What climbs at the first or the last sample began or ends elsewhere.
@@ -150,7 +150,7 @@ def _turns(time, velocity, counts) -> list[CourseTurn]:
         for begin, end in _stretches(counts & (side * rate > TURN_RATE)):
             last = min(end, len(time) - 1)
             change = float(course[last] - course[begin])
-            if abs(change) >= LEAST_TURN:
+            if abs(change) >= MIN_TURN:
                 turns.append(CourseTurn(float(time[begin]), float(time[last]), change))
     return sorted(turns, key=lambda turn: turn.start)
 

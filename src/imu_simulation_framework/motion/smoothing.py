@@ -353,7 +353,7 @@ _ENOUGH_RATE = 10.0
 the stretches so short that there is no turn in any."""
 _ROUNDS = 5
 _ESTIMATES = 3
-_MOST_OUTLIERS = 0.2
+_MAX_OUTLIERS = 0.2
 _DENSITIES = (1e-3, 1e2)
 _SCALE_TIME = 5.0
 
@@ -627,7 +627,7 @@ def estimate_robustly(fixes, correlation_time):
         if not changed:
             break
         # Who leaves out every fifth position has no model of them.
-        if left_out.mean() > _MOST_OUTLIERS:
+        if left_out.mean() > _MAX_OUTLIERS:
             return noise, fixes, before
         noise = estimate_noise(fixes, correlation_time, left_out, noise)
     return noise, fixes, left_out

@@ -46,7 +46,7 @@ _SMALL = 1e-2
 """Of an angle below which the series of the coefficients are exact [rad]."""
 _SETTLED = 1e-7
 """By how much a path may still move when its gravitation is computed again [m]."""
-_MOST_ROUNDS = 100
+_MAX_ROUNDS = 100
 
 
 @dataclass(frozen=True)
@@ -181,7 +181,7 @@ def integrate(
     )
     inertial = velocity + EARTH_RATE * _turned_east(position)
     place = position + inertial * (time - time[0])[:, np.newaxis]
-    for _ in range(_MOST_ROUNDS):
+    for _ in range(_MAX_ROUNDS):
         with np.errstate(all="ignore"):  # at the Earth's centre there is no gravitation
             attraction = _about_z(angle, gravitation(_about_z(-angle, place)))
         speed = _sums(inertial, gained + 0.5 * step * (attraction[1:] + attraction[:-1]))

@@ -20,7 +20,7 @@ START_CLEARANCE = 1.5
 LARGEST_LENGTH = 1000.0
 """Of anything in a terrain [m]; it is for a robot that drives some hundred metres."""
 
-MOST_BUMPS = 10_000
+MAX_BUMPS = 10_000
 """A simulator looks in each step for those that touch a wheel."""
 
 
@@ -54,10 +54,10 @@ class Terrain(Settings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.size**2 > MOST_BUMPS * self.spacing**2:
+        if self.size**2 > MAX_BUMPS * self.spacing**2:
             raise ConfigurationError(
                 f"size is {self.size:g} m, which with spacing {self.spacing:g} m makes more than "
-                f"{MOST_BUMPS} bumps; make size smaller or spacing larger."
+                f"{MAX_BUMPS} bumps; make size smaller or spacing larger."
             )
         if self.height >= self.radius:
             raise ConfigurationError(

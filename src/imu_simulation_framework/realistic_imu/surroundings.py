@@ -38,7 +38,7 @@ AT_ONCE = 50
 """Truths that are then completed together."""
 
 
-_LEAST_FIELD, _LARGEST_FIELD = 1e-6, 1e-2
+_MIN_FIELD, _LARGEST_FIELD = 1e-6, 1e-2
 """Of an ideal magnetic field [T]; Earth's is 2e-5 to 7e-5, beside a magnet it is some more."""
 
 
@@ -167,7 +167,7 @@ class Surroundings:
         if not np.isfinite(size) or (self._is_checked and not 0.0 < size <= _LARGEST_FIELD):
             self.report.fields += 1
             return []
-        if not self._is_checked and not _LEAST_FIELD <= size <= _LARGEST_FIELD:
+        if not self._is_checked and not _MIN_FIELD <= size <= _LARGEST_FIELD:
             raise RecordingError(
                 f"the ideal magnetic field is {size:g}, expected it in tesla (REP-103), where "
                 "Earth's is 2e-5 to 7e-5"

@@ -166,7 +166,7 @@ NO_ORIENTATION = (0.0, 0.0, 0.0, 1.0)
 FIRST_MESSAGES = 50
 """Of an ideal IMU: where none of so many has an orientation, the IMU is said to have none."""
 
-_LEAST_GRAVITY = 0.5
+_MIN_GRAVITY = 0.5
 """Share of the gravity below which the mean force is without it."""
 
 _STEEPEST = np.radians(45.0)
@@ -383,7 +383,7 @@ def check_frames(truths, has_orientation: bool) -> None:
     size = float(np.linalg.norm(mean))
     said = "({:.1f}, {:.1f}, {:.1f}) m/s^2".format(*mean + 0.0)
     wanted = "expected about +9.8 on z, as REP-103 and REP-145 have it"
-    if size < _LEAST_GRAVITY * STANDARD_GRAVITY:
+    if size < _MIN_GRAVITY * STANDARD_GRAVITY:
         raise RecordingError(
             f"the ideal IMU's acceleration is without gravity: its mean is {said}, {wanted}; "
             "let the simulator publish it with gravity, or have gravity added"

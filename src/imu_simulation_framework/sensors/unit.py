@@ -1,4 +1,4 @@
-"""Another specimen of a sensor: what differs from one to the next, drawn at random."""
+"""Another unit of a sensor: what differs from one to the next, drawn at random."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _NOTHING: Matrix = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 
 
 @dataclass(frozen=True)
-class SpecimenSpread(Settings):
-    """How far the response of one specimen may be from the truth.
+class UnitSpread(Settings):
+    """How far the response of one unit may be from the truth.
 
     Each element is drawn evenly between zero and what stands here, which may be negative.
 
@@ -33,7 +33,7 @@ class SpecimenSpread(Settings):
     g_sensitivity: Matrix = declared(_NOTHING, checked_matrix)
 
 
-AGISIM_SPREAD = SpecimenSpread(
+AGISIM_SPREAD = UnitSpread(
     gyroscope=((3e-3, -3e-3, -3e-3), (0.0, 3e-3, 3e-3), (0.0, 0.0, 3e-3)),
     accelerometer=((5e-3, -5e-3, -5e-3), (-5e-3, 5e-3, 5e-3), (-5e-3, 5e-3, 5e-3)),
     g_sensitivity=((1e-5, -1e-5, -1e-5), (-1e-5, 1e-5, 1e-5), (-1e-5, 1e-5, 1e-5)),
@@ -42,8 +42,8 @@ AGISIM_SPREAD = SpecimenSpread(
 what leads from x to y or z, or back, has the other sign."""
 
 
-def specimen(
-    specification: ImuSpecification, spread: SpecimenSpread, seed: int = 1, run: int = 0
+def draw_unit(
+    specification: ImuSpecification, spread: UnitSpread, seed: int = 1, run: int = 0
 ) -> ImuSpecification:
     """Return a specification with a response drawn anew; all else is as it was.
 

@@ -1,11 +1,11 @@
-"""The bundled IMU of AGISim: the paper's table in our axes, and other specimens of it."""
+"""The bundled IMU of AGISim: the paper's table in our axes, and other units of it."""
 
 import numpy as np
 import pytest
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.sensors.unit import AGISIM_SPREAD, SpecimenSpread, specimen
+from imu_simulation_framework.sensors.unit import AGISIM_SPREAD, UnitSpread, draw_unit
 
 # From forward, right, down to forward, left, up.
 TO_OURS = np.diag([1.0, -1.0, -1.0])
@@ -33,7 +33,7 @@ def _matrices(imu):
 
 def test_its_matrices_are_the_draw_that_its_file_says():
     imu = isf.read_imu_specification("agisim")
-    drawn = specimen(imu, AGISIM_SPREAD, seed=1, run=0)
+    drawn = draw_unit(imu, AGISIM_SPREAD, seed=1, run=0)
     for values, expected in zip(_matrices(imu), _matrices(drawn)):
         np.testing.assert_allclose(values, expected, rtol=1e-4)
 
@@ -41,7 +41,7 @@ def test_its_matrices_are_the_draw_that_its_file_says():
 def test_in_the_papers_axes_all_elements_are_between_zero_and_its_extent():
     imu = isf.read_imu_specification("agisim")
     extents = (3e-3 * np.triu(np.ones((3, 3))), 5e-3 * np.ones((3, 3)), 1e-5 * np.ones((3, 3)))
-    drawn = [_matrices(specimen(imu, AGISIM_SPREAD, seed=3, run=run)) for run in range(400)]
+    drawn = [_matrices(draw_unit(imu, AGISIM_SPREAD, seed=3, run=run)) for run in range(400)]
     for values, extent in zip(zip(*drawn), extents):
         theirs = TO_OURS @ np.array(values) @ TO_OURS
         assert np.all(theirs >= 0.0) and np.all(theirs <= extent)
@@ -50,9 +50,9 @@ def test_in_the_papers_axes_all_elements_are_between_zero_and_its_extent():
         assert np.all(np.abs(theirs.mean(axis=0) - 0.5 * extent) <= 5.0 * standard_error)
 
 
-def test_a_specimen_is_the_same_whatever_others_there_are_and_changes_its_response_only():
+def test_a_unit_is_the_same_whatever_others_there_are_and_changes_its_response_only():
     imu = isf.read_imu_specification("agisim")
-    one, again, other = (specimen(imu, AGISIM_SPREAD, 5, run) for run in (2, 2, 3))
+    one, again, other = (draw_unit(imu, AGISIM_SPREAD, 5, run) for run in (2, 2, 3))
     assert one == again
     assert one != other
     assert one.accelerometer.turn_on_bias == imu.accelerometer.turn_on_bias
@@ -62,4 +62,4 @@ def test_a_specimen_is_the_same_whatever_others_there_are_and_changes_its_respon
 
 def test_a_spread_that_is_no_matrix_is_refused():
     with pytest.raises(ConfigurationError, match="gyroscope must have three rows"):
-        SpecimenSpread(gyroscope=((1.0, 2.0), (3.0, 4.0)))
+        UnitSpread(gyroscope=((1.0, 2.0), (3.0, 4.0)))

@@ -7,7 +7,7 @@ import pytest
 from imu_simulation_framework.core.angles import unwrap, wrap
 from imu_simulation_framework.heading import yaw_error as streamed
 from imu_simulation_framework.heading.comparison import ComparisonSettings, compare_yaw
-from imu_simulation_framework.heading.yaw_error import StreamedYawError
+from imu_simulation_framework.heading.error import StreamedYawError
 
 PERIOD = 10_000_000
 

@@ -24,8 +24,8 @@ from imu_simulation_framework.drive.ensembles.samplers import (
     LinearDrawing,
     SensorDrawing,
 )
+from imu_simulation_framework.heading.error import yaw_error
 from imu_simulation_framework.heading.model.of_imu import yaw_error_model
-from imu_simulation_framework.heading.yaw_error import yaw_error
 from imu_simulation_framework.motion import earth_motion as earth_sources
 from imu_simulation_framework.motion import sources
 from imu_simulation_framework.sensors.imu_models.plugins import GenericParameters, HectorParameters

@@ -5,7 +5,7 @@ import pytest
 
 from imu_simulation_framework.core.columns import IMU_RECORD
 from imu_simulation_framework.core.errors import ConfigurationError, MotionError
-from imu_simulation_framework.heading.yaw_error import yaw_error
+from imu_simulation_framework.heading.error import yaw_error
 from imu_simulation_framework.motion.sources import at_rest, read_drive, rounds, straight
 from imu_simulation_framework.sensors.imu_models.plugins import GenericParameters
 from imu_simulation_framework.sensors.imu_models.registry import PRESETS

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Callable, Iterable
 
 import numpy as np
 
@@ -158,7 +158,11 @@ def _finite_limit(estimate) -> float:
     return estimate.high if np.isfinite(estimate.high) else estimate.value
 
 
-def identify(recordings, band=DEFAULT_BAND, progress=None) -> AllanIdentification:
+def identify(
+    recordings: Iterable[SamplesAtRest],
+    band: tuple[float, float] = DEFAULT_BAND,
+    progress: Callable[[], object] | None = None,
+) -> AllanIdentification:
     """Identify Q, N, B, K and R of every axis, and what a real sensor has besides.
 
     Several recordings of one sensor count with the inverse of their covariance: the terms are
@@ -197,4 +201,4 @@ def identify(recordings, band=DEFAULT_BAND, progress=None) -> AllanIdentificatio
         variances = computed[axis :: len(names)]
         results[name] = identify_axis(models, axis, variances, planner, comparisons)
         step()
-    return AllanIdentification(recordings, results, tuple(band))
+    return AllanIdentification(recordings, results, (band[0], band[1]))

@@ -48,7 +48,7 @@ ERRORS = np.concatenate([[0.0], np.geomspace(0.003, 0.4, 10)])
 LONGEST_START = 10.0  # s
 _LEFT_OUT = 2.0 * np.log(2.0)
 _CORRELATION = np.log(10.0) / 2.0
-_LEAST_POINTS = 10
+_MIN_POINTS = 10
 _STRIDE = 2
 _ITERATIONS = 6
 
@@ -84,7 +84,7 @@ class RestrictedLikelihood:
     def starts(self) -> np.ndarray:
         """Return averaging times to begin with."""
         tau = np.unique(self._tau)
-        possible = tau[: max(1, len(tau) - _LEAST_POINTS) : _STRIDE]
+        possible = tau[: max(1, len(tau) - _MIN_POINTS) : _STRIDE]
         return possible[possible <= LONGEST_START]
 
     def best(self, starts=None, errors=ERRORS):
@@ -294,9 +294,9 @@ def _judged(tau, variances, shapes, covariances, duration, start):
 
 _SEGMENT = 330.0  # s
 _SEGMENTS = 8
-_LEAST_SEGMENT = 1000
+_MIN_SEGMENT = 1000
 _BACKGROUND = 0.05
-_LEAST_BACKGROUND = 20
+_MIN_BACKGROUND = 20
 _LEVEL = 1e-3
 _CLEARLY = 1.3
 # Hann windows that overlap by half: so many independent segments each counts for.
@@ -304,7 +304,7 @@ _INDEPENDENT = 0.95
 # Bins this close to each other belong to one line, that of a clock that wanders.
 _JOINED = 3
 _ROUNDS = 3
-_LEAST_SHARE = 0.25
+_MIN_SHARE = 0.25
 _SEGMENTS_AT_ONCE = 30
 
 
@@ -328,7 +328,7 @@ def remove_lines(parts, rate):
     longest = max(len(part) for part in parts)
     segment = min(round(_SEGMENT * rate), longest // _SEGMENTS) // 2 * 2
     parts, found = list(parts), ()
-    if segment < _LEAST_SEGMENT:
+    if segment < _MIN_SEGMENT:
         return parts, found
     # Of a strong line the first round leaves some at the ends, which the next finds.
     for _ in range(_ROUNDS):
@@ -336,7 +336,7 @@ def remove_lines(parts, rate):
         background = _background(power)
         freedom = 2.0 * max(1.0, _INDEPENDENT * count)
         high = power / background > _CLEARLY * chi2.isf(_LEVEL, freedom) / freedom
-        high[:_LEAST_BACKGROUND] = False
+        high[:_MIN_BACKGROUND] = False
         if not high.any():
             break
         # The bins beside hold what the window spreads there.
@@ -373,8 +373,8 @@ def _background(power):
     first = 0
     # The window grows with the frequency: a filter for each third of an octave.
     while first < len(power):
-        last = min(len(power), max(first + _LEAST_BACKGROUND, int(first * 1.26)))
-        width = max(_LEAST_BACKGROUND, round(_BACKGROUND * last)) | 1
+        last = min(len(power), max(first + _MIN_BACKGROUND, int(first * 1.26)))
+        width = max(_MIN_BACKGROUND, round(_BACKGROUND * last)) | 1
         low, high = max(0, first - width), min(len(power), last + width)
         filtered = median_filter(power[low:high], size=width, mode="reflect")
         background[first:last] = filtered[first - low : last - low]
@@ -429,7 +429,7 @@ def _taken_out(part, shares, excess, groups, segment):
         )
         filtered = oaconvolve(part[low:high] - level, response, mode="full")
         begin = half + start - low
-        taken[places] = filtered[begin : begin + len(places)] / np.maximum(share, _LEAST_SHARE)
+        taken[places] = filtered[begin : begin + len(places)] / np.maximum(share, _MIN_SHARE)
     return taken
 
 

@@ -6,6 +6,7 @@ worked on.
 
 from __future__ import annotations
 
+import os
 import tempfile
 from dataclasses import dataclass, replace
 from typing import Callable, Mapping, Sequence
@@ -79,7 +80,7 @@ class RecordedAtRest:
 
 
 def read_at_rest(
-    path,
+    path: str | os.PathLike[str],
     topic: str = "",
     columns: Mapping[str, str] | None = None,
     *,

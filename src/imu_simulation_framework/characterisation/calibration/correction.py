@@ -35,14 +35,14 @@ Rows = Tuple[Axes, ...]
 _ZERO = (0.0, 0.0, 0.0)
 _ZERO_MATRIX = (_ZERO, _ZERO, _ZERO)
 _IDENTITY = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-_MOST_POWERS = 5
+_MAX_POWERS = 5
 _WORST_CONDITION = 100.0
 
 
 def _rows(name, value) -> Rows:
-    if not isinstance(value, (list, tuple)) or len(value) > _MOST_POWERS:
+    if not isinstance(value, (list, tuple)) or len(value) > _MAX_POWERS:
         raise ConfigurationError(
-            f"{name} must be at most {_MOST_POWERS} rows of three numbers, for the powers of the "
+            f"{name} must be at most {_MAX_POWERS} rows of three numbers, for the powers of the "
             "temperature's difference."
         )
     return tuple(checked_axes(f"{name} {k + 1}", row) for k, row in enumerate(value))

@@ -119,7 +119,7 @@ _USUAL_MEETING, _MEETING_SPREAD, _NO_WALK = 300.0, 2.0, 0.5
 _UNLIKE, _UNLIKE_FREEDOM = 0.35, 3
 # Of the axes' common B over their common N.
 _COMMON = np.geomspace(1e-4, 100.0, 41)
-_LEAST_WEIGHT = np.exp(-7.0)
+_MIN_WEIGHT = np.exp(-7.0)
 
 
 @dataclass(frozen=True)
@@ -197,7 +197,7 @@ def found_noise(
     chosen = []
     for (_, white), logs in zip(found, log_weights):
         weights = np.exp(logs - logs.max())
-        weights[weights < _LEAST_WEIGHT] = 0.0
+        weights[weights < _MIN_WEIGHT] = 0.0
         weights /= weights.sum()
         chosen.append(
             [
@@ -282,7 +282,7 @@ def _weights(logs, white, beforehand):
 CONFIDENCE = 0.95
 _NORMAL = 1.959963984540054
 _LARGE_DOF = 1e6
-_LEAST_FREEDOM = 5
+_MIN_FREEDOM = 5
 
 
 @dataclass(frozen=True)
@@ -449,7 +449,7 @@ def _contrast(means, axis):
         touched = np.column_stack([touched, means.group[:, None] == uncertain])
     basis, sizes, _ = np.linalg.svd(touched)
     contrast = basis[:, np.count_nonzero(sizes > 1e-8 * sizes[0]) :]
-    if contrast.shape[1] < _LEAST_FREEDOM:
+    if contrast.shape[1] < _MIN_FREEDOM:
         raise RecordingError(
             f"{axis.what}: is too short to find the noise in it, expected times at rest of 10 s "
             "at least"

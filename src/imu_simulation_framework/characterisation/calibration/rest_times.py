@@ -25,8 +25,8 @@ from imu_simulation_framework.core.constants import STANDARD_GRAVITY
 from imu_simulation_framework.core.errors import RecordingError
 
 _BLOCK = 0.25  # s
-_LEAST_BLOCKS = 6
-_LEAST_TURN = np.radians(5.0)  # of gravity within a block
+_MIN_BLOCKS = 6
+_MIN_TURN = np.radians(5.0)  # of gravity within a block
 _NEAR_GRAVITY = 0.2  # so that the sensor is turned and not thrown
 _FACTOR = 2.0  # by which a ratio may miss that of a unit: axes differ, and hands shake
 
@@ -64,13 +64,13 @@ def check_inertial_units(
 
 def _turns_told_by_gravity(times, gyro, accel, usual):
     """Return how much further the gyroscope turns than gravity does; None where nothing turns."""
-    if len(times) < 2 * _LEAST_BLOCKS or usual <= 0.0:
+    if len(times) < 2 * _MIN_BLOCKS or usual <= 0.0:
         return None
     period = float(np.median(np.diff(times)))
     size = max(2, round(_BLOCK / period))
     edges = np.arange(0, len(times) - size, size)
     up = np.array([np.median(accel[edge : edge + max(1, size // 4)], axis=0) for edge in edges])
-    if len(up) < _LEAST_BLOCKS:
+    if len(up) < _MIN_BLOCKS:
         return None
     lengths = np.linalg.norm(up, axis=1)
     fine = np.abs(lengths / usual - 1.0) < _NEAR_GRAVITY
@@ -80,16 +80,16 @@ def _turns_told_by_gravity(times, gyro, accel, usual):
     middle = up[1:] + up[:-1]
     middle = middle / np.maximum(np.linalg.norm(middle, axis=1), 1e-9)[:, None]
     felt = np.linalg.norm(np.cross(means, middle), axis=1) * np.diff(times[edges])
-    seen = fine[1:] & fine[:-1] & (turned > _LEAST_TURN) & (turned < np.pi / 2.0)
-    return float(np.median(felt[seen] / turned[seen])) if seen.sum() >= _LEAST_BLOCKS else None
+    seen = fine[1:] & fine[:-1] & (turned > _MIN_TURN) & (turned < np.pi / 2.0)
+    return float(np.median(felt[seen] / turned[seen])) if seen.sum() >= _MIN_BLOCKS else None
 
 
 _REST_BLOCK = 0.5  # s
-_LEAST_SAMPLES = 5
+_MIN_SAMPLES = 5
 _SCATTER = 3.0
 _QUIET_SHARE = 0.1
 _NOISE = 10.0
-_LEAST_CHANGE = 0.02
+_MIN_CHANGE = 0.02
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ def _still_parts(times, values, names, minimum) -> list[RestTime]:
     if len(times) < 2:
         return []
     rate = (len(times) - 1) / (times[-1] - times[0])
-    size = max(_LEAST_SAMPLES, round(_REST_BLOCK * rate))
+    size = max(_MIN_SAMPLES, round(_REST_BLOCK * rate))
     blocks = values.shape[1] // size
     if blocks < 3:
         return []
@@ -149,7 +149,7 @@ def _still_parts(times, values, names, minimum) -> list[RestTime]:
         quiet = np.quantile(scatter, _QUIET_SHARE)
         kind = name.split("_")[0]
         # A quantised signal may be constant for a while.
-        least = _LEAST_CHANGE * CHANGES[kind]
+        least = _MIN_CHANGE * CHANGES[kind]
         still &= scatter <= _SCATTER * quiet + least
         change = np.abs(np.diff(level)) > max(least, _NOISE * quiet / np.sqrt(size))
         still[1:] &= ~change
@@ -178,7 +178,7 @@ def _still_parts(times, values, names, minimum) -> list[RestTime]:
 _LARGEST_ERROR = 0.3
 _MOSTLY = 0.9
 _LONG_STEP = 1.5
-_LEAST_ANGLE = np.radians(30.0)
+_MIN_ANGLE = np.radians(30.0)
 
 
 @dataclass(frozen=True)
@@ -299,7 +299,7 @@ def turns_of_reference(
             continue
         yaw = np.interp([before, after], reference_times, reference_yaw)
         angle = float(yaw[1] - yaw[0])
-        if abs(angle) < _LEAST_ANGLE:
+        if abs(angle) < _MIN_ANGLE:
             continue
         said = f"{source}: the turn from {times[start] - times[0]:.1f} s on"
         _require_all_samples(times, start, stop, said)

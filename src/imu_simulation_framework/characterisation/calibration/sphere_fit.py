@@ -42,12 +42,12 @@ from imu_simulation_framework.core.errors import RecordingError
 _ELEMENTS = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 """Of A, which is symmetric, those that are looked for."""
 
-LEAST_SPREAD = 0.1
+MIN_SPREAD = 0.1
 """Smallest variance of the directions along any axis; 1/3 is the same in all."""
 
-_LEAST_POINTS = 30
+_MIN_POINTS = 30
 _BLOCKS = 250
-_MOST_AXES_RATIO = 3.0
+_MAX_AXES_RATIO = 3.0
 _STEPS = 6
 
 
@@ -110,9 +110,9 @@ def fit_to_sphere(
     said = f"{source}, {what}"
     if readings.ndim != 2 or readings.shape[1] != 3 or not np.isfinite(readings).all():
         raise RecordingError(f"{said}: expected three finite numbers in each sample")
-    if len(readings) < _LEAST_POINTS:
+    if len(readings) < _MIN_POINTS:
         raise RecordingError(
-            f"{said}: has {len(readings)} samples, expected at least {_LEAST_POINTS}"
+            f"{said}: has {len(readings)} samples, expected at least {_MIN_POINTS}"
         )
     size = None if size is None else checked_number("size", size, above=0.0)
     unit = float(np.median(np.linalg.norm(readings - readings.mean(axis=0), axis=1)))
@@ -134,7 +134,7 @@ def fit_to_sphere(
         free = free + np.linalg.lstsq(seen.design, seen.residuals, rcond=None)[0]
     seen = _seen(free, scaled, radius)
     spread = float(np.linalg.eigvalsh(np.cov(seen.directions.T, bias=True))[0])
-    if not np.isfinite(free).all() or spread < LEAST_SPREAD:
+    if not np.isfinite(free).all() or spread < MIN_SPREAD:
         raise RecordingError(_flat(said))
     # Of an unknown size, the mean scale factor is 1.
     mean = free[3:6].mean() if size is None else 1.0
@@ -191,7 +191,7 @@ def _algebraic(points, said):
     except np.linalg.LinAlgError:
         raise RecordingError(_flat(said)) from None
     values, vectors = np.linalg.eigh(quadric / (1.0 + centre @ quadric @ centre))
-    if values[0] <= 0.0 or values[-1] > _MOST_AXES_RATIO**2 * values[0]:
+    if values[0] <= 0.0 or values[-1] > _MAX_AXES_RATIO**2 * values[0]:
         raise RecordingError(_flat(said))
     # |root (y - b)| = 1, hence y - b = inverse root times a unit vector.
     return vectors @ np.diag(1.0 / np.sqrt(values)) @ vectors.T, centre + middle
@@ -284,7 +284,7 @@ def _with_noise(times, seen, back, noise, said, parts):
     return solution
 
 
-LEAST_POSITIONS = 9
+MIN_POSITIONS = 9
 """As many as there are numbers to be found."""
 
 _ANOTHER_POSITION = np.cos(np.radians(15.0))
@@ -322,9 +322,9 @@ def calibrate_accelerometer_freely(
     for direction in means:
         if all(direction @ other < _ANOTHER_POSITION for other in positions):
             positions.append(direction)
-    if len(positions) < LEAST_POSITIONS:
+    if len(positions) < MIN_POSITIONS:
         raise RecordingError(
-            f"{source}: the accelerometer takes {LEAST_POSITIONS} positions at rest or more, in "
+            f"{source}: the accelerometer takes {MIN_POSITIONS} positions at rest or more, in "
             f"all directions and 15 degrees apart, but there are {len(positions)} in {len(rests)} "
             "times at rest"
         )

@@ -27,7 +27,7 @@ from imu_simulation_framework.characterisation.calibration.estimates import (
 from imu_simulation_framework.core.checked_values import AXES
 
 Row = Tuple[FoundValue, ...]
-_LEAST_EXCITED = 0.2
+_MIN_EXCITED = 0.2
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ def fit_triad(
     """
     size = np.abs(truth.values).max()
     excited = [
-        j for j in range(3) if size and np.abs(truth.values[:, j]).max() > _LEAST_EXCITED * size
+        j for j in range(3) if size and np.abs(truth.values[:, j]).max() > _MIN_EXCITED * size
     ]
     powers = [] if temperatures is None else _powers(temperatures)
     bias_degree = temperatures.bias_degree if temperatures else 0

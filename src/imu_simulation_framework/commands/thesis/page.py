@@ -221,10 +221,10 @@ def _summary(experiments):
 
 
 def _answer(judgements):
-    refuted = sum(one.judgement.refuted for one in judgements)
+    rejected = sum(one.judgement.rejected for one in judgements)
     return (
         "The thesis ends without a statistical test, for want of drives. With "
-        f"{DRAWN} simulated drives for each recorded one the test refutes {refuted} of "
+        f"{DRAWN} simulated drives for each recorded one the test rejects {rejected} of "
         f"{len(judgements)} pairs of a drive and a setting."
     )
 
@@ -245,7 +245,7 @@ def _found(told, judgements, table):
         "Are the recorded errors those of Hector's model?",
         text=[
             f"Each recorded error among {DRAWN} drives of the model. p is the share of them "
-            "that are at least as extreme; a model is refuted where the smallest p, corrected for "
+            "that are at least as extreme; a model is rejected where the smallest p, corrected for "
             "the number of looks, is at most 0.05. The noise of the reference counts as the IMU's."
         ],
         table=page_table(table, JUDGEMENTS, texts=len(JUDGEMENTS)),

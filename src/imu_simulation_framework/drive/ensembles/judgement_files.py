@@ -27,7 +27,7 @@ from imu_simulation_framework.report.table import Column
 
 CURVES = 20
 """Runs that a page shows as curves at most."""
-ONE_DRIVE = "One drive: a model that is not refuted is not proven, and several may survive."
+ONE_DRIVE = "One drive: a model that is not rejected is not proven, and several may survive."
 COLUMNS = (
     Column("imu", "imu"),
     Column("look", "look"),
@@ -155,11 +155,11 @@ def _verdicts(judged):
     for one in judged:
         looks = shown_looks(one.judgement)
         rarest = min(looks, key=lambda look: look.adjusted)
-        refuted = f"refuted: {one.judgement.verdict}"
+        rejected = f"rejected: {one.judgement.verdict}"
         rows.append(
             {
                 "imu": one.name,
-                "verdict": refuted if one.judgement.refuted else one.judgement.verdict,
+                "verdict": rejected if one.judgement.rejected else one.judgement.verdict,
                 "p": f"{one.judgement.envelope.p_value:.3g}",
                 "smallest": f"{rarest.adjusted:.3g}",
                 "look": rarest.name if rarest.adjusted < 1.0 else "",
@@ -182,7 +182,7 @@ def _record(judged, drive, options):
         "imus": [
             {
                 "name": one.name,
-                "refuted": one.judgement.refuted,
+                "rejected": one.judgement.rejected,
                 "verdict": one.judgement.verdict,
                 "sentence": one.judgement.sentence,
                 "level": one.judgement.level,

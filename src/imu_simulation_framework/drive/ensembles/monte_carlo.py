@@ -211,7 +211,7 @@ def draw_chunk(
     return pack(reduce_runs(drawing.time, errors, max(0, keep - first_run)), job, first_run)
 
 
-MOST_RUNS = 100_000_000
+MAX_RUNS = 100_000_000
 KEEP = 1000
 """Runs whose whole curves are kept."""
 
@@ -253,10 +253,9 @@ def monte_carlo(
     on_remark : callable
         Called with a sentence on what was done anew.
     """
-    if not 1 <= runs <= MOST_RUNS:
+    if not 1 <= runs <= MAX_RUNS:
         raise EnsembleError(
-            f"an ensemble of {runs} runs is asked for, but it has at least 1 and at most "
-            f"{MOST_RUNS}"
+            f"an ensemble of {runs} runs is asked for, but it has at least 1 and at most {MAX_RUNS}"
         )
     if workers < 1 or keep < 0:
         raise ConfigurationError(

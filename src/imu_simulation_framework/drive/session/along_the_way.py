@@ -10,7 +10,7 @@ import numpy as np
 from imu_simulation_framework.sensors.imu_models.base import ImuTruth
 from imu_simulation_framework.sensors.magnetism.environment import MagneticEnvironment, turned
 
-MOST_POSES = 10000
+MAX_POSES = 10000
 """That wait for samples: ten seconds and more; who is farther behind has lost them."""
 
 
@@ -49,7 +49,7 @@ class AlongTheWay:
         self._has_speed = speed
         told = {_POSE: poses, _TORQUE: torques, _FIELD: fields}
         self._told: dict[str, deque[tuple[int, np.ndarray]]] = {
-            what: deque(maxlen=MOST_POSES) for what, is_told in told.items() if is_told
+            what: deque(maxlen=MAX_POSES) for what, is_told in told.items() if is_told
         }
         self.mount(imu_position)
 

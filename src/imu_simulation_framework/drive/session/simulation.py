@@ -76,17 +76,17 @@ class SimulatedSamples(NamedTuple):
             return None
         return self._published(self.reading.magnetic_field)
 
-    def told_fixes(self) -> list[tuple[str, np.ndarray, np.ndarray]]:
+    def reported_fixes(self) -> list[tuple[str, np.ndarray, np.ndarray]]:
         """Kinds, stamps and rows of what the receiver said meanwhile, as they are recorded."""
         if not self.fixes:
             return []
         # Imported here, as the receiver itself.
-        from imu_simulation_framework.sensors.gnss.messages import told_fixes
+        from imu_simulation_framework.sensors.gnss.messages import reported_fixes
 
         return [
             (kind, *told)
             for fixes in self.fixes
-            for kind, told in zip(STORED_OF_RECEIVER, told_fixes(fixes))
+            for kind, told in zip(STORED_OF_RECEIVER, reported_fixes(fixes))
         ]
 
     def _published(self, *parts) -> tuple[np.ndarray, np.ndarray]:

@@ -9,7 +9,7 @@ import numpy as np
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.angles import difference, wrap
 from imu_simulation_framework.core.stamps import NANOSECONDS
-from imu_simulation_framework.heading.yaw_error import WAITING, StreamedYawError
+from imu_simulation_framework.heading.error import WAITING, StreamedYawError
 
 
 class YawSample(NamedTuple):

@@ -35,7 +35,7 @@ from imu_simulation_framework.flight.gimbal.specification import (
 
 LONGEST_STEP = 10.0
 """Of a table's times, in median steps; a longer one is a gap, through which no spline is led."""
-MOST_ROWS = 1_000_000
+MAX_ROWS = 1_000_000
 
 
 def read_gimbal(name: str | os.PathLike[str]) -> GimbalSpecification:
@@ -76,9 +76,9 @@ def read_joint_table(path: str | os.PathLike[str]) -> TabulatedJoints:
             raise ConfigurationError(
                 f"{path}: line 1: there is no column {name}, expected time, {', '.join(JOINTS)}."
             )
-    if not 2 <= len(table) <= MOST_ROWS:
+    if not 2 <= len(table) <= MAX_ROWS:
         raise ConfigurationError(
-            f"{path}: there are {len(table)} rows of angles, expected 2 to {MOST_ROWS}."
+            f"{path}: there are {len(table)} rows of angles, expected 2 to {MAX_ROWS}."
         )
     time, angles = table.index.to_numpy(), table[list(JOINTS)].to_numpy()
     wrong = np.argwhere(~np.isfinite(angles))

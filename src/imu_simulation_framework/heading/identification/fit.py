@@ -45,7 +45,7 @@ that a search that began with too much of another one does not come back."""
 _SMALL = 0.01
 """A strength below this part of its typical size is next to nothing."""
 _GAIN = 1e-3
-_MOST_ESCAPES = 6
+_MAX_ESCAPES = 6
 _WAYS = 2
 """Of the places to begin with, the most likely ones are tried."""
 _FEW, _ENOUGH = 8, 200
@@ -281,7 +281,7 @@ def refit(likelihood: Likelihood, values: dict[str, float]) -> Fit:
     """Return the model that explains the drives best, looked for from these values only."""
     names = likelihood.names
     bounds = [tuple(np.log(likelihood.scales.bounds(name))) for name in names]
-    for _ in range(_MOST_ESCAPES):
+    for _ in range(_MAX_ESCAPES):
         first = np.log([values[name] for name in names])
         x, highest = maximise(lambda x: likelihood(_named(names, x)), first, bounds)
         found = Fit(likelihood, _named(names, x), highest)

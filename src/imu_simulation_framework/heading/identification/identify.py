@@ -74,7 +74,7 @@ class ResidualCheck(NamedTuple):
 
     @property
     def passed(self) -> bool:
-        """Whether the model is not refuted."""
+        """Whether the model is not rejected."""
         return self.p >= LEVEL
 
 
@@ -152,7 +152,7 @@ def choose(
     constants: Sequence[ConstantTerm],
     correlated_reference: bool = False,
 ) -> Choice:
-    """Return the smallest model that no larger one refutes.
+    """Return the smallest model that no larger one rejects.
 
     The random terms first, with all constants (Diggle, Heagerty, Liang and Zeger: Analysis of
     longitudinal data, section 4.5): from angle random walk and reference noise upwards, then
@@ -348,7 +348,7 @@ def _kept_constants(chosen, constants, drives):
     return kept, sentences
 
 
-_MOST_REFITS = 10
+_MAX_REFITS = 10
 
 
 @dataclass(frozen=True)
@@ -424,7 +424,7 @@ def identify_yaw_error(
 
 
 def _with_intervals(chosen):
-    for _ in range(_MOST_REFITS):
+    for _ in range(_MAX_REFITS):
         try:
             return chosen, intervals(chosen)
         except BetterFit as better:

@@ -27,7 +27,7 @@ from imu_simulation_framework.heading.identification.terms import (
 CONFIDENCE = 0.95
 _BETTER = 0.02
 """A gain of log-likelihood that is more than the search's own tolerance."""
-_MOST_POINTS = 25
+_MAX_POINTS = 25
 _NEAR = 0.01
 """How near to the wanted fall of the likelihood, as a share of its root, a limit is."""
 
@@ -167,7 +167,7 @@ def _crossing(fall, centre, bound, step, drop):
 
     inside, below = centre, -goal
     outside, above = None, None
-    for _ in range(_MOST_POINTS):
+    for _ in range(_MAX_POINTS):
         if outside is None:
             value = centre + step
             if abs(step) >= abs(bound - centre):
@@ -197,7 +197,7 @@ _SAME = 1.0 - 1e-6
 """Share of a curve that others explain, from which on no data could tell them apart."""
 _ALIKE = 0.9
 """Share from which on it is said that they are hard to tell apart."""
-_LEAST_TURN = math.radians(45.0)
+_MIN_TURN = math.radians(45.0)
 
 
 def identifiable_constants(
@@ -212,7 +212,7 @@ def identifiable_constants(
     sentences = []
     for term in CONSTANT_TERMS:
         curve = _curve(term, drives)
-        if term is not RATE_BIAS and np.ptp(curve) < _LEAST_TURN:
+        if term is not RATE_BIAS and np.ptp(curve) < _MIN_TURN:
             sentences.append(
                 f"{term.name}: the robot turned by {math.degrees(np.ptp(curve)):.0f} deg only, so "
                 "it cannot be told; a drive of several full turns would"

@@ -98,7 +98,7 @@ FELT_ACCELERATION = "felt acceleration"
 EARTH_TURNING = "Earth's turning"
 
 _LARGEST_TILT = math.radians(10.0)
-_LEAST_YAW = 1e-6
+_MIN_YAW = 1e-6
 """What the filter's tilt makes of the yaw [rad]; less is left out."""
 
 
@@ -137,7 +137,7 @@ def of_specification(
         sources += vertical.known(EARTH_TURNING, turning)
         # The filter feels both.
         curve = curve - vertical.integrated(turning) if np.any(curve) else curve
-    if np.max(np.abs(curve)) > _LEAST_YAW:
+    if np.max(np.abs(curve)) > _MIN_YAW:
         sources.append(KnownError(FELT_ACCELERATION, curve))
     return sources, _limits(imu, up, rate, sample)
 

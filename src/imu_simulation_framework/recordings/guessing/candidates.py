@@ -282,7 +282,7 @@ def _fitting_unit(kind, unit, text):
     return unit if unit in _KIND_UNITS[values] else None
 
 
-_LEAST_FILLED = 0.3
+_MIN_FILLED = 0.3
 """Share of rows, of those that the fullest such column has, that a column must fill."""
 
 
@@ -368,7 +368,7 @@ def vectors(candidates, kind, axes):
 def fullest_first(groups):
     """Drop groups that fill far fewer rows than the fullest one."""
     most = max((next(iter(group.values())).filled for group in groups), default=0.0)
-    return [g for g in groups if next(iter(g.values())).filled >= _LEAST_FILLED * most]
+    return [g for g in groups if next(iter(g.values())).filled >= _MIN_FILLED * most]
 
 
 def matrix(columns) -> np.ndarray:

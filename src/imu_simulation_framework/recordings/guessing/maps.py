@@ -30,7 +30,7 @@ _RADIANS = factors("rad", "deg")
 _AGREE = 0.8
 """Correlation of turns of orientation and gyroscope from which on they are the same motion."""
 
-_LEAST_FILLED = 0.9
+_MIN_FILLED = 0.9
 """Share of the rows with an angular velocity or force that an orientation must have."""
 
 _FACTOR = 1.6
@@ -66,7 +66,7 @@ def guess_imu(candidates, seconds, pieces, positions, reasons):
     attitudes = _attitudes(candidates, seconds, pieces, reasons)
     own = _own(attitudes, positions, reasons)
     most = max((column.filled for column in inertial), default=0.0)
-    full = [attitude for attitude in own if attitude.filled > _LEAST_FILLED * most]
+    full = [attitude for attitude in own if attitude.filled > _MIN_FILLED * most]
     for attitude in own:
         if attitude not in full:
             reasons.append(f"{attitude.names}: no value in many rows of the IMU, left out")

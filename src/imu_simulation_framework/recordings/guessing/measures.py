@@ -11,7 +11,7 @@ import numpy as np
 from imu_simulation_framework.core.angles import quaternion_from_roll_pitch_yaw
 
 _TURN = 0.5  # s, over which turns are compared
-_LEAST_TURN = np.radians(0.5)  # within that time, so that it is motion and not noise
+_MIN_TURN = np.radians(0.5)  # within that time, so that it is motion and not noise
 _CHORD = 1.0  # s, over which displacements are taken
 _MOVING = 1.5  # m/s
 _ELSEWHERE = 0.6  # rad, rms
@@ -81,7 +81,7 @@ def yaws_agree(seconds, pieces, one, other):
     if len(first) < 10:
         return None
     turns = [np.angle(np.exp(1j * (yaw[rows][last] - yaw[rows][first]))) for yaw in (one, other)]
-    if min(np.percentile(np.abs(turn), 95) for turn in turns) < _LEAST_TURN:
+    if min(np.percentile(np.abs(turn), 95) for turn in turns) < _MIN_TURN:
         return None
     return bool(abs(np.dot(*turns)) > 0.8 * np.linalg.norm(turns[0]) * np.linalg.norm(turns[1]))
 
@@ -108,7 +108,7 @@ def _angle_between(first, last):
 
 
 def _proportion(felt, turned):
-    if np.percentile(turned, 95) < _LEAST_TURN or felt.std() == 0.0:
+    if np.percentile(turned, 95) < _MIN_TURN or felt.std() == 0.0:
         return 0.0, 0.0
     return float(felt @ turned / (felt @ felt)), float(np.corrcoef(felt, turned)[0, 1])
 

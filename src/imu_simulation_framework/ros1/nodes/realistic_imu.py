@@ -161,7 +161,7 @@ TRANSFORM_TIMEOUT = 10.0
 TELLING_PERIOD = 10.0
 """Wall-clock seconds between two looks at what was wrong with stamps."""
 
-MOST_BEHIND = 1.0
+MAX_BEHIND = 1.0
 """Simulated seconds that the messages may be behind the clock."""
 
 CLOCK_TIMEOUT = 1.0
@@ -312,7 +312,7 @@ class RealisticImuNode(Node):
         except rospy.ROSException:
             return  # paused
         behind = (clock.to_nsec() - self._stamp) / NANOSECONDS
-        if behind > MOST_BEHIND:
+        if behind > MAX_BEHIND:
             rospy.logwarn(
                 "%s is %.1f s behind the simulation: let %s have fewer messages a second, or let "
                 "the simulation run slower",

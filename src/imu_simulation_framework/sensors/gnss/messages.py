@@ -50,7 +50,7 @@ class ToldFixes(NamedTuple):
     headings: Told
 
 
-def told_fixes(fixes: pd.DataFrame) -> ToldFixes:
+def reported_fixes(fixes: pd.DataFrame) -> ToldFixes:
     """Return what is published of fixes.
 
     ``fixes``: GnssRecord.

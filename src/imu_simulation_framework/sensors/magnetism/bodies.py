@@ -124,7 +124,7 @@ class FerrousBody(Settings):
 CELLS = 40
 """Of a long bar, to find how it is magnetised; twice as many make 2 % more of it."""
 
-MOST_PLANES = 11
+MAX_PLANES = 11
 """Of a bar, to find its field: its ends, and cuts on which the poles between them are. Four times
 as many change the field at some thicknesses' distance by 2 %."""
 
@@ -183,7 +183,7 @@ class Bar(FerrousBody):
         return np.linalg.solve(equations, np.tile(self.driven_by(field), cells)).reshape(cells, 3)
 
     def poles_in(
-        self, field: np.ndarray, most: int = MOST_PLANES, cells: int = CELLS
+        self, field: np.ndarray, most: int = MAX_PLANES, cells: int = CELLS
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return planes [m] and how much magnetisation ends on each, (planes, 3) [A/m].
 
@@ -224,7 +224,7 @@ class BarFields:
         self,
         bars: Sequence[Bar],
         field: np.ndarray,
-        most: int = MOST_PLANES,
+        most: int = MAX_PLANES,
         cells: int = CELLS,
     ) -> None:
         self._bars = []

@@ -134,7 +134,7 @@ def _earth_field(latitude, longitude, height, date):
     return 1e-9 * np.array([float(np.squeeze(component)) for component in components])
 
 
-MOST_BODIES = 1000
+MAX_BODIES = 1000
 """Of one kind."""
 
 _AT_ONCE = 256
@@ -199,9 +199,9 @@ class MagneticEnvironment(Settings):
     place: Place = declared(Place, part=Place)
     earth: Axes | None = declared(None, checked_numbers, count=3, maximum=1.0)
     turned: float = declared(0.0)
-    dipoles: tuple[Dipole, ...] = declared((), part=Dipole, most=MOST_BODIES)
-    ellipsoids: tuple[Ellipsoid, ...] = declared((), part=Ellipsoid, most=MOST_BODIES)
-    bars: tuple[Bar, ...] = declared((), part=Bar, most=MOST_BODIES)
+    dipoles: tuple[Dipole, ...] = declared((), part=Dipole, most=MAX_BODIES)
+    ellipsoids: tuple[Ellipsoid, ...] = declared((), part=Ellipsoid, most=MAX_BODIES)
+    bars: tuple[Bar, ...] = declared((), part=Bar, most=MAX_BODIES)
     motors: MotorField = declared(MotorField(), part=MotorField)
 
     @property

@@ -64,14 +64,14 @@ def test_holm_steps_down():
 
 def test_every_look_at_drives_of_the_model_has_uniform_p_values():
     generator = np.random.default_rng(30)
-    p_values, refuted = {}, 0
+    p_values, rejected = {}, 0
     for _ in range(DRAWS):
         curves = drives(generator, RUNS + 1, noise=0.1).astype(np.float32)
         judgement = judge(TIME, curves[0], curves[1:])
         p_values.setdefault("envelope", []).append(judgement.envelope.p_value)
         for look in judgement.statistics:
             p_values.setdefault(look.name, []).append(look.p_value)
-        refuted += judgement.refuted
+        rejected += judgement.rejected
     assert len(p_values) >= 7
     for name, values in p_values.items():
         # Even within their steps, the last of which is half as wide where two sides meet.
@@ -79,8 +79,8 @@ def test_every_look_at_drives_of_the_model_has_uniform_p_values():
         places = np.array(values) - step * generator.uniform(size=DRAWS)
         # Of seven looks at chance one has a p-value of 0.01 in every fourteenth test.
         assert stats.kstest(places, "uniform").pvalue > 0.01 / len(p_values), name
-    # Corrected, a true model is refuted in 5 % of the drives at most, at whichever look.
-    assert refuted / DRAWS < 0.05 + 2.5 * np.sqrt(0.05 * 0.95 / DRAWS)
+    # Corrected, a true model is rejected in 5 % of the drives at most, at whichever look.
+    assert rejected / DRAWS < 0.05 + 2.5 * np.sqrt(0.05 * 0.95 / DRAWS)
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_every_look_at_drives_of_the_model_has_uniform_p_values():
         ({"drift": 0.002}, {}, "too much"),
         ({"bias": -0.1}, {"bias": 0.1}, "other direction"),
         ({"noise": 2.0}, {"noise": 0.05}, "too little"),
-        ({}, {}, "not refuted"),
+        ({}, {}, "not rejected"),
     ],
 )
 def test_the_sentence_says_how_often_and_what_is_wrong(observed, model, verdict):
@@ -98,7 +98,7 @@ def test_the_sentence_says_how_often_and_what_is_wrong(observed, model, verdict)
     judgement = judge(TIME, drives(np.random.default_rng(41), 1, **observed)[0], ensemble)
     assert judgement.verdict == verdict
     assert verdict in judgement.sentence and "of 999 simulated drives" in judgement.sentence
-    assert judgement.refuted == (verdict != "not refuted")
+    assert judgement.rejected == (verdict != "not rejected")
 
 
 def test_a_model_in_one_direction_only_drifts_too_much_where_less_was_seen():
@@ -121,7 +121,7 @@ def test_an_error_like_three_of_a_thousand_is_said_so():
 def test_too_few_drives_to_refute_by_so_many_looks_are_mentioned():
     curves = drives(np.random.default_rng(43), 41)
     judgement = judge(TIME, 50.0 * curves[0], curves[1:])
-    assert not judgement.refuted and "With 40 drives" in judgement.sentence
+    assert not judgement.rejected and "With 40 drives" in judgement.sentence
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_too_few_drives_to_refute_by_so_many_looks_are_mentioned():
         (TIME, TIME, np.full((50, 120), np.nan), "run 0 of the ensemble"),
         (TIME, np.full(120, np.inf), np.zeros((50, 120)), "not known throughout"),
         (-TIME, TIME, np.zeros((50, 120)), "times of the errors do not ascend"),
-        (TIME, TIME, np.zeros((5, 120)), "5 simulated drives cannot refute"),
+        (TIME, TIME, np.zeros((5, 120)), "5 simulated drives cannot reject"),
     ],
 )
 def test_what_does_not_fit_is_refused_with_a_sentence(time, observed, ensemble, words):

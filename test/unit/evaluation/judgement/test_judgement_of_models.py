@@ -45,13 +45,13 @@ def recorded():
     [(HectorParameters(), True, True), (SLOW, False, False)],
     ids=["hector", "hector_slow"],
 )
-def test_both_of_the_thesis_settings_are_refuted_on_drive_a(recorded, imu, curve, too_little):
+def test_both_of_the_thesis_settings_are_rejected_on_drive_a(recorded, imu, curve, too_little):
     times, observed = recorded
     model = yaw_error_model(imu, read_drive("a"))
     ensemble = started_at_zero(times, model.realisations(2000, 1))
     judgement = judge(times, observed, ensemble)
     looks = {look.name: look for look in judgement.statistics}
-    assert judgement.refuted
+    assert judgement.rejected
     # The slow one drifts as far, but is too restless on the way.
     assert (judgement.envelope.p_value <= 0.05) == curve
     assert (looks["rms"].p_value <= 0.05) == too_little
@@ -63,10 +63,10 @@ def test_both_of_the_thesis_settings_are_refuted_on_drive_a(recorded, imu, curve
 def test_a_sensors_own_ensemble_does_not_refute_it_and_that_of_another_does(motion):
     resting = read_imu_specification("bno055")
     for real, model, verdict in (
-        (SLOW, SLOW, "not refuted"),
+        (SLOW, SLOW, "not rejected"),
         (SLOW, resting, "too little"),
         (resting, SLOW, "too much"),
     ):
         judgement = judge(TIME, errors(real, motion, 1, 5)[0], errors(model, motion, 1999, 1))
         assert judgement.verdict == verdict
-        assert judgement.refuted == (real is not model)
+        assert judgement.rejected == (real is not model)
