@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from tool_calls import call_tool
+from tool_calls import require_refusal as refused
 from written_results import drive_recordings as drives
 from written_results import make_tables, write_result
 
@@ -35,13 +36,6 @@ def compared(*arguments):
     assert (done.returncode, done.stderr) == (0, "")
     assert Path("compare_yaw/compare_yaw.png").read_bytes().startswith(PNG)
     return pd.read_csv("compare_yaw/compare_yaw.csv", index_col=0), done.stdout
-
-
-def refused(done, *words):
-    assert (done.returncode, done.stdout) == (2, "")
-    assert len(done.stderr.splitlines()) == 1
-    for word in words:
-        assert str(word) in done.stderr
 
 
 def write_csv(name, table):

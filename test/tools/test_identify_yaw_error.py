@@ -1,11 +1,12 @@
 import dataclasses
 import math
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from tool_calls import call_tool
+from tool_calls import answer, call_tool, refusal
 from written_results import make_tables, write_result
 
 from imu_simulation_framework.core.yaml_files import load_plain
@@ -41,17 +42,8 @@ def tables_of(duration=200.0, seed=1, bias=BIAS):
     return dataclasses.replace(tables, reference=reference, imu_real=imu, fixes=None)
 
 
-def identified(*arguments):
-    done = call_tool("identify_yaw_error.py", *arguments)
-    assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout
-
-
-def refused(*arguments):
-    done = call_tool("identify_yaw_error.py", *arguments)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert len(done.stderr.splitlines()) == 1
-    return done.stderr
+identified = partial(answer, "identify_yaw_error.py")
+refused = partial(refusal, "identify_yaw_error.py")
 
 
 def test_a_result_gives_a_model_that_others_can_use(tmp_path):

@@ -3,12 +3,13 @@
 import dataclasses
 import json
 import math
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from tool_calls import call_tool
+from tool_calls import answer, refusal
 from written_results import make_tables, write_result
 
 from imu_simulation_framework.drive.observed_drives import read_drive
@@ -56,17 +57,8 @@ def result(tmp_path, **options):
     return write_result(tmp_path / "results", tables=tables_of(**options)).folder
 
 
-def judged(*arguments):
-    done = call_tool("judge_imu.py", *arguments)
-    assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout
-
-
-def refused(*arguments):
-    done = call_tool("judge_imu.py", *arguments)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert len(done.stderr.splitlines()) == 1
-    return done.stderr
+judged = partial(answer, "judge_imu.py")
+refused = partial(refusal, "judge_imu.py")
 
 
 def verdicts(folder="judgement"):

@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from tool_calls import call_tool
+from tool_calls import require_refusal as refused
 from written_results import make_tables, write_result
 
 from imu_simulation_framework.drive.summary import evaluate
@@ -42,13 +43,6 @@ def shown(*arguments):
     for name in ("yaw_errors.png", "yaw_errors_psd.png"):
         assert Path("yaw_errors", name).read_bytes().startswith(PNG)
     return pd.read_csv("yaw_errors/yaw_errors.csv"), done.stdout
-
-
-def refused(done, *words):
-    assert (done.returncode, done.stdout) == (2, "")
-    assert len(done.stderr.splitlines()) == 1
-    for word in words:
-        assert str(word) in done.stderr
 
 
 def test_all_results_below_a_folder_are_in_the_table_each_recording_once(output):

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from tool_calls import call_tool
+from tool_calls import call_tool, require_refusal
 
 from imu_simulation_framework.commands.thesis.catalogue import ITEMS
 from imu_simulation_framework.commands.thesis.experiments import (
@@ -38,10 +38,7 @@ def made(*arguments):
 
 
 def refused(done, *words):
-    assert (done.returncode, done.stdout) == (2, "")
-    assert len(done.stderr.splitlines()) == 1
-    for word in words:
-        assert str(word) in done.stderr
+    require_refusal(done, *words)
     assert not Path("thesis").exists()
 
 
