@@ -7,7 +7,7 @@ from the start of the motion.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from typing import Any, Mapping, Tuple, Union
 
 import numpy as np
@@ -20,6 +20,13 @@ from imu_simulation_framework.core.checked_values import (
 )
 from imu_simulation_framework.core.errors import ConfigurationError, MotionError
 from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.core.settings import (
+    Settings,
+    declared,
+    from_mapping,
+    setting,
+    to_mapping,
+)
 from imu_simulation_framework.flight.gimbal.geometry import JOINTS, GimbalGeometry, JointMotion
 from imu_simulation_framework.flight.gimbal.stabilisation import (
     HeldAttitude,
@@ -28,30 +35,32 @@ from imu_simulation_framework.flight.gimbal.stabilisation import (
     Stabilisation,
 )
 
-_LARGEST_ANGLE = 100.0 * 2.0 * math.pi
+_MAX_ANGLE = 100.0 * 2.0 * math.pi
+_STILL = (0.0, 0.0, 0.0)
 _LATE = 1e-6  # s; beyond a table's end by rounding
 
 
+def _checked_rows(name, value, count=0, **bounds):
+    """Return a tuple of numbers, or of as many together as there have to be."""
+    values = value.tolist() if isinstance(value, np.ndarray) else value
+    if not isinstance(values, (list, tuple)):
+        raise ConfigurationError(f"{name} is {shown(value)}, but it must be a list.")
+    if not count:
+        return tuple(checked_number(name, row, **bounds) for row in values)
+    return tuple(checked_numbers(name, row, count, **bounds) for row in values)
+
+
 @dataclass(frozen=True)
-class FixedJoints:
+class FixedJoints(Settings):
     """Joints that stand.
 
     Parameters
     ----------
     angles : 3 float
         Of pan, tilt, roll [rad].
-
-    Raises
-    ------
-    ConfigurationError
-        A value is not what it must be; the sentence begins with its name.
     """
 
-    angles: Axes = (0.0, 0.0, 0.0)
-
-    def __post_init__(self) -> None:
-        angles = checked_numbers("angles", self.angles, 3, maximum=_LARGEST_ANGLE)
-        object.__setattr__(self, "angles", angles)
+    angles: Axes = declared(_STILL, checked_numbers, count=3, maximum=_MAX_ANGLE)
 
     @property
     def reach(self) -> tuple[tuple[float, float], ...]:
@@ -65,7 +74,7 @@ class FixedJoints:
 
 
 @dataclass(frozen=True)
-class SinusoidalJoints:
+class SinusoidalJoints(Settings):
     r"""Joints that swing, each as :math:`o + A \sin(2 \pi t / P + \varphi)`.
 
     Parameters
@@ -76,28 +85,12 @@ class SinusoidalJoints:
         [s]
     offsets, phases : 3 float
         [rad]
-
-    Raises
-    ------
-    ConfigurationError
-        A value is not what it must be; the sentence begins with its name.
     """
 
-    amplitudes: Axes = (0.0, 0.0, 0.0)
-    periods: Axes = (4.0, 6.0, 10.0)
-    offsets: Axes = (0.0, 0.0, 0.0)
-    phases: Axes = (0.0, 0.0, 0.0)
-
-    def __post_init__(self) -> None:
-        bounds: dict[str, dict[str, float]] = {
-            "amplitudes": {"minimum": 0.0, "maximum": _LARGEST_ANGLE},
-            "periods": {"minimum": 1e-3, "maximum": 1e6},
-            "offsets": {"maximum": _LARGEST_ANGLE},
-            "phases": {"maximum": _LARGEST_ANGLE},
-        }
-        for name, bound in bounds.items():
-            value = checked_numbers(name, getattr(self, name), 3, **bound)
-            object.__setattr__(self, name, value)
+    amplitudes: Axes = declared(_STILL, checked_numbers, count=3, minimum=0.0, maximum=_MAX_ANGLE)
+    periods: Axes = declared((4.0, 6.0, 10.0), checked_numbers, count=3, minimum=1e-3, maximum=1e6)
+    offsets: Axes = declared(_STILL, checked_numbers, count=3, maximum=_MAX_ANGLE)
+    phases: Axes = declared(_STILL, checked_numbers, count=3, maximum=_MAX_ANGLE)
 
     @property
     def reach(self) -> tuple[tuple[float, float], ...]:
@@ -110,16 +103,12 @@ class SinusoidalJoints:
         size = np.array(self.amplitudes)
         phase = np.outer(time - time[0], pulsation) + self.phases
         sine = size * np.sin(phase)
-        return JointMotion(
-            time,
-            self.offsets + sine,
-            pulsation * size * np.cos(phase),
-            -(pulsation**2) * sine,
-        )
+        rate = pulsation * size * np.cos(phase)
+        return JointMotion(time, self.offsets + sine, rate, -(pulsation**2) * sine)
 
 
 @dataclass(frozen=True)
-class TabulatedJoints:
+class TabulatedJoints(Settings):
     """Joints that go through given angles at given times, between them along cubic splines.
 
     Parameters
@@ -137,16 +126,13 @@ class TabulatedJoints:
         Times do not increase, or there are too few; the sentence begins with what is wrong.
     """
 
-    times: tuple[float, ...]
-    angles: tuple[Axes, ...]
-    source: str = "the table"
+    times: tuple[float, ...] = declared(check=_checked_rows)
+    angles: tuple[Axes, ...] = declared(check=_checked_rows, count=3, maximum=_MAX_ANGLE)
+    source: str = setting("the table")
 
     def __post_init__(self) -> None:
-        times = tuple(checked_number("times", time) for time in _listed("times", self.times))
-        angles = tuple(
-            checked_numbers("angles", row, 3, maximum=_LARGEST_ANGLE)
-            for row in _listed("angles", self.angles)
-        )
+        super().__post_init__()
+        times, angles = self.times, self.angles
         if len(times) < 2 or len(times) != len(angles):
             raise ConfigurationError(
                 f"times has {len(times)} values and angles {len(angles)} rows, but there must be "
@@ -157,10 +143,6 @@ class TabulatedJoints:
                 raise ConfigurationError(
                     f"times has {later:g} s after {earlier:g} s, but they must increase."
                 )
-        if not isinstance(self.source, str):
-            raise ConfigurationError(f"source is {shown(self.source)}, but it must be a text.")
-        object.__setattr__(self, "times", times)
-        object.__setattr__(self, "angles", angles)
 
     @property
     def reach(self) -> tuple[tuple[float, float], ...]:
@@ -184,13 +166,6 @@ class TabulatedJoints:
             )
         path = JointMotion.from_angles(self.times, self.angles, np.clip(since, first, last))
         return JointMotion(time, path.angle, path.rate, path.acceleration)
-
-
-def _listed(name, value):
-    values = value.tolist() if isinstance(value, np.ndarray) else value
-    if not isinstance(values, (list, tuple)):
-        raise ConfigurationError(f"{name} is {shown(value)}, but it must be a list.")
-    return values
 
 
 Limits = Tuple[Tuple[float, float], Tuple[float, float], Tuple[float, float]]
@@ -320,23 +295,17 @@ def gimbal_to_mapping(gimbal: GimbalSpecification) -> dict[str, Any]:
 
     Only dictionaries, lists, texts and float, so that it can be YAML or JSON.
     """
-    content: dict[str, Any] = {"name": gimbal.name, **_changed(gimbal.geometry)}
+    content: dict[str, Any] = {"name": gimbal.name, **to_mapping(gimbal.geometry)}
     drive = gimbal.drive
     if isinstance(drive, SinusoidalJoints):
-        content["sinusoid"] = _changed(drive)
+        content["sinusoid"] = to_mapping(drive)
     elif isinstance(drive, TabulatedJoints):
-        content["table"] = {
-            "times": list(drive.times),
-            "angles": [list(row) for row in drive.angles],
-            "source": drive.source,
-        }
+        content["table"] = {**to_mapping(drive), "source": drive.source}
     elif isinstance(drive, Stabilisation):
         kind = "hold" if isinstance(drive.target, HeldAttitude) else "point"
-        loop = _changed(drive)
+        loop = to_mapping(drive)
         loop.pop("target", None)
-        every = [field.name for field in fields(drive.target)]
-        aim = {name: getattr(drive.target, name) for name in every}
-        content["stabilisation"] = {kind: aim, **loop}
+        content["stabilisation"] = {kind: asdict(drive.target), **loop}
     elif any(drive.angles):
         content["fixed"] = list(drive.angles)
     default = GimbalSpecification().limits
@@ -350,16 +319,6 @@ def gimbal_to_mapping(gimbal: GimbalSpecification) -> dict[str, Any]:
     return content
 
 
-def _changed(part) -> dict[str, Any]:
-    """Return the fields of a part that are not at their defaults."""
-    return {
-        field.name: list(value) if isinstance(value, tuple) else value
-        for field in fields(part)
-        for value in [getattr(part, field.name)]
-        if value != field.default
-    }
-
-
 def _drive(key, content):
     if key == "fixed":
         try:
@@ -367,7 +326,7 @@ def _drive(key, content):
         except ConfigurationError as error:
             raise ConfigurationError(f"fixed: {error}") from None
     if key == "sinusoid":
-        return _made(SinusoidalJoints, content, key)
+        return from_mapping(SinusoidalJoints, content, key, f"{key}.")
     if key == "table":
         return content if isinstance(content, TabulatedJoints) else _table(content)
     check_keys(content, [*_TARGETS, *_LOOP], key)
@@ -390,22 +349,15 @@ def _table(content):
             raise ConfigurationError(
                 f"table.{name} is {shown(content.get(name))}, but it must be a list."
             )
-    return _made(TabulatedJoints, content, "table")
+    return from_mapping(TabulatedJoints, content, "table", "table.")
 
 
 def _target(name, content):
     where = f"stabilisation.{name}"
     if name == "hold":
-        return _made(HeldAttitude, {} if content is None else content, where)
+        return from_mapping(HeldAttitude, {} if content is None else content, where, f"{where}.")
     on_earth = isinstance(content, Mapping) and any(
         field.name in content for field in fields(PointOnEarth)
     )
-    return _made(PointOnEarth if on_earth else PointAhead, content, where)
-
-
-def _made(kind, content, where):
-    check_keys(content, [field.name for field in fields(kind)], where)
-    try:
-        return kind(**content)
-    except ConfigurationError as error:
-        raise ConfigurationError(f"{where}.{error}") from None
+    kind = PointOnEarth if on_earth else PointAhead
+    return from_mapping(kind, content, where, f"{where}.")
