@@ -378,7 +378,7 @@ class YawErrorModel:
         ConfigurationError
             It has another length, or statsmodels is not installed.
         """
-        from imu_simulation_framework.heading.model.likelihood import ObservedDrive, filter_drives
+        from imu_simulation_framework.heading.model.likelihood import DriveFilter, ObservedDrive
 
         observed = np.asarray(observed, dtype=float)
         if observed.shape != self.time.shape:
@@ -392,7 +392,7 @@ class YawErrorModel:
             np.array(constants).reshape(-1, len(self.time)).T,
             np.empty((len(self.time), 0)),
         )
-        filtered = filter_drives(self.state_space, [drive])
+        filtered = DriveFilter([drive], len(self.state_space.design)).filtered(self.state_space)
         return Likelihood(
             filtered.log_likelihood, filtered.innovations[0], filtered.innovation_std[0]
         )
