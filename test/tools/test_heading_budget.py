@@ -6,8 +6,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import tool_calls
 from scipy.stats import norm
-from tool_calls import call_tool
+from tool_calls import call_tool, printed_by
 
 from imu_simulation_framework.core.constants import STANDARD_GRAVITY, WORLD_GRAVITY
 from imu_simulation_framework.motion.earth import EARTH_RATE
@@ -30,15 +31,11 @@ def _own_folder(tmp_path, monkeypatch):
 
 
 def answered(*arguments):
-    done = call_tool("heading_budget.py", *arguments)
-    assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout
+    return printed_by(call_tool("heading_budget.py", *arguments))
 
 
 def refused(*arguments):
-    done = call_tool("heading_budget.py", *arguments)
-    assert (done.returncode, done.stdout) == (2, "")
-    return done.stderr
+    return tool_calls.refused(call_tool("heading_budget.py", *arguments))
 
 
 def test_circles_in_closed_form():

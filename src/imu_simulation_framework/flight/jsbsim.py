@@ -1,8 +1,8 @@
 """A flight in JSBSim, stepped in this process: a script in, an aircraft's states out.
 
-What JSBSim would print is kept: from 1.3 on a logger takes all notices of a thread. Older ones print to the process's standard
-output and standard error from C++, so both are pointed elsewhere while they run; other threads that
-print meanwhile then print there, too.
+What JSBSim would print is kept: from 1.3 on a logger takes all notices of a thread. Older ones
+print to the process's standard output and standard error from C++, so both are pointed elsewhere
+while they run; other threads that print meanwhile then print there, too.
 
 What a script or an aircraft says in ``<output>`` and ``<input>`` JSBSim opens while it reads: a
 file is emptied, a FIFO waited for, an address connected to. So it reads copies that do not say it.
