@@ -104,14 +104,6 @@ def test_statistics_of_known_numbers():
     assert statistics.drift == pytest.approx(1.6)
 
 
-def test_an_edge_is_its_window_or_a_tenth_of_a_short_series():
-    time = np.arange(0.0, 100.001, 0.1)
-    assert edge_samples(time, 3.0) == 30
-    assert edge_samples(time, 10.0) == edge_samples(time, 50.0) == 100
-    assert edge_samples(time[:201], 3.0) == 20
-    assert edge_samples(time[:3], 3.0) == edge_samples(time[:1], 3.0) == 1
-
-
 def test_statistics_of_one_sample_and_of_none():
     assert error_statistics([1.0], [-2.0]).rms == 2.0
     assert np.isnan(error_statistics([1.0], [-2.0]).drift)
@@ -140,23 +132,6 @@ def test_the_first_and_the_last_seconds_are_seconds_however_uneven_the_stamps():
     # Of a short series a tenth, and always a sample.
     assert edge_samples(time[:101], 3.0) == np.sum(time < time[0] + 0.1 * (time[100] - time[0]))
     assert edge_samples(time[:1], 3.0) == edge_samples(time[:1], 3.0, at_end=True) == 1
-
-
-def test_trend_keeps_a_step_and_removes_a_pulse():
-    values = np.where(np.arange(1000) < 500, 0.0, 1.0)
-    values[200:240] = 7.0
-    trend = median_trend(yaw(values), 1.01)
-    np.testing.assert_array_equal(trend, np.arange(1000) >= 500)
-
-
-def test_ends_of_the_trend_are_neither_pulled_to_zero_nor_left_to_one_sample():
-    values = np.full(1000, 4.0)
-    values[-1] = 9.0
-    np.testing.assert_array_equal(median_trend(yaw(values), 5.19), 4.0)
-
-
-def test_trend_window_longer_than_the_series_gives_its_median():
-    assert np.all(median_trend(yaw([1.0, 2.0, 6.0]), 100.0) == 2.0)
 
 
 def test_white_noise_has_the_density_of_its_variance():

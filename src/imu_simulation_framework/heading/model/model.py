@@ -1,7 +1,7 @@
 """The yaw error as a linear Gaussian state-space model: one object, four uses.
 
 Bands and budget come from the covariance, without a random number; realisations and the
-likelihood of an observed error from the same matrices (:mod:`.sources`). The error is observed
+likelihood of an observed error from the same matrices (:mod:`.model.sources`). The error is observed
 with the white noise of sensor and reference, if there are such sources.
 """
 
