@@ -12,7 +12,7 @@ import tool_calls
 from tool_calls import call_tool, printed_by
 from written_results import make_tables, write_result
 
-from imu_simulation_framework.drive.observed_drives import read_drive
+from imu_simulation_framework.drive.yaw_signals import read_drive
 from imu_simulation_framework.heading.judgement import judge, started_at_zero
 from imu_simulation_framework.heading.model.of_imu import yaw_error_model
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification, TriadSpecification

@@ -35,8 +35,12 @@ from imu_simulation_framework.core.errors import ConfigurationError, RecordingEr
 from imu_simulation_framework.core.whole_files import refuse_overwriting
 from imu_simulation_framework.realistic_imu.files import CLEAN, ToldByBag, Wanted
 from imu_simulation_framework.realistic_imu.session import RealisticImu, require_feelable
-from imu_simulation_framework.realistic_imu.stamps import usual_period
-from imu_simulation_framework.realistic_imu.truth import ImuInput, check_frames, imu_numbers
+from imu_simulation_framework.realistic_imu.truth import (
+    ImuInput,
+    check_frames,
+    imu_numbers,
+    usual_period,
+)
 from imu_simulation_framework.recordings.formats.written_bags import (
     RawBag,
     bag_like,

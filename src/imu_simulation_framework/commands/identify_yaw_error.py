@@ -29,7 +29,7 @@ from imu_simulation_framework.commands.command_line import ArgumentParser, add_r
 from imu_simulation_framework.commands.heading_choices import add_setting_option, settings
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.whole_files import make_folder, refuse_overwriting
-from imu_simulation_framework.drive.observed_drives import read_drives
+from imu_simulation_framework.drive.yaw_signals import read_drives
 from imu_simulation_framework.heading.identification.files import (
     ESTIMATES,
     TRIED,

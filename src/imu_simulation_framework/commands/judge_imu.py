@@ -43,7 +43,7 @@ from imu_simulation_framework.drive.ensembles.executors import processors
 from imu_simulation_framework.drive.ensembles.judgement_files import Judged, contents, judged_text
 from imu_simulation_framework.drive.ensembles.monte_carlo import monte_carlo
 from imu_simulation_framework.drive.ensembles.samplers import Drawing, LinearDrawing, SensorDrawing
-from imu_simulation_framework.drive.observed_drives import ReadDrive, read_drive
+from imu_simulation_framework.drive.yaw_signals import ReadDrive, read_drive
 from imu_simulation_framework.heading.judgement import from_zero_where_known, judge
 from imu_simulation_framework.heading.model.files import (
     is_yaw_error_model_file,

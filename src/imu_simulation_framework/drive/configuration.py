@@ -254,6 +254,9 @@ def load_configuration(
 ) -> Configuration:
     """Read a config.ini and apply overrides.
 
+    Raises ConfigurationError: the file is missing or malformed, a section or key is unknown, or a
+    value is not of its type, not among its choices, or out of range.
+
     Parameters
     ----------
     path : str or Path, optional
@@ -265,12 +268,6 @@ def load_configuration(
     working_directory : str or Path, optional
         Where relative paths in ``overrides``, and the default output folder, start;
         the current folder if absent.
-
-    Raises
-    ------
-    ConfigurationError
-        The file is missing or malformed, a section or key is unknown, or a value is
-        not of its type, not among its choices, or out of range.
     """
     path = default_configuration_path() if path is None else Path(path)
     working_directory = Path(working_directory or os.getcwd())

@@ -42,21 +42,9 @@ _KINDS: dict[str, Any] = {
 
 
 def write_calibration(result, folder, name, onto=None) -> list[str]:
-    """Write all files; contents are made before the first is written.
+    """Write all files of a Calibrated; contents are made before the first is written.
 
-    Parameters
-    ----------
-    result : Calibrated
-    folder : str or Path
-    name : str
-        Of the sensor.
-    onto : ImuCorrection, optional
-        What is not found anew stays as it is here.
-
-    Returns
-    -------
-    list of str
-        Remarks.
+    ``onto`` is the correction of which stays what is not found anew. Returns remarks.
 
     Raises
     ------

@@ -46,10 +46,7 @@ class Caption(NamedTuple):
 def write_ensemble(folder: Path, ensemble: Reduction, caption: Caption, formats) -> list[str]:
     """Write all files of an ensemble; return lines for the terminal.
 
-    Raises
-    ------
-    ResultError
-        A file cannot be written.
+    Raises ResultError: a file cannot be written.
     """
     make_folder(folder)
     text = ensemble_text(ensemble, caption)

@@ -15,7 +15,7 @@ from imu_simulation_framework.core.sentences import listed
 from imu_simulation_framework.core.versions import versions
 from imu_simulation_framework.core.whole_files import picture
 from imu_simulation_framework.drive.ensembles.page import ShownEnsemble, ensemble_page
-from imu_simulation_framework.drive.observed_drives import ReadDrive
+from imu_simulation_framework.drive.yaw_signals import ReadDrive
 from imu_simulation_framework.heading.figures import judgement as judgement_figure
 from imu_simulation_framework.heading.judgement import Judgement, curve_statistics, shown_looks
 from imu_simulation_framework.heading.model.sources import Source

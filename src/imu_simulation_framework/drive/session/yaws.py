@@ -57,11 +57,8 @@ class YawSession:
     def compare_with(self, reference, recorded=None) -> None:
         """Play what was recorded, too.
 
-        Parameters
-        ----------
-        reference, recorded : pair of ndarray, each (n,)
-            Times after the drive's beginning [s], and unwrapped yaws [rad], of the reference and
-            of the recorded IMU, if there was one.
+        ``reference``, ``recorded`` (pair of ndarray, each (n,)): times after the drive's beginning
+        [s], and unwrapped yaws [rad], of the reference and of the recorded IMU, if there was one.
         """
         self._reference = reference
         self._recorded = recorded or ()

@@ -158,8 +158,8 @@ def place_on_earth(motion: AnyMotion, latitude: float, longitude: float, height:
     )
 
 
-_NO_ARM = (0.0, 0.0, 0.0)
-_MAX_ARM = 100.0  # m
+_ZERO = (0.0, 0.0, 0.0)
+_LONGEST_ARM = 100.0  # m
 _AXES = {"pan": 2, "tilt": 1, "roll": 0}
 
 
@@ -203,11 +203,11 @@ class GimbalGeometry(Settings):
         [m]
     """
 
-    body_to_pan: Axes = declared(_NO_ARM, checked_numbers, count=3, maximum=_MAX_ARM)
-    base: Axes = declared(_NO_ARM, checked_numbers, count=3, maximum=2.0 * np.pi)
-    pan_to_tilt: Axes = declared(_NO_ARM, checked_numbers, count=3, maximum=_MAX_ARM)
-    tilt_to_roll: Axes = declared(_NO_ARM, checked_numbers, count=3, maximum=_MAX_ARM)
-    roll_to_imu: Axes = declared(_NO_ARM, checked_numbers, count=3, maximum=_MAX_ARM)
+    body_to_pan: Axes = declared(_ZERO, checked_numbers, count=3, maximum=_LONGEST_ARM)
+    base: Axes = declared(_ZERO, checked_numbers, count=3, maximum=2.0 * np.pi)
+    pan_to_tilt: Axes = declared(_ZERO, checked_numbers, count=3, maximum=_LONGEST_ARM)
+    tilt_to_roll: Axes = declared(_ZERO, checked_numbers, count=3, maximum=_LONGEST_ARM)
+    roll_to_imu: Axes = declared(_ZERO, checked_numbers, count=3, maximum=_LONGEST_ARM)
 
     @property
     def base_rotation(self) -> Rotation:

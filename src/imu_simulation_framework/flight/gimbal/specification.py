@@ -7,7 +7,7 @@ from the start of the motion.
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any, Mapping, Tuple, Union
 
 import numpy as np
@@ -17,14 +17,15 @@ from imu_simulation_framework.core.checked_values import (
     check_keys,
     checked_number,
     checked_numbers,
+    checked_text,
 )
 from imu_simulation_framework.core.errors import ConfigurationError, MotionError
 from imu_simulation_framework.core.sentences import shown
 from imu_simulation_framework.core.settings import (
     Settings,
+    checked_part,
     declared,
     from_mapping,
-    setting,
     to_mapping,
 )
 from imu_simulation_framework.flight.gimbal.geometry import JOINTS, GimbalGeometry, JointMotion
@@ -35,19 +36,9 @@ from imu_simulation_framework.flight.gimbal.stabilisation import (
     Stabilisation,
 )
 
-_MAX_ANGLE = 100.0 * 2.0 * math.pi
-_STILL = (0.0, 0.0, 0.0)
+_ZERO = (0.0, 0.0, 0.0)
+_LARGEST_ANGLE = 100.0 * 2.0 * math.pi
 _LATE = 1e-6  # s; beyond a table's end by rounding
-
-
-def _checked_rows(name, value, count=0, **bounds):
-    """Return a tuple of numbers, or of as many together as there have to be."""
-    values = value.tolist() if isinstance(value, np.ndarray) else value
-    if not isinstance(values, (list, tuple)):
-        raise ConfigurationError(f"{name} is {shown(value)}, but it must be a list.")
-    if not count:
-        return tuple(checked_number(name, row, **bounds) for row in values)
-    return tuple(checked_numbers(name, row, count, **bounds) for row in values)
 
 
 @dataclass(frozen=True)
@@ -60,7 +51,7 @@ class FixedJoints(Settings):
         Of pan, tilt, roll [rad].
     """
 
-    angles: Axes = declared(_STILL, checked_numbers, count=3, maximum=_MAX_ANGLE)
+    angles: Axes = declared(_ZERO, checked_numbers, count=3, maximum=_LARGEST_ANGLE)
 
     @property
     def reach(self) -> tuple[tuple[float, float], ...]:
@@ -87,10 +78,12 @@ class SinusoidalJoints(Settings):
         [rad]
     """
 
-    amplitudes: Axes = declared(_STILL, checked_numbers, count=3, minimum=0.0, maximum=_MAX_ANGLE)
+    amplitudes: Axes = declared(
+        _ZERO, checked_numbers, count=3, minimum=0.0, maximum=_LARGEST_ANGLE
+    )
     periods: Axes = declared((4.0, 6.0, 10.0), checked_numbers, count=3, minimum=1e-3, maximum=1e6)
-    offsets: Axes = declared(_STILL, checked_numbers, count=3, maximum=_MAX_ANGLE)
-    phases: Axes = declared(_STILL, checked_numbers, count=3, maximum=_MAX_ANGLE)
+    offsets: Axes = declared(_ZERO, checked_numbers, count=3, maximum=_LARGEST_ANGLE)
+    phases: Axes = declared(_ZERO, checked_numbers, count=3, maximum=_LARGEST_ANGLE)
 
     @property
     def reach(self) -> tuple[tuple[float, float], ...]:
@@ -103,8 +96,34 @@ class SinusoidalJoints(Settings):
         size = np.array(self.amplitudes)
         phase = np.outer(time - time[0], pulsation) + self.phases
         sine = size * np.sin(phase)
-        rate = pulsation * size * np.cos(phase)
-        return JointMotion(time, self.offsets + sine, rate, -(pulsation**2) * sine)
+        return JointMotion(
+            time,
+            self.offsets + sine,
+            pulsation * size * np.cos(phase),
+            -(pulsation**2) * sine,
+        )
+
+
+def _listed(name, value):
+    values = value.tolist() if isinstance(value, np.ndarray) else value
+    if not isinstance(values, (list, tuple)):
+        raise ConfigurationError(f"{name} is {shown(value)}, but it must be a list.")
+    return values
+
+
+def _checked_times(name, value):
+    times = tuple(checked_number(name, time) for time in _listed(name, value))
+    for earlier, later in zip(times, times[1:]):
+        if not earlier < later:
+            raise ConfigurationError(
+                f"{name} has {later:g} s after {earlier:g} s, but they must increase."
+            )
+    return times
+
+
+def _checked_angles(name, value):
+    rows = _listed(name, value)
+    return tuple(checked_numbers(name, row, 3, maximum=_LARGEST_ANGLE) for row in rows)
 
 
 @dataclass(frozen=True)
@@ -119,30 +138,19 @@ class TabulatedJoints(Settings):
         Pan, tilt, roll [rad].
     source : str
         Where they are from, for sentences.
-
-    Raises
-    ------
-    ConfigurationError
-        Times do not increase, or there are too few; the sentence begins with what is wrong.
     """
 
-    times: tuple[float, ...] = declared(check=_checked_rows)
-    angles: tuple[Axes, ...] = declared(check=_checked_rows, count=3, maximum=_MAX_ANGLE)
-    source: str = setting("the table")
+    times: tuple[float, ...] = declared(check=_checked_times)
+    angles: tuple[Axes, ...] = declared(check=_checked_angles)
+    source: str = declared("the table", checked_text)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        times, angles = self.times, self.angles
-        if len(times) < 2 or len(times) != len(angles):
+        if len(self.times) < 2 or len(self.times) != len(self.angles):
             raise ConfigurationError(
-                f"times has {len(times)} values and angles {len(angles)} rows, but there must be "
-                "as many of both, at least two."
+                f"times has {len(self.times)} values and angles {len(self.angles)} rows, but there "
+                "must be as many of both, at least two."
             )
-        for earlier, later in zip(times, times[1:]):
-            if not earlier < later:
-                raise ConfigurationError(
-                    f"times has {later:g} s after {earlier:g} s, but they must increase."
-                )
 
     @property
     def reach(self) -> tuple[tuple[float, float], ...]:
@@ -203,12 +211,8 @@ class GimbalSpecification:
     limits: Any = (None, None, None)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or not self.name:
-            raise ConfigurationError(f"name is {shown(self.name)}, but it must be a text.")
-        if not isinstance(self.geometry, GimbalGeometry):
-            raise ConfigurationError(
-                f"geometry is {shown(self.geometry)}, but it must be a GimbalGeometry."
-            )
+        checked_text("name", self.name, needed=True)
+        checked_part("geometry", self.geometry, GimbalGeometry)
         if not isinstance(self.limits, (list, tuple)) or len(self.limits) != 3:
             raise ConfigurationError(
                 f"limits is {shown(self.limits)}, but it must be three pairs of angles, of pan, "
@@ -305,7 +309,9 @@ def gimbal_to_mapping(gimbal: GimbalSpecification) -> dict[str, Any]:
         kind = "hold" if isinstance(drive.target, HeldAttitude) else "point"
         loop = to_mapping(drive)
         loop.pop("target", None)
-        content["stabilisation"] = {kind: asdict(drive.target), **loop}
+        every = [field.name for field in fields(drive.target)]
+        aim = {name: getattr(drive.target, name) for name in every}
+        content["stabilisation"] = {kind: aim, **loop}
     elif any(drive.angles):
         content["fixed"] = list(drive.angles)
     default = GimbalSpecification().limits
@@ -326,9 +332,10 @@ def _drive(key, content):
         except ConfigurationError as error:
             raise ConfigurationError(f"fixed: {error}") from None
     if key == "sinusoid":
-        return from_mapping(SinusoidalJoints, content, key, f"{key}.")
+        return _made(SinusoidalJoints, content, key)
     if key == "table":
-        return content if isinstance(content, TabulatedJoints) else _table(content)
+        is_one = isinstance(content, TabulatedJoints)
+        return content if is_one else _made(TabulatedJoints, content, key)
     check_keys(content, [*_TARGETS, *_LOOP], key)
     loop = {name: value for name, value in content.items() if name not in _TARGETS}
     aims = [name for name in _TARGETS if name in content]
@@ -342,22 +349,15 @@ def _drive(key, content):
         raise ConfigurationError(f"{key}.{error}") from None
 
 
-def _table(content):
-    check_keys(content, [field.name for field in fields(TabulatedJoints)], "table")
-    for name in ("times", "angles"):
-        if not isinstance(content.get(name), list):
-            raise ConfigurationError(
-                f"table.{name} is {shown(content.get(name))}, but it must be a list."
-            )
-    return from_mapping(TabulatedJoints, content, "table", "table.")
-
-
 def _target(name, content):
     where = f"stabilisation.{name}"
     if name == "hold":
-        return from_mapping(HeldAttitude, {} if content is None else content, where, f"{where}.")
+        return _made(HeldAttitude, {} if content is None else content, where)
     on_earth = isinstance(content, Mapping) and any(
         field.name in content for field in fields(PointOnEarth)
     )
-    kind = PointOnEarth if on_earth else PointAhead
+    return _made(PointOnEarth if on_earth else PointAhead, content, where)
+
+
+def _made(kind, content, where):
     return from_mapping(kind, content, where, f"{where}.")

@@ -104,7 +104,7 @@ class FilterTuning(Settings):
     g_sensitivity: Matrix = declared(_NOTHING, checked_matrix)
     position_noise: float | None = declared(None, above=0.0)
     velocity_noise: float | None = declared(None, above=0.0)
-    initial: InitialUncertainty = InitialUncertainty()
+    initial: InitialUncertainty = declared(InitialUncertainty(), part=InitialUncertainty)
 
     @property
     def considered_variances(self) -> np.ndarray:

@@ -24,8 +24,8 @@ from imu_simulation_framework.heading.model.sources import (
 )
 
 
-def _checked_count(name, value, **bounds) -> int:
-    return int(checked_number(name, value, **bounds))
+def _checked_count(name, value):
+    return int(checked_number(name, value, minimum=0.0))
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class YawErrorParameters(Settings):
     reference_noise: float = declared(0.0, minimum=0.0)
     reference_drift_sigma: float = declared(0.0, minimum=0.0)
     reference_drift_time: float = declared(10.0, above=0.0)
-    drives: int = declared(1, _checked_count, minimum=0.0)
+    drives: int = declared(1, _checked_count)
 
     @property
     def limits(self) -> tuple[str, ...]:
