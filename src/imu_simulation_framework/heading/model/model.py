@@ -1,8 +1,8 @@
 """The yaw error as a linear Gaussian state-space model: one object, four uses.
 
-Bands and budget come from the covariance, without a random number; realisations and the
-likelihood of an observed error from the same matrices (:mod:`.model.sources`). The error is observed
-with the white noise of sensor and reference, if there are such sources.
+Bands and budget come from the covariance, without a random number; realisations and the likelihood
+of an observed error from the same matrices (:mod:`.model.sources`). The error is observed with the
+white noise of sensor and reference, if there are such sources.
 """
 
 from __future__ import annotations
